@@ -30,6 +30,18 @@ describe("an error of the API in the dashboard", () => {
     }
   })
 
+  it("is never empty, however much of it is about endpoints", async () => {
+    for (const [status, words] of [
+      [404, "No such page or record. Check the address."],
+      [400, "The server responded with status 400."],
+    ] as const) {
+      const { message } = await ApiError.fromResponse(
+        Response.json({ error: { message: "There is no GET /v1/email/logs/msg_123." } }, { status }),
+      )
+      assert.strictEqual(message, words)
+    }
+  })
+
   it("says what is wrong in words, for the whole form and beside a field", async () => {
     const domain = await shown(
       "The domain a.dev is not a domain of this account. Add it with POST /domains and publish its DKIM record.",

@@ -1,7 +1,7 @@
 import { afterEach, assert, beforeEach, describe, it, vi } from "vitest"
 import * as PagedList from "../../apps/dashboard/src/api/PagedList.ts"
 import type { Page } from "../../apps/dashboard/src/api/Records.ts"
-import { throttle } from "../../apps/dashboard/src/api/throttle.ts"
+import { throttle } from "../../apps/dashboard/src/live/throttle.ts"
 
 type List = PagedList.PagedList<PagedList.Row>
 

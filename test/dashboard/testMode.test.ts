@@ -105,7 +105,7 @@ describe.skipIf(typeof browser === "string")(
         json.data.map(({ email }: { readonly email: string }) => email),
         ["live@example.org"],
       )
-      const ofMail = /^\/v1\/(?:email|events|requests|sandbox|stats|suppressions)/u
+      const ofMail = /^\/v1\/(?:account|email|events|requests|sandbox|stats|suppressions)/u
       assert.deepEqual(
         [...requested].filter((each) => ofMail.test(each) !== each.endsWith(" false")),
         [],

@@ -73,7 +73,7 @@ export const RULES: Rules = {
     makeLink: "live only",
     remove: "live only",
   },
-  account: { get: "caller" },
+  account: { get: "own mode" },
   events: { list: "own mode", stream: "own mode" },
   audit: { list: "live only" },
   requests: { list: "own mode", get: "own mode" },

@@ -252,8 +252,11 @@ export type DmarcTotals = {
 export type DnsRecord = {
   readonly purpose: "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
   readonly type: "TXT" | "CNAME" | "MX"
-  /** Relative to the domain, as most DNS providers expect it */
+  /** Relative to the domain. To enter it at a DNS provider, use `zone_host` or `name` */
   readonly host: string
+  /** Relative to the zone of the domain, as the forms of most DNS providers expect it; `null` while the zone is unknown */
+  readonly zone_host: string | null
+  /** The full name of the record */
   readonly name: string
   readonly value: string
   readonly ttl: number
@@ -274,6 +277,8 @@ export type Domain = {
   readonly verified_at: Timestamp | null
   readonly last_checked_at: Timestamp | null
   readonly next_check_at: Timestamp | null
+  /** Name of the DNS zone that holds the domain, which a check finds; `null` while it is unknown */
+  readonly zone: string | null
   /** Whether opens are tracked */
   readonly open_tracking: boolean
   /** Whether clicks are tracked */
@@ -430,6 +435,10 @@ export type EmailLogWithContent = {
     readonly opens: boolean
     readonly clicks: boolean
   }
+  /** The message that this one is a copy of */
+  readonly resend_of: EmailId | null
+  /** The first 100 copies that were sent to recipients whom this message did not reach */
+  readonly copies: ReadonlyArray<EmailId>
   /** `null` once it is no longer kept */
   readonly content: EmailContent | null
 }
@@ -719,6 +728,12 @@ export type RequestDetail = {
 }
 
 export type RequestId = string
+
+export type RequestsNotKept = {
+  /** Day in UTC */
+  readonly date: string
+  readonly count: number
+}
 
 export type SandboxAttachment = {
   readonly filename: string | null
@@ -1043,6 +1058,8 @@ export type WebhookAttempt = {
   readonly duration_ms: number
   /** Why there was no complete response */
   readonly error: string | null
+  /** `false` if nothing was called, such as for a disabled webhook; `error` says why. It does not count as an attempt. Absent otherwise */
+  readonly called?: false
 }
 
 /** Fields that are left out stay as they are */
@@ -1085,11 +1102,12 @@ export type WebhookDelivery = {
   /** False for an event of test mail */
   readonly livemode: boolean
   readonly status: "pending" | "delivered" | "failed"
+  /** Calls that were made */
   readonly attempts: number
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
-  /** HTTP status of the last attempt; `null` if there was none, or no response */
+  /** HTTP status of the last call that was made; `null` if there was none, or no response */
   readonly last_status: number | null
 }
 
@@ -1102,15 +1120,16 @@ export type WebhookDeliveryDetail = {
   /** False for an event of test mail */
   readonly livemode: boolean
   readonly status: "pending" | "delivered" | "failed"
+  /** Calls that were made */
   readonly attempts: number
   readonly created_at: Timestamp
   readonly next_attempt_at: Timestamp | null
   readonly delivered_at: Timestamp | null
-  /** HTTP status of the last attempt; `null` if there was none, or no response */
+  /** HTTP status of the last call that was made; `null` if there was none, or no response */
   readonly last_status: number | null
   /** The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event */
   readonly request_body: string
-  /** Every attempt, oldest first */
+  /** Every attempt, oldest first, and why a call was not made */
   readonly history: ReadonlyArray<WebhookAttempt>
 }
 

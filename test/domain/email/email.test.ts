@@ -4,21 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as Tracking from "@waybill/domain/email/Tracking"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import {
-  after,
-  ana,
-  bob,
-  command,
-  cyd,
-  facts,
-  HASH,
-  id,
-  mailbox,
-  NOW,
-  queued,
-  toThree,
-  words,
-} from "../values/examples.ts"
+import { after, ana, command, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "../values/examples.ts"
 
 const { SECOND, DAY } = Timestamp
 const givenRequest = (over: Partial<Acceptance.Context>, wanted: Partial<Acceptance.Command> = {}) =>
@@ -328,82 +314,5 @@ describe("canceling", () => {
         reason: "not_cancelable",
         message: "This email is being delivered, so it can no longer be canceled or rescheduled.",
       })
-  })
-})
-
-describe("resending", () => {
-  it("a resend goes to the recipients that the first email did not reach and is no longer sent to", () => {
-    const history = happened(
-      Email,
-      [toThree()],
-      Email.recordFailed(after(1), ana, words()),
-      Email.recordDelivered(after(1), bob, words()),
-      Email.recordFailed(after(1), cyd, words()),
-    )
-    const again = Email.resendCommand(messageOf(...history))
-    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
-    assert.strictEqual(again.resend_of, id("EmailId"))
-    const second = given(Email).when(Email.queue(facts({ emailId: id("EmailId", 2) }), again))
-    second.appendsOnly("EmailQueued")
-  })
-
-  it("recipients whose server accepted the mail, or who complained, count as reached", () => {
-    const history = happened(
-      Email,
-      [toThree()],
-      Email.recordSent(after(1), ana, words()),
-      Email.recordDelivered(after(1), bob, words()),
-      Email.recordComplained(after(2), bob, "abuse"),
-    )
-    const again = Email.resendCommand(messageOf(...history))
-    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], []])
-  })
-
-  it("a recipient for whom delivery is in progress gets no copy", () => {
-    const history = happened(
-      Email,
-      [toThree()],
-      Email.recordDeferred(after(1), ana, words(), after(2)),
-      Email.recordFailed(after(1), cyd, words()),
-    )
-    const again = Email.resendCommand(messageOf(...history))
-    assert.deepStrictEqual([again.to, again.cc, again.bcc], [[], [], [{ address: cyd }]])
-  })
-
-  it("a message names its first copies", () => {
-    const copy = id("EmailId", 2)
-    const [named] = Email.resent(messageOf(queued()), copy, after(1))
-    assert.deepStrictEqual(named, { _tag: "EmailResent", copy_id: copy, at: after(1) })
-    const many = Array.from({ length: Email.MAX_COPIES }, () => ({
-      _tag: "EmailResent" as const,
-      copy_id: copy,
-      at: after(1),
-    }))
-    const message = messageOf(queued(), ...many)
-    assert.lengthOf(message.copies ?? [], Email.MAX_COPIES)
-    assert.deepStrictEqual(Email.resent(message, copy, after(2)), [])
-  })
-
-  const original = { recipients: 1, in_progress: 0, content_kept: true }
-  it("a resend is refused when all recipients have the mail", () => {
-    const history = happened(Email, [queued()], Email.recordDelivered(after(1), ana, words()))
-    givenRequest({ original }, Email.resendCommand(messageOf(...history))).refuses({
-      status: 422,
-      reason: "nothing_to_resend",
-      message: "There is nothing to resend: 1 of 1 recipients have received this email.",
-    })
-  })
-
-  it("a resend without content is refused, after the refusals of any message", () => {
-    const gone = { ...original, content_kept: false }
-    givenRequest({ original: gone }).refuses({ status: 422, reason: "content_expired" })
-    givenRequest({ original: gone, domain: undefined }).refuses({ status: 422, reason: "content_expired" })
-    givenRequest({ original: gone, quota: { used: 3000, limit: 3000 } }).refuses({
-      status: 429,
-      reason: "monthly_quota",
-    })
-    const key = { id: id("ApiKeyId"), domain: "other.test" as never }
-    givenRequest({ original: gone, key }).refuses({ status: 403, reason: "domain_not_allowed" })
-    givenRequest({ original, key }, { to: [], cc: [], bcc: [] }).refuses({ status: 403, reason: "domain_not_allowed" })
   })
 })

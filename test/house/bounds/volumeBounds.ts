@@ -18,6 +18,8 @@ const scheduledOfPlans = Plan.ALL.map(
   (plan) => `${Plan.TERMS[plan].name} ${(Plan.TERMS[plan].scheduled_bytes / MIB).toLocaleString("en-US")} MiB`,
 ).join(", ")
 const rate = (bucket: RateLimit.Bucket): string => RateLimit.PER_MINUTE[bucket].toLocaleString("en-US")
+const { logs, other, send } = RateLimit.SESSION_PER_MINUTE
+const ofSession = `${send} sends, ${logs} log pages, ${other} others`
 
 /** Bounds of the requests and of the mail of an account. */
 export const volumeBounds: Group = {
@@ -32,6 +34,7 @@ export const volumeBounds: Group = {
     ),
     customer("`GET /email/logs` per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("logs")),
     customer("All other requests per key and minute", "PER_MINUTE", RATES, "429 `request_rate`", rate("other")),
+    customer("Dashboard requests per user and minute", "SESSION_PER_MINUTE", RATES, "429 `request_rate`", ofSession),
     customer(
       "Accepted recipients per account and UTC month",
       "TERMS",

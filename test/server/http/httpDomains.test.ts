@@ -34,6 +34,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
       "verified_at",
       "last_checked_at",
       "next_check_at",
+      "zone",
       "open_tracking",
       "click_tracking",
       "tracking_domain",
@@ -46,6 +47,8 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
         purpose: "dkim",
         type: "TXT",
         host: "wb1._domainkey",
+        // The zone is known once DNS was asked.
+        zone_host: null,
         name: "wb1._domainkey.xn--bcher-kva.example.dev",
         value: "v=DKIM1; k=rsa; ",
         ttl: 3600,

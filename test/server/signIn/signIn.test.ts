@@ -1,4 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import * as Users from "@waybill/store/users/Users"
 import { Effect } from "effect"
@@ -91,22 +92,42 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.include(forged.json.error.message, "BASE_URL")
   })
 
-  it.effect("has a rate limit like that of a key, with its headers", function* () {
+  it.effect("has a rate limit that nobody reaches by reading, with its headers", function* () {
     const { page } = yield* owner
-    const first = yield* page.request("GET", "/v1/email/logs?limit=1")
-    assert.strictEqual(first.headers.get("x-ratelimit-limit"), "60")
-    const left = Number(first.headers.get("x-ratelimit-remaining"))
-    const answers = yield* Effect.all(
-      Array.from({ length: left + 1 }, () => page.request("GET", "/v1/email/logs?limit=1")),
-      { concurrency: 8 },
+    const limitOf = (path: string) =>
+      Effect.map(page.request("GET", path), ({ headers }) => Number(headers.get("x-ratelimit-limit")))
+    const { logs, other } = RateLimit.SESSION_PER_MINUTE
+    assert.deepStrictEqual([yield* limitOf("/v1/email/logs?limit=1"), yield* limitOf("/v1/account")], [logs, other])
+    // Two screens a second for a minute, of at most ten requests each.
+    assert.isAtLeast(other, 2 * 60 * 10)
+  })
+
+  it.effect("has at least the rate limit that an operator granted to its account", function* () {
+    const { page } = yield* owner
+    const sql = yield* PgClient.PgClient
+    const limits = Effect.all(
+      ["/v1/email/logs?limit=1", "/v1/account"].map((path) =>
+        Effect.map(page.request("GET", path), ({ headers }) => Number(headers.get("x-ratelimit-limit"))),
+      ),
     )
-    const refused = answers.filter(({ status }) => status === 429)
-    assert.lengthOf(refused, 1)
-    for (const { headers, json } of refused) {
-      assert.strictEqual(json.error.reason, "request_rate")
-      assert.isNotNull(headers.get("retry-after"))
-    }
-    assert.strictEqual(answers.length, left + 1)
+    const grant = (logs: number | null, other: number | null) =>
+      sql`UPDATE accounts SET record = jsonb_set(record::jsonb, '{granted}', ${JSON.stringify({ send: null, logs, other, monthly_emails: null })}::text::jsonb)`
+    yield* grant(100, 5_000)
+    assert.deepStrictEqual(yield* limits, [RateLimit.SESSION_PER_MINUTE.logs, 5_000])
+    yield* grant(null, null)
+  })
+
+  it.effect("is refused beyond its rate limit, until the window ends", function* () {
+    const { page } = yield* owner
+    const sql = yield* PgClient.PgClient
+    const { id } = (yield* page.request("GET", "/v1/session")).json.actor
+    // The window that these requests count in is that of the test.
+    yield* page.request("GET", "/v1/account")
+    yield* sql`UPDATE rate_windows SET count = 100000 WHERE bucket = ${`${id}/other`}`
+    const { headers, json, status } = yield* page.request("GET", "/v1/account")
+    yield* sql`DELETE FROM rate_windows WHERE bucket = ${`${id}/other`}`
+    assert.deepStrictEqual([status, json.error.reason], [429, "request_rate"])
+    assert.isNotNull(headers.get("retry-after"))
   })
 
   it.effect("ends with signing out, before the next request", function* () {

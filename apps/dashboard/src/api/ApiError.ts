@@ -50,6 +50,13 @@ const readable = (message: string): string =>
     ),
   )
 
+/** Returns the message for people. One that is only about endpoints says nothing to them, so the status has to do. */
+const inWords = (message: string, status: number): string => {
+  const text = readable(message)
+  if (/\p{L}/u.test(text)) return text
+  return status === 404 ? "No such page or record. Check the address." : `The server responded with status ${status}.`
+}
+
 /** Returns what is wrong with a field, without its path: "is not an address" becomes "This is not an address." */
 const aboutField = (message: string): string =>
   sentence(withoutEndpoints(message).replace(/^(?=(?:is|has|needs|was|does) )/u, "This "))
@@ -81,7 +88,9 @@ export class ApiError extends Error {
       status: response.status,
       message:
         MESSAGES[reason] ??
-        (message === undefined ? `The server responded with status ${response.status}.` : readable(message)),
+        (message === undefined
+          ? `The server responded with status ${response.status}.`
+          : inWords(message, response.status)),
       reason,
       requestId: body.error?.request_id ?? response.headers.get("x-request-id"),
       details: body.error?.details ?? [],

@@ -16,7 +16,8 @@ export const setTest = (next: boolean): void => {
   for (const watcher of watchers) watcher()
 }
 
-const watch = (watcher: () => void) => {
+/** Calls `watcher` whenever the mode has changed. */
+export const watch = (watcher: () => void) => {
   watchers.add(watcher)
   return () => watchers.delete(watcher)
 }

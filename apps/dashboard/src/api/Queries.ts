@@ -132,7 +132,7 @@ export const raw = (id: string) =>
 
 export const webhooks = queryOptions({
   queryKey: ["webhooks"],
-  queryFn: ({ signal }) => Api.get<Page<Webhook>>("/webhooks", {}, signal),
+  queryFn: ({ signal }) => Api.get<Page<Webhook>>(Paths.WEBHOOKS, {}, signal),
 })
 
 export const webhook = (id: string) =>

@@ -17,6 +17,8 @@ interface Instance {
   readonly passkeyDomain: string
   /** Whether customers may use their own domains in tracked links. */
   readonly trackingDomains: boolean
+  /** Days that mail stays in the sandbox. */
+  readonly sandboxDays: { readonly live: number; readonly test: number }
 }
 
 const settings = document.querySelector('meta[name="waybill"]')?.getAttribute("content") ?? "{}"
@@ -29,5 +31,6 @@ export const instance: Instance = {
   oidc: false,
   passkeyDomain: window.location.hostname,
   trackingDomains: false,
+  sandboxDays: { live: 7, test: 1 },
   ...(JSON.parse(settings) as Partial<Instance>),
 }

@@ -93,7 +93,7 @@ export const Domain = () => {
     >
       {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
       {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
-      <p className="text-sm text-ink-2">
+      <p className="text-sm [overflow-wrap:anywhere] text-ink-2">
         Publish these records at the DNS provider of {domain.zone ?? domain.name}. Only those marked as required are
         needed to send; the others are recommended.{" "}
         {domain.zone === null
@@ -240,7 +240,7 @@ const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly
 
 interface CopyableProps {
   readonly label: string
-  /** What the button copies. */
+  /** Name of the value in the label of the button. */
   readonly copy: string
   readonly text: string
 }

@@ -12,14 +12,15 @@ export const pathWith = (path: string, query: Query = {}): string => {
   return text === "" ? path : `${path}?${text}`
 }
 
-/** Paths of mail and what belongs to it; keys, domains, webhooks and members are the same in both modes. */
-const OF_MAIL = /^\/(?:email|events|preview|requests|sandbox|stats|suppressions)(?:[/?]|$)/u
+/** Paths of mail and what belongs to it, such as usage; keys, domains, webhooks and members are the same in both modes. */
+const OF_MAIL = /^\/(?:account|email|events|preview|requests|sandbox|stats|suppressions)(?:[/?]|$)/u
 
 /** Adds the mode to a path whose answer depends on it. */
 export const withMode = (path: string, isTest: boolean): string =>
   isTest && OF_MAIL.test(path) ? `${path}${path.includes("?") ? "&" : "?"}livemode=false` : path
 
 export const ACCOUNT = "/account"
+export const WEBHOOKS = "/webhooks"
 export const API_KEYS = "/api-keys"
 export const DOMAINS = "/domains"
 export const SAVED_VIEWS = "/dashboard/views"

@@ -19,7 +19,7 @@ export const firstReads = (page: Page): ReadonlyArray<string> => {
   const reads = readsOf(page)
     .filter(([scope]) => permits(page.scopes, scope))
     .map(([, path]) => `/v1${Paths.withMode(path, page.isTest)}`)
-  return [Paths.USER, Paths.SESSION, `/v1${Paths.ACCOUNT}`, ...reads]
+  return [Paths.USER, Paths.SESSION, `/v1${Paths.withMode(Paths.ACCOUNT, page.isTest)}`, ...reads]
 }
 
 type Read = readonly [required: Scope, path: string]
@@ -44,6 +44,7 @@ const overview = (name: string | null, now: number): ReadonlyArray<Read> => {
     ["email:logs:read", Paths.recentEmails],
     ["email:logs:read", Paths.pendingEmails],
     ["domains:read", Paths.DOMAINS],
+    ["webhooks:manage", Paths.WEBHOOKS],
   ]
 }
 

@@ -3,7 +3,7 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, CalendarClock, CircleX } from "lucide-react"
 import { useEffect } from "react"
 import * as Queries from "../api/Queries.ts"
-import { useEventStream } from "../api/useEventStream.ts"
+import { useEventStream } from "../live/useEventStream.ts"
 import type { EmailWithContent, EventRecord } from "../api/Records.ts"
 import * as Keyboard from "../shell/Keyboard.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
@@ -133,6 +133,21 @@ export const Email = () => {
                 ...(request === undefined
                   ? []
                   : [["Request", <RequestLink key="request" request={request} />] as const]),
+                ...(email.resend_of === null
+                  ? []
+                  : [["Copy of", <EmailLink key="original" id={email.resend_of} />] as const]),
+                ...(email.copies.length === 0
+                  ? []
+                  : [
+                      [
+                        email.copies.length === 1 ? "Copy" : "Copies",
+                        <span key="copies" className="flex flex-col gap-1">
+                          {email.copies.map((id) => (
+                            <EmailLink key={id} id={id} />
+                          ))}
+                        </span>,
+                      ] as const,
+                    ]),
                 ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
@@ -191,6 +206,16 @@ const Submitter = ({ keyId }: { readonly keyId: string | null }) => {
     </span>
   )
 }
+
+const EmailLink = ({ id }: { readonly id: string }) => (
+  <Link
+    to="/emails/$id"
+    params={{ id }}
+    className="block truncate font-mono text-xs text-accent underline underline-offset-2"
+  >
+    {id}
+  </Link>
+)
 
 const Id = ({ text }: { readonly text: string }) => (
   <span className="flex items-center gap-1">

@@ -11,6 +11,8 @@ import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { TextField } from "../ui/controls/Field.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 
 interface Props {
@@ -18,11 +20,14 @@ interface Props {
   readonly onChanged: () => void
 }
 
-/** Whether a recipient was not reached and the content is still retained. */
-const canResend = ({ content, recipients, status }: EmailWithContent): boolean =>
-  content !== null &&
-  status !== "queued" &&
-  recipients.some((each) => each.status !== "delivered" && each.status !== "complained")
+/** Statuses of recipients whom the email did not reach and for whom nothing tries it any more. */
+const GIVEN_UP: ReadonlySet<string> = new Set(["bounced", "failed", "suppressed", "canceled"])
+/** Recipients that the dialog lists; the others are counted. */
+const MAX_LISTED = 10
+
+/** Recipients that a copy is sent to; none once the content is deleted. */
+const unreachedOf = ({ content, recipients }: EmailWithContent): EmailWithContent["recipients"] =>
+  content === null ? [] : recipients.filter(({ status }) => GIVEN_UP.has(status))
 
 export const EmailActions = ({ email, onChanged }: Props) => {
   const canSend = useHasScope("email:send")
@@ -31,6 +36,8 @@ export const EmailActions = ({ email, onChanged }: Props) => {
   const [scheduling, setScheduling] = useState(false)
   const [resending, setResending] = useState(false)
   if (!canSend) return undefined
+  const unreached = unreachedOf(email)
+  const inProgress = email.recipients.filter(({ status }) => status === "queued" || status === "deferred").length
   return (
     <div className="flex flex-wrap gap-2">
       {email.status === "queued" && email.scheduled_at !== null ? (
@@ -43,7 +50,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
           Cancel
         </Button>
       ) : undefined}
-      {canResend(email) ? (
+      {unreached.length > 0 ? (
         <Button icon={<Send size={14} />} onClick={() => setResending(true)}>
           Resend
         </Button>
@@ -75,7 +82,26 @@ export const EmailActions = ({ email, onChanged }: Props) => {
           await navigate({ to: "/emails/$id", params: { id: copy.id } })
         }}
       >
-        A copy with a new ID is sent to every recipient this email did not reach.
+        A copy with a new ID is sent to:
+        <ul aria-label="Recipients of the copy" className="my-2 flex flex-col gap-1">
+          {unreached.slice(0, MAX_LISTED).map(({ address, kind, status }) => (
+            <li key={`${kind} ${address}`} className="flex items-center gap-2">
+              <span className="min-w-0 truncate text-ink">
+                <UntrustedText text={address} />
+              </span>
+              <StatusBadge status={status} />
+            </li>
+          ))}
+        </ul>
+        {unreached.length > MAX_LISTED ? `And ${unreached.length - MAX_LISTED} more. ` : ""}
+        {inProgress === 0
+          ? ""
+          : inProgress === 1
+            ? "One recipient is left out, because this email is still being sent to them. "
+            : `${inProgress} recipients are left out, because this email is still being sent to them. `}
+        {unreached.some(({ status }) => status === "suppressed")
+          ? "Addresses that are still suppressed do not receive it."
+          : ""}
       </ConfirmDialog>
       <Dialog open={scheduling} onOpenChange={setScheduling} title="Reschedule email">
         <Reschedule

@@ -4,8 +4,9 @@ import * as Api from "../api/Api.ts"
 import { ApiError } from "../api/ApiError.ts"
 import * as PagedList from "../api/PagedList.ts"
 import type { Email, Page } from "../api/Records.ts"
-import { type StreamState, useEventStream } from "../api/useEventStream.ts"
-import { useThrottle } from "../api/useThrottle.ts"
+import * as EventStream from "../live/EventStream.ts"
+import { useEventStream } from "../live/useEventStream.ts"
+import { useThrottle } from "../live/useThrottle.ts"
 import * as Paths from "../early/Paths.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
 import { type EmailFilters, hasStatus, isFiltered } from "./EmailFilters.ts"
@@ -30,7 +31,7 @@ export const emailListQuery = (filters: EmailFilters) =>
     refetchOnWindowFocus: false,
   })
 
-export type LiveState = StreamState | "rate-limited"
+export type LiveState = EventStream.State | "rate-limited"
 
 interface LiveEmails {
   readonly state: LiveState
@@ -107,16 +108,5 @@ const readRow = async (
   return [[id, hasStatus(email, filters, Date.now()) ? email : undefined]]
 }
 
-/** Events that change a row of the list. */
-export const EMAIL_EVENT_TYPES = [
-  "email.queued",
-  "email.sent",
-  "email.delivered",
-  "email.delivery_delayed",
-  "email.bounced",
-  "email.complained",
-  "email.failed",
-  "email.suppressed",
-  "email.canceled",
-  "email.rescheduled",
-]
+/** Events that change a row of the list: all that a screen can follow. */
+export const EMAIL_EVENT_TYPES = EventStream.TYPES

@@ -1,4 +1,4 @@
-import { Image, ImageOff, Monitor, Smartphone } from "lucide-react"
+import { Image, ImageOff, Monitor, RotateCw, Smartphone } from "lucide-react"
 import { useEffect, useRef, useState } from "react"
 import * as Mode from "../api/Mode.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
@@ -30,6 +30,7 @@ const useWidth = () => {
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
 export const HtmlFrame = ({ id }: { readonly id: string }) => {
   const [images, setImages] = useState(false)
+  const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
   const [chosen, setIsNarrow] = useState<boolean>()
   const isNarrow = chosen ?? (width > 0 && width < NARROW_PX)
@@ -54,6 +55,9 @@ export const HtmlFrame = ({ id }: { readonly id: string }) => {
         >
           <Smartphone size={15} />
         </IconButton>
+        <IconButton label="Reload preview" onClick={() => setLoads(loads + 1)}>
+          <RotateCw size={15} />
+        </IconButton>
         <span className="grow" />
         <Button
           small
@@ -66,7 +70,7 @@ export const HtmlFrame = ({ id }: { readonly id: string }) => {
       </div>
       <div ref={box} className="flex justify-center overflow-hidden bg-sunken" style={{ height: `${HEIGHT_REM}rem` }}>
         <iframe
-          key={String(images)}
+          key={`${images} ${loads}`}
           title="Email preview"
           src={Mode.withMode(`/preview/emails/${id}${images ? "?images=1" : ""}`)}
           sandbox="allow-popups allow-popups-to-escape-sandbox"

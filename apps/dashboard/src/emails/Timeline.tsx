@@ -1,4 +1,6 @@
+import { Link } from "@tanstack/react-router"
 import type { EventRecord } from "../api/Records.ts"
+import { useMemberNames } from "../settings/useMemberNames.ts"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { cx } from "../ui/display/cx.ts"
 import { eventName } from "../ui/display/eventName.ts"
@@ -17,19 +19,30 @@ const COLORS: Record<string, string> = {
   "email.clicked": "bg-accent",
   "email.attempt_lost": "bg-warn",
   "email.rescheduled": "bg-accent",
+  "email.resent": "bg-accent",
 }
 
 const text = (value: unknown): string | undefined => (typeof value === "string" && value !== "" ? value : undefined)
 const number = (value: unknown): number | undefined => (typeof value === "number" ? value : undefined)
 
+/** Events that a caller of the API makes; later ones, such as the delivery, carry the same actor as the first. */
+const OF_CALLERS: ReadonlySet<string> = new Set(["email.queued", "email.canceled", "email.rescheduled", "email.resent"])
+
+interface Names {
+  readonly keys: ReadonlyMap<string, string>
+  readonly members: ReadonlyMap<string, string>
+}
+
 /** Actor of the event, except for the service itself. */
-const actorOf = ({ actor, type }: EventRecord, keyNames: ReadonlyMap<string, string>): string | undefined => {
-  if (actor.type === "system") return undefined
-  // Later events of an API request, such as the delivery, carry the same actor as the first.
-  if (actor.type === "api_key" && type !== "email.queued") return undefined
-  const keyName = keyNames.get(actor.id ?? "")
-  if (actor.type === "api_key") return keyName === undefined ? "API key" : `API key: ${keyName}`
-  return { user: "Member", operator: "Operator" }[actor.type]
+const actorOf = ({ actor, type }: EventRecord, { keys, members }: Names): string | undefined => {
+  if (actor.type === "system" || !OF_CALLERS.has(type)) return undefined
+  const [kind, name] =
+    actor.type === "operator"
+      ? (["Operator", undefined] as const)
+      : actor.type === "api_key"
+        ? (["API key", keys.get(actor.id ?? "")] as const)
+        : (["Member", members.get(actor.id ?? "")] as const)
+  return name === undefined ? kind : `${kind}: ${name}`
 }
 
 const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
@@ -65,14 +78,14 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
 
 /** All events of an email with the replies of the receiving server. */
 export const Timeline = ({ events }: { readonly events: ReadonlyArray<EventRecord> }) => {
-  const keyNames = useKeyNames()
+  const names = { keys: useKeyNames(), members: useMemberNames() }
   return (
     <ol className="p-4">
       {events.map((event, index) => (
         <TimelineEvent
           key={event.id}
           event={event}
-          actor={actorOf(event, keyNames)}
+          actor={actorOf(event, names)}
           isLast={index === events.length - 1}
         />
       ))}
@@ -102,7 +115,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
       <p className="flex items-baseline gap-2 text-sm">
         <span className="font-medium">{eventName(event.type)}</span>
         {actor === undefined ? undefined : (
-          <span className="text-xs text-ink-3">
+          <span className="min-w-0 text-xs [overflow-wrap:anywhere] text-ink-3">
             <UntrustedText text={actor} />
           </span>
         )}
@@ -124,6 +137,8 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
           <UntrustedText text={reply} />
         </p>
       )}
+      <OtherEmail label="Copy:" id={text(event.data["copy_id"])} />
+      <OtherEmail label="Copy of" id={text(event.data["resend_of"])} />
       {notes.length === 0 ? undefined : (
         <p className="mt-1 text-xs break-words text-ink-3">
           <UntrustedText text={notes.join(" · ")} />
@@ -132,3 +147,14 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
     </li>
   )
 }
+
+/** Link to the copy of an email, or to the email that it is a copy of. */
+const OtherEmail = ({ id, label }: { readonly label: string; readonly id: string | undefined }) =>
+  id === undefined ? undefined : (
+    <p className="text-xs text-ink-2">
+      {label}{" "}
+      <Link to="/emails/$id" params={{ id }} className="font-mono break-all text-accent underline underline-offset-2">
+        {id}
+      </Link>
+    </p>
+  )

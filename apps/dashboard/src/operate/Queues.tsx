@@ -3,6 +3,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { QueryResult } from "./QueryResult.tsx"
 import * as OperatorQueries from "./OperatorQueries.ts"
+import { queueFigures } from "./queueFigures.ts"
 import { Table } from "../ui/layout/Table.tsx"
 
 const QUEUES = [
@@ -32,6 +33,18 @@ export const Queues = () => (
 
 const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
   const rowOf = (kind: string, state: string) => data.queue.find((row) => row.kind === kind && row.state === state)
+  const figuresOf = (kind: string) => {
+    const [ready, leased, scheduled] = ["ready", "leased", "scheduled"].map((state) => {
+      const { deferred = 0, rows = 0 } = rowOf(kind, state) ?? {}
+      return { rows, deferred, first: rows - deferred }
+    })
+    return {
+      pending: (ready?.first ?? 0) + (leased?.first ?? 0),
+      inProgress: leased?.rows ?? 0,
+      deferred: (ready?.deferred ?? 0) + (leased?.deferred ?? 0) + (scheduled?.deferred ?? 0),
+      scheduled: scheduled?.first ?? 0,
+    }
+  }
   const oldest = (kind: string) => Math.max(0, rowOf(kind, "ready")?.oldest_s ?? 0)
   return (
     <>
@@ -53,16 +66,20 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
           keyOf={([kind]) => kind}
           columns={[
             { name: "Queue", cell: ([, name]) => <span className="font-medium">{name}</span> },
-            { name: "Pending", number: true, cell: ([kind]) => number.format(rowOf(kind, "ready")?.rows ?? 0) },
-            { name: "In progress", number: true, cell: ([kind]) => number.format(rowOf(kind, "leased")?.rows ?? 0) },
+            { name: queueFigures.pending[0], number: true, cell: ([kind]) => number.format(figuresOf(kind).pending) },
             {
-              name: "Scheduled",
+              name: queueFigures.inProgress[0],
               number: true,
-              wide: true,
-              cell: ([kind]) => number.format(rowOf(kind, "scheduled")?.rows ?? 0),
+              cell: ([kind]) => number.format(figuresOf(kind).inProgress),
+            },
+            { name: queueFigures.deferred[0], number: true, cell: ([kind]) => number.format(figuresOf(kind).deferred) },
+            {
+              name: queueFigures.scheduled[0],
+              number: true,
+              cell: ([kind]) => number.format(figuresOf(kind).scheduled),
             },
             {
-              name: "Oldest waiting",
+              name: queueFigures.oldest[0],
               number: true,
               cell: ([kind]) => (
                 <span className={oldest(kind) > OVERDUE_S ? "font-medium text-bad" : ""}>
@@ -73,6 +90,7 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
           ]}
         />
       </Panel>
+      <QueueWords />
       <p className="text-sm text-ink-3">
         {data.workers === 0
           ? "No active workers. Start one with npx waybill start --roles worker."
@@ -81,3 +99,14 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
     </>
   )
 }
+
+/** Says what the figures mean. */
+const QueueWords = () => (
+  <dl className="flex flex-wrap gap-x-5 gap-y-1 text-xs text-ink-3">
+    {Object.values(queueFigures).map(([name, meaning]) => (
+      <div key={name}>
+        <dt className="inline font-medium text-ink-2">{name}:</dt> <dd className="inline">{meaning}.</dd>
+      </div>
+    ))}
+  </dl>
+)

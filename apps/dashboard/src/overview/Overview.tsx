@@ -2,7 +2,7 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Activity } from "lucide-react"
 import { useMemo, useRef, useState } from "react"
-import { useEventStream } from "../api/useEventStream.ts"
+import { useEventStream } from "../live/useEventStream.ts"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
 import * as LiveEmails from "../emails/LiveEmails.ts"
@@ -19,6 +19,7 @@ import { useNow } from "../ui/display/Time.tsx"
 import { Breakdown } from "./Breakdown.tsx"
 // A part of the screen's code: React shows what a suspended part holds only 300 ms after its fallback.
 import { Chart } from "./Chart.tsx"
+import { DisabledWebhooks } from "./DisabledWebhooks.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { RecentEmails } from "./RecentEmails.tsx"
 import * as Series from "./Series.ts"
@@ -77,6 +78,7 @@ export const Overview = () => {
       }
     >
       {query.isError ? <ErrorMessage error={query.error} onRetry={() => void query.refetch()} /> : undefined}
+      <DisabledWebhooks />
       {first.steps === undefined ? undefined : <FirstSteps steps={first.steps} onDismiss={first.dismiss} />}
       {isEmpty ? (
         first.steps === undefined ? (

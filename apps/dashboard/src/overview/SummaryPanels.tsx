@@ -12,6 +12,7 @@ import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
 import { displayStatus } from "../emails/EmailFilters.ts"
+import { queueFigures } from "../operate/queueFigures.ts"
 
 const number = new Intl.NumberFormat()
 
@@ -24,15 +25,7 @@ export const SummaryPanels = () => {
     <div className="flex flex-col gap-5">
       <Panel title="This month">
         <div className="p-4">
-          {account === undefined ? (
-            <Skeleton className="h-10" />
-          ) : (
-            <UsageMeter
-              name={`${account.plan} plan`}
-              used={account.usage.emails}
-              limit={account.limits.monthly_emails}
-            />
-          )}
+          {account === undefined ? <Skeleton className="h-10" /> : <UsageMeter account={account} />}
         </div>
       </Panel>
       {domains === undefined ? undefined : (
@@ -67,8 +60,13 @@ export const SummaryPanels = () => {
   )
 }
 
-const Figure = ({ children, name }: { readonly name: string; readonly children: ReactNode }) => (
-  <div>
+interface FigureProps {
+  readonly figure: readonly [name: string, meaning: string]
+  readonly children: ReactNode
+}
+
+const Figure = ({ children, figure: [name, meaning] }: FigureProps) => (
+  <div title={meaning}>
     <dt className="text-xs text-ink-3">{name}</dt>
     <dd className="tabular mt-0.5 text-lg font-semibold">{children}</dd>
   </div>
@@ -76,7 +74,7 @@ const Figure = ({ children, name }: { readonly name: string; readonly children: 
 
 const POLL_MS = 10_000
 
-/** Unfinished emails: those that wait for their time, those that are due, and of these the deferred ones. */
+/** Unfinished emails of the account, as the queue of deliveries counts them for the instance. */
 const PendingEmails = () => {
   const now = useNow()
   const { data } = useQuery({
@@ -85,17 +83,19 @@ const PendingEmails = () => {
     queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.pendingEmails, {}, signal),
   })
   const emails = data?.data ?? []
-  const due = emails.filter((email) => displayStatus(email, now) !== "scheduled")
-  const oldest = Math.min(...due.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
+  const scheduled = emails.filter((email) => displayStatus(email, now) === "scheduled")
+  const deferred = emails.filter(({ status }) => status === "deferred")
+  const pending = emails.filter((email) => !scheduled.includes(email) && !deferred.includes(email))
+  const oldest = Math.min(...pending.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
   const count = (n: number) => (data?.has_more === true ? `at least ${number.format(n)}` : number.format(n))
   return (
     <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
-      <Figure name="Pending">{count(due.length)}</Figure>
-      <Figure name="Oldest waiting since">
-        {due.length === 0 ? "–" : <RelativeTime iso={new Date(oldest).toISOString()} />}
+      <Figure figure={queueFigures.pending}>{count(pending.length)}</Figure>
+      <Figure figure={queueFigures.oldest}>
+        {pending.length === 0 ? "–" : <RelativeTime iso={new Date(oldest).toISOString()} />}
       </Figure>
-      <Figure name="Deferred">{count(due.filter(({ status }) => status === "deferred").length)}</Figure>
-      <Figure name="Scheduled">{count(emails.length - due.length)}</Figure>
+      <Figure figure={queueFigures.deferred}>{count(deferred.length)}</Figure>
+      <Figure figure={queueFigures.scheduled}>{count(scheduled.length)}</Figure>
     </dl>
   )
 }

@@ -118,6 +118,11 @@ const envelopeChecks = (
   const header = (name: string) => mail.headers.find((each) => each.name.toLowerCase() === name)?.value ?? ""
   const domain = /@([^>\s]+)/u.exec(header("from"))?.[1]?.toLowerCase() ?? ""
   const status = domains.get(domain)
+  if (!mail.livemode)
+    return [
+      { name: "Sender", level: "note", message: "Test mail may come from any domain and is not signed." },
+      subjectCheck(mail),
+    ]
   const isReserved = /(?:^|\.)(?:test|example|invalid|localhost)$/u.test(domain)
   return [
     status === undefined
@@ -142,17 +147,16 @@ const envelopeChecks = (
           level: "good",
           message: `DKIM signature of ${/\bd=([^;\s]+)/u.exec(header("dkim-signature"))?.[1] ?? domain}.`,
         },
-    mail.subject.trim() === ""
-      ? { name: "Subject", level: "warn", message: "Empty." }
-      : mail.subject.length > LONG_SUBJECT_CHARS
-        ? {
-            name: "Subject",
-            level: "note",
-            message: `${mail.subject.length} characters. Most mail clients truncate it.`,
-          }
-        : { name: "Subject", level: "good", message: `${mail.subject.length} characters.` },
+    subjectCheck(mail),
   ]
 }
+
+const subjectCheck = ({ subject }: SandboxMessageWithContent): Check =>
+  subject.trim() === ""
+    ? { name: "Subject", level: "warn", message: "Empty." }
+    : subject.length > LONG_SUBJECT_CHARS
+      ? { name: "Subject", level: "note", message: `${subject.length} characters. Most mail clients truncate it.` }
+      : { name: "Subject", level: "good", message: `${subject.length} characters.` }
 
 /** Checks a message without network requests. Warnings come first. */
 export const checksOf = (

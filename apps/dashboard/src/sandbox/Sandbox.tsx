@@ -2,13 +2,15 @@ import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-q
 import { useNavigate, useSearch } from "@tanstack/react-router"
 import { Inbox as Icon, Trash2 } from "lucide-react"
 import { Suspense, useEffect, useState } from "react"
-import { useEventStream } from "../api/useEventStream.ts"
+import { useEventStream } from "../live/useEventStream.ts"
+import { instance } from "../api/instance.ts"
+import * as Mode from "../api/Mode.ts"
 import * as OptimisticUpdate from "../api/OptimisticUpdate.ts"
 import * as PagedList from "../api/PagedList.ts"
 import * as Queries from "../api/Queries.ts"
 import type { SandboxMessage } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
-import { useThrottle } from "../api/useThrottle.ts"
+import { useThrottle } from "../live/useThrottle.ts"
 import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { useHasScope } from "../shell/useHasScope.ts"
@@ -25,7 +27,7 @@ import { showToast } from "../ui/feedback/Toasts.tsx"
 import { SandboxMail } from "./SandboxMail.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
-const EVENT_TYPES = ["email.delivered"]
+const EVENT_TYPES = ["email.delivered"] as const
 /** Messages that arrive within this time are read together. */
 const DEBOUNCE_MS = 400
 /** Time per request of live updates: half of what a key may read, the rest is left to the user. */
@@ -37,6 +39,7 @@ const POLL_MS = 5_000
 export const Sandbox = () => {
   const { id } = useSearch({ from: "/shell/sandbox" })
   const navigate = useNavigate({ from: "/sandbox" })
+  const days = Mode.useIsTest() ? instance.sandboxDays.test : instance.sandboxDays.live
   const client = useQueryClient()
   const canStream = useHasScope("events:read")
   const canDelete = useHasScope("email:send")
@@ -87,7 +90,7 @@ export const Sandbox = () => {
   return (
     <Screen
       title="Sandbox"
-      hint="Mail is kept here and never delivered. Deleted after seven days."
+      hint={`Mail is kept here and never delivered. Deleted after ${days === 1 ? "one day" : `${days} days`}.`}
       actions={
         rows.length === 0 || !canDelete ? undefined : (
           <Button icon={<Trash2 size={14} />} onClick={() => setEmptying(true)}>

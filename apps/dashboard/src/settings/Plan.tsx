@@ -26,14 +26,12 @@ export const Plan = () => {
         <>
           <Panel title={query.data.name}>
             <div className="p-4">
-              <UsageMeter
-                name={`${query.data.plan} plan`}
-                used={query.data.usage.emails}
-                limit={query.data.limits.monthly_emails}
-              />
+              <UsageMeter account={query.data} />
               <p className="mt-2 text-xs text-ink-3">
-                Counted per recipient; canceled mail is refunded, up to as much as the plan has. Resets on{" "}
-                {resetDay.format(new Date(query.data.usage.resets_at))}.
+                {query.data.livemode
+                  ? "Counted per recipient; canceled mail is refunded, up to as much as the plan has."
+                  : "Counted per recipient, and once more for each 16 KiB. Test mail does not count toward the plan."}{" "}
+                Resets on {resetDay.format(new Date(query.data.usage.resets_at))}.
               </p>
             </div>
           </Panel>

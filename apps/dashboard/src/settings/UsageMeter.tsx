@@ -1,25 +1,23 @@
+import type { Account } from "../api/Records.ts"
 import { cx } from "../ui/display/cx.ts"
 
 const number = new Intl.NumberFormat()
 /** Share of the limit from which the bar is a warning. */
 const WARNING_SHARE = 0.8
 
-export const UsageMeter = ({
-  limit,
-  name,
-  used,
-}: {
-  readonly name: string
-  readonly used: number
-  readonly limit: number | null
-}) => {
+/** Usage of the month: of the plan, or in test mode of test mail. */
+export const UsageMeter = ({ account: { limits, livemode, plan, usage } }: { readonly account: Account }) => {
+  const name = livemode ? `${plan} plan` : "Test mode"
+  const unit = livemode ? "recipients" : "test emails"
+  const used = usage.emails
+  const limit = limits.monthly_emails
   const share = limit === null ? 0 : Math.min(1, used / limit)
   return (
     <div>
       <p className="flex items-baseline justify-between gap-3 text-sm">
         <span className="font-medium first-letter:uppercase">{name}</span>
         <span className="tabular text-ink-2">
-          {number.format(used)} {limit === null ? "recipients (unlimited)" : `of ${number.format(limit)} recipients`}
+          {number.format(used)} {limit === null ? `${unit} (unlimited)` : `of ${number.format(limit)} ${unit}`}
         </span>
       </p>
       <div

@@ -5,6 +5,7 @@ import * as Auth from "../api/Auth.ts"
 import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
+import * as EventStream from "../live/EventStream.ts"
 import { permits } from "../early/permits.ts"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
@@ -95,6 +96,7 @@ const UserMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
   const theme = useTheme()
   const signOut = async () => {
     await Auth.signOut()
+    EventStream.stop()
     client.clear()
     await navigate({ to: "/sign-in" })
   }

@@ -18,7 +18,7 @@ import { eventName } from "../ui/display/eventName.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { Deliveries } from "./Deliveries.tsx"
-import { disabledReason } from "./disabledReason.ts"
+import * as DisabledReason from "./DisabledReason.ts"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
@@ -101,7 +101,7 @@ export const Webhook = () => {
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
             ["Format", webhook.format === "resend" ? "Resend" : "Waybill"],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
-            ...(webhook.disabled_reason === null ? [] : [["Disabled", disabledReason(webhook)] as const]),
+            ...(webhook.disabled_reason === null ? [] : [["Disabled", DisabledReason.words(webhook)] as const]),
             ["Created", formatDateTime(webhook.created_at)],
             [
               "ID",

@@ -5,6 +5,7 @@ import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
+import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../errors/Validation.ts"
 
 const at = Timestamp.Timestamp
@@ -39,9 +40,10 @@ export type AccountRecord = typeof AccountRecord.Type
 
 export class Account extends HttpApiGroup.make("account")
   .add(
-    HttpApiEndpoint.get("get", "/account", { success: AccountRecord }).annotateMerge(
-      annotate("Get the account", "any key", "Plan, limits and usage of the current month."),
-    ),
+    HttpApiEndpoint.get("get", "/account", {
+      query: Schema.Struct(Livemode.query),
+      success: AccountRecord,
+    }).annotateMerge(annotate("Get the account", "any key", "Plan, limits and usage of the current month.")),
   )
   .middleware(Validation)
   .middleware(Authorization)

@@ -150,6 +150,8 @@ export interface Queues {
     readonly kind: string
     readonly state: "ready" | "leased" | "scheduled"
     readonly rows: number
+    /** Those of the rows that were attempted before. */
+    readonly deferred: number
     readonly oldest_s: number
   }>
   /** Events per second over the last 10 seconds, by type. */

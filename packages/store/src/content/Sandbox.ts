@@ -4,12 +4,13 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
+import * as Content from "./Content.ts"
 import * as AccountWrites from "../cells/AccountWrites.ts"
 
-/** Time that mail is retained in the sandbox. */
-export const RETENTION = Duration.days(7)
-/** Time that test mail is retained. */
-export const TEST_RETENTION = Duration.days(1)
+/** Days that mail of an instance without a transport stays in the sandbox. */
+export const DAYS = 7
+/** Days that test mail stays in the sandbox, as long as its content. */
+export const TEST_DAYS = Content.TEST_CONTENT_DAYS
 /** Interval at which `wait` queries. */
 export const POLL_EVERY = Duration.millis(100)
 export const MAX_WAIT = Duration.seconds(60)
@@ -34,11 +35,11 @@ export const recorder = Effect.map(PgClient.PgClient, (sql) =>
   Effect.fn("Sandbox.keep")(function* ({ message, recipients }: CapturedMail) {
     const mail = yield* Mail
     if (mail === undefined) return yield* Effect.die(new Error("mail of nobody's in the sandbox"))
-    const retention = Livemode.isLive(mail.account_id) ? RETENTION : TEST_RETENTION
+    const days = Livemode.isLive(mail.account_id) ? DAYS : TEST_DAYS
     const inserting = sql`
       INSERT INTO sandbox_messages (account_id, id, recipients, subject, mail_from, size_bytes, bytes, expires_at)
       VALUES (${mail.account_id}, ${message.emailId}, ${recipients}::text[], ${mail.subject}, ${message.mailFrom},
-        ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(secs => ${Duration.toSeconds(retention)}::float8))
+        ${message.bytes.length}::int, ${message.bytes}, now() + make_interval(days => ${days}::int))
       ON CONFLICT (account_id, id) DO NOTHING RETURNING id`
     const addingRecipients = sql`
       UPDATE sandbox_messages m SET recipients = m.recipients ||

@@ -77,14 +77,14 @@ interface LimitedUser extends RequestUser {
   readonly now_ms: number
 }
 
-/** Rate windows of a user: those of a key, and one for reads of the session. */
+/** Rate windows of a user: one for each of those that a key has, and one for reads of the session. */
 export type Window = RateLimit.Bucket | "session"
 
 const limitOf = (window: Window): number =>
-  window === "session" ? RateLimit.SESSION_READS_PER_MINUTE : RateLimit.PER_MINUTE[window]
+  window === "session" ? RateLimit.SESSION_READS_PER_MINUTE : RateLimit.SESSION_PER_MINUTE[window]
 
 /**
- * Admits one request of a user: reads the membership, and counts the request in a rate window of the size a key has. Two
+ * Admits one request of a user: reads the membership, and counts the request in a rate window of the user. Two
  * statements, because the membership may lie on another node than the windows.
  */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
@@ -92,7 +92,7 @@ export const admit = Effect.fn("Members.admit")(function* (user_id: string, wind
   const { ofUser } = yield* Cells
   const found = Effect.orDie(sql<LimitedUser>`
     SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
-      coalesce((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit",
+      greatest((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit",
       floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
     FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
     WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)

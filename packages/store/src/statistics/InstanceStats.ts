@@ -17,6 +17,8 @@ export interface QueueStats {
   /** Due and waiting, in progress, or due later. */
   readonly state: (typeof STATES)[number]
   readonly rows: number
+  /** Those of the rows that were attempted before. */
+  readonly deferred: number
   /** Seconds since the earliest row was due; negative if it is due in the future. */
   readonly oldest_s: number
 }
@@ -104,8 +106,15 @@ const sumOfQueues = (rows: ReadonlyArray<QueueStats>): ReadonlyArray<QueueStats>
   [...Map.groupBy(rows, ({ kind, state }) => `${kind} ${state}`).values()].flatMap((same) => {
     const [first] = same
     if (first === undefined) return []
-    const count = same.reduce((sum, { rows }) => sum + rows, 0)
-    return [{ ...first, rows: count, oldest_s: Math.max(...same.map(({ oldest_s }) => oldest_s)) }]
+    const sum = (of: "rows" | "deferred") => same.reduce((total, row) => total + row[of], 0)
+    return [
+      {
+        ...first,
+        rows: sum("rows"),
+        deferred: sum("deferred"),
+        oldest_s: Math.max(...same.map(({ oldest_s }) => oldest_s)),
+      },
+    ]
   })
 
 /** Adds up what a follower still has to count in all cells; its age is that of the cell that is furthest behind. */
@@ -120,7 +129,8 @@ const slowest = (rows: ReadonlyArray<FollowerStats>): ReadonlyArray<FollowerStat
 const queueStats = (sql: PgClient.PgClient, isOwn: Fragment) => sql<QueueStats>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
-    count(*)::float8 AS rows, extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
+    count(*)::float8 AS rows, (count(*) FILTER (WHERE attempt > 0))::float8 AS deferred,
+    extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
   FROM outbox WHERE ${isOwn} GROUP BY 1, 2 ORDER BY 1, 2`
 
 const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {

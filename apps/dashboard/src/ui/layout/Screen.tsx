@@ -25,7 +25,9 @@ export const Screen = ({
       <header className="flex flex-wrap items-center gap-x-4 gap-y-3">
         <div className="min-w-0 grow">
           <h1 className="truncate text-xl font-semibold tracking-tight">{title}</h1>
-          {hint === undefined ? undefined : <p className="mt-0.5 text-sm text-ink-2">{hint}</p>}
+          {hint === undefined ? undefined : (
+            <p className="mt-0.5 text-sm [overflow-wrap:anywhere] text-ink-2">{hint}</p>
+          )}
         </div>
         {actions === undefined ? undefined : <div className="flex flex-wrap items-center gap-2">{actions}</div>}
       </header>

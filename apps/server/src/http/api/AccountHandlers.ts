@@ -5,6 +5,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import * as UsageChange from "@waybill/domain/account/UsageChange"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Content from "@waybill/store/content/Content"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -33,6 +34,7 @@ export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =
       return Records.asRecord<AccountRecord>({
         ...record,
         livemode,
+        content_days: livemode ? record.content_days : Content.TEST_CONTENT_DAYS,
         limits: livemode ? limits : { ...limits, ...LIMITS_OF_TEST_MAIL },
         usage: { month, emails, scheduled_bytes, resets_at: Timestamp.nextMonth(at) },
       })

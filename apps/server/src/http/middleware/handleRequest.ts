@@ -21,6 +21,7 @@ import * as NewIds from "../../operate/NewIds.ts"
 import * as Calls from "../../requestLog/Calls.ts"
 import * as ForeignKeys from "../ForeignKeys.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
+import * as FrameRefusals from "../pages/FrameRefusals.ts"
 import * as Position from "../Position.ts"
 import { Admitted, earlierAdmissions } from "./Admitted.ts"
 import * as Compression from "../responses/Compression.ts"
@@ -82,7 +83,7 @@ export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options:
     const door = Doors.at(path)
     const responding = Effect.map(responseTo(app, options, { request, id, path, door, began }), (response) => {
       Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
-      return response
+      return FrameRefusals.inFrame(path, request, response)
     }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
     const shaped =
       door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))

@@ -1,3 +1,4 @@
+import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { readdirSync, readFileSync } from "node:fs"
@@ -130,6 +131,7 @@ const bootData = Effect.gen(function* () {
     oidc,
     passkeyDomain: urls.passkeyDomain,
     trackingDomains: trackingHost !== null,
+    sandboxDays: { live: Sandbox.DAYS, test: Sandbox.TEST_DAYS },
   })
 })
 

@@ -1,5 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from "react"
-import { ApiError } from "./ApiError.ts"
+import { ApiError } from "../api/ApiError.ts"
 import { type Options, throttle, type Throttle } from "./throttle.ts"
 
 /** Pause after a 429 response without a Retry-After header: the length of a rate window. */

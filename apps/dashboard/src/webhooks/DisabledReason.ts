@@ -7,9 +7,9 @@ const REASONS: { readonly [reason: string]: string } = {
 }
 
 /** Says why a webhook is disabled; `undefined` for one that is enabled. */
-export const disabledReason = ({ disabled_reason: reason }: Webhook): string | undefined =>
+export const words = ({ disabled_reason: reason }: Webhook): string | undefined =>
   reason === null ? undefined : (REASONS[reason] ?? reason)
 
 /** Whether the service disabled the webhook by itself. */
-export const isDisabledByService = ({ disabled_reason: reason, enabled }: Webhook): boolean =>
+export const isByService = ({ disabled_reason: reason, enabled }: Webhook): boolean =>
   !enabled && reason !== null && reason !== "manual"

@@ -1,10 +1,10 @@
-import type { Email } from "../../apps/dashboard/src/api/Records.ts"
-import * as EmailFilters from "../../apps/dashboard/src/emails/EmailFilters.ts"
+import type { Email } from "../../../apps/dashboard/src/api/Records.ts"
+import * as EmailFilters from "../../../apps/dashboard/src/emails/EmailFilters.ts"
 import type { Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Browser from "./support/Browser.ts"
-import * as Instance from "./support/Instance.ts"
-import { freePort } from "../support/process/service.ts"
+import * as Browser from "../support/Browser.ts"
+import * as Instance from "../support/Instance.ts"
+import { freePort } from "../../support/process/service.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
@@ -134,10 +134,25 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("link", { name: /^Complained\s*14\.29%\s*1 complaint/u }).waitFor()
       // A scheduled email is not called queued, and waits for nobody.
       await page.getByRole("link", { name: /^Scheduled.*Tomorrow/u }).waitFor()
+      const figures = ["Pending", "Deferred", "Scheduled"]
+      const ofAccount = await Promise.all(figures.map(value))
+      assert.deepStrictEqual(ofAccount, ["0", "1", "1"])
+      await page.getByText("Oldest pending", { exact: true }).waitFor()
+      // The queue of deliveries has the same figures by the same names. This account is the only one.
+      await page.goto("/operate/queues")
+      const table = page.getByRole("table", { name: "Queues" })
+      await table.getByRole("row", { name: /^Email deliveries/u }).waitFor()
+      const names = await table.getByRole("columnheader").allInnerTexts()
+      const cells = await table
+        .getByRole("row", { name: /^Email deliveries/u })
+        .getByRole("cell")
+        .allInnerTexts()
+      assert.includeMembers(names, [...figures, "Oldest pending"])
       assert.deepStrictEqual(
-        [await value("Pending"), await value("Deferred"), await value("Scheduled")],
-        ["1", "1", "1"],
+        figures.map((name) => cells[names.indexOf(name)] ?? null),
+        ofAccount,
       )
+      await page.goto("/overview")
     })
 
     it("a tile leads to the emails that it counts, also to partly delivered ones", { timeout: TIMEOUT }, async () => {
