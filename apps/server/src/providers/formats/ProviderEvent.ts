@@ -60,8 +60,11 @@ export const fields = (value: unknown): Fields =>
 export const list = (value: unknown): ReadonlyArray<unknown> => (Array.isArray(value) ? value : [])
 
 /** A text, shortened and without NUL, which Postgres cannot store. */
-export const text = (value: unknown): string | undefined =>
-  typeof value === "string" && value !== "" ? value.slice(0, MAX_TEXT_CHARS).replaceAll("\0", "\ufffd") : undefined
+export const text = (value: unknown): string | undefined => {
+  if (typeof value !== "string" || value === "") return undefined
+  const short = value.length > MAX_TEXT_CHARS ? value.slice(0, MAX_TEXT_CHARS) : value
+  return short.includes("\0") ? short.replaceAll("\0", "\ufffd") : short
+}
 
 export const number = (value: unknown): number | undefined => {
   const found = typeof value === "string" && value !== "" ? Number(value) : value
@@ -104,11 +107,11 @@ export const code = (value: unknown): number | undefined => {
 export const answer = (value: unknown): string | undefined => text(text(value)?.replace(/^[\w-]{1,20};\s*/u, ""))
 
 /** Longest id that is kept as it is; an entry of an index takes at most 2,704 bytes. */
-const MAX_ID_BYTES = 1_024
+const MAX_ID_CHARS = 400
 
-/** The id of an event in a length that an index can hold. */
+/** The id of an event in a length that an index can hold, and without a space in front. */
 export const idOf = (id: string): string =>
-  Buffer.byteLength(id) <= MAX_ID_BYTES ? id.trimStart() : createHash("sha256").update(id).digest("base64url")
+  id.length > MAX_ID_CHARS ? createHash("sha256").update(id).digest("base64url") : id.trimStart()
 
 /** An address, without the name that may stand before it. */
 export const addressOf = (value: unknown): string | undefined =>

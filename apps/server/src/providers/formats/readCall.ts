@@ -35,8 +35,10 @@ export const readCall = (provider: Provider, body: unknown): ReadCall => {
     if (read === undefined) malformed++
     else if (read !== "ignored")
       for (const event of read)
-        if (events.length < MAX_EVENTS) events.push({ ...event, id: Event.idOf(event.id) })
+        if (events.length < MAX_EVENTS) events.push(withId(event, Event.idOf(event.id)))
         else malformed++
   }
   return { events, malformed }
 }
+
+const withId = (event: ProviderEvent, id: string): ProviderEvent => (id === event.id ? event : { ...event, id })
