@@ -174,6 +174,7 @@ describe("client", () => {
     const calls: Readonly<Record<string, (id: string) => Promise<unknown>>> = {
       "POST /v1/email/send": () => emails.send(EMAIL),
       "POST /v1/email/send/batch": () => emails.sendBatch([EMAIL]),
+      "GET /v1/email/{id}": (id) => emails.get(id),
       "POST /v1/email/{id}/cancel": (id) => emails.cancel(id),
       "POST /v1/email/{id}/resend": (id) => emails.resend(id),
       "PATCH /v1/email/{id}": (id) => emails.reschedule(id, "2026-12-01T00:00:00Z"),

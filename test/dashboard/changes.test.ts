@@ -274,7 +274,7 @@ describe.skipIf(typeof browser === "string")(
 
       await choose("Domain actions", "Rotate Ed25519 key")
       await page.getByRole("button", { name: "Rotate key" }).click()
-      await record.getByText("wbe2._domainkey", { exact: true }).waitFor()
+      await record.getByText(`wbe2._domainkey.${DOMAIN}`, { exact: true }).waitFor()
       await choose("Domain actions", "Delete Ed25519 key")
       await page.getByRole("alertdialog").getByRole("button", { name: "Delete key" }).click()
       await page.getByText("Ed25519 key deleted.").waitFor()
