@@ -3,6 +3,7 @@ import { maskedBody } from "../../../apps/server/src/requestLog/maskedBody.ts"
 import { maskedPath } from "../../../apps/server/src/requestLog/maskedPath.ts"
 import { MAX_LOGGED_QUERY_CHARS, maskedQuery } from "../../../apps/server/src/requestLog/maskedQuery.ts"
 import { MAX_TEXT_CHARS, maskedText } from "../../../apps/server/src/requestLog/maskedText.ts"
+import { processorMs } from "../../support/processorMs.ts"
 
 /** A secret that looks like none: only where it stands tells. */
 const SECRET = "hunter two"
@@ -37,7 +38,26 @@ const pairsOf = (header: string): ReadonlyArray<string> => {
   ]
 }
 
+/** Names of headers that take long to normalize: marks that have to be sorted, and characters that become eighteen. */
+const LONG_NAMES = {
+  "marks in turns": "\u0301\u0316".repeat(40_000),
+  "marks of two kinds": "\u0301".repeat(40_000) + "\u0316".repeat(40_000),
+  "characters that become many": "\ufdfa".repeat(80_000),
+}
+
 describe("a secret header in a logged body", () => {
+  for (const [what, long] of Object.entries(LONG_NAMES))
+    it(`is masked behind a name of any length, in the time that a plain one takes: ${what}`, () => {
+      const measure = (name: string) => {
+        const began = processorMs()
+        for (const headers of [{ [name]: SECRET }, [{ Name: name, Value: SECRET }]])
+          assert.notInclude(masked({ headers }), SECRET)
+        return processorMs() - began
+      }
+      const plain = measure("\u0301".repeat(80_000))
+      assert.isBelow(measure(long), 3 * plain + 50)
+    })
+
   for (const header of NAMES)
     it(`is masked in every shape of a list: ${header}`, () => {
       for (const field of ["headers", "Headers", "HEADERS", String.raw`he\u0061ders`])

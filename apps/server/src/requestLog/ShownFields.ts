@@ -28,8 +28,16 @@ export const isShown = (name: string): boolean => SHOWN.has(name) || SHOWN.has(n
 
 export const isHeaders = (name: string): boolean => name.length === 7 && name.toLowerCase() === "headers"
 
-/** Compares letters only, so that `X-API-Key`, `x_api_key` and `Api Key` are one name. */
-export const isSecretHeader = (name: string): boolean =>
+/** Characters of the longest header name that is examined: to normalize a name takes time in the square of its length. */
+const MAX_HEADER_NAME_CHARS = 200
+
+/**
+ * Compares letters only, so that `X-API-Key`, `x_api_key` and `Api Key` are one name. A name that is not known, or longer than
+ * that of any header, counts as that of a secret.
+ */
+export const isSecretHeader = (name: string | undefined): boolean =>
+  name === undefined ||
+  name.length > MAX_HEADER_NAME_CHARS ||
   SECRET_HEADER.test(name.normalize("NFKC").replaceAll(NO_LETTER, ""))
 
 /** Names of the fields by which a list of headers tells the name of one. */

@@ -73,7 +73,7 @@ class Masking {
 
   #field(): void {
     const quoted = this.#fieldName()
-    const name = textOf(quoted) ?? ""
+    const name = nameOf(quoted) ?? ""
     this.#show(quoted)
     this.#write(":")
     this.value(ShownFields.isHeaders(name) ? "headers" : ShownFields.isShown(name) ? "shown" : "masked")
@@ -102,10 +102,10 @@ class Masking {
   #headersOf({ hasValue, isSecret }: HeaderPair): void {
     this.#list("}", () => {
       const quoted = this.#fieldName()
-      const field = textOf(quoted) ?? ""
+      const field = nameOf(quoted)
       this.#show(quoted)
       this.#write(":")
-      const isName = hasValue && ShownFields.isHeaderName(field)
+      const isName = hasValue && field !== undefined && ShownFields.isHeaderName(field)
       const start = this.#peek()
       const isMasked = isName ? false : isSecret || ShownFields.isSecretHeader(field)
       if (isMasked || start === "{" || start === "[") this.#mask(start)
@@ -119,7 +119,7 @@ class Masking {
    */
   #pair(): HeaderPair {
     const [at, read] = [this.#at, this.#read]
-    const names: Array<string> = []
+    const names: Array<string | undefined> = []
     let hasValue = false
     let isComplete = false
     try {
@@ -127,7 +127,7 @@ class Masking {
         hasValue ||= ShownFields.isHeaderValue(field)
         if (ShownFields.isHeaderName(field) && this.#peek() === '"') {
           const start = this.#at
-          names.push(textOf(this.#string()) ?? "")
+          names.push(nameOf(this.#string()))
           this.#at = start
         }
       })
@@ -146,7 +146,7 @@ class Masking {
     this.#at++
     for (let fields = 0; this.#peek() !== "}"; fields++) {
       if (fields === MAX_HEADER_FIELDS) throw END
-      see(textOf(this.#fieldName()) ?? "")
+      see(nameOf(this.#fieldName()) ?? "")
       this.#skip(this.#peek())
       if (this.#peek() !== ",") break
       this.#at++
@@ -237,6 +237,12 @@ const textOf = (quoted: string): string | undefined => {
     return undefined
   }
 }
+
+/** Characters of JSON of the longest name that is compared with others. */
+const MAX_NAME_CHARS = 1_000
+
+/** Returns the name that a string of JSON holds; undefined if it is none, or longer than the name of anything that is shown. */
+const nameOf = (quoted: string): string | undefined => (quoted.length > MAX_NAME_CHARS ? undefined : textOf(quoted))
 
 /** Strings of JSON of more characters are decoded in part only. */
 const MAX_DECODED_CHARS = 4 * MAX_SEARCHED_CHARS

@@ -43,7 +43,7 @@ export const scan = (bytes: Buffer): Scan => {
   let depth = 0
   let values = 1
   /** Number of fields of each open object. */
-  const fields = [0]
+  const fields = new Uint32Array(MAX_DEPTH + 2)
   for (let i = 0; i < bytes.length; i++) {
     switch (bytes[i]) {
       case QUOTE:
@@ -66,6 +66,8 @@ export const scan = (bytes: Buffer): Scan => {
         break
       case CLOSE_ARRAY:
       case CLOSE_OBJECT:
+        // The parser refuses it there, without reading further.
+        if (depth === 0) return { values, problem: undefined }
         depth--
         break
     }
@@ -76,12 +78,24 @@ export const scan = (bytes: Buffer): Scan => {
 
 const tooLarge = (message: string): Problem => ({ reason: "payload_too_large", message })
 
-/** A quote is escaped if an odd number of backslashes precedes it. */
+/** Bytes of a string that are read one by one, because a call for each quote of many short strings takes longer. */
+const NEAR_BYTES = 64
+
+/** Returns the place of the quote that ends a string. A quote is escaped if an odd number of backslashes precedes it. */
 const endOfString = (bytes: Buffer, start: number): number => {
-  for (let end = bytes.indexOf(QUOTE, start + 1); end >= 0; end = bytes.indexOf(QUOTE, end + 1)) {
+  let at = start + 1
+  while (at < bytes.length) {
+    const near = Math.min(at + NEAR_BYTES, bytes.length)
+    while (at < near) {
+      if (bytes[at] === QUOTE) return at
+      at += bytes[at] === BACKSLASH ? 2 : 1
+    }
+    const quote = bytes.indexOf(QUOTE, at)
+    if (quote < 0) return bytes.length
     let slashes = 0
-    while (bytes[end - 1 - slashes] === BACKSLASH) slashes++
-    if (slashes % 2 === 0) return end
+    while (bytes[quote - 1 - slashes] === BACKSLASH) slashes++
+    if (slashes % 2 === 0) return quote
+    at = quote + 1
   }
   return bytes.length
 }
