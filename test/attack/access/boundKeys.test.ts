@@ -212,8 +212,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const ownAnswers = [
       yield* request("POST", "/v1/email/send", { ...message, from: "hi@acme.test" }),
       yield* request("PATCH", `/v1/email/${at.mail}`, { scheduled_at: soon() }),
-      yield* request("POST", `/v1/email/${at.mail}/resend`),
       yield* request("POST", `/v1/email/${at.mail}/cancel`),
+      yield* request("POST", `/v1/email/${at.mail}/resend`),
       yield* request("GET", `/v1/email/logs/${at.mail}`),
       yield* request("GET", `/v1/email/logs/${at.mail}/events`),
       yield* request("GET", `/v1/domains/${at.domains[0]}`),

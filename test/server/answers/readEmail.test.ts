@@ -46,7 +46,8 @@ layer(HttpWorld.layer(), OPTIONS)("GET /email/{id}", (it) => {
     const others = yield* send({ tags: ["secret"] })
     const other = yield* read(others)
     assert.deepStrictEqual([other.status, other.json], [200, { ...(yield* log(others)), ...WITHHELD }])
-    // A copy that the key made of mail of another key.
+    // A copy that the key made of mail of another key, which is no longer sent.
+    yield* call("POST", `/v1/email/${others}/cancel`)
     const copy = yield* world.request("POST", `/v1/email/${others}/resend`, { key: sender })
     assert.deepStrictEqual((yield* read(copy.json.id)).json, { ...(yield* log(copy.json.id)), ...WITHHELD })
     assert.strictEqual((yield* call("GET", `/v1/email/${copy.json.id}`)).json.subject, EMAIL.subject)
