@@ -36,6 +36,15 @@ describe("headers that steer a provider", () => {
     "X-Ignore-Unsubscribe",
     "AhaSend-Sandbox",
     "Deferred-Delivery",
+    "X-DKIM-Options",
+    "X-UNISENDER-GO",
+    "X-UNISENDER-GO-Skip-Unsubscribe",
+    "X-TM-TEMPLATE",
+    "X-TM-SUB",
+    "X-TM-META",
+    "X-TM-TAGS",
+    "X-Lettermint-Route",
+    "X-Smtpcom-Tag",
   ])("%s is one", (name) => assert.isTrue(SteeringHeader.isSteering(name)))
 
   it.for([
@@ -52,7 +61,6 @@ describe("headers that steer a provider", () => {
     "X-Order",
     "X-Priority",
     "X-Sender",
-    "X-TM-AS-Result",
   ])("%s is none", (name) => assert.isFalse(SteeringHeader.isSteering(name)))
 
   it("each name is in lower case, once, and none that the service or a mail server writes", () => {

@@ -47,6 +47,7 @@ export const NAMES: ReadonlyArray<string> = [
   "x-ignore-complaint",
   "x-ignore-hard",
   "x-ignore-unsubscribe",
+  "x-lettermint-",
   "x-maileroo-",
   "x-mailersend-",
   "x-mailpace-",
@@ -55,12 +56,15 @@ export const NAMES: ReadonlyArray<string> = [
   "x-rm-",
   "x-sm-",
   "x-smtp2go-",
-  "x-tm-click-track",
-  "x-tm-client-ref",
-  "x-tm-open-track",
-  // PowerMTA: the address to send from, the job by which an operator stops mail, the id of reports, and the envelope of
-  // files that it picks up.
+  "x-smtpcom-",
+  // Tipimail: template, replacements, data, tags. ZeptoMail: tracking, a reference that comes back.
+  "x-tm-",
+  "x-unisender-go",
+  "x-unisender-go-",
+  // PowerMTA: the address to send from, selector and domain of the signature, the job by which an operator stops mail, the
+  // id of reports, and the envelope of files that it picks up.
   "x-virtual-mta",
+  "x-dkim-options",
   "x-job",
   "x-envid",
   "x-receiver",
