@@ -128,7 +128,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     const { json, refusal, text } = yield* loggedIn
     const home = yield* folder
     const added = yield* text("domains", "add", "news.acme.test")
-    assert.match(added, /^news\.acme\.test is \w+\. Its DNS records:\n\ntype +name +value/u)
+    assert.match(added, /^news\.acme\.test is \w+\. Its DNS records:\n\ntype +name +host_in_zone +value/u)
     yield* text("domains", "verify", "news.acme.test")
     const names = (yield* json("domains", "list")).map(({ name }: { readonly name: string }) => name)
     assert.sameMembers(names, ["acme.test", "news.acme.test"])

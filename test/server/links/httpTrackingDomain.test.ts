@@ -69,6 +69,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         type: "CNAME",
         host: "links",
         name: LINKS,
+        zone_host: "links",
         value: OURS,
         ttl: 3600,
         required: false,

@@ -192,7 +192,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
         .map(({ attempts, event_type, history, status }) => [event_type, status, attempts, history[0]?.error])
         .toSorted(),
       [
-        ["email.canceled", "failed", 1, "the webhook's format resend has no email.canceled"],
+        ["email.canceled", "failed", 0, "the webhook's format resend has no email.canceled"],
         ["email.queued", "delivered", 1, null],
       ],
     )
