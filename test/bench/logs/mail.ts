@@ -3,6 +3,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Layout from "@waybill/store/packed/Layout"
 import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as EmailSpan from "@waybill/store/search/EmailSpan"
+import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
 
 /** Time between two messages; a million messages cover about a year. */
@@ -108,6 +109,7 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
   // The words and spans that the follower of a search writes.
   yield* sql`
     INSERT INTO email_words SELECT DISTINCT ${account}::uuid, 'to:' || recipient, recipient FROM message
+    UNION SELECT DISTINCT ${account}::uuid, 'from:' || sender, sender FROM message
     UNION SELECT DISTINCT ${account}::uuid, 'tag:' || tag, tag FROM message CROSS JOIN unnest(tags) AS tag
     ON CONFLICT DO NOTHING`
   yield* sql`
@@ -139,5 +141,5 @@ const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_
           || CASE status WHEN 'bounced' THEN ARRAY['hard', '', ''] WHEN 'deferred' THEN ARRAY['2126-01-01T00:00:00.000Z']
             ELSE '{}' END END, E'\t'), ${began}
     FROM message WHERE status <> 'queued' ORDER BY id`
-  yield* sql`UPDATE followers SET position = (SELECT max(position) FROM events) WHERE name = 'email_words'`
+  yield* sql`UPDATE followers SET position = (SELECT max(position) FROM events) WHERE name = ${EmailWords.follower.name}`
 })

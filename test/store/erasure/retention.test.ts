@@ -134,8 +134,8 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
 
       assert.deepStrictEqual([yield* inTable("email_log", own), yield* inTable("email_log_v1", own)], [2, 2])
       assert.deepStrictEqual([yield* inTable("email_subjects", own), yield* inTable("email_log_terms", own)], [2, 0])
-      // One recipient, and the tags of the two messages.
-      assert.deepStrictEqual([yield* inTable("email_words", own), yield* inTable("email_key_spans", own)], [3, 0])
+      // One recipient, one sender, and the tags of the two messages.
+      assert.deepStrictEqual([yield* inTable("email_words", own), yield* inTable("email_key_spans", own)], [4, 0])
       assert.strictEqual(yield* inTable("email_log", forEver), 1)
       for (const { name } of ReadModels.readModels)
         assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])

@@ -103,8 +103,10 @@ const indexesOf = (source: EmailLogSource.Source): ReadonlyArray<string> => {
     case "From":
       return ["email_log_by_from"]
     case "Terms": {
-      const { recipients, subjects, tags } = source.terms
+      const { ids, recipients, senders, subjects, tags } = source.terms
       return [
+        ...(ids.length > 0 ? ["email_log_pkey"] : []),
+        ...(senders.length > 0 ? ["email_log_by_from"] : []),
         ...(recipients.length > 0 ? ["email_log_by_to"] : []),
         ...(tags.length > 0 ? ["email_log_by_tag"] : []),
         ...(subjects.length > 0 ? ["email_log_by_subject"] : []),
@@ -206,6 +208,15 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       assert.lengthOf(yield* statement, found)
     })
   }
+
+  it.effect("finds the senders with a part in the trigram index, beside recipients and tags", function* () {
+    const sql = yield* PgClient.PgClient
+    const statement = EmailWords.wordsStatement(sql, IdKey.of(account(2)), "old@acme", "anywhere", 201)
+    const plan = yield* explain(statement)
+    assert.deepStrictEqual([plan.scans, plan.indexes], [[], ["email_words_by_part"]])
+    assert.isAtMost(plan.blocks, 150)
+    assert.deepStrictEqual(yield* statement, [{ term: "from:old@acme.test" }])
+  })
 
   it.effect("jumps through the index to find the facets of an account", function* () {
     const sql = yield* PgClient.PgClient

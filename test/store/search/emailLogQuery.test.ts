@@ -4,6 +4,7 @@ import type { DomainName } from "@waybill/domain/domain/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import type * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
+import * as EmailIds from "@waybill/store/search/EmailIds"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as IdKey from "@waybill/store/postgres/IdKey"
@@ -36,7 +37,11 @@ const matches = (filters: Filters) => (each: Message) =>
   (filters.from === undefined || each.from === filters.from.toLowerCase()) &&
   (filters.subject === undefined || each.subject.toLowerCase().includes(filters.subject.toLowerCase())) &&
   (filters.recipient === undefined || each.to.some((to) => has(to, filters.recipient))) &&
-  (filters.words ?? []).every((word) => [...each.to, each.subject, ...each.tags].some((text) => has(text, word))) &&
+  (filters.words ?? []).every(
+    (word) =>
+      [...each.to, each.from, each.subject, ...each.tags].some((text) => has(text, word)) ||
+      (word.length >= "msg_".length + EmailIds.MIN_LETTERS && each.id.startsWith(word.toLowerCase())),
+  ) &&
   (filters.api_key_id === undefined || each.api_key_id === filters.api_key_id) &&
   (filters.id === undefined || each.id === filters.id) &&
   (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
@@ -115,6 +120,16 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
     ["заказ"],
     ["e"],
     ["no match"],
+    ["BILLING@rare"],
+    ["other.te", "user3"],
+    ["hello@acme", "receipt", "team"],
+    [emailId(7)],
+    [emailId(900).toUpperCase().slice(0, 10)],
+    [emailId(900).slice(0, 11), "order"],
+    [emailId(900).slice(0, 9)],
+    [`${emailId(900)}0`],
+    ["msg_7zzzzz"],
+    ["msg_000000"],
   ],
   api_key_id: [apiKeyId(0), apiKeyId(1), apiKeyId(2), apiKeyId(3)],
   id: [emailId(0), emailId(7), emailId(1_999), emailId(5_000)],

@@ -124,7 +124,7 @@ export const follow = Effect.fnUntraced(function* (account_id: string, messages:
   yield* sql`
     UPDATE followers SET position = coalesce((
       SELECT position FROM events WHERE account_id = ${account_id} AND stream_id = ${messages.at(-1)?.id ?? ""}), position)
-    WHERE name = 'email_words'`
+    WHERE name = ${EmailWords.follower.name}`
 })
 
 /** Writes rows as a commit would. */

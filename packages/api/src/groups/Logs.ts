@@ -77,7 +77,11 @@ export const LogQuery = Schema.Struct({
       Checks.oneLine,
     ),
   ),
-  q: filter(EmailSearch.wordsIn("a recipient's address, of the subject or of a tag")),
+  q: filter(
+    EmailSearch.wordsIn(
+      "the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters",
+    ),
+  ),
   message_id: filter(EmailSearch.MessageId),
   api_key_id: filter(Id.ApiKeyId),
   tag: filter(Schema.Array(Schema.String.check(Checks.oneLine)).check(Checks.items(1, MAX_TAG_FILTERS, "tags"))),

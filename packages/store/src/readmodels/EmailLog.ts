@@ -6,17 +6,19 @@ import * as TermKey from "../search/TermKey.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
+export const senderTerm = (address: Address.Address): string => `from:${Address.keyOf(address)}`
 export const tagTerm = (tag: string): string => `tag:${tag}`
-export const fromKey = TermKey.remembering((address: Address.Address) => TermKey.of(`from:${Address.keyOf(address)}`))
+export const fromKey = TermKey.remembering((address: Address.Address) => TermKey.of(senderTerm(address)))
 export const domainKey = TermKey.remembering((domain: string) => TermKey.shortOf(`domain:${domain}`))
 
 const recipientKey = ({ address }: Email.Message["recipients"][number]): TermKey.TermKey =>
   TermKey.of(recipientTerm(address))
 const tagKey = (tag: string): TermKey.TermKey => TermKey.of(tagTerm(tag))
 
-/** Search terms of a message that `email_words` holds: its recipients and its tags. */
+/** Search terms of a message that `email_words` holds: its recipients, its sender and its tags. */
 export const wordsOf = ({ accepted, recipients }: Email.Message): ReadonlyArray<string> => [
   ...recipients.map(({ address }) => recipientTerm(address)),
+  senderTerm(accepted.from.address),
   ...accepted.tags.map(tagTerm),
 ]
 

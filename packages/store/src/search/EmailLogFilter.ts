@@ -8,8 +8,9 @@ import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailFacets from "./EmailFacets.ts"
+import * as EmailLogPart from "./EmailLogPart.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
-import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailTerms from "./EmailTerms.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as TermKey from "./TermKey.ts"
@@ -33,7 +34,7 @@ export interface Query {
   readonly subject?: string
   /** Part of the address of a recipient. */
   readonly recipient?: string
-  /** Each is a part of a recipient's address, of the subject or of a tag. */
+  /** Each is a part of an address of a recipient or of the sender, of the subject or of a tag, or the beginning of the id. */
   readonly words?: ReadonlyArray<string>
   readonly api_key_id?: Id.ApiKeyId
   /** The only message that may match. */
@@ -147,7 +148,7 @@ export const sourcesOf = (
 ): ReadonlyArray<EmailLogSource.Source> => {
   const sources: Array<EmailLogSource.Source> = terms.map(({ text }) => ({
     _tag: "Terms",
-    terms: EmailLogSource.termsOf([text]),
+    terms: EmailTerms.of([text]),
     unreadAbove: null,
   }))
   if (apiKey !== null) sources.push({ _tag: "Key", apiKey: IdKey.of(apiKey), unreadAbove })
@@ -201,39 +202,12 @@ export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fr
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain_key = ${EmailLog.domainKey(filter.domain)}::int`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_key = ${EmailLog.fromKey(filter.from)}::bigint`}
   ${filter.apiKey === null ? nothing(sql) : sql`AND ${acceptedBy(sql)} = ${filter.apiKey}`}
-  ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${hasPart(sql, part)})`))}`
+  ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${EmailLogPart.has(sql, part)})`))}`
 
 /** The key that a message was accepted from. Packed, it is usually the actor. */
 const acceptedBy = (sql: PgClient.PgClient): Statement.Fragment => sql`coalesce(
   ${PackedSql.field(sql, "accepted", "EmailQueued", "api_key_id")},
   CASE WHEN accepted.packed IS NOT NULL THEN ${PackedSql.metaField(sql, "accepted", "actor")} END)`
-
-const RECIPIENTS = ["to", "cc", "bcc"]
-
-const hasPart = (sql: PgClient.PgClient, { folded, lower, where }: EmailWords.Part): Statement.Fragment => {
-  // A subquery with a LIMIT is answered by the index for each row, and never by reading all subjects.
-  const inSubject = sql`(SELECT s.folded LIKE ${EmailSubjects.pattern(folded)} FROM email_subjects s
-    WHERE s.account_id = l.account_id AND s.term = l.subject_key LIMIT 1)`
-  if (where === "subject") return inSubject
-  const mailboxes = RECIPIENTS.map(
-    (kind) => sql`SELECT ${PackedSql.items(sql, "accepted", "EmailQueued", kind)} AS mailbox`,
-  )
-  const inRecipient = sql`${mayHold(sql, lower)} AND EXISTS (SELECT FROM (${sql.join(" UNION ALL ", false)(mailboxes)}) AS r
-    WHERE lower(mailbox_address(r.mailbox) COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
-  if (where === "recipient") return inRecipient
-  return sql`${inSubject} OR ${inRecipient} OR ${mayHold(sql, lower)} AND EXISTS (
-    SELECT FROM ${PackedSql.items(sql, "accepted", "EmailQueued", "tags")} AS tag
-    WHERE lower(tag #>> '{}' COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
-}
-
-/** Characters that a packed event holds as they are. */
-const AS_IT_IS = /^[ !#-[\]-~]*$/u
-
-/** False for nearly all events without the text, at less cost than to read their fields. */
-const mayHold = (sql: PgClient.PgClient, lower: string): Statement.Fragment =>
-  AS_IT_IS.test(lower)
-    ? sql`(accepted.packed IS NULL OR lower(accepted.packed COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
-    : sql.literal("true")
 
 const nothing = (sql: PgClient.PgClient) => sql.literal("")
 

@@ -36,12 +36,13 @@ const isScheduled = (
   statuses.some((each) => EmailFacets.numberOf(each) === status) ||
   (scheduled_at !== null && scheduled_at > (scheduledAfter ?? ""))
 
-const hasPart = (message: Email.Message, { folded, lower, where }: EmailWords.Part): boolean => {
+const hasPart = (message: Email.Message, { folded, ids, lower, where }: EmailWords.Part): boolean => {
   const { recipients, accepted } = message
   const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)
   return (
     (where !== "recipient" && EmailSubjects.fold(accepted.subject).includes(folded)) ||
     (where !== "subject" && recipients.some(({ address }) => has(address))) ||
-    (where === "anywhere" && accepted.tags.some(has))
+    (where === "anywhere" && (has(accepted.from.address) || accepted.tags.some(has))) ||
+    ids.some(({ beginning }) => accepted.email_id.startsWith(beginning))
   )
 }

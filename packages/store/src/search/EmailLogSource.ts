@@ -3,24 +3,12 @@ import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailFacets from "./EmailFacets.ts"
+import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
-import * as TermKey from "./TermKey.ts"
+import * as EmailTerms from "./EmailTerms.ts"
+import type * as TermKey from "./TermKey.ts"
 
 type Fragment = Statement.Fragment
-
-/** Keys of search terms, by what they are about: the log's row has one of each kind. */
-export interface Terms {
-  readonly recipients: ReadonlyArray<TermKey.TermKey>
-  readonly tags: ReadonlyArray<TermKey.TermKey>
-  readonly subjects: ReadonlyArray<TermKey.TermKey>
-}
-
-/** Returns the keys of recipients and tags, which are told apart by the begin of their terms. */
-export const termsOf = (terms: ReadonlyArray<string>): Terms => ({
-  recipients: terms.filter((term) => term.startsWith("to:")).map(TermKey.of),
-  tags: terms.filter((term) => term.startsWith("tag:")).map(TermKey.of),
-  subjects: [],
-})
 
 /**
  * A list of message ids that an index holds in order. Every query walks one of these, so its cost does not depend on
@@ -28,8 +16,8 @@ export const termsOf = (terms: ReadonlyArray<string>): Terms => ({
  */
 export type Source =
   | { readonly _tag: "All" }
-  /** A recipient, a tag, or all texts that contain a searched part; with the log above an id that may be incomplete. */
-  | { readonly _tag: "Terms"; readonly terms: Terms; readonly unreadAbove: IdKey.IdKey | null }
+  /** A recipient, a tag, or all texts and ids that contain a searched part; with the log above an id that may be incomplete. */
+  | { readonly _tag: "Terms"; readonly terms: EmailTerms.Terms; readonly unreadAbove: IdKey.IdKey | null }
   /** The spans in which a key sent mail, and the log above an id of which spans may be incomplete. */
   | { readonly _tag: "Key"; readonly apiKey: IdKey.IdKey; readonly unreadAbove: IdKey.IdKey }
   /**
@@ -70,10 +58,9 @@ export const cap = (ids: number, source: Source, maxEntries = MAX_ENTRIES): numb
 export const listsOf = (source: Source): number => {
   const unread = "unreadAbove" in source && source.unreadAbove !== null ? 1 : 0
   switch (source._tag) {
-    case "Terms": {
-      const { recipients, subjects, tags } = source.terms
-      return 2 * (recipients.length + tags.length) + subjects.length + unread
-    }
+    case "Terms":
+      // Recipients and tags are in two tables.
+      return EmailTerms.countOf(source.terms) + source.terms.recipients.length + source.terms.tags.length + unread
     case "Status":
       return source.statuses.length + source.facets.length
     case "Common":
@@ -147,11 +134,12 @@ type Each = (keys: ReadonlyArray<number | TermKey.TermKey>, type: string, list: 
 
 const termLists = (
   sql: PgClient.PgClient,
-  { recipients, subjects, tags }: Terms,
+  { ids, recipients, senders, subjects, tags }: EmailTerms.Terms,
   { bounds, log, range }: Walk,
   each: Each,
 ): ReadonlyArray<Fragment> => {
   const inLog = [
+    ["from_key", senders],
     ["to_key", recipients],
     ["tag_key", tags],
     ["subject_key", subjects],
@@ -173,6 +161,10 @@ const termLists = (
               WHERE account_id = ${range.account}::uuid AND term = ${key} AND ${bounds("email_id")}`,
           ),
         ]),
+    ...ids.map(
+      (each) =>
+        sql`SELECT list.id FROM (${log} AND ${EmailIds.isWithin(sql, sql.literal("id"), each)} AND ${bounds("id")}) AS list`,
+    ),
   ]
 }
 
@@ -238,11 +230,9 @@ const together = (sql: PgClient.PgClient, source: Source, range: Range, order: O
 /** Whether no message is in two lists of a source, as it may be in those of two recipients, or of a tag and a subject. */
 const isDisjoint = (source: Source): boolean => {
   switch (source._tag) {
-    case "Terms": {
-      const { recipients, subjects, tags } = source.terms
+    case "Terms":
       // A key that the log's row holds is not among the further ones.
-      return source.unreadAbove === null && recipients.length + tags.length + subjects.length === 1
-    }
+      return source.unreadAbove === null && EmailTerms.countOf(source.terms) === 1
     case "Key":
       return false
     case "Status":

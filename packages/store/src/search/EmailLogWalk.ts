@@ -6,6 +6,7 @@ import type * as EmailLogChoice from "./EmailLogChoice.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogRecheck from "./EmailLogRecheck.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
+import * as EmailTerms from "./EmailTerms.ts"
 
 export interface MatchingMessage {
   readonly id: string
@@ -25,9 +26,7 @@ interface WalkedRow {
 const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): boolean =>
   source._tag === "Common"
     ? source.sources.some((each) => guarantees(each, term))
-    : source._tag === "Terms" &&
-      source.unreadAbove === null &&
-      [...source.terms.recipients, ...source.terms.tags, ...source.terms.subjects].every((key) => key === term.key)
+    : source._tag === "Terms" && source.unreadAbove === null && EmailTerms.areOnly(source.terms, term.key)
 
 /** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
 const hasTerm = (sql: PgClient.PgClient, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>

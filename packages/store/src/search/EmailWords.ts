@@ -7,11 +7,12 @@ import type { Follower } from "../feed/Follower.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
-import * as EmailLogSource from "./EmailLogSource.ts"
+import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailTerms from "./EmailTerms.ts"
 
-const NAME = "email_words"
+const NAME = "search_words"
 
 /**
  * Maximum time between the creation of an id and its commit. Mail younger than the follower's position by less than
@@ -20,6 +21,7 @@ const NAME = "email_words"
 export const UNREAD_MARGIN_MS = 60_000
 
 interface Queued {
+  readonly from: { readonly address: Address.Address }
   readonly to: ReadonlyArray<{ readonly address: Address.Address }>
   readonly cc: Queued["to"]
   readonly bcc: Queued["to"]
@@ -44,11 +46,12 @@ export const follower: Pick<Follower, "name" | "types" | "count"> = {
     const words = new Map<string, Word>()
     const spans = new Map<string, readonly [account: IdKey.IdKey, api_key: IdKey.IdKey, span: number]>()
     for (const { account_id, data, stream_id } of events) {
-      const { api_key_id, bcc, cc, tags, to } = data as unknown as Queued
+      const { api_key_id, bcc, cc, from, tags, to } = data as unknown as Queued
       const account = IdKey.of(account_id)
       const add = (term: string, text: string) =>
         words.set(`${account} ${term}`, { account, term, folded: EmailSubjects.fold(text) })
       for (const { address } of [...to, ...cc, ...bcc]) add(EmailLog.recipientTerm(address), address)
+      add(EmailLog.senderTerm(from.address), from.address)
       for (const tag of tags) add(EmailLog.tagTerm(tag), tag)
       const span = EmailSpan.of(stream_id)
       if (api_key_id !== null) spans.set(`${account} ${api_key_id} ${span}`, [account, IdKey.of(api_key_id), span])
@@ -72,15 +75,17 @@ export interface Part {
   readonly folded: string
   /** The part with small ASCII letters, for texts that are not stored folded. */
   readonly lower: string
-  /** Where the part is looked for; "anywhere" is recipients, subject and tags. */
+  /** Where the part is looked for; "anywhere" is recipients, the sender, the subject, tags and the beginning of the id. */
   readonly where: "anywhere" | "recipient" | "subject"
+  /** The ids that begin with the part; none if it is not the beginning of an id, or not looked for there. */
+  readonly ids: ReadonlyArray<EmailIds.IdRange>
 }
 
-export const part = (text: string, where: Part["where"]): Part => ({
-  folded: EmailSubjects.fold(text),
-  lower: EmailSubjects.lowerAscii(text),
-  where,
-})
+export const part = (text: string, where: Part["where"]): Part => {
+  const lower = EmailSubjects.lowerAscii(text)
+  const ids = where === "anywhere" ? EmailIds.startingWith(lower) : undefined
+  return { folded: EmailSubjects.fold(text), lower, where, ids: ids === undefined ? [] : [ids] }
+}
 
 /** Whether the words that the follower has not read yet matter to a search for the part. */
 export const isFollowed = ({ where }: Part): boolean => where !== "subject"
@@ -92,7 +97,7 @@ export const isFollowed = ({ where }: Part): boolean => where !== "subject"
 export const termsWith = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   account: IdKey.IdKey,
-  { folded, where }: Part,
+  { folded, ids, where }: Part,
   limit: number,
 ) {
   if (!EmailSubjects.isIndexed(folded)) return undefined
@@ -100,7 +105,7 @@ export const termsWith = Effect.fnUntraced(function* (
   const others = where === "subject" ? [] : yield* wordsStatement(sql, account, folded, where, limit + 1)
   if (subjects.length + others.length > limit) return undefined
   const words = others.map(({ term }) => term)
-  return { ...EmailLogSource.termsOf(words), subjects: subjects.map(({ term }) => term) }
+  return { ...EmailTerms.of(words), subjects: subjects.map(({ term }) => term), ids }
 })
 
 export const wordsStatement = (
@@ -129,6 +134,7 @@ export const unreadAbove = Effect.fnUntraced(function* (sql: PgClient.PgClient) 
 export const removeUnused = (sql: PgClient.PgClient, account: IdKey.IdKey, terms: ReadonlyArray<string>) => sql`
   DELETE FROM email_words w WHERE w.account_id = ${account}::uuid AND w.term = ANY(${terms}::text[])
     AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.to_key = term_key(w.term))
+    AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.from_key = term_key(w.term))
     AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.tag_key = term_key(w.term))
     AND NOT EXISTS (SELECT 1 FROM email_log_terms t WHERE t.account_id = w.account_id AND t.term = term_key(w.term))`
 

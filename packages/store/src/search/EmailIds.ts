@@ -1,0 +1,34 @@
+import type { PgClient } from "@effect/sql-pg"
+import type { Statement } from "effect/sql"
+import * as IdKey from "../postgres/IdKey.ts"
+
+/** Fewest letters after `msg_` that are searched as the beginning of an id. Messages of about 20 minutes share so many. */
+export const MIN_LETTERS = 6
+
+/** A whole id, or its beginning. */
+const BEGINNING = new RegExp(`^msg_[0-7][0-9a-hjkmnp-tv-z]{${MIN_LETTERS - 1},25}$`, "u")
+
+/** Keys of the ids with the same beginning, which are a range because ids sort by time. Both bounds are included. */
+export interface IdRange {
+  /** The beginning that they share. */
+  readonly beginning: string
+  readonly lowest: IdKey.IdKey
+  readonly highest: IdKey.IdKey
+}
+
+/** Returns the ids that begin with a text; undefined if it is not the beginning of an id, or too short to search. */
+export const startingWith = (text: string): IdRange | undefined =>
+  BEGINNING.test(text)
+    ? {
+        beginning: text,
+        lowest: IdKey.of(text.padEnd(IdKey.ID_LENGTH, "0")),
+        highest: IdKey.of(text.padEnd(IdKey.ID_LENGTH, "z")),
+      }
+    : undefined
+
+/** Whether a column with the key of an id is in the range. */
+export const isWithin = (
+  sql: PgClient.PgClient,
+  column: Statement.Fragment,
+  { highest, lowest }: IdRange,
+): Statement.Fragment => sql`${column} >= ${lowest}::uuid AND ${column} <= ${highest}::uuid`

@@ -1,0 +1,28 @@
+import type * as EmailIds from "./EmailIds.ts"
+import * as TermKey from "./TermKey.ts"
+
+/** Keys of search terms, by what they are about: the log's row has one of each kind. Ids are listed by their ranges. */
+export interface Terms {
+  readonly senders: ReadonlyArray<TermKey.TermKey>
+  readonly recipients: ReadonlyArray<TermKey.TermKey>
+  readonly tags: ReadonlyArray<TermKey.TermKey>
+  readonly subjects: ReadonlyArray<TermKey.TermKey>
+  readonly ids: ReadonlyArray<EmailIds.IdRange>
+}
+
+/** Returns the keys of senders, recipients and tags, which are told apart by the begin of their terms. */
+export const of = (terms: ReadonlyArray<string>): Terms => ({
+  senders: terms.filter((term) => term.startsWith("from:")).map(TermKey.of),
+  recipients: terms.filter((term) => term.startsWith("to:")).map(TermKey.of),
+  tags: terms.filter((term) => term.startsWith("tag:")).map(TermKey.of),
+  subjects: [],
+  ids: [],
+})
+
+/** Number of the keys and ranges of some terms. */
+export const countOf = ({ ids, recipients, senders, subjects, tags }: Terms): number =>
+  senders.length + recipients.length + tags.length + subjects.length + ids.length
+
+/** Whether the terms are no others than one. */
+export const areOnly = (terms: Terms, key: TermKey.TermKey): boolean =>
+  countOf(terms) === 1 && [...terms.senders, ...terms.recipients, ...terms.tags, ...terms.subjects].includes(key)
