@@ -1,7 +1,7 @@
 import * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as Transport from "@waybill/mail/transport/Transport"
-import { Duration, Effect, Fiber } from "effect"
+import { Duration, Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
@@ -184,6 +184,70 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
       assert.strictEqual(outcome === undefined ? "" : short(outcome), expected)
     })
   }
+
+  describe("the operator's options", () => {
+    const SECRET = "opNodeSecret-7af3"
+    const options = { auth: { apiKey: SECRET, pem: "-----BEGIN KEY-----\nMIIopNodeSecret\n" }, region: "eu-west-1" }
+    const saying = Effect.fnUntraced(function* (name: string, send: string) {
+      const module = join(folder, `${name}.mjs`)
+      writeFileSync(module, `export default (options) => ({ name: "own", version: "1", ${send} })`)
+      const logged: Array<string> = []
+      const outcomes = yield* by(module, options).pipe(
+        Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(JSON.stringify(message)))])),
+      )
+      return { logged: logged.join(), outcomes, text: JSON.stringify(outcomes) }
+    })
+
+    it.effect("an error about the account is told in the log, without its keys", function* () {
+      const { logged, outcomes } = yield* saying(
+        "account",
+        "send: (_, done) => done(new Error(`Invalid API key: ${options.auth.apiKey} for arn:aws:iam::1:user/op`))",
+      )
+      for (const outcome of outcomes)
+        assert.deepInclude(outcome, { status: "deferred", response: NodemailerTransport.ACCOUNT_REFUSED })
+      assert.include(logged, "Invalid API key: [masked] for arn:aws:iam::1:user/op")
+      const login = yield* saying(
+        "login",
+        'send: (_, done) => done(Object.assign(new Error(), { responseCode: 535, response: "535 5.7.8 bad " + options.auth.apiKey, command: "AUTH PLAIN" }))',
+      )
+      assert.deepInclude(login.outcomes[0], { code: 535, response: NodemailerTransport.ACCOUNT_REFUSED })
+      assert.include(login.logged, "bad [masked]")
+    })
+
+    for (const [name, send] of [
+      ["thrown", "send() { throw new Error(JSON.stringify(options)) }"],
+      ["coded", "send: (_, done) => done(new Error(btoa(options.auth.apiKey) + encodeURIComponent(options.auth.pem)))"],
+      ["cut", 'send: (_, done) => done(new Error("x".repeat(500) + options.auth.apiKey))'],
+      ["limited", "send: (_, done) => done(Object.assign(new Error(options.auth.apiKey), { status: 429 }))"],
+      [
+        "refused",
+        "send: (_, done) => done(Object.assign(new Error(), { responseCode: 554, response: `554 ${options.auth.apiKey}` }))",
+      ],
+      ["rejected", `send: (_, done) => done(null, { rejected: ["${ANA}"], response: options.auth.apiKey })`],
+      ["taken", "send: (_, done) => done(null, { response: `by ${options.auth.apiKey}` })"],
+    ] as const) {
+      it.effect(`do not show: ${name}`, function* () {
+        const { text } = yield* saying(name, send)
+        assert.include(text, "[masked]")
+        assert.notMatch(text, /opNodeSec|MIIop|b3BOb2RlU2Vj/u)
+      })
+    }
+
+    it.effect("stay in the id of a message as far as they are public", function* () {
+      const { outcomes } = yield* saying(
+        "id",
+        "send: (_, done) => done(null, { messageId: `<1@${options.region}.test>` })",
+      )
+      assert.strictEqual(outcomes[0]?.response, "<1@eu-west-1.test>")
+    })
+
+    it.effect("do not show in the reason that a module cannot be loaded", function* () {
+      const module = join(folder, "broken.mjs")
+      writeFileSync(module, "export default (options) => { throw new Error(`bad ${options.auth.apiKey}`) }")
+      const error = yield* Effect.flip(ProviderModule.load(module, options))
+      assert.strictEqual(error.message, `NODEMAILER_TRANSPORT ${module} fails: bad [masked]`)
+    })
+  })
 
   it.effect("a provider that limits the rate pauses all mail, longer each time, and burns no attempt", function* () {
     let calls = 0

@@ -1,4 +1,4 @@
-import { ConfigProvider, Effect, Redacted, Result } from "effect"
+import { ConfigProvider, Effect, Logger, Redacted, Result } from "effect"
 import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import * as SmtpBody from "@waybill/mail/smtp/SmtpBody"
 import * as Transport from "@waybill/mail/transport/Transport"
@@ -154,7 +154,39 @@ describe("relay login", () => {
   })
   it.effect("a relay without a supported mechanism defers", function* () {
     const server = yield* SmtpServer.listen({ auth: { user: "mailer", password: "x", mechanisms: ["GSSAPI"] } })
-    assert.strictEqual(short((yield* deliver(relayTo(server, { login })))[0]), "deferred connection")
+    assert.strictEqual(short((yield* deliver(relayTo(server, { login })))[0]), "deferred auth")
+  })
+
+  const secret = { user: "op-mailer-1", password: Redacted.make("opRelaySecret-7") }
+  it.effect("what the relay says about the login is for the operator's log, not for the customer", function* () {
+    for (const auth of [
+      { user: "other", password: "other" },
+      { user: "other", password: "other", mechanisms: ["GSSAPI"] },
+    ]) {
+      const logged: Array<string> = []
+      const server = yield* SmtpServer.listen({
+        auth,
+        script: ({ phase }) => (phase === "auth" ? "535 5.7.8 op-mailer-1 may not use opRelaySecret-7" : undefined),
+      })
+      const [outcome] = yield* deliver(relayTo(server, { login: secret })).pipe(
+        Effect.provide(Logger.layer([Logger.make(({ message }) => void logged.push(JSON.stringify(message)))])),
+      )
+      assert.strictEqual(outcome?.response, Transport.LOGIN_FAILED)
+      assert.strictEqual(short(outcome), "deferred auth")
+      assert.match(
+        logged.join(),
+        /at auth: (?:535 5\.7\.8 \[masked\] may not use \[masked\]|the server offers neither)/u,
+      )
+    }
+  })
+
+  it.effect("user and password are masked in each reply", function* () {
+    const server = yield* SmtpServer.listen({
+      auth: { user: "op-mailer-1", password: "opRelaySecret-7" },
+      script: ({ phase }) => (phase === "rcpt" ? "550 5.7.1 op-mailer-1 (opRelaySecret-7) may not send" : undefined),
+    })
+    const [outcome] = yield* deliver(relayTo(server, { login: secret }))
+    assert.include(outcome?.response ?? "", "[masked] ([masked]) may not send")
   })
 })
 

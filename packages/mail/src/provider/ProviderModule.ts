@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
+import * as Secrets from "./Secrets.ts"
 import { createTransport, type Transport, type Transporter } from "nodemailer"
 
 export class ModuleUnusable extends Schema.TaggedError<ModuleUnusable>()("ModuleUnusable", {
@@ -23,7 +24,10 @@ const SES_CLIENT = "@aws-sdk/client-sesv2"
  */
 export const load = (module: string, options: Options): Effect.Effect<Transporter, ModuleUnusable> => {
   const unusable = (cause: unknown) =>
-    new ModuleUnusable({ module, reason: cause instanceof Unusable ? cause.message : `fails: ${firstLine(cause)}` })
+    new ModuleUnusable({
+      module,
+      reason: cause instanceof Unusable ? cause.message : `fails: ${Secrets.maskOf(options)(firstLine(cause))}`,
+    })
   return Effect.tryPromise({ try: () => (module === "ses" ? ses(options) : made(module, options)), catch: unusable })
 }
 

@@ -87,6 +87,14 @@ export const RULES: ReadonlyArray<Rule> = [
     name: /MessageRejected|BadRequest|InvalidParameter|Validation|EMESSAGE/i,
   },
 
+  // A client without status and name. Last of the account's rules, because a message may have tokens of its own.
+  {
+    id: "account-text",
+    action: "defer",
+    category: "auth",
+    text: /(?:invalid|incorrect|wrong|expired|unknown|missing|revoked|disabled).{0,20}(?:api[ _-]?key|access[ _-]?key|credential|login|password)|(?:api[ _-]?key|access[ _-]?key|credentials?).{0,30}(?:invalid|incorrect|expired|not found|missing|revoked|disabled)|not authorized to perform/i,
+  },
+
   { id: "dns", action: "defer", category: "dns", name: /^(?:EDNS|ENOTFOUND|EAI_AGAIN)$/i },
   { id: "tls", action: "defer", category: "tls", name: /^ETLS$|CERT/i },
   {

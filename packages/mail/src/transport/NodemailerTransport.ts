@@ -4,6 +4,7 @@ import type { Transporter } from "nodemailer"
 import * as ProviderError from "../provider/ProviderError.ts"
 import * as ProviderModule from "../provider/ProviderModule.ts"
 import * as ProviderRules from "../provider/ProviderRules.ts"
+import * as Secrets from "../provider/Secrets.ts"
 import * as Cooldown from "../site/Cooldown.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
@@ -30,7 +31,7 @@ export const layer = ({ limit_ms, module, options }: Options) =>
       const transporter = yield* Effect.acquireRelease(ProviderModule.load(module, options), (each) =>
         Effect.sync(() => each.close()),
       )
-      return make(module, transporter, limit_ms)
+      return make(module, transporter, limit_ms, Secrets.maskOf(options))
     }),
   )
 
@@ -38,6 +39,7 @@ export const make = (
   name: string,
   transporter: Transporter,
   limit_ms = HAND_OVER_LIMIT_MS,
+  mask = Secrets.NOTHING,
 ): Transport.Transport["Service"] => {
   const slots = Semaphore.makeUnsafe(CONCURRENT_MESSAGES)
   let cooldown = Cooldown.start(CONCURRENT_MESSAGES, FIRST_PAUSE_MS)
@@ -76,6 +78,12 @@ export const make = (
       return recipients.map((recipient) => Transport.notAttempted(recipient, null, wait, error.text))
     }
     const own = new Map(refusalsIn(sent.failure))
+    for (const each of [error, ...[...own.values()].map(readError)])
+      if (isOfAccount(each))
+        yield* Effect.logWarning("the provider refused the operator's account; mail is deferred until that is mended", {
+          transport: name,
+          response: mask(textOf(each)),
+        })
     return recipients.map((recipient) => {
       const ownError = own.get(recipient)
       return refusal(recipient, hop, ownError === undefined ? error : readError(ownError), ownError === undefined)
@@ -84,7 +92,9 @@ export const make = (
   return {
     kind: "nodemailer",
     deliver: Effect.fn("NodemailerTransport.deliver")((message: OutgoingMessage, recipients: ReadonlyArray<string>) =>
-      slots.withPermit(handOver(message, recipients)),
+      Effect.map(slots.withPermit(handOver(message, recipients)), (outcomes) =>
+        outcomes.map((outcome) => Secrets.masked(outcome, mask)),
+      ),
     ),
   }
 }
@@ -177,16 +187,26 @@ const addressOf = (value: unknown): string =>
     () => "",
   )
 
+/** Sentence for the customer in place of an error about the operator's account, whose names and keys the text may show. */
+export const ACCOUNT_REFUSED = "the provider refuses the account of this service; its operator must mend that"
+
+const isOfAccount = (error: ProviderError.ProviderError): boolean =>
+  error._tag === "Reply" ? error.reply.stage === "auth" : error.rule.category === "auth"
+
+const textOf = (error: ProviderError.ProviderError): string => (error._tag === "Reply" ? error.reply.text : error.text)
+
 const refusal = (
   recipient: string,
   hop: Transport.Hop,
   error: ProviderError.ProviderError,
   isShared: boolean,
 ): RecipientOutcome => {
+  const text = isOfAccount(error) ? ACCOUNT_REFUSED : textOf(error)
   if (error._tag === "Reply") {
-    return Transport.answered(recipient, hop, { _tag: "Refused", reply: error.reply }, isShared)
+    const outcome = Transport.answered(recipient, hop, { _tag: "Refused", reply: error.reply }, isShared)
+    return { ...outcome, response: Transport.shortened(text) }
   }
-  const { rule, text } = error
+  const { rule } = error
   switch (rule.action) {
     case "bounce":
       return Transport.bounced(recipient, hop, rule.category, text)

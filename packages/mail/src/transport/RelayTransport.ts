@@ -1,6 +1,7 @@
 import { shownScheme } from "@waybill/domain/values/shownScheme"
 import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as Network from "../dns/Network.ts"
+import * as Secrets from "../provider/Secrets.ts"
 import * as SitePool from "../site/SitePool.ts"
 import * as SmtpConnection from "../smtp/SmtpConnection.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
@@ -90,15 +91,25 @@ export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Tra
     Effect.gen(function* () {
       const pool = yield* SitePool.make()
       const key = `relay ${relay.host}:${relay.port}`
+      const { login } = relay
+      const mask = login === undefined ? Secrets.NOTHING : Secrets.maskOf([login.user, Redacted.value(login.password)])
       const connect = SmtpConnection.open({
         host: relay.host,
         address: relay.host,
         port: relay.port,
         name: options.name,
         tls: options.ca === undefined ? relay.tls : { ...relay.tls, ca: options.ca },
-        login: relay.login,
+        login,
         timeouts: options.timeouts,
-      })
+      }).pipe(
+        Effect.tapError((failure) =>
+          failure.stage === "auth"
+            ? Effect.logWarning("the login to the relay failed; mail is deferred until that is mended", {
+                response: mask(failure.message),
+              })
+            : Effect.void,
+        ),
+      )
       const relayRoute: SmtpDelivery.Route = {
         site: { key, route: key, connections: relay.connections, messages: RELAY_MESSAGES },
         connect: (avoid) => (avoid.size > 0 ? undefined : connect),
@@ -106,7 +117,14 @@ export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Tra
       }
       return Transport.Transport.of({
         kind: "relay",
-        deliver: (message, recipients) => SmtpDelivery.deliver(pool, relayRoute, message, recipients),
+        deliver: (message, recipients) =>
+          Effect.withFiber((fiber) => {
+            const report = fiber.getRef(Transport.OutcomeReported)
+            return SmtpDelivery.deliver(pool, relayRoute, message, recipients).pipe(
+              Effect.provideService(Transport.OutcomeReported, (outcome) => report(Secrets.masked(outcome, mask))),
+              Effect.map((outcomes) => outcomes.map((outcome) => Secrets.masked(outcome, mask))),
+            )
+          }),
       })
     }),
   )

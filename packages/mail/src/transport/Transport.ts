@@ -219,6 +219,9 @@ const limitSuppression = (outcome: RecipientOutcome, reply: Reply.Reply, shared:
     ? outcome
     : { ...outcome, suppress: "never" }
 
+/** Sentence for the customer when a relay does not let this service log in. */
+export const LOGIN_FAILED = "the relay did not accept the login of this service; its operator must mend that"
+
 /**
  * No session was opened. Even a 5xx then says nothing about the message or its recipient, so it is never final: another
  * day, or another address of ours, may be accepted.
@@ -228,6 +231,15 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
   // Hides names of servers, which may be in the operator's own network, and how long their look-up took.
   if (failure.kind === "nowhere") {
     return deferred(recipient, NO_HOP, "dns", "no mail server of the domain has a public address")
+  }
+  // Only a relay asks for a login, which is the operator's: what was said about it is in the log.
+  if (failure.stage === "auth") {
+    return {
+      ...(reply === undefined ? deferred(recipient, hop, "auth", "") : refused(recipient, hop, reply)),
+      status: "deferred",
+      suppress: "never",
+      response: LOGIN_FAILED,
+    }
   }
   if (failure.kind === "source") {
     return { ...deferred(recipient, hop, "source_absent", failure.message), no_attempt: true }
@@ -240,4 +252,4 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
   return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never" }
 }
 
-const shortened = (text: string): string => text.slice(0, RESPONSE_LIMIT)
+export const shortened = (text: string): string => text.slice(0, RESPONSE_LIMIT)
