@@ -166,6 +166,7 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
     }
   })
 
+  const THROWING = 'new Proxy({}, { get() { throw new Error("not to be read") } })'
   for (const [name, send, expected] of [
     ["throws", 'send() { throw new Error("thrown") }', `${ANA} deferred unavailable`],
     ["rejects", 'async send() { throw new Error("thrown") }', `${ANA} deferred unavailable`],
@@ -175,11 +176,26 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
       `${ANA} delivered null`,
     ],
     ["answers twice", "send: (_, done) => (done(null, {}), done(new Error()))", `${ANA} delivered null`],
+    ["answers what throws", `send: (_, done) => done(null, ${THROWING})`, `${ANA} delivered null`],
+    ["answers what cannot be read", "send: (_, done) => done(null, revoked())", `${ANA} delivered null`],
+    ["lists what cannot be read", "send: (_, done) => done(null, { rejectedErrors: revoked() })", `${ANA} delivered null`],
+    [
+      "answers a thenable that rejects",
+      "send: (_, done) => done(null, { then: (_, reject) => reject(new Error()) })",
+      `${ANA} delivered null`,
+    ],
+    ["answers a thenable that never settles", "send: (_, done) => done(null, { then() {} })", `${ANA} delivered null`],
+    ["fails with what throws", `send: (_, done) => done(${THROWING})`, `${ANA} deferred unavailable`],
+    ["rejects with what throws", `send: () => Promise.reject(${THROWING})`, `${ANA} deferred unavailable`],
     ["answers and throws", "send: (_, done) => { done(null, {}); throw new Error() }", `${ANA} delivered null`],
   ] as const) {
     it.effect(`a module that ${name} does not end the process`, function* () {
       const module = join(folder, `${name.replaceAll(" ", "-")}.mjs`)
-      writeFileSync(module, `export default () => ({ name: "own", version: "1", ${send} })`)
+      writeFileSync(
+        module,
+        `const revoked = () => { const each = Proxy.revocable([], {}); each.revoke(); return each.proxy }
+export default () => ({ name: "own", version: "1", ${send} })`,
+      )
       const [outcome] = yield* by(module, {})
       assert.strictEqual(outcome === undefined ? "" : short(outcome), expected)
     })

@@ -55,6 +55,16 @@ const made = async (module: string, options: Options): Promise<Transporter> => {
   return createTransport(guarded(transport))
 }
 
+/** What a transport gave. Nodemailer reads fields of errors and answers, and those of a foreign object may throw. */
+class Given extends Error {
+  constructor(readonly value: unknown) {
+    super("the transport failed")
+  }
+}
+
+/** Returns what a transport gave, as it gave it. */
+export const given = (value: unknown): unknown => (value instanceof Given ? value.value : value)
+
 /**
  * Makes a transport answer once, and with an error if it throws or rejects: nodemailer leaves both to the process, which they
  * would end.
@@ -63,13 +73,13 @@ const guarded = (transport: Transport): Transport => {
   const send: (...args: Parameters<Transport["send"]>) => unknown = transport.send.bind(transport)
   transport.send = (mail, callback) => {
     let isAnswered = false
-    const answer: typeof callback = (...args) => {
+    const settle = (...args: Parameters<typeof callback>) => {
       if (isAnswered) return
       isAnswered = true
       callback(...args)
     }
-    const fail = (cause: unknown) =>
-      answer(cause instanceof Error ? cause : new Error("the transport failed"), undefined as never)
+    const fail = (cause: unknown) => settle(new Given(cause), undefined as never)
+    const answer: typeof callback = (error, info) => (error ? fail(error) : settle(null, new Given(info) as never))
     try {
       Promise.resolve(send(mail, answer)).catch(fail)
     } catch (cause) {

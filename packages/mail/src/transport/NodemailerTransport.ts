@@ -110,8 +110,8 @@ const sendMail = (
 ): Effect.Effect<unknown, unknown> =>
   Effect.tryPromise({
     try: () => transporter.sendMail({ envelope, raw: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }),
-    catch: (cause) => cause,
-  }).pipe(Effect.timeoutOrElse({ duration: limit_ms, orElse: () => Effect.fail<unknown>(NO_ANSWER) }))
+    catch: ProviderModule.given,
+  }).pipe(Effect.map(ProviderModule.given), Effect.timeoutOrElse({ duration: limit_ms, orElse: () => Effect.fail<unknown>(NO_ANSWER) }))
 
 const ACCEPTED = "accepted"
 
@@ -165,21 +165,22 @@ const outcomeOf = (
 const REJECTED: ProviderRules.Rule = { id: "rejected", action: "bounce", category: "policy" }
 
 /** Returns the errors of single recipients, which nodemailer's SMTP transports list. */
-const refusalsIn = (value: unknown): ReadonlyArray<readonly [recipient: string, error: unknown]> => {
-  const errors = attempt(
-    () => ((value ?? {}) as { readonly rejectedErrors?: unknown }).rejectedErrors,
-    () => undefined,
+const refusalsIn = (value: unknown): ReadonlyArray<readonly [recipient: string, error: unknown]> =>
+  attempt(
+    () => {
+      const errors = ((value ?? {}) as { readonly rejectedErrors?: unknown }).rejectedErrors
+      if (!Array.isArray(errors)) return []
+      return errors.flatMap((error: unknown) =>
+        attempt(
+          (): ReadonlyArray<readonly [recipient: string, error: unknown]> => [
+            [addressOf((error as { readonly recipient?: unknown }).recipient), error],
+          ],
+          () => [],
+        ),
+      )
+    },
+    () => [],
   )
-  if (!Array.isArray(errors)) return []
-  return errors.flatMap((error: unknown) =>
-    attempt(
-      (): ReadonlyArray<readonly [recipient: string, error: unknown]> => [
-        [addressOf((error as { readonly recipient?: unknown }).recipient), error],
-      ],
-      () => [],
-    ),
-  )
-}
 
 const addressOf = (value: unknown): string =>
   attempt(
