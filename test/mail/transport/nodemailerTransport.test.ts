@@ -178,7 +178,11 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
     ["answers twice", "send: (_, done) => (done(null, {}), done(new Error()))", `${ANA} delivered null`],
     ["answers what throws", `send: (_, done) => done(null, ${THROWING})`, `${ANA} delivered null`],
     ["answers what cannot be read", "send: (_, done) => done(null, revoked())", `${ANA} delivered null`],
-    ["lists what cannot be read", "send: (_, done) => done(null, { rejectedErrors: revoked() })", `${ANA} delivered null`],
+    [
+      "lists what cannot be read",
+      "send: (_, done) => done(null, { rejectedErrors: revoked() })",
+      `${ANA} delivered null`,
+    ],
     [
       "answers a thenable that rejects",
       "send: (_, done) => done(null, { then: (_, reject) => reject(new Error()) })",

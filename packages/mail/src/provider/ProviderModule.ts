@@ -55,14 +55,16 @@ const made = async (module: string, options: Options): Promise<Transporter> => {
   return createTransport(guarded(transport))
 }
 
-/** What a transport gave. Nodemailer reads fields of errors and answers, and those of a foreign object may throw. */
+/** Answer or error of a transport. Nodemailer reads fields of errors and answers, and those of a foreign object may throw. */
 class Given extends Error {
-  constructor(readonly value: unknown) {
+  readonly value: unknown
+  constructor(value: unknown) {
     super("the transport failed")
+    this.value = value
   }
 }
 
-/** Returns what a transport gave, as it gave it. */
+/** Returns the answer or error of a transport as the transport made it. */
 export const given = (value: unknown): unknown => (value instanceof Given ? value.value : value)
 
 /**

@@ -111,7 +111,10 @@ const sendMail = (
   Effect.tryPromise({
     try: () => transporter.sendMail({ envelope, raw: Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength) }),
     catch: ProviderModule.given,
-  }).pipe(Effect.map(ProviderModule.given), Effect.timeoutOrElse({ duration: limit_ms, orElse: () => Effect.fail<unknown>(NO_ANSWER) }))
+  }).pipe(
+    Effect.map(ProviderModule.given),
+    Effect.timeoutOrElse({ duration: limit_ms, orElse: () => Effect.fail<unknown>(NO_ANSWER) }),
+  )
 
 const ACCEPTED = "accepted"
 
