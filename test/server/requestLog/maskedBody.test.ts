@@ -14,7 +14,7 @@ describe("the body of a logged request", () => {
     [
       "attachments",
       { attachments: [{ filename: "a.pdf", content: "QUJD", path: "https://u:p@a.test/f?sig=1#x" }] },
-      '{"attachments":[{"filename":"a.pdf","content":"[masked, 4 bytes]","path":"https://a.test/f?[masked]"}]}',
+      '{"attachments":[{"filename":"a.pdf","content":"[masked, 4 bytes]","path":"https://[masked]@a.test/f?[masked]"}]}',
     ],
     [
       "unknown fields as a whole",

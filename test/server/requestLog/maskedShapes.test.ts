@@ -104,6 +104,52 @@ describe("a secret in a logged body", () => {
       assert.notInclude(masked({ subject: text }), "hunter2", text)
   })
 
+  it("is masked in an address, whatever its scheme and its slashes", () => {
+    const passwords = [
+      "hunter",
+      "p@hunter",
+      "p@@hunter",
+      "p:hunter",
+      "\thunter",
+      "hunter'",
+      'p"hunter',
+      "p<hunter",
+      "hun%40ter",
+    ]
+    const starts = [
+      "https://",
+      "http://",
+      "https:/",
+      "https:",
+      "https:\\\\",
+      "https:\t//",
+      "https:/\t/",
+      "HTTPS:////",
+      "postgres://",
+      "smtp://",
+    ]
+    for (const password of passwords)
+      for (const start of starts)
+        for (const [before, after] of [
+          ["", "/"],
+          ["see ", " and ana@example.org"],
+          ["https://a.org/https://", "?x=1"],
+          ["postgres://b@c.org/", "#x"],
+        ] as const) {
+          const text = `${before}${start}user:${password}@example.org${after}`
+          assert.notMatch(maskedText(text), /hun|user/u, JSON.stringify(text))
+          assert.include(maskedText(text), "[masked]@example.org", JSON.stringify(text))
+        }
+    assert.notInclude(maskedText("key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"), "MDENG")
+    for (const text of [
+      "Re: ana@example.org",
+      "mailto:ana@example.org",
+      "https://example.org/@ana",
+      "http://a.org, b@c.org",
+    ])
+      assert.strictEqual(maskedText(text), text)
+  })
+
   it("is masked in a long text that is cut in the middle of it", () => {
     const token = "wb_9aXk2LmQ8ZrT4vBnQ7sD1fG3hJ5kL6"
     for (let before = 0; before < token.length; before++) {

@@ -17,8 +17,20 @@ const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 const RANDOM_WORD = /^(?=.*\d)(?=.*[a-z])[\w+=~]{12,}$/iu
 /** A part of a token that a slash divides. */
 const RANDOM_PART = /\d.*[a-z]|[a-z].*\d|[a-z][A-Z]|[+=]/u
-/** A link: its password, its path, and its query and fragment. */
-const LINK = /(\bhttps?:\/\/)(?:[^\s/?#"'<>@]*@)?([^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu
+/** A link: its host and path, and its query and fragment. */
+const LINK = /(\bhttps?:[\\/]*)([^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu
+/** Ends of the part of an address that may hold a user name and a password. */
+const AUTHORITY_END = /([ /?#\\]+)/u
+/** A scheme after which the slashes may be missing, as readers of links allow. */
+const WEB_SCHEME = /https?:/iu
+const SCHEME_END = /[a-z\d+.-]:[\t\r\n]*$/iu
+/** Readers of links skip these. */
+const SKIPPED = /^[\t\r\n]*$/u
+/** A key in base64 that slashes divide, such as those of Amazon: letters change their case more often than in a path. */
+const KEY_CHARS = /^\w[\w+=/]*$/u
+const CASE_CHANGE = /[a-z][A-Z]/gu
+const MIN_CASE_CHANGES = 4
+const MIN_LONG_KEY_CHARS = 32
 
 /** A value behind a name that says what it is, as in `password=…`, `"api_key": "…"` or `Authorization: …`. */
 const NAMED =
@@ -27,8 +39,16 @@ const NAMED =
 const isToken = (text: string): boolean =>
   !ID.test(text) && text.length >= 16 && (UUID.test(text) || text.split("-").some((word) => RANDOM_WORD.test(word)))
 
+const isLongKey = (run: string): boolean =>
+  run.length >= MIN_LONG_KEY_CHARS &&
+  run.includes("/") &&
+  KEY_CHARS.test(run) &&
+  /\d/u.test(run) &&
+  run.split(CASE_CHANGE).length > MIN_CASE_CHANGES
+
 /** Masks the tokens among the parts of a run that slashes divide, and what looks like the rest of one. */
 const maskedRun = (run: string): string => {
+  if (isLongKey(run)) return MASK
   const parts = run.split("/")
   if (!parts.some(isToken)) return run
   return parts.map((part) => (isToken(part) || (RANDOM_PART.test(part) && !ID.test(part)) ? MASK : part)).join("/")
@@ -37,8 +57,29 @@ const maskedRun = (run: string): string => {
 const maskedLink = (_: string, scheme: string, rest: string, query: string | undefined): string =>
   `${scheme}${rest}${query === undefined ? "" : `?${MASK}`}`
 
+/**
+ * Masks the user names and passwords of addresses: what stands between the scheme and the last `@` of a part, because that
+ * is where a reader of links ends them. Each part is looked at once, so that the time grows with the length of the text.
+ */
+const withoutUsers = (text: string): string => {
+  if (!text.includes("@")) return text
+  const parts = text.split(AUTHORITY_END)
+  let isAfterScheme = false
+  for (let index = 0; index < parts.length; index += 2) {
+    const part = parts[index] ?? ""
+    const at = part.lastIndexOf("@")
+    const scheme = at === -1 ? null : WEB_SCHEME.exec(part.slice(0, at))
+    if (scheme !== null) parts[index] = part.slice(0, scheme.index + scheme[0].length) + MASK + part.slice(at)
+    else if (at !== -1 && isAfterScheme) parts[index] = MASK + part.slice(at)
+    const isSlashed = /^[\\/]+$/u.test(parts[index + 1] ?? "")
+    isAfterScheme = isSlashed && (SCHEME_END.test(part) || (isAfterScheme && SKIPPED.test(part)))
+  }
+  return parts.join("")
+}
+
 const withoutSecrets = (text: string): string => {
-  const unlinked = text.includes("://") ? text.replaceAll(LINK, maskedLink) : text
+  const named = withoutUsers(text)
+  const unlinked = named.includes(":") ? named.replaceAll(LINK, maskedLink) : named
   return unlinked
     .replaceAll(SCHEME, (_, scheme: string) => `${scheme} ${MASK}`)
     .replaceAll(KNOWN, (run) => (ID.test(run) ? run : MASK))
@@ -48,7 +89,7 @@ const withoutSecrets = (text: string): string => {
 
 /** Texts that are too short, or have nothing of a token, need no search. Most have neither. */
 const MAY_HOLD_SECRET =
-  /:\/\/|[\w+=~/-]{16}|(?:bearer|basic) |[_.-]\w{8}|passw|pwd|secret|token|api.?key|authoriz|cookie/iu
+  /:[\\/\t\r\n]|https?:|[\w+=~/-]{16}|(?:bearer|basic) |[_.-]\w{8}|passw|pwd|secret|token|api.?key|authoriz|cookie/iu
 const MIN_CHARS_WITH_SECRET = 6
 /** Characters of links and tokens. */
 const IN_LINK = /[!-+\--~]/u
