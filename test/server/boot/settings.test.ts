@@ -65,6 +65,20 @@ describe("settings", () => {
     )
   })
 
+  it.effect("refuse a user name or a password in an address that is printed", function* () {
+    for (const name of ["BASE_URL", "TRACKING_URL", "OTEL_EXPORTER_OTLP_ENDPOINT"])
+      for (const address of [
+        "https://u:S3cr3tPw@h.example/",
+        "https://S3cr3tPw@h.example",
+        "https://:S3cr3tPw@h.example",
+      ]) {
+        const reported = yield* problems({ [name]: address })
+        assert.lengthOf(reported, 1, `${name}=${address}`)
+        assert.match(reported.join(), new RegExp(`^${name}.*no user name, password`, "su"))
+        assert.notInclude(reported.join(), "S3cr3tPw")
+      }
+  })
+
   it.effect("build a callable URL from HOST and PORT, also for IPv6", function* () {
     for (const [HOST, expected] of [
       ["127.0.0.1", "http://127.0.0.1:3025"],

@@ -57,16 +57,24 @@ export const Count = (name: string, fallback: number) =>
     Config.withDefault(fallback),
   )
 
-/** A base address. Paths are appended to it, so it must not contain `?` or `#`. */
+/**
+ * A base address. Paths are appended to it, so it must not contain `?` or `#`. It is printed and sent to clients, so it must
+ * not contain a password.
+ */
 export const HttpAddress = (name: string) =>
   Config.schema(
     Schema.String.check(
-      Schema.makeFilter((text) => /^https?:\/\/[^/?#][^?#]*$/u.test(text) && URL.canParse(text), {
-        expected: "an address that begins with http:// or https://, and has no ? or # in it",
+      Schema.makeFilter((text) => /^https?:\/\/[^/?#][^?#]*$/u.test(text) && URL.canParse(text) && !hasUser(text), {
+        expected: "an address that begins with http:// or https://, and has no user name, password, ? or # in it",
       }),
     ),
     name,
   )
+
+const hasUser = (address: string): boolean => {
+  const { password, username } = new URL(address)
+  return username !== "" || password !== ""
+}
 
 export const NetworksIfSet = (name: string) =>
   Config.option(Config.String(name)).pipe(
