@@ -232,15 +232,6 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
   if (failure.kind === "nowhere") {
     return deferred(recipient, NO_HOP, "dns", "no mail server of the domain has a public address")
   }
-  // Only a relay asks for a login, which is the operator's: what was said about it is in the log.
-  if (failure.stage === "auth") {
-    return {
-      ...(reply === undefined ? deferred(recipient, hop, "auth", "") : refused(recipient, hop, reply)),
-      status: "deferred",
-      suppress: "never",
-      response: LOGIN_FAILED,
-    }
-  }
   if (failure.kind === "source") {
     return { ...deferred(recipient, hop, "source_absent", failure.message), no_attempt: true }
   }
@@ -249,7 +240,9 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
     const category = kind === "tls" || kind === "dns" || kind === "dane" ? kind : "connection"
     return deferred(recipient, hop, category, failure.message)
   }
-  return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never" }
+  // Only a relay asks for a login, which is the operator's: what was said about it is in the log.
+  const response = failure.stage === "auth" ? { response: LOGIN_FAILED } : {}
+  return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never", ...response }
 }
 
 export const shortened = (text: string): string => text.slice(0, RESPONSE_LIMIT)
