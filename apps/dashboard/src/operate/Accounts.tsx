@@ -78,7 +78,7 @@ export const Accounts = () => {
     >
       <QueryResult options={OperatorQueries.accounts}>
         {({ data, unreachable }) => (
-          <Panel className="overflow-x-auto">
+          <Panel isScrollable>
             <UnreachableCells names={unreachable} />
             <Table
               label="Accounts"

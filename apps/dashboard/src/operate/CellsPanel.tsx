@@ -16,7 +16,7 @@ export const CellsPanel = () => {
   const { data } = useQuery(OperatorQueries.cells)
   if (data === undefined || data.data.length < 2) return undefined
   return (
-    <Panel title="Cells" className="overflow-x-auto">
+    <Panel title="Cells" isScrollable>
       <Table
         label="Cells"
         rows={data.data}

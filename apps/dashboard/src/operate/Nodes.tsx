@@ -16,7 +16,7 @@ export const Nodes = () => (
     <QueryResult options={OperatorQueries.nodes}>
       {(data) => (
         <>
-          <Panel title="Workers" className="overflow-x-auto">
+          <Panel title="Workers" isScrollable>
             {data.nodes.length === 0 ? (
               <p className="p-8 text-center text-sm text-ink-3">
                 No workers running. Start one with{" "}
@@ -57,7 +57,7 @@ export const Nodes = () => (
               />
             )}
           </Panel>
-          <Panel title="Postgres connections" className="overflow-x-auto">
+          <Panel title="Postgres connections" isScrollable>
             <Table
               label="Connections"
               rows={data.connections}

@@ -22,7 +22,7 @@ export const Providers = () => (
             Make an address for one with <code className="font-mono text-ink">npx waybill providers add</code>.
           </EmptyState>
         ) : (
-          <Panel title="Providers" className="overflow-x-auto">
+          <Panel title="Providers" isScrollable>
             <Table
               label="Providers"
               rows={data}

@@ -59,7 +59,7 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
           </li>
         ))}
       </ul>
-      <Panel title="Queues" className="overflow-x-auto">
+      <Panel title="Queues" isScrollable>
         <Table
           label="Queues"
           rows={QUEUES}
