@@ -1,4 +1,5 @@
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
+import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect } from "effect"
 import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
@@ -6,6 +7,8 @@ import { CALLS_AT_ONCE, MAX_CALL_BYTES } from "../../../apps/server/src/provider
 import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import * as Calls from "./calls.ts"
+import { makeHook } from "./support.ts"
 
 const SECRET = "waybill:battery staple"
 const ROUNDS = 5
@@ -15,6 +18,10 @@ const MAX_TURN = 2.5
 const MAX_STALL_MS = 250
 /** Time to read the events of a call, as a multiple of parsing it; measured: 1.5. */
 const MAX_READ = 5
+/** Events of a call that every provider may send; a call has at most 10,000. */
+const MANY_EVENTS = 9_900
+/** Work on such a call, as a multiple of that on one whose events are of no interest; measured: 8, and 48 with statements for each event. */
+const MAX_WORK = 20
 
 /** Milliseconds of this thread, which other processes do not lengthen. */
 const threadTime = (): number => {
@@ -97,6 +104,40 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       console.log(floors, turns, raw.length)
       // A turn below the documented limit of a stall is short enough, whatever one call takes.
       assert.isBelow(leastOf(turns), Math.max(MAX_TURN * leastOf(floors), MAX_STALL_MS))
+    })
+
+    it.effect("cost little more for many events about no known message, of which few are kept", function* () {
+      const { id, numbers, send } = yield* makeHook("sendgrid")
+      const callOf = (event: string, smtpId: (nth: number) => string) =>
+        Calls.SIGNERS.sendgrid(
+          Array.from({ length: MANY_EVENTS }, (_, nth) => ({
+            event,
+            email: `a${nth}@example.org`,
+            sg_event_id: `${event} ${nth}`,
+            sg_message_id: `${String(nth).padStart(22, "x")}.recvd`,
+            "smtp-id": smtpId(nth),
+            timestamp: 1,
+          })),
+          Date.now(),
+        )
+      const workOf = Effect.fnUntraced(function* (call: Calls.SignedCall) {
+        const began = threadTime()
+        const turn = yield* longestTurn(Effect.map(send(call), ({ status }) => assert.strictEqual(status, 200)))
+        return { work: threadTime() - began, turn }
+      })
+      yield* workOf(callOf("processed", () => "<x@y>"))
+      const ignored = yield* workOf(callOf("processed", () => "<x@y>"))
+      const foreign = (nth: number) => `<msg_01kakz5xq8e4vb2m0r7c3${String(nth).padStart(5, "0")}@example.net>`
+      for (const [what, call] of [
+        ["ids of the provider", callOf("bounce", () => "<x@y>")],
+        ["ids of another instance", callOf("delivered", foreign)],
+      ] as const) {
+        const unmatched = yield* workOf(call)
+        console.log(what, ignored, unmatched)
+        assert.isBelow(unmatched.work / ignored.work, MAX_WORK, what)
+      }
+      assert.deepInclude(yield* numbers, { unmatched: ProviderEvents.MAX_UNMATCHED, recorded: 0 })
+      assert.lengthOf(yield* ProviderEvents.unmatched(id, MANY_EVENTS), ProviderEvents.MAX_UNMATCHED)
     })
 
     it.effect("are read in little more time than they are parsed", function* () {

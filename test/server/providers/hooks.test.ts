@@ -260,9 +260,8 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
     const { url } = yield* Database.Fresh
     yield* Layer.build(World.worker(url, { relay: transport }).pipe(Layer.provide(HandedOver.layer())))
     const email = yield* sendMail({ to: "kept@example.org" })
-    let found = yield* ProviderMessages.find(ref)
-    for (; found._tag === "None"; found = yield* ProviderMessages.find(ref)) yield* Effect.sleep("10 millis")
-    assert.strictEqual(found.value.email_id, email)
+    while ((yield* ProviderMessages.find([ref])).length === 0) yield* Effect.sleep("10 millis")
+    assert.strictEqual((yield* ProviderMessages.find([ref]))[0]?.email_id, email)
   })
 })
 

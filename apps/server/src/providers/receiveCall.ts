@@ -1,4 +1,3 @@
-import * as Cells from "@waybill/store/cells/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -6,13 +5,12 @@ import { Clock, Effect, Option, Semaphore } from "effect"
 import * as Validation from "../http/middleware/Validation.ts"
 import * as Authenticity from "./Authenticity.ts"
 import * as HookAddress from "./HookAddress.ts"
+import { findMessages } from "./findMessages.ts"
 import type { Provider, ProviderEvent } from "./formats/ProviderEvent.ts"
 import { type ReadCall, readCall } from "./formats/readCall.ts"
 import { recordProviderEvent } from "./recordProviderEvent.ts"
+import { CONCURRENCY, recordProviderEvents } from "./recordProviderEvents.ts"
 import * as SnsMessage from "./SnsMessage.ts"
-
-/** Events of a call that are recorded at once; their commits share batches. */
-const CONCURRENCY = 8
 
 export interface Call {
   readonly provider: Provider
@@ -50,19 +48,10 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
   const called = "notification" in read ? yield* ofAmazon(text, read.notification) : read
   if (called === undefined) return yield* ProviderHooks.count(hook_id, NOTHING, null)
   const { events, malformed } = called
-  const counts = { ...NOTHING, malformed }
-  const record = Effect.fnUntraced(function* (event: ProviderEvent) {
-    const outcome = yield* recordProviderEvent(hook_id, event, address)
-    if (outcome === "unmatched") {
-      const { id, ref } = event
-      if (!(yield* ProviderEvents.keep(hook_id, { id, ref, event: JSON.stringify(event) }))) return
-    }
-    counts[outcome]++
-  })
-  for (const outcome of yield* recordKept(hook_id, address)) counts[outcome]++
-  const exits = yield* Effect.forEach(events, (event) => Effect.exit(record(event)), { concurrency: CONCURRENCY }).pipe(
-    Effect.provideService(Cells.SilentCells, new Set()),
-  )
+  const kept = yield* recordKept(hook_id, address)
+  const { counts: outcomes, failure } = yield* recordProviderEvents(hook_id, events, address)
+  const counts = { ...outcomes, malformed }
+  for (const outcome of kept) counts[outcome]++
   const newest = Math.max(...events.map(({ at }) => at ?? 0), 0)
   yield* ProviderHooks.count(hook_id, counts, newest === 0 ? null : Math.min(newest, now))
   if (malformed > 0 || counts.unmatched > 0)
@@ -72,7 +61,7 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
       malformed,
       unmatched: counts.unmatched,
     })
-  yield* Effect.forEach(exits, (exit) => exit, { discard: true })
+  yield* failure
 })
 
 type Read = { readonly notification: unknown } | (ReadCall & { readonly proof?: Authenticity.MailgunProof })
@@ -85,8 +74,13 @@ const recordKept = Effect.fnUntraced(function* (hook_id: string, address: string
   const recorded = yield* Effect.forEach(
     kept,
     ({ event, id }) =>
-      Effect.suspend(() => recordProviderEvent(hook_id, JSON.parse(event) as ProviderEvent, address)).pipe(
-        Effect.map((outcome) => (outcome === "unmatched" ? [] : [{ id, outcome }])),
+      Effect.gen(function* () {
+        const read = JSON.parse(event) as ProviderEvent
+        const message = (yield* findMessages([read]))(read)
+        if (message === undefined || message === "unanswered") return []
+        const outcome = yield* recordProviderEvent(hook_id, read, message, address)
+        return outcome === "unmatched" ? [] : [{ id, outcome }]
+      }).pipe(
         Effect.catchDefect((defect) =>
           Effect.as(
             Effect.logWarning("kept event of a provider could not be recorded; it will be retried", defect),

@@ -1,15 +1,12 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
-import * as Id from "@waybill/domain/values/Id"
-import * as Livemode from "@waybill/domain/account/Livemode"
 import * as ReportComplaint from "@waybill/mail/incoming/ReportComplaint"
 import * as ReportFact from "@waybill/mail/incoming/ReportFact"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
-import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
-import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
-import { Effect, Option, Result, Schema } from "effect"
+import type * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
+import { Effect, Result } from "effect"
 import { Visits } from "../links/Visits.ts"
 import * as NewIds from "../operate/NewIds.ts"
 import { recordReport } from "../smtp/recordReport.ts"
@@ -17,20 +14,16 @@ import type { Kind, ProviderEvent } from "./formats/ProviderEvent.ts"
 
 export type Outcome = "recorded" | "unchanged" | "unmatched"
 
-const isEmailId = Schema.is(Id.EmailId)
-
 /**
- * Records an event of a provider by the same ways as the reports of mail servers and the visits of tracked links. Events
+ * Records an event of a provider about a message by the same ways as the reports of mail servers and the visits of tracked links. Events
  * that came before, come late or in another order change nothing more.
  */
 export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
   hook_id: string,
   event: ProviderEvent,
+  { account_id, email_id }: ProviderMessages.HandedOver,
   address: string,
 ): Effect.fn.Return<Outcome, never, EventStore | PgClient.PgClient | Visits> {
-  const found = yield* messageOf(event)
-  if (Option.isNone(found)) return "unmatched"
-  const { account_id, email_id } = found.value
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: email_id })
   if (state._tag === "NotCreated") return "unmatched"
@@ -55,19 +48,6 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
   // Too early is a report about several recipients only, and this one names its own.
   const recorded = yield* Effect.orElseSucceed(recordReport(about, [factOf(event, event.kind)]), () => 0)
   return recorded > 0 ? "recorded" : "unchanged"
-})
-
-/** Finds the message by our Message-ID, else by the provider's id of it. Test mail never reaches a provider. */
-const messageOf = Effect.fnUntraced(function* ({ messageId, ref }: ProviderEvent) {
-  const [, id = ""] = /^<?(msg_[0-9a-z]{26})@/u.exec(messageId ?? "") ?? []
-  if (isEmailId(id)) {
-    const account_id = yield* EmailAccounts.accountOf(id)
-    if (Option.isSome(account_id))
-      return Livemode.isLive(account_id.value)
-        ? Option.some({ account_id: account_id.value, email_id: id })
-        : Option.none()
-  }
-  return ref === undefined ? Option.none() : yield* ProviderMessages.find(ref)
 })
 
 /** The recipient that an event names, or the only one. */

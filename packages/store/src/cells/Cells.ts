@@ -116,9 +116,15 @@ const rowsInTimeOf = <A, E, R>(
 ): Effect.Effect<FoundRows<A>, E, R> =>
   Effect.gen(function* () {
     const own = ownRows(work)
-    const search = ({ cell, run }: Visit) =>
+    const silent = yield* SilentCells
+    const search = ({ cell, run }: Visit) => {
       // Without the first cell nothing works, and the caller is to know.
-      cell === FIRST ? Effect.map(run(own), Exit.succeed) : Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN))
+      if (cell === FIRST) return Effect.map(run(own), Exit.succeed)
+      if (silent?.has(cell) === true) return Effect.succeed(Exit.die(new Unavailable()))
+      return Effect.tap(Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN)), (exit) =>
+        Effect.sync(() => Exit.isFailure(exit) && silent?.add(cell)),
+      )
+    }
     const found = yield* Effect.forEach(
       cells,
       (visit) => Effect.map(search(visit), (exit) => ({ cell: visit.cell, exit })),

@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Cells from "../cells/Cells.ts"
+import * as Arrays from "../postgres/Arrays.ts"
 import * as ProviderMessages from "./ProviderMessages.ts"
 
 /** Events about no known message that are kept of one hook. */
@@ -48,20 +49,34 @@ export const noteToken = Effect.fn("ProviderEvents.noteToken")(function* (
   return rows.length > 0
 })
 
-/** Keeps an event about no known message, while there is room. Returns false if it is kept already. */
-export const keep = Effect.fn("ProviderEvents.keep")(function* (
-  hook_id: string,
-  { event, id, ref }: { readonly id: string; readonly ref: string | undefined; readonly event: string },
-) {
+export interface ToKeep {
+  readonly id: string
+  readonly ref: string | undefined
+  readonly event: string
+}
+
+/**
+ * Keeps events about no known message, while there is room. Returns how many are kept now that were not before, and whether
+ * room is left.
+ */
+export const keep = Effect.fn("ProviderEvents.keep")(function* (hook_id: string, events: ReadonlyArray<ToKeep>) {
   const sql = yield* PgClient.PgClient
-  const [kept] = yield* Effect.orDie(sql<{ readonly n: number }>`
+  const [before] = yield* Effect.orDie(sql<{ readonly n: number }>`
     SELECT count(*)::int AS n FROM (
       SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept`)
-  if (kept === undefined || kept.n >= MAX_UNMATCHED) return false
+  const room = MAX_UNMATCHED - (before?.n ?? 0)
+  if (room <= 0) return { kept: 0, hasRoom: false }
+  const byId = new Map(events.toReversed().map((event) => [event.id, event]))
+  const distinct = [...byId.values()].toReversed()
   const rows = yield* Effect.orDie(sql`
-    INSERT INTO provider_events (hook_id, id, ref, event) VALUES (${hook_id}, ${id}, ${ref ?? null}, ${event})
+    INSERT INTO provider_events (hook_id, id, ref, event)
+    SELECT ${hook_id}, id, ref, event
+    FROM unnest(${Arrays.texts(distinct.map(({ id }) => id))}, ${Arrays.texts(distinct.map(({ ref }) => ref ?? null))},
+      ${Arrays.texts(distinct.map(({ event }) => event))}) WITH ORDINALITY AS given(id, ref, event, nth)
+    WHERE NOT EXISTS (SELECT 1 FROM provider_events AS known WHERE known.hook_id = ${hook_id} AND known.id = given.id)
+    ORDER BY nth LIMIT ${room}::int
     ON CONFLICT (hook_id, id) DO NOTHING RETURNING id`)
-  return rows.length > 0
+  return { kept: rows.length, hasRoom: rows.length < room }
 })
 
 export interface Kept {

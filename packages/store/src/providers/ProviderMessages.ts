@@ -1,8 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import * as AccountWrites from "../cells/AccountWrites.ts"
-import * as Cells from "../cells/Cells.ts"
 
 /** Days for which the ids of providers are kept: as long as a complaint may take. */
 export const KEPT_DAYS = 45
@@ -25,12 +24,11 @@ export const keep = Effect.fn("ProviderMessages.keep")(function* (
   yield* AccountWrites.run(account_id, Effect.orDie(keeping))
 })
 
-/** Finds the message that a provider names, in all cells. */
-export const find = Effect.fn("ProviderMessages.find")(function* (ref: string) {
+/** Finds the messages that a provider names, in the fiber's cell. */
+export const find = Effect.fn("ProviderMessages.find")(function* (refs: ReadonlyArray<string>) {
   const sql = yield* PgClient.PgClient
-  const search = Effect.orDie(sql<HandedOver>`
-    SELECT account_id, email_id FROM provider_messages WHERE ref = ${ref}`)
-  return yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
+  return yield* Effect.orDie(sql<HandedOver & { readonly ref: string }>`
+    SELECT ref, account_id, email_id FROM provider_messages WHERE ref = ANY(${refs}::text[])`)
 })
 
 /** Those of the ids that name a message of the fiber's cell. */

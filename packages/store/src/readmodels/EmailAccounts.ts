@@ -18,3 +18,14 @@ export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: Ema
   const found = yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
   return Option.map(found, ({ account_id }) => account_id)
 })
+
+/** Those of the ids that name an email of the fiber's cell, with its account. */
+export const known = Effect.fn("EmailAccounts.known")(function* (ids: ReadonlyArray<EmailId>) {
+  const sql = yield* PgClient.PgClient
+  return yield* Effect.orDie(sql<{ readonly id: EmailId; readonly account_id: AccountId }>`
+    SELECT wanted.id, mode.account_id FROM unnest(${ids}::text[]) AS wanted(id)
+    CROSS JOIN accounts a
+    CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
+    CROSS JOIN LATERAL (
+      SELECT 1 FROM events e WHERE e.account_id = mode.account_id AND e.stream_id = wanted.id AND e.version = 1 OFFSET 0) AS e`)
+})
