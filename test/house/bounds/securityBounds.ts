@@ -227,7 +227,7 @@ export const securityBounds: ReadonlyArray<Group> = [
         "the server ends",
       ),
       internal("All headers of a request", "MAX_HEADER_BYTES", MCP, "431"),
-      internal("Connections", "MAX_CONNECTIONS", MCP, "refused"),
+      internal("Connections", "MAX_CONNECTIONS", MCP, "the oldest one without the token is closed"),
       internal("Time for the headers of a request", "HEADERS_TIMEOUT_MS", MCP, "408"),
       internal("Time for a request", "REQUEST_TIMEOUT_MS", MCP, "408"),
       internal("Open subscriptions", "MAX_SUBSCRIPTIONS", MCP, "refused"),

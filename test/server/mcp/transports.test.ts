@@ -4,10 +4,11 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio"
 import { Effect, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { Context, Layer } from "effect"
-import { request } from "node:http"
+import { Agent, request } from "node:http"
+import { connect, type Socket } from "node:net"
 import { fileURLToPath } from "node:url"
 import * as McpServer from "../../../apps/server/src/mcp/McpServer.ts"
-import { MAX_REQUEST_BYTES, overHttp } from "../../../apps/server/src/mcp/overHttp.ts"
+import { MAX_CONNECTIONS, MAX_REQUEST_BYTES, overHttp } from "../../../apps/server/src/mcp/overHttp.ts"
 import * as Toolbox from "../../../apps/server/src/mcp/Toolbox.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { CLIENT, textOf } from "./support.ts"
@@ -17,13 +18,27 @@ const MAIN = fileURLToPath(new URL("../../../bin/main.mjs", import.meta.url))
 const TOKEN = "t".repeat(40)
 
 /** Sends a raw request, because `fetch` does not let a caller choose the host. */
-const sendRaw = (url: string, headers: Record<string, string>, body: string, path = "/mcp", method = "POST") =>
+const sendRaw = (
+  url: string,
+  headers: Record<string, string>,
+  body: string,
+  path = "/mcp",
+  method = "POST",
+  agent?: Agent,
+) =>
   new Promise<number>((resolve, reject) => {
     const { port } = new URL(url)
-    const sent = request({ host: "127.0.0.1", port, path, method, headers }, (response) => {
+    const sent = request({ host: "127.0.0.1", port, path, method, headers, ...(agent && { agent }) }, (response) => {
       response.resume().on("end", () => resolve(response.statusCode ?? 0))
     })
     sent.on("error", reject).end(body)
+  })
+
+/** Opens a connection that never says anything. */
+const connected = (url: string) =>
+  new Promise<Socket>((resolve, reject) => {
+    const socket = connect(Number(new URL(url).port), "127.0.0.1", () => resolve(socket)).on("error", reject)
+    socket.resume()
   })
 
 const LIST = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "tools/list", params: {} })
@@ -95,6 +110,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.strictEqual(await sendRaw(url, good, "", "/mcp", "TRACE"), 405)
         assert.strictEqual(await sendRaw(url, good, LIST, "/"), 404)
         assert.strictEqual(await sendRaw(url, good, " ".repeat(MAX_REQUEST_BYTES + 1)), 413)
+
+        const agent = new Agent({ keepAlive: true })
+        assert.strictEqual(await sendRaw(url, good, LIST, "/mcp", "POST", agent), 200)
+        const [kept] = Object.values(agent.freeSockets).flat()
+        const silent = await Promise.all(Array.from({ length: 2 * MAX_CONNECTIONS }, () => connected(url)))
+        assert.strictEqual(await sendRaw(url, good, LIST, "/mcp", "POST", new Agent()), 200, "a client among others")
+        assert.strictEqual(await sendRaw(url, good, LIST, "/mcp", "POST", agent), 200)
+        assert.isFalse(kept?.destroyed, "a connection that has shown the token stays")
+        assert.isAbove(silent.filter(({ closed }) => closed).length, MAX_CONNECTIONS - 2)
+        for (const each of silent) each.destroy()
+        agent.destroy()
       })
     }),
   )

@@ -36,7 +36,7 @@ export const refuse = (status: number, message: string): Response =>
   )
 
 /** Compares hashes in constant time, which have the same length whatever was sent. */
-const isToken = (header: string | null, token: string): boolean =>
+export const isToken = (header: string | null | undefined, token: string): boolean =>
   timingSafeEqual(hashed(header ?? ""), hashed(`Bearer ${token}`))
 
 const hashed = (text: string): Buffer => createHash("sha256").update(text).digest()

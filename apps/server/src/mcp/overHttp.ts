@@ -2,14 +2,15 @@ import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
 import { createMcpHandler, type McpServerFactory } from "@modelcontextprotocol/server"
 import { Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
-import { createServer } from "node:http"
+import { createServer, type IncomingMessage } from "node:http"
+import type { Socket } from "node:net"
 import * as HostNames from "../observability/HostNames.ts"
 import * as HttpGuard from "./HttpGuard.ts"
 
 /** Maximum size of a request's body. */
 export const MAX_REQUEST_BYTES = 1_048_576
 const MAX_HEADER_BYTES = 16_384
-const MAX_CONNECTIONS = 64
+export const MAX_CONNECTIONS = 64
 const HEADERS_TIMEOUT_MS = 10_000
 const REQUEST_TIMEOUT_MS = 30_000
 const MAX_SUBSCRIPTIONS = 64
@@ -31,7 +32,7 @@ export const overHttp = (factory: McpServerFactory, guard: HttpGuard.Guard, { ho
   }
   return HttpServer.serve(Effect.flatMap(unreadable, (refusal) => refusal ?? HttpEffect.fromWebHandler(respond))).pipe(
     Layer.merge(Layer.effectDiscard(Effect.addFinalizer(() => Effect.promise(handler.close)))),
-    Layer.provideMerge(NodeHttpServer.layer(listener, { host, port })),
+    Layer.provideMerge(NodeHttpServer.layer(() => listener(guard), { host, port })),
   )
 }
 
@@ -51,12 +52,27 @@ const unreadable = Effect.map(HttpServerRequest.HttpServerRequest, (request) => 
 const refuse = (status: number, message: string) =>
   Effect.succeed(HttpServerResponse.fromWeb(HttpGuard.refuse(status, message)))
 
-const listener = () => {
+const listener = ({ token }: HttpGuard.Guard) => {
   const server = createServer({
     maxHeaderSize: MAX_HEADER_BYTES,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: REQUEST_TIMEOUT_MS,
   })
-  server.maxConnections = MAX_CONNECTIONS
+  const open = new Set<Socket>()
+  /** Connections that have not shown the token, oldest first. */
+  const strangers = new Set<Socket>()
+  server.on("connection", (socket) => {
+    open.add(socket)
+    strangers.add(socket)
+    socket.once("close", () => {
+      open.delete(socket)
+      strangers.delete(socket)
+    })
+    // Whoever shows no token may fill the places, and keeps nobody out who has one.
+    if (open.size > MAX_CONNECTIONS) for (const oldest of strangers) return void oldest.destroy()
+  })
+  server.on("request", ({ headers, socket }: IncomingMessage) => {
+    if (HttpGuard.isToken(headers.authorization, token)) strangers.delete(socket)
+  })
   return server
 }
