@@ -1,4 +1,5 @@
 import * as ProviderModule from "@waybill/mail/provider/ProviderModule"
+import * as NodemailerAnswer from "@waybill/mail/transport/NodemailerAnswer"
 import * as NodemailerTransport from "@waybill/mail/transport/NodemailerTransport"
 import * as Transport from "@waybill/mail/transport/Transport"
 import { Duration, Effect, Fiber, Logger } from "effect"
@@ -42,8 +43,8 @@ const throwing = (error: object) =>
 const short = ({ category, recipient, status }: Transport.RecipientOutcome) => `${recipient} ${status} ${category}`
 
 /** Delivers by a module that is loaded as the service loads it. */
-const by = (module: string, options: ProviderModule.Options) =>
-  Transport.Transport.use((transport) => transport.deliver(outgoing(), [ANA, BEN])).pipe(
+const by = (module: string, options: ProviderModule.Options, recipients = [ANA, BEN]) =>
+  Transport.Transport.use((transport) => transport.deliver(outgoing(), recipients)).pipe(
     Effect.provide(NodemailerTransport.layer({ module, options })),
   )
 
@@ -78,6 +79,17 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
       })
     },
   )
+
+  it.effect("an address that a sendmail program would read as an option fails, and keeps no other waiting", function* () {
+    const path = join(folder, "accepting")
+    writeFileSync(path, "#!/bin/sh\ncat > /dev/null\n", { mode: 0o755 })
+    const outcomes = yield* by("sendmail", { path }, [ANA, "-oQ/tmp@example.test", BEN])
+    assert.deepStrictEqual(outcomes.map(short), [
+      `${ANA} delivered null`,
+      "-oQ/tmp@example.test failed protocol",
+      `${BEN} delivered null`,
+    ])
+  })
 
   it.effect("a sendmail program that fails defers", function* () {
     const outcomes = yield* by("sendmail", { path: join(folder, "missing") })
@@ -224,13 +236,13 @@ export default () => ({ name: "own", version: "1", ${send} })`,
         "send: (_, done) => done(new Error(`Invalid API key: ${options.auth.apiKey} for arn:aws:iam::1:user/op`))",
       )
       for (const outcome of outcomes)
-        assert.deepInclude(outcome, { status: "deferred", response: NodemailerTransport.ACCOUNT_REFUSED })
+        assert.deepInclude(outcome, { status: "deferred", response: NodemailerAnswer.ACCOUNT_REFUSED })
       assert.include(logged, "Invalid API key: [masked] for arn:aws:iam::1:user/op")
       const login = yield* saying(
         "login",
         'send: (_, done) => done(Object.assign(new Error(), { responseCode: 535, response: "535 5.7.8 bad " + options.auth.apiKey, command: "AUTH PLAIN" }))',
       )
-      assert.deepInclude(login.outcomes[0], { code: 535, response: NodemailerTransport.ACCOUNT_REFUSED })
+      assert.deepInclude(login.outcomes[0], { code: 535, response: NodemailerAnswer.ACCOUNT_REFUSED })
       assert.include(login.logged, "bad [masked]")
     })
 
