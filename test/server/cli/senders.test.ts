@@ -80,11 +80,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
   })
 
   it.effect("over the API, emails are sent, listed, shown, canceled and sent again", function* () {
-    const { json, refusal, text } = yield* loggedIn
+    const { env, json, refusal, text } = yield* loggedIn
     const home = yield* folder
     yield* Effect.promise(() => fs.writeFile(join(home, "terms.txt"), "Pay within 30 days."))
     const message = ["--from", "Acme <hi@acme.test>", "--subject", "Your receipt", "--text", "Thank you."]
     const first = yield* json("send", ...message, "--to", "ana@example.org", "--tag", "receipt")
+    const empty = yield* CommandLine.typeWith(env, "send", ...message.slice(0, 4), "--to", "ana@example.org")
+    assert.strictEqual(empty.errors, "The message has no body. It arrives empty.")
     const second = yield* json(
       "send",
       ...message,
@@ -125,7 +127,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
   })
 
   it.effect("over the API, domains, webhooks and suppressions are managed", function* () {
-    const { json, refusal, text } = yield* loggedIn
+    const { env, json, refusal, text } = yield* loggedIn
     const home = yield* folder
     const added = yield* text("domains", "add", "news.acme.test")
     assert.match(added, /^news\.acme\.test is \w+\. Its DNS records:\n\ntype +name +host_in_zone +value/u)

@@ -285,6 +285,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const events = yield* world.request("GET", `/v1/email/logs/${id}/events`, { key: secret })
       assert.strictEqual(events.json.data[0].data.script, "bounce 550 5.1.1")
       assert.match((yield* call("explain_delivery", { id })).text, /ana@example\.org/u)
+      const { text: _, ...empty } = message
+      assert.include((yield* call("send_test_email", empty)).text, "reaches nobody. The message has no body.")
       const wrong = yield* call("send_test_email", { ...message, script: "bonuce" })
       assert.match(wrong.text, /unknown word "bonuce"/u)
       const both = Toolbox.make({ url: world.url, key: Redacted.make(secret), allowLiveSending: true })

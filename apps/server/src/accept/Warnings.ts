@@ -1,7 +1,7 @@
 /** The parts of a message that its recipients read. */
 interface Body {
-  readonly html: string | null
-  readonly text: string | null
+  readonly html?: string | null | undefined
+  readonly text?: string | null | undefined
 }
 
 /** The response header `Warning` (RFC 7234 §5.5; 199 is any text), if there is something to warn of. */
@@ -12,14 +12,13 @@ export interface Headers {
 /** Most messages of a batch that a warning names. */
 const MAX_NAMED_MESSAGES = 10
 
-const NO_BODY = "The message has no body"
+export const NO_BODY = "The message has no body"
 
 const NONE: Headers = {}
 const warn = (text: string): Headers => ({ warning: `199 - "${text}"` })
 const WITHOUT_BODY = warn(NO_BODY)
 
-export const hasBody = ({ html, text }: Body): boolean =>
-  (html !== null && html !== "") || (text !== null && text !== "")
+export const hasBody = ({ html, text }: Body): boolean => (html ?? "") !== "" || (text ?? "") !== ""
 
 /** Warns of a message that is delivered empty. That is allowed, and rarely meant. */
 export const ofMessage = (message: Body): Headers => (hasBody(message) ? NONE : WITHOUT_BODY)

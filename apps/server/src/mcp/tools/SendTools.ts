@@ -1,5 +1,6 @@
 import * as Checks from "@waybill/api/schemas/Checks"
 import { Effect, Schema } from "effect"
+import * as Warnings from "../../accept/Warnings.ts"
 import type { ToolAnswer } from "../ToolAnswer.ts"
 import { ask, type Effects, tool, ToolRefusal } from "../Tool.ts"
 
@@ -33,8 +34,8 @@ const Message = {
 
 const WRITES: Effects = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
 
-const acknowledged = (id: string, where: string): ToolAnswer => ({
-  summary: `Accepted as ${id}. ${where} Its state is in get_email.`,
+const acknowledged = (id: string, where: string, message: Parameters<typeof Warnings.hasBody>[0]): ToolAnswer => ({
+  summary: `Accepted as ${id}. ${where}${Warnings.hasBody(message) ? "" : ` ${Warnings.NO_BODY}.`} Its state is in get_email.`,
   facts: { id },
 })
 
@@ -59,7 +60,7 @@ export const sendTestEmail = tool({
         { ...message, ...(script === undefined ? {} : { headers: { "X-Waybill-Script": script } }) },
         options(idempotency_key),
       ),
-    ).pipe(Effect.map(({ id }) => acknowledged(id, "It is a test and reaches nobody."))),
+    ).pipe(Effect.map(({ id }) => acknowledged(id, "It is a test and reaches nobody.", message))),
 })
 
 /** For a live key, if the person who started the server allowed it. */
@@ -78,7 +79,7 @@ export const sendEmail = tool({
           }),
         )
       : ask(() => waybill.emails.send(message, options(idempotency_key))).pipe(
-          Effect.map(({ id }) => acknowledged(id, "It is on its way.")),
+          Effect.map(({ id }) => acknowledged(id, "It is on its way.", message)),
         )
   },
 })
