@@ -80,16 +80,19 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
     },
   )
 
-  it.effect("an address that a sendmail program would read as an option fails, and keeps no other waiting", function* () {
-    const path = join(folder, "accepting")
-    writeFileSync(path, "#!/bin/sh\ncat > /dev/null\n", { mode: 0o755 })
-    const outcomes = yield* by("sendmail", { path }, [ANA, "-oQ/tmp@example.test", BEN])
-    assert.deepStrictEqual(outcomes.map(short), [
-      `${ANA} delivered null`,
-      "-oQ/tmp@example.test failed protocol",
-      `${BEN} delivered null`,
-    ])
-  })
+  it.effect(
+    "an address that a sendmail program would read as an option fails, and keeps no other waiting",
+    function* () {
+      const path = join(folder, "accepting")
+      writeFileSync(path, "#!/bin/sh\ncat > /dev/null\n", { mode: 0o755 })
+      const outcomes = yield* by("sendmail", { path }, [ANA, "-oQ/tmp@example.test", BEN])
+      assert.deepStrictEqual(outcomes.map(short), [
+        `${ANA} delivered null`,
+        "-oQ/tmp@example.test failed protocol",
+        `${BEN} delivered null`,
+      ])
+    },
+  )
 
   it.effect("a sendmail program that fails defers", function* () {
     const outcomes = yield* by("sendmail", { path: join(folder, "missing") })

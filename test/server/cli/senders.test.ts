@@ -127,7 +127,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
   })
 
   it.effect("over the API, domains, webhooks and suppressions are managed", function* () {
-    const { env, json, refusal, text } = yield* loggedIn
+    const { json, refusal, text } = yield* loggedIn
     const home = yield* folder
     const added = yield* text("domains", "add", "news.acme.test")
     assert.match(added, /^news\.acme\.test is \w+\. Its DNS records:\n\ntype +name +host_in_zone +value/u)

@@ -1,12 +1,14 @@
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
 import { CALLS_AT_ONCE, MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
+import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { receiveCall } from "../../../apps/server/src/providers/receiveCall.ts"
 import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import { dnsZones } from "../../support/mail/dnsZones.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Calls from "./calls.ts"
 import { makeHook } from "./support.ts"
@@ -73,80 +75,80 @@ const largest = (type: string): string => {
   return `[${Array.from({ length: Math.floor((MAX_CALL_BYTES - 2) / (text.length + 1)) }, () => text).join(",")}]`
 }
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
-  "calls of providers at their limits",
-  (it) => {
-    it.effect("hold the event loop no longer together than one of them does", function* () {
-      const [key = new Uint8Array()] = yield* HookAddress.hookKeys
-      const token = HookAddress.makeToken(key, "sparkpost")
-      yield* (yield* Secrets).seal(HookAddress.secretRef("prv_large"), Buffer.from(SECRET))
-      const hook = { id: "prv_large", provider: "sparkpost", name: "t", token_hash: HookAddress.hashOf(token) } as const
-      assert.isTrue(yield* ProviderHooks.add(hook))
-      // Events that are of no interest, so that the time is that of reading them.
-      const bytes = Buffer.from(largest("injection"))
-      const headers = { authorization: `Basic ${Buffer.from(SECRET).toString("base64")}` }
-      // Bodies that have arrived whole: what is left is to read them.
-      const call = receiveCall({ provider: "sparkpost", hook_id: hook.id, headers, bytes, address: "192.0.2.1" })
-      const all = Effect.all(
-        Array.from({ length: CALLS_AT_ONCE }, () => call),
-        { concurrency: "unbounded" },
+layer(Layer.mergeAll(dnsZones({}), Visits.layer).pipe(Layer.provideMerge(HttpWorld.layer())), {
+  excludeTestServices: true,
+  timeout: "90 seconds",
+})("calls of providers at their limits", (it) => {
+  it.effect("hold the event loop no longer together than one of them does", function* () {
+    const [key = new Uint8Array()] = yield* HookAddress.hookKeys
+    const token = HookAddress.makeToken(key, "sparkpost")
+    yield* (yield* Secrets).seal(HookAddress.secretRef("prv_large"), Buffer.from(SECRET))
+    const hook = { id: "prv_large", provider: "sparkpost", name: "t", token_hash: HookAddress.hashOf(token) } as const
+    assert.isTrue(yield* ProviderHooks.add(hook))
+    // Events that are of no interest, so that the time is that of reading them.
+    const bytes = Buffer.from(largest("injection"))
+    const headers = { authorization: `Basic ${Buffer.from(SECRET).toString("base64")}` }
+    // Bodies that have arrived whole: what is left is to read them.
+    const call = receiveCall({ provider: "sparkpost", hook_id: hook.id, headers, bytes, address: "192.0.2.1" })
+    const all = Effect.all(
+      Array.from({ length: CALLS_AT_ONCE }, () => call),
+      { concurrency: "unbounded" },
+    )
+    yield* all
+    const shares: Array<number> = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const began = threadTime()
+      const longest = yield* longestTurn(all)
+      shares.push(longest / (threadTime() - began))
+    }
+    assert.isBelow(leastOf(shares), MAX_SHARE)
+  })
+
+  it.effect("cost little more for many events about no known message, of which few are kept", function* () {
+    const { id, numbers, send } = yield* makeHook("sendgrid")
+    const callOf = (event: string, smtpId: (nth: number) => string) =>
+      Calls.SIGNERS.sendgrid(
+        Array.from({ length: MANY_EVENTS }, (_, nth) => ({
+          event,
+          email: `a${nth}@example.org`,
+          sg_event_id: `${event} ${nth}`,
+          sg_message_id: `${String(nth).padStart(22, "x")}.recvd`,
+          "smtp-id": smtpId(nth),
+          timestamp: 1,
+        })),
+        Date.now(),
       )
-      yield* all
-      const shares: Array<number> = []
-      for (let round = 0; round < ROUNDS; round++) {
-        const began = threadTime()
-        const longest = yield* longestTurn(all)
-        shares.push(longest / (threadTime() - began))
-      }
-      assert.isBelow(leastOf(shares), MAX_SHARE)
+    const workOf = Effect.fnUntraced(function* (call: Calls.SignedCall) {
+      const began = threadTime()
+      const turn = yield* longestTurn(Effect.map(send(call), ({ status }) => assert.strictEqual(status, 200)))
+      return { work: threadTime() - began, turn }
     })
+    yield* workOf(callOf("processed", () => "<x@y>"))
+    const ignored = yield* workOf(callOf("processed", () => "<x@y>"))
+    const foreign = (nth: number) => `<msg_01kakz5xq8e4vb2m0r7c3${String(nth).padStart(5, "0")}@example.net>`
+    for (const [what, call] of [
+      ["ids of the provider", callOf("bounce", () => "<x@y>")],
+      ["ids of another instance", callOf("delivered", foreign)],
+    ] as const) {
+      const unmatched = yield* workOf(call)
+      console.log(what, ignored, unmatched)
+      assert.isBelow(unmatched.work / ignored.work, MAX_WORK, what)
+    }
+    assert.deepInclude(yield* numbers, { unmatched: ProviderEvents.MAX_UNMATCHED, recorded: 0 })
+    assert.lengthOf(yield* ProviderEvents.unmatched(id, MANY_EVENTS), ProviderEvents.MAX_UNMATCHED)
+  })
 
-    it.effect("cost little more for many events about no known message, of which few are kept", function* () {
-      const { id, numbers, send } = yield* makeHook("sendgrid")
-      const callOf = (event: string, smtpId: (nth: number) => string) =>
-        Calls.SIGNERS.sendgrid(
-          Array.from({ length: MANY_EVENTS }, (_, nth) => ({
-            event,
-            email: `a${nth}@example.org`,
-            sg_event_id: `${event} ${nth}`,
-            sg_message_id: `${String(nth).padStart(22, "x")}.recvd`,
-            "smtp-id": smtpId(nth),
-            timestamp: 1,
-          })),
-          Date.now(),
-        )
-      const workOf = Effect.fnUntraced(function* (call: Calls.SignedCall) {
-        const began = threadTime()
-        const turn = yield* longestTurn(Effect.map(send(call), ({ status }) => assert.strictEqual(status, 200)))
-        return { work: threadTime() - began, turn }
-      })
-      yield* workOf(callOf("processed", () => "<x@y>"))
-      const ignored = yield* workOf(callOf("processed", () => "<x@y>"))
-      const foreign = (nth: number) => `<msg_01kakz5xq8e4vb2m0r7c3${String(nth).padStart(5, "0")}@example.net>`
-      for (const [what, call] of [
-        ["ids of the provider", callOf("bounce", () => "<x@y>")],
-        ["ids of another instance", callOf("delivered", foreign)],
-      ] as const) {
-        const unmatched = yield* workOf(call)
-        console.log(what, ignored, unmatched)
-        assert.isBelow(unmatched.work / ignored.work, MAX_WORK, what)
-      }
-      assert.deepInclude(yield* numbers, { unmatched: ProviderEvents.MAX_UNMATCHED, recorded: 0 })
-      assert.lengthOf(yield* ProviderEvents.unmatched(id, MANY_EVENTS), ProviderEvents.MAX_UNMATCHED)
-    })
-
-    it.effect("are read in little more time than they are parsed", function* () {
-      const raw = largest("bounce")
-      const parses: Array<number> = []
-      const reads: Array<number> = []
-      for (let round = 0; round < ROUNDS; round++) {
-        let body: unknown
-        parses.push(timeOf(() => (body = JSON.parse(raw))))
-        reads.push(timeOf(() => assert.isAbove(readCall("sparkpost", body).events.length, 4_000)))
-      }
-      console.log(parses, reads)
-      assert.isBelow(leastOf(reads) / leastOf(parses), MAX_READ)
-      yield* Effect.void
-    })
-  },
-)
+  it.effect("are read in little more time than they are parsed", function* () {
+    const raw = largest("bounce")
+    const parses: Array<number> = []
+    const reads: Array<number> = []
+    for (let round = 0; round < ROUNDS; round++) {
+      let body: unknown
+      parses.push(timeOf(() => (body = JSON.parse(raw))))
+      reads.push(timeOf(() => assert.isAbove(readCall("sparkpost", body).events.length, 4_000)))
+    }
+    console.log(parses, reads)
+    assert.isBelow(leastOf(reads) / leastOf(parses), MAX_READ)
+    yield* Effect.void
+  })
+})

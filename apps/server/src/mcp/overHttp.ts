@@ -60,19 +60,19 @@ const listener = ({ token }: HttpGuard.Guard) => {
   })
   const open = new Set<Socket>()
   /** Connections that have not shown the token, oldest first. */
-  const strangers = new Set<Socket>()
+  const unproven = new Set<Socket>()
   server.on("connection", (socket) => {
     open.add(socket)
-    strangers.add(socket)
+    unproven.add(socket)
     socket.once("close", () => {
       open.delete(socket)
-      strangers.delete(socket)
+      unproven.delete(socket)
     })
-    // Whoever shows no token may fill the places, and keeps nobody out who has one.
-    if (open.size > MAX_CONNECTIONS) for (const oldest of strangers) return void oldest.destroy()
+    // A program without the token may fill the places, but keeps out no client that has it.
+    if (open.size > MAX_CONNECTIONS) for (const oldest of unproven) return void oldest.destroy()
   })
   server.on("request", ({ headers, socket }: IncomingMessage) => {
-    if (HttpGuard.isToken(headers.authorization, token)) strangers.delete(socket)
+    if (HttpGuard.isToken(headers.authorization, token)) unproven.delete(socket)
   })
   return server
 }

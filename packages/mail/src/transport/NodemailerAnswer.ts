@@ -84,7 +84,8 @@ export const ACCOUNT_REFUSED = "the provider refuses the account of this service
 export const isOfAccount = (error: ProviderError.ProviderError): boolean =>
   error._tag === "Reply" ? error.reply.stage === "auth" : error.rule.category === "auth"
 
-export const textOf = (error: ProviderError.ProviderError): string => (error._tag === "Reply" ? error.reply.text : error.text)
+export const textOf = (error: ProviderError.ProviderError): string =>
+  error._tag === "Reply" ? error.reply.text : error.text
 
 export const refusal = (
   recipient: string,

@@ -5,7 +5,7 @@ import * as ProviderModule from "../provider/ProviderModule.ts"
 import * as Secrets from "../provider/Secrets.ts"
 import * as Cooldown from "../site/Cooldown.ts"
 import * as Answer from "./NodemailerAnswer.ts"
-import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"
+import type { OutgoingMessage } from "./Transport.ts"
 import * as Transport from "./Transport.ts"
 
 /** Messages that are handed over at once. */
@@ -85,7 +85,12 @@ export const make = (
         })
     return recipients.map((recipient) => {
       const ownError = own.get(recipient)
-      return Answer.refusal(recipient, hop, ownError === undefined ? error : Answer.readError(ownError), ownError === undefined)
+      return Answer.refusal(
+        recipient,
+        hop,
+        ownError === undefined ? error : Answer.readError(ownError),
+        ownError === undefined,
+      )
     })
   })
   const isPassable = (recipient: string) => !(name === "sendmail" && recipient.startsWith("-"))
