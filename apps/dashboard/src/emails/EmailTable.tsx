@@ -6,6 +6,8 @@ import { useKeyNames } from "../requests/useKeyNames.ts"
 import { useListKeys } from "../shell/useListKeys.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
+import * as Hits from "./search/Hits.ts"
+import { HiddenHits, Marked } from "./search/Marked.tsx"
 import { displayStatus, outcomesOf } from "./EmailFilters.ts"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -13,6 +15,8 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 const ROW_PX = 48
 /** Rows of narrow screens have two lines: the subject, and below it the recipient and the status. */
 const NARROW_ROW_PX = 68
+/** A third line of narrow rows, which says where else a search found the email. */
+const HIT_LINE_PX = 22
 const WIDE_SCREEN = "(min-width: 40rem)"
 /** Rows rendered above and below the visible area, for fast scrolling. */
 const OVERSCAN = 12
@@ -21,13 +25,14 @@ const PREFETCH_ROWS = 15
 
 interface Props {
   readonly rows: ReadonlyArray<Email>
+  /** What the list was searched for. */
+  readonly parts: Hits.Parts
   readonly newIds: ReadonlySet<string>
   readonly hasMore: boolean
   readonly isLoadingMore: boolean
   readonly onMore: () => void
 }
 
-const firstRecipient = ({ bcc, cc, to }: Email): string => [...to, ...cc, ...bcc][0] ?? ""
 const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
 
 const COLUMNS =
@@ -46,20 +51,25 @@ const useIsWide = (): boolean =>
     () => window.matchMedia(WIDE_SCREEN).matches,
   )
 
-export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Props) => {
+export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows }: Props) => {
   const navigate = useNavigate()
   const keyNames = useKeyNames()
   const columns = cx(COLUMNS, keyNames.size > 0 && COLUMNS_WITH_KEY)
-  const rowPx = useIsWide() ? ROW_PX : NARROW_ROW_PX
+  const isWide = useIsWide()
+  const heightOf = (email: Email | undefined): number => {
+    if (isWide) return ROW_PX
+    const hasHitLine = email !== undefined && Hits.hiddenOf(email, parts).length > 0
+    return hasHitLine ? NARROW_ROW_PX + HIT_LINE_PX : NARROW_ROW_PX
+  }
   const list = useRef<HTMLUListElement>(null)
   const virtual = useWindowVirtualizer({
     count: rows.length,
-    estimateSize: () => rowPx,
+    estimateSize: (index) => heightOf(rows[index]),
     overscan: OVERSCAN,
     scrollMargin: list.current?.offsetTop ?? 0,
     getItemKey: (index) => rows[index]?.id ?? index,
   })
-  useEffect(() => virtual.measure(), [rowPx, virtual])
+  useEffect(() => virtual.measure(), [isWide, parts, rows, virtual])
   const items = virtual.getVirtualItems()
   const last = items.at(-1)?.index ?? 0
   useEffect(() => {
@@ -103,7 +113,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
                   newIds.has(email.id) && "arrived",
                 )}
               >
-                <Row email={email} keyNames={keyNames} />
+                <Row email={email} keyNames={keyNames} parts={parts} />
               </Link>
             </li>
           )
@@ -116,11 +126,19 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, rows }: Pro
   )
 }
 
-const Row = ({ email, keyNames }: { readonly email: Email; readonly keyNames: ReadonlyMap<string, string> }) => {
+interface RowProps {
+  readonly email: Email
+  readonly keyNames: ReadonlyMap<string, string>
+  readonly parts: Hits.Parts
+}
+
+const Row = ({ email, keyNames, parts }: RowProps) => {
   const now = useNow()
   const status = displayStatus(email, now)
   const counts = outcomesOf(email)
   const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
+  const isFound = Hits.piecesOf(Hits.firstRecipient(email), parts.recipient).some(({ isHit }) => isHit)
+  const recipient = <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
   return (
     <>
       <span className="order-3 flex min-w-0 items-center gap-2 sm:order-none">
@@ -131,26 +149,32 @@ const Row = ({ email, keyNames }: { readonly email: Email; readonly keyNames: Re
           )}
         </span>
         <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">
-          {outcomes ?? <UntrustedText text={firstRecipient(email)} />}
+          {isFound || outcomes === undefined ? recipient : outcomes}
         </span>
       </span>
       <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
-        <span className="truncate text-ink">
-          <UntrustedText text={firstRecipient(email)} />
-        </span>
+        <span className="truncate text-ink">{recipient}</span>
         {otherRecipients(email) > 0 ? (
           <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{otherRecipients(email)}</span>
         ) : undefined}
       </span>
-      <span className="flex min-w-0 items-center gap-2">
-        <span className="min-w-0 truncate text-ink sm:text-ink-2">
-          {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
-        </span>
-        {email.tags.map((tag) => (
-          <span key={tag} className="hidden shrink-0 rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline">
-            <UntrustedText text={tag} />
+      <span className="contents min-w-0 sm:block">
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="min-w-0 truncate text-ink sm:text-ink-2">
+            {email.subject === "" ? "No subject" : <Marked text={email.subject} parts={parts.subject} />}
           </span>
-        ))}
+          {email.tags.map((tag) => (
+            <span
+              key={tag}
+              className="hidden shrink-0 rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline"
+            >
+              <Marked text={tag} parts={parts.tag} />
+            </span>
+          ))}
+        </span>
+        <span className="order-last col-span-full min-w-0 empty:hidden sm:order-none">
+          <HiddenHits email={email} parts={parts} tagsAreShown />
+        </span>
       </span>
       {keyNames.size > 0 ? (
         <span className="hidden min-w-0 truncate text-ink-3 lg:block">

@@ -14,6 +14,7 @@ import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
 import { EmailTable } from "./EmailTable.tsx"
+import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "./search/EmailSearch.ts"
 import { useTypedText } from "../ui/controls/SearchField.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
@@ -26,6 +27,7 @@ export const Emails = () => {
   const navigate = useNavigate({ from: "/emails" })
   const { context, isLoading } = useSearchContext()
   const { chips, filters, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
+  const parts = useMemo(() => Hits.partsOf(filters), [filters])
   const [isLive, setLive] = useState(true)
   // A name of a key can be understood only once the keys are known.
   const canSearch = isUnderstood && !isLoading
@@ -55,7 +57,7 @@ export const Emails = () => {
       <Results isPending={typed.isPending}>
         <Panel className="overflow-hidden">
           {isUnderstood || isLoading ? (
-            <EmailList query={query} newIds={live.newIds} isFiltered={chips.length > 0} clear={clear} />
+            <EmailList query={query} newIds={live.newIds} parts={parts} isFiltered={chips.length > 0} clear={clear} />
           ) : (
             <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
               <ul>
@@ -81,11 +83,12 @@ export const Emails = () => {
 interface ListProps {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Email>>>
   readonly newIds: ReadonlySet<string>
+  readonly parts: Hits.Parts
   readonly isFiltered: boolean
   readonly clear: ReactNode
 }
 
-const EmailList = ({ clear, isFiltered, newIds, query }: ListProps) => {
+const EmailList = ({ clear, isFiltered, newIds, parts, query }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
   if (isLoading) return <SkeletonRows rows={10} />
@@ -99,6 +102,7 @@ const EmailList = ({ clear, isFiltered, newIds, query }: ListProps) => {
     return (
       <EmailTable
         rows={rows}
+        parts={parts}
         newIds={newIds}
         hasMore={hasNextPage}
         isLoadingMore={isFetchingNextPage}

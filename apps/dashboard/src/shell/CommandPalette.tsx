@@ -4,14 +4,19 @@ import { ArrowRight, Globe, KeyRound, Mail, Moon, Search, Sun, Webhook } from "l
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react"
 import * as Paths from "../early/Paths.ts"
 import { permits } from "../early/permits.ts"
+import { useEmailHits } from "../emails/search/useEmailHits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import * as Navigation from "./Navigation.ts"
+import { PaletteEmail } from "./PaletteEmail.tsx"
 import { setTheme, useIsDark } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
 
 interface Command {
+  /** Unique among the commands that are shown. */
   readonly name: string
+  /** What is shown instead of the name. */
+  readonly content?: ReactNode
   readonly icon: ReactNode
   readonly keys?: ReadonlyArray<string>
   readonly run: () => void
@@ -21,11 +26,22 @@ const ICON = 15
 
 type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
 
-const useCommands = (text: string): ReadonlyArray<Command> => {
+interface Commands {
+  readonly commands: ReadonlyArray<Command>
+  /** Number of emails among the commands. */
+  readonly emails: number
+  /** Whether emails are still searched for. */
+  readonly isPending: boolean
+}
+
+const useCommands = (text: string): Commands => {
   const { history } = useRouter()
   const { session } = useSession()
   const isDark = useIsDark()
-  return useMemo(() => {
+  const query = text.trim()
+  const words = query.replaceAll('"', "")
+  const { emails, isPending } = useEmailHits(words)
+  const commands = useMemo(() => {
     const go: Go = (to, search) => () => history.push(Paths.pathWith(to, search))
     const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
       ({ icon: Icon, key, name, to }): Command => ({
@@ -49,22 +65,27 @@ const useCommands = (text: string): ReadonlyArray<Command> => {
         ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
         : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
-    const query = text.trim()
     const matches = [...screens, ...actions].filter(({ name }) => name.toLowerCase().includes(query.toLowerCase()))
-    return [...matches, ...searchCommands(query, go)]
-  }, [isDark, history, session, text])
+    const found = emails.map((email): Command => ({
+      name: email.id,
+      content: <PaletteEmail email={email} text={words} />,
+      icon: <Mail size={ICON} />,
+      run: go(`/emails/${email.id}`),
+    }))
+    return [...matches, ...searchCommands(query, words, go), ...found]
+  }, [emails, isDark, history, query, session, words])
+  return { commands, emails: emails.length, isPending }
 }
 
 /** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
-const searchCommands = (query: string, go: Go): ReadonlyArray<Command> => {
+const searchCommands = (query: string, words: string, go: Go): ReadonlyArray<Command> => {
   if (query === "") return []
   if (/^msg_[0-9a-z]{26}$/u.test(query))
     return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
   const mail = <Mail size={ICON} />
-  const words = query.replaceAll('"', "")
   return [
     {
-      name: `Emails with “${query}” in a recipient, the subject or a tag`,
+      name: `Emails with “${query}” in an address, the subject, a tag or the id`,
       icon: mail,
       run: go("/emails", { search: `"${words}"` }),
     },
@@ -100,7 +121,7 @@ export const CommandPalette = ({
 const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
   const [text, setText] = useState("")
   const [index, setIndex] = useState(0)
-  const commands = useCommands(text)
+  const { commands, emails, isPending } = useCommands(text)
   const id = useId()
   const current = commands[Math.min(index, commands.length - 1)]
   const run = (command: Command | undefined) => {
@@ -154,19 +175,24 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
             onMouseMove={() => setIndex(position)}
             onClick={() => run(command)}
             className={cx(
-              "flex h-9 cursor-default items-center gap-3 rounded-lg px-3 text-sm",
+              "flex min-h-9 cursor-default items-center gap-3 rounded-lg px-3 py-1.5 text-sm",
               command === current && "bg-hover",
             )}
           >
             <span className="text-ink-3">{command.icon}</span>
-            <span className="grow truncate">{command.name}</span>
+            {command.content ?? <span className="grow truncate">{command.name}</span>}
             {command.keys?.map((key) => (
               <Kbd key={key}>{key}</Kbd>
             ))}
           </li>
         ))}
-        {commands.length === 0 ? <li className="px-3 py-6 text-center text-sm text-ink-3">No results.</li> : undefined}
+        {commands.length === 0 && !isPending ? (
+          <li className="px-3 py-6 text-center text-sm text-ink-3">No results.</li>
+        ) : undefined}
       </ul>
+      <p role="status" className="border-t border-line px-4 py-2 text-xs text-ink-3 empty:sr-only">
+        {isPending ? "Searching emails…" : emails === 0 ? "" : `${emails} ${emails === 1 ? "email" : "emails"} found`}
+      </p>
     </>
   )
 }

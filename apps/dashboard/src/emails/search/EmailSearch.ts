@@ -93,7 +93,6 @@ const readWord = (
   context: Context,
 ): Understood => {
   if (EMAIL_ID.test(value)) return READERS.id(value, filters, context)
-  if (!isQuoted && context.domains.includes(value.toLowerCase())) return READERS.domain(value, filters, context)
   const key = isQuoted ? context.keys?.find(({ name }) => same(name, value)) : undefined
   if (key !== undefined) return READERS.key(value, filters, context)
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }

@@ -24,9 +24,7 @@ export const suggestionsOf = (text: string, { domains, keys = [] }: Context): Re
     ...keys
       .filter(({ name }) => name.toLowerCase().includes(part))
       .map(({ name }) => suggestion(`API key: ${name}`, "key", name)),
-    ...domains
-      .filter((name) => name.includes(part) && name !== part)
-      .map((name) => suggestion(`From domain: ${name}`, "domain", name)),
+    ...domains.filter((name) => name.includes(part)).map((name) => suggestion(`From domain: ${name}`, "domain", name)),
     ...EMAIL_STATUSES.filter((status) => status.startsWith(part)).map((status) =>
       suggestion(`Status: ${status}`, "is", status),
     ),

@@ -1,0 +1,19 @@
+import type { Email } from "../api/Records.ts"
+import * as Hits from "../emails/search/Hits.ts"
+import { HiddenHits, Marked } from "../emails/search/Marked.tsx"
+
+/** An email in the command palette: its subject and recipient, and where else the searched text was found. */
+export const PaletteEmail = ({ email, text }: { readonly email: Email; readonly text: string }) => {
+  const parts = Hits.partsOf({ q: `"${text}"` })
+  return (
+    <span className="flex min-w-0 grow flex-col">
+      <span className="truncate">
+        {email.subject === "" ? "No subject" : <Marked text={email.subject} parts={parts.subject} />}
+      </span>
+      <span className="truncate text-xs text-ink-3">
+        to <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
+      </span>
+      <HiddenHits email={email} parts={parts} tagsAreShown={false} />
+    </span>
+  )
+}
