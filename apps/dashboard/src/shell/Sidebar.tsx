@@ -69,7 +69,7 @@ export const Sidebar = ({
                     <Link
                       to={to}
                       {...(onNavigate === undefined ? {} : { onClick: onNavigate })}
-                      className="flex h-[1.6875rem] items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
+                      className="flex h-[1.625rem] items-center gap-2.5 rounded-lg px-2 text-sm text-ink-2 transition-colors duration-75 hover:bg-hover hover:text-ink"
                       activeProps={{ className: "!bg-hover !text-ink font-medium" }}
                     >
                       <Icon size={15} strokeWidth={1.9} aria-hidden />
