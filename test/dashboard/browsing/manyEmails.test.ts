@@ -79,7 +79,9 @@ describe.skipIf(typeof browser === "string")(
         await page.getByText("Nothing was sent yet.").first().waitFor()
         await instance.request("POST", `/email/${id}/cancel`)
         await page.locator("li[data-event='email.canceled']").waitFor()
-        assert.include(await page.locator("main").innerText(), "Canceled on")
+        const note = page.getByRole("note").filter({ hasText: "Canceled on" })
+        await note.waitFor()
+        assert.include(await note.innerText(), "Nothing was sent.")
       },
     )
 
