@@ -54,7 +54,7 @@ const MISFITS = `(() => {
       each.textContent.trim() !== "" && isBeside(box, each.getBoundingClientRect()))
   })
   const rows = [...document.querySelectorAll('ul[aria-label="Emails"] a')].filter(isShown)
-  const short = rows.filter((row) => row.querySelectorAll(":scope > span")[2].getBoundingClientRect().width < 160)
+  const short = rows.filter((row) => row.querySelector(":scope > :nth-child(3) > :first-child").getBoundingClientRect().width < 160)
   return [...cut, ...lone, ...short].map((element) => element.outerHTML.slice(0, 200))
 })()`
 const IMAGES = fileURLToPath(new URL("../../docs/images/", import.meta.url))

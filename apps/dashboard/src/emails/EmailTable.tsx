@@ -25,7 +25,7 @@ const PREFETCH_ROWS = 15
 
 interface Props {
   readonly rows: ReadonlyArray<Email>
-  /** What the list was searched for. */
+  /** Parts that the list was searched for, which are marked. */
   readonly parts: Hits.Parts
   readonly newIds: ReadonlySet<string>
   readonly hasMore: boolean
@@ -141,8 +141,8 @@ const Row = ({ email, keyNames, parts }: RowProps) => {
   const recipient = <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
   return (
     <>
-      <span className="order-3 flex min-w-0 items-center gap-2 sm:order-none">
-        <span className="flex min-w-0 flex-col items-start gap-0.5">
+      <span className="order-3 col-span-full flex min-w-0 items-center gap-2 sm:order-none sm:col-auto">
+        <span className="flex shrink-0 flex-col items-start gap-0.5 sm:min-w-0 sm:shrink">
           <StatusBadge status={status} />
           {outcomes === undefined ? undefined : (
             <span className="hidden truncate text-xs text-ink-3 sm:block">{outcomes}</span>

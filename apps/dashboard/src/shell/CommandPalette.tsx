@@ -4,18 +4,18 @@ import { ArrowRight, Globe, KeyRound, Mail, Moon, Search, Sun, Webhook } from "l
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react"
 import * as Paths from "../early/Paths.ts"
 import { permits } from "../early/permits.ts"
-import { useEmailHits } from "../emails/search/useEmailHits.ts"
+import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
+import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import * as Navigation from "./Navigation.ts"
-import { PaletteEmail } from "./PaletteEmail.tsx"
 import { setTheme, useIsDark } from "./Theme.ts"
 import { useSession } from "./useSession.ts"
 
 interface Command {
   /** Unique among the commands that are shown. */
   readonly name: string
-  /** What is shown instead of the name. */
+  /** Shown instead of the name. */
   readonly content?: ReactNode
   readonly icon: ReactNode
   readonly keys?: ReadonlyArray<string>
@@ -28,10 +28,8 @@ type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
 
 interface Commands {
   readonly commands: ReadonlyArray<Command>
-  /** Number of emails among the commands. */
-  readonly emails: number
-  /** Whether emails are still searched for. */
-  readonly isPending: boolean
+  /** State of the search for emails, or empty. */
+  readonly status: string
 }
 
 const useCommands = (text: string): Commands => {
@@ -40,7 +38,8 @@ const useCommands = (text: string): Commands => {
   const isDark = useIsDark()
   const query = text.trim()
   const words = query.replaceAll('"', "")
-  const { emails, isPending } = useEmailHits(words)
+  const hits = useEmailHits(words)
+  const { emails } = hits
   const commands = useMemo(() => {
     const go: Go = (to, search) => () => history.push(Paths.pathWith(to, search))
     const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
@@ -74,7 +73,14 @@ const useCommands = (text: string): Commands => {
     }))
     return [...matches, ...searchCommands(query, words, go), ...found]
   }, [emails, isDark, history, query, session, words])
-  return { commands, emails: emails.length, isPending }
+  return { commands, status: statusOf(hits) }
+}
+
+const statusOf = ({ emails, hasMore, isPending }: EmailHits): string => {
+  if (isPending) return "Searching emails…"
+  if (emails.length === 0) return ""
+  if (hasMore) return `Newest ${emails.length} emails`
+  return emails.length === 1 ? "1 email found" : `${emails.length} emails found`
 }
 
 /** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
@@ -85,7 +91,7 @@ const searchCommands = (query: string, words: string, go: Go): ReadonlyArray<Com
   const mail = <Mail size={ICON} />
   return [
     {
-      name: `Emails with “${query}” in an address, the subject, a tag or the id`,
+      name: `All emails with “${query}”`,
       icon: mail,
       run: go("/emails", { search: `"${words}"` }),
     },
@@ -121,7 +127,7 @@ export const CommandPalette = ({
 const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
   const [text, setText] = useState("")
   const [index, setIndex] = useState(0)
-  const { commands, emails, isPending } = useCommands(text)
+  const { commands, status } = useCommands(text)
   const id = useId()
   const current = commands[Math.min(index, commands.length - 1)]
   const run = (command: Command | undefined) => {
@@ -186,12 +192,10 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
             ))}
           </li>
         ))}
-        {commands.length === 0 && !isPending ? (
-          <li className="px-3 py-6 text-center text-sm text-ink-3">No results.</li>
-        ) : undefined}
+        {commands.length === 0 ? <li className="px-3 py-6 text-center text-sm text-ink-3">No results.</li> : undefined}
       </ul>
       <p role="status" className="border-t border-line px-4 py-2 text-xs text-ink-3 empty:sr-only">
-        {isPending ? "Searching emails…" : emails === 0 ? "" : `${emails} ${emails === 1 ? "email" : "emails"} found`}
+        {status}
       </p>
     </>
   )

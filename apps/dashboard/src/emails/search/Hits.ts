@@ -12,8 +12,6 @@ export interface Parts {
 }
 export type Field = keyof Parts
 
-export const NONE: Parts = { recipient: [], sender: [], subject: [], tag: [], id: [] }
-
 const QUOTED = /"([^"]+)"/gu
 const given = (value: string | undefined): ReadonlyArray<string> => (value === undefined ? [] : [value])
 
@@ -60,12 +58,26 @@ export const piecesOf = (text: string, parts: ReadonlyArray<string>): ReadonlyAr
   return pieces
 }
 
+/** Number of characters before a hit that fit into the narrowest column. */
+const MAX_LEAD = 20
+/** Number of characters that stay before a hit whose text is shortened. */
+const LEAD = 8
+
+/** Shortens what is before the first hit, so that a line that is cut at its end still shows the hit. */
+export const shorten = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
+  const [first, ...others] = pieces
+  if (first === undefined || first.isHit || others.length === 0) return pieces
+  const characters = Array.from(first.text)
+  if (characters.length <= MAX_LEAD) return pieces
+  return [{ text: `…${characters.slice(-LEAD).join("")}`, isHit: false }, ...others]
+}
+
 const has = (text: string, part: string): boolean => fold(text).includes(fold(part))
 
 /** A field with a hit that the row of an email does not show. */
 export interface Hidden {
   readonly field: Field
-  /** What the field is, before its text. */
+  /** Name of the field, which is shown before its text. */
   readonly name: string
   readonly text: string
 }

@@ -3,10 +3,10 @@ import { cx } from "../../ui/display/cx.ts"
 import type { Email } from "../../api/Records.ts"
 import * as Hits from "./Hits.ts"
 
-/** Text written by others, like `UntrustedText`, with the parts marked that a search found. */
+/** Line of text written by others, like `UntrustedText`, with the parts marked that a search found. */
 export const Marked = ({ parts, text }: { readonly text: string; readonly parts: ReadonlyArray<string> }) => (
   <bdi>
-    {Hits.piecesOf(text, parts).map((piece, nth) =>
+    {Hits.shorten(Hits.piecesOf(text, parts)).map((piece, nth) =>
       piece.isHit ? (
         <mark key={nth} className="rounded-xs bg-warn-soft text-warn">
           {piece.text}

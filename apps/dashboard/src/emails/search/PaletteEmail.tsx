@@ -1,6 +1,6 @@
-import type { Email } from "../api/Records.ts"
-import * as Hits from "../emails/search/Hits.ts"
-import { HiddenHits, Marked } from "../emails/search/Marked.tsx"
+import type { Email } from "../../api/Records.ts"
+import * as Hits from "./Hits.ts"
+import { HiddenHits, Marked } from "./Marked.tsx"
 
 /** An email in the command palette: its subject and recipient, and where else the searched text was found. */
 export const PaletteEmail = ({ email, text }: { readonly email: Email; readonly text: string }) => {

@@ -17,6 +17,8 @@ const NONE: ReadonlyArray<Email> = []
 
 export interface EmailHits {
   readonly emails: ReadonlyArray<Email>
+  /** Whether older emails have the text too. */
+  readonly hasMore: boolean
   /** Whether a search for the text is still to be answered. */
   readonly isPending: boolean
 }
@@ -35,8 +37,10 @@ export const useEmailHits = (text: string): EmailHits => {
     queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { q: `"${searched}"`, limit: MAX_HITS }, signal),
     enabled: canSearch && searched === text,
   })
+  const page = canSearch && searched === text ? data : undefined
   return {
-    emails: canSearch && searched === text ? (data?.data ?? NONE) : NONE,
+    emails: page?.data ?? NONE,
+    hasMore: page?.has_more ?? false,
     isPending: canSearch && (searched !== text || isFetching),
   }
 }
