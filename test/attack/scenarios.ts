@@ -8,6 +8,7 @@ import { terminal } from "./scenarios/access/terminal.ts"
 import { unsubscribeTokens } from "./scenarios/access/unsubscribeTokens.ts"
 import { connections } from "./scenarios/http/connections.ts"
 import { halfBodies } from "./scenarios/http/halfBodies.ts"
+import { largestMail } from "./scenarios/http/largestMail.ts"
 import { LARGEST_REQUESTS } from "./scenarios/http/largestRequests.ts"
 import { metricsHost } from "./scenarios/http/metricsHost.ts"
 import { pipelined } from "./scenarios/http/pipelined.ts"
@@ -40,6 +41,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   pipelined,
   previewCid,
   halfBodies,
+  largestMail,
   sandboxLines,
   requestLogFlood,
   connections,

@@ -1,5 +1,6 @@
 import * as Compose from "@waybill/mail/compose/Compose"
 import type * as Message from "@waybill/mail/compose/Message"
+import { MAX_QUOTED_BYTES } from "@waybill/mail/compose/MimeBody"
 import { Arbitrary, Effect, Result, Schema } from "effect"
 import PostalMime from "postal-mime"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -247,6 +248,8 @@ describe("a text part", () => {
     assert.strictEqual(encoding("trailing "), "quoted-printable")
     assert.strictEqual(encoding("Dobrý den, the parcel is on its way"), "quoted-printable")
     assert.strictEqual(encoding("日本語の本文"), "base64")
+    assert.strictEqual(encoding("x".repeat(MAX_QUOTED_BYTES)), "quoted-printable")
+    assert.strictEqual(encoding("x".repeat(MAX_QUOTED_BYTES + 1)), "base64")
   })
 })
 

@@ -1,3 +1,4 @@
+import * as Turn from "@waybill/domain/values/Turn"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -111,13 +112,7 @@ const turns = Semaphore.makeUnsafe(1)
  * Reads a call in a turn of the event loop of its own. A call at its limit takes some ten milliseconds, and the bodies of
  * several often end in the same turn, in which everything else would wait for all of them.
  */
-const inTurn = <A>(read: () => A): Effect.Effect<A> =>
-  turns.withPermit(
-    Effect.callback<A>((resume) => {
-      const immediate = setImmediate(() => resume(Effect.sync(read)))
-      return Effect.sync(() => clearImmediate(immediate))
-    }),
-  )
+const inTurn = <A>(read: () => A): Effect.Effect<A> => turns.withPermit(Effect.andThen(Turn.next, Effect.sync(read)))
 
 const parsed = (bytes: Uint8Array): unknown => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)

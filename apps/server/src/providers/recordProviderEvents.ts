@@ -1,6 +1,7 @@
 import { Unavailable } from "@waybill/store/availability/Unavailable"
 import * as Cells from "@waybill/store/cells/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
+import * as Turn from "@waybill/domain/values/Turn"
 import { Effect, Exit } from "effect"
 import { findMessages } from "./findMessages.ts"
 import type { ProviderEvent } from "./formats/ProviderEvent.ts"
@@ -43,16 +44,10 @@ export const recordProviderEvents = Effect.fn("recordProviderEvents")(
       hasRoom = isRoomLeft
     })
     for (let start = 0; start < events.length; start += EVENTS_AT_ONCE) {
-      if (start > 0) yield* nextTurn
+      if (start > 0) yield* Turn.next
       note(yield* Effect.exit(recordGroup(events.slice(start, start + EVENTS_AT_ONCE))))
     }
     return { counts, failure }
   },
   (effect) => Effect.provideService(effect, Cells.SilentCells, new Set()),
 )
-
-/** Continues in a later turn of the event loop. */
-const nextTurn = Effect.callback<void>((resume) => {
-  const immediate = setImmediate(() => resume(Effect.void))
-  return Effect.sync(() => clearImmediate(immediate))
-})

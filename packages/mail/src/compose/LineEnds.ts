@@ -22,13 +22,36 @@ export const toLf = (text: string): string => {
 export const toCrlf = (text: string): string | Buffer =>
   text.length <= LONG_TEXT_CHARS ? text.replaceAll("\n", "\r\n") : inCrlf(Buffer.from(text))
 
-/** Converts any line ends of bytes to CRLF. */
+/** Average length of lines above which they are copied one by one, because a search for the next end is cheap then. */
+const LONG_LINE_BYTES = 64
+
+/** Converts the LF line ends of bytes to CRLF. */
 export const inCrlf = (bytes: Uint8Array): Buffer => {
   let lines = 0
-  for (const byte of bytes) if (byte === LF) lines++
+  for (let i = 0; i < bytes.length; i++) if (bytes[i] === LF) lines++
+  if (lines === 0) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const out = Buffer.allocUnsafe(bytes.length + lines)
+  return lines * LONG_LINE_BYTES < bytes.length ? copyLines(bytes, out) : copyBytes(bytes, out)
+}
+
+const copyLines = (bytes: Uint8Array, out: Buffer): Buffer => {
   let at = 0
-  for (const byte of bytes) {
+  let start = 0
+  for (let end = bytes.indexOf(LF); end >= 0; end = bytes.indexOf(LF, start)) {
+    out.set(bytes.subarray(start, end), at)
+    at += end - start
+    out[at++] = CR
+    out[at++] = LF
+    start = end + 1
+  }
+  out.set(bytes.subarray(start), at)
+  return out
+}
+
+const copyBytes = (bytes: Uint8Array, out: Buffer): Buffer => {
+  let at = 0
+  for (let i = 0; i < bytes.length; i++) {
+    const byte = bytes[i] ?? 0
     if (byte === LF) out[at++] = CR
     out[at++] = byte
   }

@@ -12,6 +12,8 @@ const ENCODED_LINE_LENGTH = 76
 const SEVEN_BIT = /^[\t\n\x20-\x7e]*$/
 const FRAGILE_LINE = /^(?:From |\.)|[ \t]$/m
 
+/** Text up to here may be quoted-printable; longer text is base64, because each byte of the other is looked at in turn. */
+export const MAX_QUOTED_BYTES = 1024 * 1024
 /** RFC 5321 §4.5.3.1.6: 1000 octets with the line end. */
 const SENDABLE_LINE_LENGTH = 998
 
@@ -49,7 +51,7 @@ export const encodeText = (text: string, boundary: string): EncodedBody => {
   }
   const bytes = Buffer.from(lines)
   // Both encodings write an equals sign only to escape or to pad, never before "_": no boundary can appear.
-  return mostlyEscapes(bytes)
+  return bytes.length > MAX_QUOTED_BYTES || mostlyEscapes(bytes)
     ? { encoding: "base64", content: base64Lines(LineEnds.inCrlf(bytes)) }
     : { encoding: "quoted-printable", content: quotedPrintable(bytes) }
 }
@@ -70,7 +72,7 @@ const hasLineOver = (lines: string, most: number): boolean => {
  */
 const mostlyEscapes = (bytes: Uint8Array): boolean => {
   let escapes = 0
-  for (const byte of bytes) escapes += BARE[byte] === 0 && byte !== LF ? 1 : 0
+  for (let i = 0; i < bytes.length; i++) escapes += BARE[bytes[i] ?? LF] === 0 && bytes[i] !== LF ? 1 : 0
   return escapes * 6 > bytes.length
 }
 

@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/email/Content"
+import * as Turn from "@waybill/domain/values/Turn"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as StoredContent from "./StoredContent.ts"
@@ -57,6 +58,7 @@ export const findBody = Effect.fn("Content.findBody")(function* (account_id: str
 export const findComplete = Effect.fn("Content.findComplete")(function* (account_id: string, content: Domain.Content) {
   const blobs = yield* findAll(account_id, [content.sha256, ...content.attachments.map(({ sha256 }) => sha256)])
   const text = blobs.get(content.sha256)
+  yield* Turn.afterLarge(text?.length ?? 0)
   const attachments: Array<AttachmentContent> = []
   for (const attachment of content.attachments) {
     const bytes = blobs.get(attachment.sha256)

@@ -11,6 +11,7 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { Decide } from "@waybill/domain/stream/Aggregate"
 import * as Id from "@waybill/domain/values/Id"
+import * as Turn from "@waybill/domain/values/Turn"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -41,6 +42,8 @@ const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sende
 })
 
 const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: EmailMessage }) {
+  // A large message has just been decoded, and is encoded and hashed next.
+  yield* Turn.next
   const { at, id } = yield* NewIds.newEmail
   const { body, headers } = yield* RequestCommit.commit(
     call,
@@ -59,7 +62,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         if (Scope.permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
         return { ...record, ...WITHHELD, content: null }
       }),
-    sendBatch: (call) => Effect.flatMap(currentSender, (sender) => sendBatch(call, sender)),
+    sendBatch: (call) => Effect.flatMap(Effect.andThen(Turn.next, currentSender), (sender) => sendBatch(call, sender)),
     cancel: (call) =>
       Effect.gen(function* () {
         yield* CallerReach.checkEmail(call.params.id)

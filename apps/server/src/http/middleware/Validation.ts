@@ -2,6 +2,7 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { RequiredScope } from "@waybill/api/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
+import * as Turn from "@waybill/domain/values/Turn"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as Excess from "@waybill/api/errors/Excess"
@@ -66,6 +67,7 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, a
   Calls.noteBody(NodeHttpServerRequest.toIncomingMessage(request), bytes)
   const { problem, values } = BodyScan.scan(bytes)
   if (problem !== undefined) return yield* refuse(problem.reason, problem.message)
+  yield* Turn.afterLarge(bytes.length)
   return values
 })
 

@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
+import * as Turn from "@waybill/domain/values/Turn"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
@@ -46,7 +47,8 @@ export const compose = (
 ): Effect.Effect<Composed, Unsendable | Parser.Busy, PgClient.PgClient> => {
   const write = (content: Content.CompleteContent) => {
     const mail = mailOf(account_id, pending, content, sender)
-    return Effect.flatMap(derived(account_id, mail, parsing), (parts) => {
+    const inTurn = Effect.tap(derived(account_id, mail, parsing), () => Turn.afterLarge(charsOf(mail)))
+    return Effect.flatMap(inTurn, (parts) => {
       const result = Compose.compose(mail, parts)
       return Result.isSuccess(result)
         ? Effect.succeed(result.success)
@@ -62,6 +64,9 @@ export const compose = (
         ),
   )
 }
+
+const charsOf = ({ attachments = [], html = "", text = "" }: Message): number =>
+  attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length)
 
 const mailOf = (
   account_id: string,
@@ -132,7 +137,10 @@ export const composeAndSign = (
     ({ bytes, smtpUtf8 }) =>
       keys.length === 0
         ? Effect.succeed({ bytes, smtpUtf8 })
-        : Effect.map(Dkim.sign(bytes, keys), (signed) => ({ bytes: signed, smtpUtf8 })),
+        : Turn.afterLarge(bytes.length).pipe(
+            Effect.andThen(Dkim.sign(bytes, keys)),
+            Effect.map((signed) => ({ bytes: signed, smtpUtf8 })),
+          ),
   ).pipe(Effect.tap(() => reportRemoved(pending.message)))
 
 /** Logs headers that were left out, which only mail of an earlier release has. */
