@@ -46,6 +46,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/api/src/groups/Suppressions.ts",
         "400",
       ),
+      customer(
+        "Addresses that an account suppresses or releases in bulk within a UTC day",
+        "MAX_CHANGES_PER_DAY",
+        "packages/domain/src/suppression/SuppressionRefusal.ts",
+        "429 `suppression_changes`",
+      ),
       customer("Suppressions in a page", "MAX_PAGE", "packages/api/src/groups/Suppressions.ts", "400"),
       customer("An address", "MAX_ADDRESS_OCTETS", ADDRESS, "400"),
       customer("The part of an address before the `@`", "MAX_LOCAL_OCTETS", ADDRESS, "400"),

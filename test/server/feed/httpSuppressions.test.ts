@@ -1,3 +1,5 @@
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
@@ -20,6 +22,31 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   }))
   const statuses = (json: { readonly data: ReadonlyArray<Entry> }) =>
     json.data.map(({ email, status }) => [email, status])
+
+  it.effect("are bounded by account and day, because each change is kept for ever", function* () {
+    const { account, batch, call, world } = yield* setUp
+    const bucket = `day/${account}/suppressions`
+    yield* Effect.orDie(world.sql`
+      INSERT INTO rate_windows (bucket, window_start, count)
+      VALUES (${bucket}, date_trunc('day', now(), 'UTC'), ${Suppression.MAX_CHANGES_PER_DAY - 2})`)
+    const remove = ["ana@example.org", "bo@example.org", "cy@example.org"]
+    const refused = yield* batch({ remove })
+    assert.deepStrictEqual(reasonOf(refused), [429, "suppression_changes"])
+    const wait_s = Number(refused.headers.get("retry-after"))
+    assert.isTrue(wait_s > 0 && wait_s <= 86_400, String(wait_s))
+    yield* RateWindows.sweep()
+    assert.strictEqual((yield* batch({ remove: remove.slice(1) })).status, 200)
+    assert.strictEqual((yield* batch({ remove: remove.slice(2) })).status, 429)
+    // One address at a time has the limit of requests only.
+    assert.strictEqual((yield* call("POST", "/v1/suppressions", { email: "ana@example.org" })).status, 201)
+    yield* Effect.orDie(
+      world.sql`UPDATE rate_windows SET window_start = window_start - interval '1 day' WHERE bucket = ${bucket}`,
+    )
+    assert.strictEqual((yield* batch({ remove })).status, 200)
+    yield* RateWindows.sweep()
+    const left = yield* Effect.orDie(world.sql`SELECT 1 FROM rate_windows WHERE bucket = ${bucket}`)
+    assert.lengthOf(left, 1)
+  })
 
   it.effect("are added and removed with a result for each address, and rejected one by one", function* () {
     const { batch, list } = yield* setUp

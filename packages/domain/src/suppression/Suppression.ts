@@ -6,7 +6,7 @@ import type * as Timestamp from "../values/Timestamp.ts"
 import * as SuppressionRefusal from "./SuppressionRefusal.ts"
 import type { Event, Reason, State } from "./SuppressionState.ts"
 
-export { AlreadySuppressed, SuppressionNotFound } from "./SuppressionRefusal.ts"
+export { AlreadySuppressed, MAX_CHANGES_PER_DAY, SuppressionNotFound, TooManyChanges } from "./SuppressionRefusal.ts"
 export { Event, evolve, initial, Reason, type State } from "./SuppressionState.ts"
 
 /**

@@ -19,6 +19,20 @@ export class AlreadySuppressed extends Schema.TaggedError<AlreadySuppressed>()("
   }
 }
 
+/** Addresses that an account may change within a UTC day: each change is an event, which is kept for ever. */
+export const MAX_CHANGES_PER_DAY = 500_000
+
+export class TooManyChanges extends Schema.TaggedError<TooManyChanges>()("TooManyChanges", {
+  retry_after_s: Schema.Int,
+}) {
+  readonly status = 429
+  readonly code = "rate_limited"
+  readonly reason = "suppression_changes"
+  override get message() {
+    return `The limit is ${MAX_CHANGES_PER_DAY} changed addresses a day (UTC); retry in ${this.retry_after_s} s.`
+  }
+}
+
 export class SuppressionNotFound extends Schema.TaggedError<SuppressionNotFound>()("SuppressionNotFound", {}) {
   readonly status = 404
   readonly code = "not_found"

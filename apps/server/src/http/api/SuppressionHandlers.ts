@@ -4,6 +4,7 @@ import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
@@ -50,7 +51,16 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
       const requested =
         add?.map(({ email, reason }) => ({ email, reason: reason ?? ("manual" as const) })) ??
         remove.map((email) => ({ email, reason: undefined }))
-      return Effect.flatMap(changeSuppressions(requested), (work) => RequestCommit.commit(call, work))
+      return Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const wait_s = yield* RateWindows.takeOfDay(
+          `${account_id}/suppressions`,
+          requested.length,
+          Suppression.MAX_CHANGES_PER_DAY,
+        )
+        if (wait_s !== undefined) return yield* new Suppression.TooManyChanges({ retry_after_s: wait_s })
+        return yield* RequestCommit.commit(call, yield* changeSuppressions(requested))
+      })
     },
     remove: ({ params }) => {
       const id = Suppression.streamId(params.email)
