@@ -1,8 +1,4 @@
-/** The parts of a message that its recipients read. */
-interface Body {
-  readonly html?: string | null | undefined
-  readonly text?: string | null | undefined
-}
+import * as Content from "@waybill/domain/email/Content"
 
 /** The response header `Warning` (RFC 7234 §5.5; 199 is any text), if there is something to warn of. */
 export interface Headers {
@@ -12,16 +8,12 @@ export interface Headers {
 /** Most messages of a batch that a warning names. */
 const MAX_NAMED_MESSAGES = 10
 
-export const NO_BODY = "The message has no body"
-
 const NONE: Headers = {}
 const warn = (text: string): Headers => ({ warning: `199 - "${text}"` })
-const WITHOUT_BODY = warn(NO_BODY)
-
-export const hasBody = ({ html, text }: Body): boolean => (html ?? "") !== "" || (text ?? "") !== ""
+const WITHOUT_BODY = warn(Content.NO_BODY)
 
 /** Warns of a message that is delivered empty. That is allowed, and rarely meant. */
-export const ofMessage = (message: Body): Headers => (hasBody(message) ? NONE : WITHOUT_BODY)
+export const ofMessage = (message: Content.Body): Headers => (Content.hasBody(message) ? NONE : WITHOUT_BODY)
 
 /** Warns of the messages of a batch that are delivered empty; `empty` are their indexes. */
 export const ofBatch = (empty: ReadonlyArray<number>): Headers => {
@@ -41,4 +33,4 @@ export const ofStored = (content: Stored): Headers => (notesOf(content).length =
 
 /** Returns what a timeline notes about the acceptance of a message. */
 export const notesOf = ({ has_html, has_text }: Stored): ReadonlyArray<string> =>
-  has_html || has_text ? [] : [NO_BODY]
+  has_html || has_text ? [] : [Content.NO_BODY]

@@ -2,6 +2,7 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/Batch"
+import * as Content from "@waybill/domain/email/Content"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
@@ -36,7 +37,7 @@ export const sendBatch = Effect.fnUntraced(function* (
 })
 
 const isEmpty = (judged: DecodedMessage | undefined): boolean =>
-  judged !== undefined && Result.isSuccess(judged) && !Warnings.hasBody(judged.success)
+  judged !== undefined && Result.isSuccess(judged) && !Content.hasBody(judged.success)
 
 const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
   // Limited as for a single message; a hundred times as many would make the answer larger than the request.

@@ -28,3 +28,14 @@ export const Content = Schema.Struct({
   attachments: Schema.Array(Attachment),
 })
 export type Content = typeof Content.Type
+
+/** The parts of a message that its recipients read. */
+export interface Body {
+  readonly html?: string | null | undefined
+  readonly text?: string | null | undefined
+}
+
+/** Warning for a message that is delivered empty, which is allowed and rarely meant. */
+export const NO_BODY = "The message has no body"
+
+export const hasBody = ({ html, text }: Body): boolean => (html ?? "") !== "" || (text ?? "") !== ""

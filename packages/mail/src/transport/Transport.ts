@@ -232,6 +232,9 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
   if (failure.kind === "nowhere") {
     return deferred(recipient, NO_HOP, "dns", "no mail server of the domain has a public address")
   }
+  if (failure.stage === "auth" && (reply !== undefined || failure.kind === "protocol")) {
+    return notLoggedIn(recipient, hop, reply)
+  }
   if (failure.kind === "source") {
     return { ...deferred(recipient, hop, "source_absent", failure.message), no_attempt: true }
   }
@@ -240,9 +243,15 @@ export const unconnected = (recipient: string, hop: Hop, failure: ConnectFailed)
     const category = kind === "tls" || kind === "dns" || kind === "dane" ? kind : "connection"
     return deferred(recipient, hop, category, failure.message)
   }
-  // Only a relay asks for a login, which is the operator's: what was said about it is in the log.
-  const response = failure.stage === "auth" ? { response: LOGIN_FAILED } : {}
-  return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never", ...response }
+  return { ...refused(recipient, hop, reply), status: "deferred", suppress: "never" }
 }
+
+/** Only a relay asks for a login, which is the operator's: what it said about that is in the log. */
+const notLoggedIn = (recipient: string, hop: Hop, reply: Reply.Reply | undefined): RecipientOutcome => ({
+  ...(reply === undefined ? deferred(recipient, hop, "auth", "") : refused(recipient, hop, reply)),
+  status: "deferred",
+  suppress: "never",
+  response: LOGIN_FAILED,
+})
 
 export const shortened = (text: string): string => text.slice(0, RESPONSE_LIMIT)

@@ -1,7 +1,7 @@
+import * as Content from "@waybill/domain/email/Content"
 import { Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
-import * as Warnings from "../../accept/Warnings.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, attempt, call } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
@@ -79,7 +79,7 @@ export const send = Command.make(
     }
     const options = Flags.present({ idempotencyKey: flags.idempotencyKey })
     yield* Output.printOne({ ...(yield* call((client) => client.emails.send(message, options))) }, { json })
-    if (!Warnings.hasBody(message)) yield* Output.complain(`${Warnings.NO_BODY}. It arrives empty.`)
+    if (!Content.hasBody(message)) yield* Output.complain(`${Content.NO_BODY}. It arrives empty.`)
   }),
 ).pipe(
   Command.withDescription("Send an email"),

@@ -1,6 +1,6 @@
+import * as Content from "@waybill/domain/email/Content"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { Effect, Schema } from "effect"
-import * as Warnings from "../../accept/Warnings.ts"
 import type { ToolAnswer } from "../ToolAnswer.ts"
 import { ask, type Effects, tool, ToolRefusal } from "../Tool.ts"
 
@@ -34,8 +34,8 @@ const Message = {
 
 const WRITES: Effects = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
 
-const acknowledged = (id: string, where: string, message: Parameters<typeof Warnings.hasBody>[0]): ToolAnswer => ({
-  summary: `Accepted as ${id}. ${where}${Warnings.hasBody(message) ? "" : ` ${Warnings.NO_BODY}.`} Its state is in get_email.`,
+const acknowledged = (id: string, where: string, message: Content.Body): ToolAnswer => ({
+  summary: `Accepted as ${id}. ${where}${Content.hasBody(message) ? "" : ` ${Content.NO_BODY}.`} Its state is in get_email.`,
   facts: { id },
 })
 
