@@ -65,8 +65,9 @@ describe("the packed nodemailer transport", () => {
        export const send = async (): Promise<string> => (await mailer.sendMail(mail)).messageId
        export const verify = (): Promise<true> => waybill({ key: "wb_x" }).verify()
        export const code = (error: unknown) => (error instanceof TransportError ? error.responseCode : undefined)
-       // @ts-expect-error a transport needs a key
-       export const bad = waybill({})`,
+       export const byEnvironment = waybill({})
+       // @ts-expect-error a key is a text
+       export const bad = waybill({ key: 7 })`,
     )
     const tsc = join(MODULES, "typescript/bin/tsc")
     const options = ["--noEmit", "--strict", "--skipLibCheck", "--types", "node", "--target", "es2022"]
