@@ -47,7 +47,7 @@ export const productBounds: ReadonlyArray<Group> = [
         "400",
       ),
       customer(
-        "Addresses that an account suppresses or releases in bulk within a UTC day",
+        "Addresses that an account suppresses or releases within a UTC day",
         "MAX_CHANGES_PER_DAY",
         "packages/domain/src/suppression/SuppressionRefusal.ts",
         "429 `suppression_changes`",

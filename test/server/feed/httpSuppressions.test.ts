@@ -37,8 +37,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     yield* RateWindows.sweep()
     assert.strictEqual((yield* batch({ remove: remove.slice(1) })).status, 200)
     assert.strictEqual((yield* batch({ remove: remove.slice(2) })).status, 429)
-    // One address at a time has the limit of requests only.
-    assert.strictEqual((yield* call("POST", "/v1/suppressions", { email: "ana@example.org" })).status, 201)
+    const one = { email: "ana@example.org" }
+    assert.strictEqual((yield* call("POST", "/v1/suppressions", one)).status, 429)
+    assert.strictEqual((yield* call("DELETE", "/v1/suppressions/ana@example.org")).status, 429)
+    assert.strictEqual((yield* call("POST", "/compat/resend/suppressions", one)).status, 429)
+    // The answer of a request that was accepted before is repeated.
+    const [kept, key] = [{ remove: ["dan@example.org"] }, { "Idempotency-Key": "before" }]
+    yield* Effect.orDie(world.sql`UPDATE rate_windows SET count = count - 1 WHERE bucket = ${bucket}`)
+    for (let repeat = 0; repeat < 2; repeat++) assert.strictEqual((yield* batch(kept, key)).status, 200)
+    assert.strictEqual((yield* batch(kept)).status, 429)
     yield* Effect.orDie(
       world.sql`UPDATE rate_windows SET window_start = window_start - interval '1 day' WHERE bucket = ${bucket}`,
     )

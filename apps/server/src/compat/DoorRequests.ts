@@ -1,5 +1,7 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
@@ -34,9 +36,20 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
     const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(bytes) }
     const kept: Record<string, string> = {}
+    const startedAt = yield* MonotonicClock.millis
+    let writes = 0
+    // The key may have been revoked while files were fetched, or during the calls before.
+    const readmitted = (method: string) =>
+      Effect.gen(function* () {
+        const readContext = yield* Bodies.ReadContext
+        if (method === "GET" || readContext === undefined) return
+        const isLate = (yield* MonotonicClock.millis) - startedAt > Bodies.READMITTED_AFTER_MS
+        if (writes++ > 0 || isLate) yield* Effect.catch(readContext.readmit(undefined), refused)
+      })
     const native = Layer.succeed(NativeApi, {
       call: (nativeRequest) =>
-        callNative(app, request, nativeRequest, bytes.length).pipe(
+        readmitted(nativeRequest.method).pipe(
+          Effect.andThen(callNative(app, request, nativeRequest, bytes.length)),
           Effect.tap(({ headers }) =>
             Effect.sync(() => {
               for (const name of KEPT_HEADERS) if (headers[name] !== undefined) kept[name] = headers[name]
@@ -129,6 +142,12 @@ const callNative = Effect.fnUntraced(function* <R>(
   const kept = retryAfter === undefined ? {} : { "retry-after": retryAfter }
   return yield* new NativeError({ status: response.status, error: (answer as ApiError.Body).error, headers: kept })
 })
+
+/** Refuses a native call in the form of its own refusals. */
+const refused = (refusal: Refusal) =>
+  Effect.flatMap(ApiError.RequestId, (id) =>
+    Effect.fail(new NativeError({ status: refusal.status, error: ApiError.toBody(refusal, id).error, headers: {} })),
+  )
 
 const overloaded = Effect.flatMap(ApiError.RequestId, (id) => {
   const refusal = new RequestRefusal.Overloaded({ budget: "request_bodies" })

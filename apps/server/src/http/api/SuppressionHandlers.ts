@@ -36,47 +36,49 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
         const { account_id } = yield* CurrentKey
         const { email, reason } = call.payload
         const id = yield* NewIds.newId("SuppressionId")
-        return yield* RequestCommit.commit(
-          call,
-          workOnStream(
-            Suppression,
-            Suppression.streamId(email),
-            (now) => Suppression.add(now, id, email, reason ?? "manual", null),
-            (state) => recordIn(account_id)(recordOf(state)),
-          ),
+        const work = workOnStream(
+          Suppression,
+          Suppression.streamId(email),
+          (now) => Suppression.add(now, id, email, reason ?? "manual", null),
+          (state) => recordIn(account_id)(recordOf(state)),
         )
+        return yield* RequestCommit.commitPrepared(call, Effect.as(takeChanges(1), work))
       }),
     batch: (call) => {
       const { add, remove = [] } = call.payload
       const requested =
         add?.map(({ email, reason }) => ({ email, reason: reason ?? ("manual" as const) })) ??
         remove.map((email) => ({ email, reason: undefined }))
-      return Effect.gen(function* () {
-        const { account_id } = yield* CurrentKey
-        const wait_s = yield* RateWindows.takeOfDay(
-          `${account_id}/suppressions`,
-          requested.length,
-          Suppression.MAX_CHANGES_PER_DAY,
-        )
-        if (wait_s !== undefined) return yield* new Suppression.TooManyChanges({ retry_after_s: wait_s })
-        return yield* RequestCommit.commit(call, yield* changeSuppressions(requested))
-      })
+      return RequestCommit.commitPrepared(
+        call,
+        Effect.andThen(takeChanges(requested.length), changeSuppressions(requested)),
+      )
     },
     remove: ({ params }) => {
       const id = Suppression.streamId(params.email)
-      return RequestCommit.commitRepeatable({
-        streams: [{ aggregate: Suppression, id }],
-        decide: (view) => {
-          const before = view.state<Suppression.State>(Suppression, id)
-          return Result.map(Suppression.remove(view.now as Timestamp.Timestamp)(before), (events) => ({
-            append: [{ aggregate: Suppression, id, events }],
-            answer: { object: "suppression" as const, id: recordOf(before).id, email: id, deleted: true as const },
-          }))
-        },
-      })
+      return Effect.andThen(
+        takeChanges(1),
+        RequestCommit.commitRepeatable({
+          streams: [{ aggregate: Suppression, id }],
+          decide: (view) => {
+            const before = view.state<Suppression.State>(Suppression, id)
+            return Result.map(Suppression.remove(view.now as Timestamp.Timestamp)(before), (events) => ({
+              append: [{ aggregate: Suppression, id, events }],
+              answer: { object: "suppression" as const, id: recordOf(before).id, email: id, deleted: true as const },
+            }))
+          },
+        }),
+      )
     },
   }),
 )
+
+/** Takes changes from what the account has of a day. A repeated request takes none. */
+const takeChanges = Effect.fnUntraced(function* (count: number) {
+  const { account_id } = yield* CurrentKey
+  const wait_s = yield* RateWindows.takeOfDay(`${account_id}/suppressions`, count, Suppression.MAX_CHANGES_PER_DAY)
+  if (wait_s !== undefined) return yield* new Suppression.TooManyChanges({ retry_after_s: wait_s })
+})
 
 /** Completes a record with its source and the mode of its account. */
 const recordIn = (account_id: string) => (record: unknown) => {
