@@ -34,6 +34,13 @@ const tenantIn = Effect.fnUntraced(function* (cell: string) {
   const receiver = yield* Receiver.listen()
   const webhook = yield* call("POST", "/v1/webhooks", { url: receiver.url, events: ["email.queued", "email.bounced"] })
   assert.strictEqual(webhook.status, 201, webhook.text)
+  for (const [path, body, status] of [
+    ["", { email: "one@example.net" }, 201],
+    ["/batch", { add: [{ email: "two@example.net" }] }, 200],
+  ] as const) {
+    const suppressed = yield* call("POST", `/v1/suppressions${path}`, body)
+    assert.strictEqual(suppressed.status, status, suppressed.text)
+  }
   return { cell, account_id, key, former, call, receiver, secret: String(webhook.json.secret) }
 })
 
