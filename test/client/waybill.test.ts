@@ -61,12 +61,14 @@ describe("client", () => {
     await using server = await serverWith([
       refusal(422, "domain_not_verified"),
       refusal(429, "monthly_quota", { "retry-after": "86400" }),
+      refusal(429, "suppression_changes", { "retry-after": "86400" }),
     ])
     const waybill = new Waybill(KEY, server)
     const refused = await caught(waybill.emails.send(EMAIL))
     assert.deepStrictEqual([refused.status, refused.reason, refused.requestId], [422, "domain_not_verified", "req_1"])
     assert.strictEqual((await caught(waybill.emails.send(EMAIL))).retryAfter, 86_400)
-    assert.strictEqual(server.seen.length, 2)
+    assert.strictEqual((await caught(waybill.suppressions.add({ email: "a@b.test" }))).reason, "suppression_changes")
+    assert.strictEqual(server.seen.length, 3)
   })
 
   it("the last response is thrown when the retries are exhausted", async () => {

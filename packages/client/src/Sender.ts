@@ -5,6 +5,8 @@ import { WaybillError } from "./WaybillError.ts"
 export const DEFAULT_URL = "http://127.0.0.1:3025"
 export const DEFAULT_RETRIES = 4
 export const DEFAULT_TIMEOUT_MS = 30_000
+/** Limits that last for hours or days: a caller decides whether to wait so long. */
+const LONG_LIMITS: ReadonlySet<string> = new Set(["monthly_quota", "suppression_changes"])
 const FIRST_PAUSE_MS = 250
 const LONGEST_PAUSE_MS = 30_000
 /**
@@ -101,7 +103,7 @@ export const sender = (apiKey: string | undefined, options: Options): Sender => 
       timeout.end()
       const isRetried =
         tries < retries &&
-        (failure.status === 429 ? failure.reason !== "monthly_quota" : isRepeatable && isTransient(failure))
+        (failure.status === 429 ? !LONG_LIMITS.has(failure.reason ?? "") : isRepeatable && isTransient(failure))
       if (!isRetried) throw failure
       await pause(pauseMs(failure, tries), call.signal)
     }
