@@ -1,5 +1,3 @@
-import type { RecipientOutcome } from "../transport/Transport.ts"
-
 /** Takes the secrets of the operator out of a text. */
 export type Mask = (text: string) => string
 
@@ -43,5 +41,6 @@ const formsOf = (text: string): ReadonlyArray<string> => [
   Buffer.from(text).toString("base64"),
 ]
 
-export const masked = (outcome: RecipientOutcome, mask: Mask): RecipientOutcome =>
+/** Masks the response that an outcome shows. */
+export const masked = <A extends { readonly response: string | null }>(outcome: A, mask: Mask): A =>
   outcome.response === null ? outcome : { ...outcome, response: mask(outcome.response) }
