@@ -36,19 +36,10 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
     const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(bytes) }
     const kept: Record<string, string> = {}
-    const startedAt = yield* MonotonicClock.millis
-    let writes = 0
-    // The key may have been revoked while files were fetched, or during the calls before.
-    const readmitted = (method: string) =>
-      Effect.gen(function* () {
-        const readContext = yield* Bodies.ReadContext
-        if (method === "GET" || readContext === undefined) return
-        const isLate = (yield* MonotonicClock.millis) - startedAt > Bodies.READMITTED_AFTER_MS
-        if (writes++ > 0 || isLate) yield* Effect.catch(readContext.readmit(undefined), refused)
-      })
+    const readmit = yield* readmission
     const native = Layer.succeed(NativeApi, {
       call: (nativeRequest) =>
-        readmitted(nativeRequest.method).pipe(
+        readmit(nativeRequest.method).pipe(
           Effect.andThen(callNative(app, request, nativeRequest, bytes.length)),
           Effect.tap(({ headers }) =>
             Effect.sync(() => {
@@ -141,6 +132,20 @@ const callNative = Effect.fnUntraced(function* <R>(
   const retryAfter = response.headers["retry-after"]
   const kept = retryAfter === undefined ? {} : { "retry-after": retryAfter }
   return yield* new NativeError({ status: response.status, error: (answer as ApiError.Body).error, headers: kept })
+})
+
+/**
+ * Returns what admits the request again before a native call that writes, because its key may have been revoked while files
+ * were fetched or during the calls before.
+ */
+const readmission = Effect.map(MonotonicClock.millis, (startedAt) => {
+  let writes = 0
+  return Effect.fnUntraced(function* (method: string) {
+    const readContext = yield* Bodies.ReadContext
+    if (method === "GET" || readContext === undefined) return
+    const isLate = (yield* MonotonicClock.millis) - startedAt > Bodies.READMITTED_AFTER_MS
+    if (writes++ > 0 || isLate) yield* Effect.catch(readContext.readmit(undefined), refused)
+  })
 })
 
 /** Refuses a native call in the form of its own refusals. */

@@ -2,8 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as Network from "@waybill/domain/values/Network"
 import { Effect } from "effect"
-import { FIRST } from "../cells/CellName.ts"
-import { inCell } from "../cells/CurrentCell.ts"
 
 /** Maximum number of exhausted windows that a process remembers; others are counted again, which is only slower. */
 export const MAX_EXHAUSTED_REMEMBERED = 10_000
@@ -94,15 +92,14 @@ const OF_A_DAY = "day/"
  */
 export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (name: string, amount: number, limit: number) {
   const sql = yield* PgClient.PgClient
-  const take = sql<{ readonly taken: boolean; readonly left_s: number }>`
+  const rows = yield* Effect.orDie(sql<{ readonly taken: boolean; readonly left_s: number }>`
     WITH today AS (SELECT date_trunc('day', statement_timestamp(), 'UTC') AS start), taken AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
       SELECT ${OF_A_DAY + name}, start, ${amount} FROM today WHERE ${amount}::int <= ${limit}::int
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
       WHERE w.count + excluded.count <= ${limit} RETURNING 1
     ) SELECT EXISTS (SELECT 1 FROM taken) AS taken,
-      greatest(1, ceil(extract(epoch FROM start + interval '1 day' - statement_timestamp())))::int AS left_s FROM today`
-  const rows = yield* inCell(FIRST, Effect.orDie(take))
+      greatest(1, ceil(extract(epoch FROM start + interval '1 day' - statement_timestamp())))::int AS left_s FROM today`)
   const [{ left_s, taken } = { taken: true, left_s: 1 }] = rows
   return taken ? undefined : left_s
 })

@@ -4,6 +4,8 @@ import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { FIRST } from "@waybill/store/cells/CellName"
+import { inCell } from "@waybill/store/cells/CurrentCell"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
@@ -76,7 +78,8 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
 /** Takes changes from what the account has of a day. A repeated request takes none. */
 const takeChanges = Effect.fnUntraced(function* (count: number) {
   const { account_id } = yield* CurrentKey
-  const wait_s = yield* RateWindows.takeOfDay(`${account_id}/suppressions`, count, Suppression.MAX_CHANGES_PER_DAY)
+  const taking = RateWindows.takeOfDay(`${account_id}/suppressions`, count, Suppression.MAX_CHANGES_PER_DAY)
+  const wait_s = yield* inCell(FIRST, taking)
   if (wait_s !== undefined) return yield* new Suppression.TooManyChanges({ retry_after_s: wait_s })
 })
 
