@@ -8,7 +8,7 @@ import * as https from "node:https"
 import { isIP } from "node:net"
 import { Instance } from "../http/Instance.ts"
 import { Admitted } from "../http/middleware/Admitted.ts"
-import * as FairSlots from "../http/FairSlots.ts"
+import * as FairSlots from "@waybill/domain/collections/FairSlots"
 
 /** Maximum bytes of all files that one request has fetched. In base64 they fit a body of the default maximum size. */
 export const MAX_REMOTE_BYTES = 7 * 1024 * 1024

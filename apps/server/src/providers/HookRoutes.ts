@@ -5,8 +5,11 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Metric, Option } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ByteSize from "effect/ByteSize"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import * as Bodies from "../http/middleware/Bodies.ts"
+import { ByteBudget, type BudgetLimits } from "../http/middleware/ByteBudget.ts"
 import * as ClientAddress from "../http/middleware/ClientAddress.ts"
-import * as FairSlots from "../http/FairSlots.ts"
+import * as FairSlots from "@waybill/domain/collections/FairSlots"
 import * as AccessToken from "./AccessToken.ts"
 import * as HookAddress from "./HookAddress.ts"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
@@ -14,15 +17,24 @@ import { receiveCall } from "./receiveCall.ts"
 
 /** Maximum size of a call. SendGrid sends up to 768 KB, SparkPost about as much. */
 export const MAX_CALL_BYTES = 2 * 1024 * 1024
-/** Calls that are read and recorded at once; others wait. */
+/** Calls that are checked and recorded at once; others wait. */
 export const CALLS_AT_ONCE = 8
-/** Calls of one hook that are read at once, so that a slow or hostile one leaves room for the others. */
+/** Calls of one hook that are checked at once, so that a slow or hostile one leaves room for the others. */
 export const CALLS_PER_HOOK = 4
+/** Maximum bytes of calls in memory per process, from the first byte to the answer. */
+export const MAX_CALL_BYTES_HELD = 64 * 1024 * 1024
+/** Maximum bytes per address, so that one whose calls wait leaves room for the others. */
+export const MAX_CALL_BYTES_HELD_PER_ADDRESS = 16 * 1024 * 1024
 /** Refused calls that a process logs within a minute; further ones are only counted. */
 export const MAX_LOGGED_PER_MINUTE = 60
 
+const CALL_BYTES_HELD: BudgetLimits = {
+  total_bytes: MAX_CALL_BYTES_HELD,
+  holder_bytes: MAX_CALL_BYTES_HELD_PER_ADDRESS,
+}
 const MINUTE_MS = 60_000
 const TOO_LARGE = "body_too_large"
+const NO_MEMORY = "overloaded"
 
 export const isOpen = (path: string): boolean => path.startsWith(HookAddress.PATH)
 
@@ -32,6 +44,7 @@ export const layer = (trustedProxies: Networks) =>
     Effect.gen(function* () {
       const keys = yield* HookAddress.hookKeys
       const slots = FairSlots.make({ all: CALLS_AT_ONCE, perOwner: CALLS_PER_HOOK })
+      const budget = new ByteBudget(CALL_BYTES_HELD)
       const warn = makeWarner()
       /** Finds the hook of a path, and answers where there is none. */
       const ofHook = <E, R>(
@@ -56,7 +69,12 @@ export const layer = (trustedProxies: Networks) =>
             yield* warn({ from: address, reason: "no_such_hook" })
             return answer(404, "There is no such address. `waybill providers list` shows the ones that exist.")
           }
-          return yield* slots(hook.value)(respond({ provider, hook_id: hook.value, request, address, warn }))
+          const arrived = { provider, hook_id: hook.value, request, address, warn, inSlot: slots(hook.value) }
+          return yield* Effect.provideService(respond(arrived), Bodies.ReadContext, {
+            budget,
+            holder: RateWindows.clientAddress(address).bucket,
+            readmit: () => Effect.void,
+          })
         })
       yield* router.add(
         "POST",
@@ -78,18 +96,24 @@ interface Arrived {
   /** Address of the client. */
   readonly address: string
   readonly warn: ReturnType<typeof makeWarner>
+  /** Runs work in a slot of the hook. */
+  readonly inSlot: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
 }
 
-const bodyOf = ({ request }: Arrived, maxBytes: number) =>
-  request.arrayBuffer.pipe(
+/** Reads the body of a call before it has a slot, because a client may send it as slowly as it likes. */
+const bodyOf = (maxBytes: number) =>
+  Bodies.reading(({ arrayBuffer }) => Effect.mapError(arrayBuffer, () => TOO_LARGE)).pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBytes)),
-    Effect.mapBoth({ onFailure: () => TOO_LARGE, onSuccess: (bytes) => new Uint8Array(bytes) }),
+    Effect.mapBoth({
+      onFailure: (error) => (error === TOO_LARGE ? TOO_LARGE : NO_MEMORY),
+      onSuccess: (bytes) => new Uint8Array(bytes),
+    }),
   )
 
 const received = (arrived: Arrived) => {
-  const { address, hook_id, provider, request } = arrived
-  const calling = Effect.flatMap(bodyOf(arrived, MAX_CALL_BYTES), (bytes) =>
-    receiveCall({ provider, hook_id, headers: request.headers, bytes, address }),
+  const { address, hook_id, inSlot, provider, request } = arrived
+  const calling = Effect.flatMap(bodyOf(MAX_CALL_BYTES), (bytes) =>
+    inSlot(receiveCall({ provider, hook_id, headers: request.headers, bytes, address })),
   )
   return orRefused(
     arrived,
@@ -105,7 +129,7 @@ const granted = (arrived: Arrived) =>
   orRefused(
     arrived,
     Effect.gen(function* () {
-      const bytes = yield* bodyOf(arrived, AccessToken.MAX_REQUEST_BYTES)
+      const bytes = yield* bodyOf(AccessToken.MAX_REQUEST_BYTES)
       const client = AccessToken.clientOf(bytes, arrived.request.headers["content-type"] ?? "")
       if (client === undefined) return yield* Effect.fail("body_malformed")
       const sealed = yield* (yield* Secrets).open(HookAddress.secretRef(arrived.hook_id))
@@ -141,6 +165,8 @@ const STATUSES: Readonly<Record<string, number>> = {
   host_not_allowed: 400,
   // Amazon repeats the call.
   host_unreachable: 503,
+  // The provider repeats the call.
+  [NO_MEMORY]: 503,
   // An operator has to add the hook again; the provider repeats the call meanwhile.
   secret_missing: 503,
 }

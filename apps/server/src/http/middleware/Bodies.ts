@@ -21,7 +21,8 @@ export const LIMITS: BudgetLimits = {
 
 /** The context in which a handler reads the body of an admitted request. */
 export interface ReadContext {
-  readonly budget: ByteBudget
+  /** The memory for bodies; undefined if the body is there already, translated by a door. */
+  readonly budget: ByteBudget | undefined
   /** The account, or the address of a client without a key. */
   readonly holder: string
   /** Fails if the caller would not be admitted now. */
@@ -31,6 +32,21 @@ export interface ReadContext {
 export const ReadContext = Context.Reference<ReadContext | undefined>("@waybill/server/http/Bodies/ReadContext", {
   defaultValue: () => undefined,
 })
+
+/** Memory for what the request in progress collects beside its body, such as fetched files. */
+export const Collected = Context.Reference<Lease | undefined>("@waybill/server/http/Bodies/Collected", {
+  defaultValue: () => undefined,
+})
+
+/** Runs work within the memory budget of the request in progress. */
+export const collecting = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(ReadContext, (readContext) => {
+    const lease = readContext?.budget?.lease(readContext.holder)
+    return Effect.ensuring(
+      Effect.provideService(work, Collected, lease),
+      Effect.sync(() => lease?.release()),
+    )
+  })
 
 /**
  * Reads the body of the request in progress within the memory budget. All handlers read bodies this way. `scope` is
@@ -43,7 +59,7 @@ export const reading = <A, E, R>(
   Effect.gen(function* () {
     const request = yield* HttpServerRequest.HttpServerRequest
     const readContext = yield* ReadContext
-    if (readContext === undefined) return yield* read(request)
+    if (readContext?.budget === undefined) return yield* read(request)
     const startedAt = yield* MonotonicClock.millis
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
