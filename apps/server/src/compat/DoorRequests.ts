@@ -49,7 +49,7 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
           Effect.provide(context),
         ),
     })
-    const answer = yield* door.handle(doorRequest).pipe(
+    const answer = yield* Bodies.collecting(door.handle(doorRequest)).pipe(
       Effect.provide(native),
       Effect.provideService(Origin, origin),
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
@@ -113,7 +113,7 @@ const callNative = Effect.fnUntraced(function* <R>(
   const text = body === undefined ? undefined : JSON.stringify(body)
   const growth = Math.max(0, Buffer.byteLength(text ?? "") - countedBytes)
   const readContext = yield* Bodies.ReadContext
-  const lease = readContext?.budget.lease(readContext.holder)
+  const lease = readContext?.budget?.lease(readContext.holder)
   if (growth > 0 && lease?.take(growth) === false) return yield* overloaded
   const inner = HttpServerRequest.fromWeb(
     new Request(`http://localhost${path}`, {
@@ -124,7 +124,7 @@ const callNative = Effect.fnUntraced(function* <R>(
   ).modify({ remoteAddress: request.remoteAddress })
   const response = yield* app.pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
-    Effect.provideService(Bodies.ReadContext, undefined),
+    Effect.provideService(Bodies.ReadContext, readContext && { ...readContext, budget: undefined }),
     Effect.ensuring(Effect.sync(() => lease?.release())),
   )
   const answer = contentOf(response)

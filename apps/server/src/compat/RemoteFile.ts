@@ -8,6 +8,8 @@ import * as https from "node:https"
 import { isIP } from "node:net"
 import { Instance } from "../http/Instance.ts"
 import { Admitted } from "../http/middleware/Admitted.ts"
+import * as Bodies from "../http/middleware/Bodies.ts"
+import type { Lease } from "../http/middleware/ByteBudget.ts"
 import * as FairSlots from "@waybill/domain/collections/FairSlots"
 
 /** Maximum bytes of all files that one request has fetched. In base64 they fit a body of the default maximum size. */
@@ -65,9 +67,13 @@ export const fetch = (url: string, field: string, left: FetchBudget) =>
 
 /** Refuses the request for the field that a file is named in. */
 const at = (path: string) =>
-  Effect.mapError(
-    ({ message }: Unfetched) =>
-      new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] }),
+  Effect.mapError((error: Unfetched | RequestRefusal.Overloaded) =>
+    error._tag === "Overloaded"
+      ? error
+      : new RequestRefusal.InvalidRequest({
+          reason: "validation_failed",
+          details: [{ path, message: error.message }],
+        }),
   )
 
 const accountOf = (admitted: Admitted | undefined): string => {
@@ -86,11 +92,15 @@ export const nameOf = (url: string): string | undefined => {
   }
 }
 
-const follow = (text: string, left: FetchBudget, redirects: number): Effect.Effect<File, Unfetched, Requirements> =>
+const follow = (
+  text: string,
+  left: FetchBudget,
+  redirects: number,
+): Effect.Effect<File, Unfetched | RequestRefusal.Overloaded, Requirements> =>
   Effect.gen(function* () {
     const url = yield* parsed(text)
     const address = yield* addressOf(url)
-    const answer = yield* get(url, address, left)
+    const answer = yield* get(url, address, left, yield* Bodies.Collected)
     if (answer._tag === "File") return answer.file
     if (redirects === 0) return yield* new Unfetched({ message: `redirects more than ${MAX_REDIRECTS} times` })
     return yield* follow(new URL(answer.location, url).href, left, redirects - 1)
@@ -104,6 +114,8 @@ const parsed = (text: string) => {
     ? Effect.fail(new Unfetched({ message: "must be an http or https URL without a user name" }))
     : Effect.succeed(url)
 }
+
+const BASE64_GROWTH = 4 / 3
 
 const INCOMPLETE = "ended before it was complete"
 
@@ -120,13 +132,20 @@ const addressOf = Effect.fnUntraced(function* (url: URL) {
 
 type Fetched = { readonly _tag: "File"; readonly file: File } | { readonly _tag: "Redirect"; readonly location: string }
 
-const get = (url: URL, address: string, left: FetchBudget): Effect.Effect<Fetched, Unfetched> =>
+/** Fetches what a server answers; `collected` is the memory that the request holds. */
+const get = (
+  url: URL,
+  address: string,
+  left: FetchBudget,
+  collected: Lease | undefined,
+): Effect.Effect<Fetched, Unfetched | RequestRefusal.Overloaded> =>
   Effect.callback((resume) => {
     let isAnswered = false
-    const fail = (message: string) => {
+    const end = (error: Unfetched | RequestRefusal.Overloaded) => {
       request.destroy()
-      resume(Effect.fail(new Unfetched({ message })))
+      resume(Effect.fail(error))
     }
+    const fail = (message: string) => end(new Unfetched({ message }))
     const host = url.hostname.replace(/^\[|\]$/gu, "")
     const options: https.RequestOptions = {
       host: address,
@@ -153,6 +172,8 @@ const get = (url: URL, address: string, left: FetchBudget): Effect.Effect<Fetche
       response.on("data", (chunk: Buffer) => {
         left.bytes -= chunk.length
         if (left.bytes < 0) return fail(`is larger than ${MAX_REMOTE_BYTES} bytes, together with the other files`)
+        if (collected?.take(Math.ceil(chunk.length * BASE64_GROWTH)) === false)
+          return end(new RequestRefusal.Overloaded({ budget: "request_bodies" }))
         chunks.push(chunk)
       })
       response.on("error", () => fail(INCOMPLETE))

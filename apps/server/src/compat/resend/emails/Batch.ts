@@ -67,11 +67,11 @@ const translate = (items: ReadonlyArray<unknown>, failures: Array<Failure>) =>
     (item) => Effect.flatMap(decodeBody(Message.Message, item), Draft.make),
   )
 
-/** Continues with the entries that succeed, and collects the failures of the others. */
-const each = Effect.fnUntraced(function* <A, B, R>(
+/** Continues with the entries that succeed, and collects the failures of the others. Without memory none can go on. */
+const each = Effect.fnUntraced(function* <A, B, E extends RequestRefusal.InvalidRequest | RequestRefusal.Overloaded, R>(
   entries: ReadonlyArray<Entry<A>>,
   failures: Array<Failure>,
-  step: (value: A) => Effect.Effect<B, RequestRefusal.InvalidRequest, R>,
+  step: (value: A) => Effect.Effect<B, E, R>,
 ) {
   const done: Array<Entry<B>> = []
   for (const { index, value } of entries) {
@@ -79,6 +79,7 @@ const each = Effect.fnUntraced(function* <A, B, R>(
     yield* Effect.yieldNow
     const result = yield* Effect.result(step(value))
     if (Result.isSuccess(result)) done.push({ index, value: result.success })
+    else if (result.failure._tag === "Overloaded") return yield* result.failure
     else failures.push({ index, refusal: inBatch(index, result.failure) })
   }
   return done
