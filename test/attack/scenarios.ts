@@ -16,6 +16,7 @@ import { previewCid } from "./scenarios/http/previewCid.ts"
 import { requestLogFlood } from "./scenarios/http/requestLogFlood.ts"
 import { sandboxLines } from "./scenarios/http/sandboxLines.ts"
 import { unreadDocs } from "./scenarios/http/unreadDocs.ts"
+import { webhookFanOut } from "./scenarios/http/webhookFanOut.ts"
 import { webhookHints } from "./scenarios/http/webhookHints.ts"
 import { addressHeaders } from "./scenarios/mail/addressHeaders.ts"
 import { cubicReport } from "./scenarios/mail/cubicReport.ts"
@@ -46,6 +47,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   requestLogFlood,
   connections,
   metricsHost,
+  webhookFanOut,
   webhookHints,
   authNonsense,
   passwordGuesses,

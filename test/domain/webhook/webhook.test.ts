@@ -56,10 +56,10 @@ describe("webhook", () => {
         at: NOW,
       })
   })
-  it("an account has at most 100 webhooks", () => {
+  it("an account has at most 20 webhooks", () => {
     const createWith = (others: number) => given(Webhook).when(Webhook.create({ ...creation, others }, settings, true))
-    createWith(99).leads(() => undefined)
-    createWith(100).refuses({ status: 422, reason: "too_many_webhooks" })
+    createWith(19).leads(() => undefined)
+    createWith(20).refuses({ status: 422, reason: "too_many_webhooks" })
   })
   it("a webhook for a private address is refused", () => {
     given(Webhook)

@@ -4,6 +4,7 @@ import { reportBounds } from "./reportBounds.ts"
 const NODE = "apps/server/src/http/NodeServer.ts"
 const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
 const BODIES = "apps/server/src/http/middleware/Bodies.ts"
+const LARGE = "apps/server/src/http/LargeRequests.ts"
 const ANSWERS = "apps/server/src/http/responses/LargeResponses.ts"
 const SENDGRID = "apps/server/src/compat/sendgrid/MailSend.ts"
 const REMOTE = "apps/server/src/compat/RemoteFile.ts"
@@ -53,6 +54,8 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Requests for documents per address and minute", "DOCUMENTS_PER_MINUTE", DOCUMENTS, "429"),
       customer("Bytes of documents per address and minute", "DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
       operator("Bytes of documents for all addresses per minute", "ALL_DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
+      operator("Batches of mail or suppressions in progress per process", "MAX_AT_ONCE", LARGE, "they wait"),
+      operator("Batches of mail or suppressions of an account in progress", "MAX_PER_ACCOUNT", LARGE, "they wait"),
       operator("Request bodies in progress per process", "MAX_BODY_BYTES_HELD", BODIES, "503 `overloaded`"),
       customer(
         "Request bodies in progress per account (or address without a key) and process",
@@ -289,8 +292,10 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal("Lines of a report that are read", "REPORT_LINES_LIMIT", REPORT, "the rest is not read"),
       internal("Parts of a report", "REPORT_PARTS_LIMIT", REPORT, "250, dropped"),
       operator("A call of a mail provider", "MAX_CALL_BYTES", HOOKS, "413"),
-      operator("Calls of mail providers that are read at once", "CALLS_AT_ONCE", HOOKS, "they wait"),
-      operator("Calls of one hook that are read at once", "CALLS_PER_HOOK", HOOKS, "they wait"),
+      operator("Calls of mail providers that are checked at once", "CALLS_AT_ONCE", HOOKS, "they wait"),
+      operator("Calls of one hook that are checked at once", "CALLS_PER_HOOK", HOOKS, "they wait"),
+      operator("Calls of mail providers in memory", "MAX_CALL_BYTES_HELD", HOOKS, "503"),
+      operator("Calls of one address in memory", "MAX_CALL_BYTES_HELD_PER_ADDRESS", HOOKS, "503"),
       internal("A request for an access token", "MAX_REQUEST_BYTES", "apps/server/src/providers/AccessToken.ts", "413"),
       operator(
         "Events of a provider about no known message that are kept",

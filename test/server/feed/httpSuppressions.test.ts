@@ -1,6 +1,7 @@
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Effect } from "effect"
+import { ADDRESSES_PER_COMMIT } from "../../../apps/server/src/accept/changeSuppressions.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
@@ -53,6 +54,36 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     yield* RateWindows.sweep()
     const left = yield* Effect.orDie(world.sql`SELECT 1 FROM rate_windows WHERE bucket = ${bucket}`)
     assert.lengthOf(left, 1)
+  })
+
+  it.effect("are changed in parts, because each change is a call of each webhook, and answered as one", function* () {
+    const { account, batch, world } = yield* setUp
+    const emails = Array.from({ length: 2 * ADDRESSES_PER_COMMIT + 1 }, (_, nth) => `${nth}@example.org`)
+    const [first = ""] = emails
+    const add = [...emails, "nobody", first].map((email) => ({ email }))
+    const headers = { "Idempotency-Key": "parts" }
+    const { json } = yield* batch({ add }, headers)
+    const counts = { added: emails.length, removed: 0, unchanged: 1, rejected: 1 }
+    assert.deepInclude(json, { object: "suppression_batch", ...counts })
+    assert.deepStrictEqual(statuses(json), [
+      ...emails.map((email) => [email, "added"]),
+      ["nobody", "rejected"],
+      [first, "unchanged"],
+    ])
+    assert.deepStrictEqual(
+      json.data.map(({ index }: { readonly index: number }) => index),
+      add.map((_, nth) => nth),
+    )
+    const rows = yield* Effect.orDie(world.sql<{ readonly changes: number }>`
+      SELECT count(*)::int AS changes FROM events WHERE account_id = ${account} AND stream = 'suppression'
+      GROUP BY xmin ORDER BY min(position)`)
+    assert.deepStrictEqual(
+      rows.map(({ changes }) => changes),
+      [ADDRESSES_PER_COMMIT, ADDRESSES_PER_COMMIT, 1],
+    )
+    const repeated = yield* batch({ add }, headers)
+    assert.strictEqual(repeated.headers.get("idempotent-replayed"), "true")
+    assert.deepStrictEqual(repeated.json, json)
   })
 
   it.effect("are added and removed with a result for each address, and rejected one by one", function* () {

@@ -7,8 +7,10 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Clock, Effect, Result } from "effect"
 import * as NewIds from "../operate/NewIds.ts"
-import type * as RequestCommit from "./RequestCommit.ts"
+import * as RequestCommit from "./RequestCommit.ts"
 
+/** Addresses that are changed in one commit. It writes a call of each webhook for each of them. */
+export const ADDRESSES_PER_COMMIT = 50
 /** Approximate bytes that the change of one address writes. */
 const BYTES_PER_ADDRESS = 512
 
@@ -20,39 +22,74 @@ interface Requested {
 }
 
 interface Checked extends Requested {
+  readonly index: number
   readonly address: Result.Result<Address.Address, string>
   readonly id: Id.SuppressionId
 }
 
-/** Returns the work that adds or removes addresses in one commit. One that is no address is rejected alone. */
-export const changeSuppressions = Effect.fnUntraced(function* (
-  requested: ReadonlyArray<Requested>,
-): Effect.fn.Return<RequestCommit.Work<SuppressionBatchAnswer, never>> {
+/**
+ * Adds or removes addresses, and returns the work of the last commit, which answers for all. One that is no address is
+ * rejected alone.
+ */
+export const changeSuppressions = Effect.fnUntraced(function* (requested: ReadonlyArray<Requested>) {
   const millis = yield* Clock.currentTimeMillis
-  const entries = requested.map((each) => ({
+  const entries = requested.map((each, index) => ({
     ...each,
+    index,
     address: addressOf(each.email),
     id: NewIds.newIdAt("SuppressionId", millis),
   }))
+  let [part, rest] = partOf(entries)
+  let done = NOTHING_DONE
+  while (rest.length > 0) {
+    done = yield* RequestCommit.commitRepeatable(workOn(part, done))
+    ;[part, rest] = partOf(rest)
+  }
+  return workOn(part, done)
+})
+
+const NOTHING_DONE: SuppressionBatchAnswer = {
+  object: "suppression_batch",
+  added: 0,
+  removed: 0,
+  unchanged: 0,
+  rejected: 0,
+  data: [],
+}
+
+const partOf = (entries: ReadonlyArray<Checked>): readonly [ReadonlyArray<Checked>, ReadonlyArray<Checked>] => [
+  entries.slice(0, ADDRESSES_PER_COMMIT),
+  entries.slice(ADDRESSES_PER_COMMIT),
+]
+
+/** Returns the work that changes a part of the addresses. `done` is the answer for those before. */
+const workOn = (
+  entries: ReadonlyArray<Checked>,
+  done: SuppressionBatchAnswer,
+): RequestCommit.Work<SuppressionBatchAnswer, never> => {
   const ids = new Set(entries.flatMap(({ address }) => (Result.isSuccess(address) ? [streamOf(address.success)] : [])))
   return {
     streams: [...ids].map((id) => ({ aggregate: Suppression, id })),
     bytes: ids.size * BYTES_PER_ADDRESS,
-    decide: (view) => Result.succeed(decide(view, entries)),
+    decide: (view) => Result.succeed(decide(view, entries, done)),
   }
-})
+}
 
 const streamOf = Suppression.streamId
 
 const addressOf = (text: string): Result.Result<Address.Address, string> =>
   Text.hasControl(text) ? Result.fail("must not contain control characters") : Address.parseAddress(text.trim())
 
-const decide = (view: View, entries: ReadonlyArray<Checked>) => {
+const decide = (
+  view: View,
+  entries: ReadonlyArray<Checked>,
+  { data: before, object, ...done }: SuppressionBatchAnswer,
+) => {
   const now = view.now as Timestamp.Timestamp
-  const counts = { added: 0, removed: 0, unchanged: 0, rejected: 0 }
+  const counts = { ...done }
   const changed = new Map<string, Array<Suppression.Event>>()
-  const data = entries.map((entry, index): SuppressionBatchEntry => {
-    const { address, email, id, reason } = entry
+  const data = entries.map((entry): SuppressionBatchEntry => {
+    const { address, email, id, index, reason } = entry
     if (Result.isFailure(address)) {
       counts.rejected++
       return { index, email, status: "rejected", message: address.failure }
@@ -74,6 +111,6 @@ const decide = (view: View, entries: ReadonlyArray<Checked>) => {
   })
   return {
     append: [...changed].map(([id, events]) => ({ aggregate: Suppression, id, events })),
-    answer: { object: "suppression_batch" as const, ...counts, data },
+    answer: { object, ...counts, data: [...before, ...data] },
   }
 }

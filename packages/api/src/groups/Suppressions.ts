@@ -148,7 +148,7 @@ export class Suppressions extends HttpApiGroup.make("suppressions")
       annotate(
         "Add or remove suppressions in bulk",
         "suppressions:write",
-        `Suppresses or releases 1 to ${MAX_BATCH} addresses in one commit. A text that is not an address is rejected alone; the answer says what happened to each.`,
+        `Suppresses or releases 1 to ${MAX_BATCH} addresses, in parts that are committed one after the other: an address of a request that failed may be changed already, and is unchanged when the request is repeated. A text that is not an address is rejected alone; the answer says what happened to each.`,
       ),
     ),
     HttpApiEndpoint.delete("remove", "/suppressions/:email", {

@@ -26,8 +26,8 @@ export const stream = "webhook" as const
 
 export const MAX_DESCRIPTION_CHARS = 500
 export const Description = Text.name(MAX_DESCRIPTION_CHARS, 0)
-/** Maximum number of webhooks per account. Every event of the account is matched against all of them. */
-export const MAX_WEBHOOKS = 100
+/** Maximum number of webhooks per account. An event writes a call for each of them that subscribes to it. */
+export const MAX_WEBHOOKS = 20
 /** How long the previous secret signs beside the new one. */
 export const SECRET_OVERLAP_MS = 24 * Timestamp.HOUR
 /** An endpoint that fails for this long without a success is disabled. */

@@ -31,8 +31,10 @@ export const MIN_SPLIT_COMMITS = 32
  * more commits arrive until then.
  */
 export const MIN_OVERLAP_COMMITS = 16
-/** A batch takes no more commits once it has this many bytes of content. */
+/** A batch takes no more commits once it has this many bytes of content and of calls of webhooks. */
 export const MAX_BYTES_PER_BATCH = 256 * 1024
+/** Approximate bytes that a call of a webhook writes. */
+const BYTES_PER_CALL = 512
 /** Maximum number of waiting commits; more callers wait until a place is free. */
 export const MAX_COMMITS_WAITING = 10_000
 /** Maximum number of long streams read at a time outside the batches. */
@@ -65,7 +67,7 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
         return Math.min(Math.max(half, MIN_SPLIT_COMMITS), MAX_COMMITS_PER_BATCH)
       },
       maxWeight: MAX_BYTES_PER_BATCH,
-      weightOf: ({ commit }) => commit.bytes ?? 0,
+      weightOf: ({ commit }) => (commit.bytes ?? 0) + bytesOfCalls(deps, commit),
       isExclusive: CommitBatch.isExclusive,
     },
     closed,
@@ -144,6 +146,10 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
       }),
   }
 })
+
+/** Approximate bytes of the calls of webhooks that a commit writes, one event for each of its streams. */
+const bytesOfCalls = ({ remembered }: Deps, { account_id, streams }: Commit<unknown, unknown>): number =>
+  streams.length * remembered.subscriptionsOf(account_id) * BYTES_PER_CALL
 
 const closed = Exit.die(new Error("the event store is closed"))
 

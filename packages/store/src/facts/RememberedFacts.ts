@@ -54,6 +54,11 @@ export class RememberedFacts {
     return this.#isDoubted(found.accounts.keys()) ? undefined : found
   }
 
+  /** Returns how many webhooks hear of an account's events, as far as is known. */
+  subscriptionsOf(account_id: string): number {
+    return this.#subscriptions.get(Livemode.liveAccountOf(account_id))?.length ?? 0
+  }
+
   /** Remembers the facts that were read for a batch. */
   store(batch: ReadonlyArray<AccountNeeds>, facts: Facts): void {
     for (const { account_id, addresses = [], domains = [], month } of batch) {

@@ -30,6 +30,7 @@ import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../operate/NewIds.ts"
 import { Instance } from "../Instance.ts"
+import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../clock/isExpired.ts"
 import * as Records from "./Records.ts"
@@ -62,7 +63,10 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
         if (Scope.permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
         return { ...record, ...WITHHELD, content: null }
       }),
-    sendBatch: (call) => Effect.flatMap(Effect.andThen(Turn.next, currentSender), (sender) => sendBatch(call, sender)),
+    sendBatch: (call) =>
+      LargeRequests.inTurn(
+        Effect.flatMap(Effect.andThen(Turn.next, currentSender), (sender) => sendBatch(call, sender)),
+      ),
     cancel: (call) =>
       Effect.gen(function* () {
         yield* CallerReach.checkEmail(call.params.id)

@@ -14,6 +14,7 @@ import * as NewIds from "../../operate/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { changeSuppressions } from "../../accept/changeSuppressions.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
+import * as LargeRequests from "../LargeRequests.ts"
 import * as Records from "./Records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
@@ -51,10 +52,8 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
       const requested =
         add?.map(({ email, reason }) => ({ email, reason: reason ?? ("manual" as const) })) ??
         remove.map((email) => ({ email, reason: undefined }))
-      return RequestCommit.commitPrepared(
-        call,
-        Effect.andThen(takeChanges(requested.length), changeSuppressions(requested)),
-      )
+      const changing = Effect.andThen(takeChanges(requested.length), changeSuppressions(requested))
+      return LargeRequests.inTurn(RequestCommit.commitPrepared(call, changing))
     },
     remove: ({ params }) => {
       const id = Suppression.streamId(params.email)
