@@ -9,6 +9,7 @@ import { unsubscribeTokens } from "./scenarios/access/unsubscribeTokens.ts"
 import { connections } from "./scenarios/http/connections.ts"
 import { halfBodies } from "./scenarios/http/halfBodies.ts"
 import { largestMail } from "./scenarios/http/largestMail.ts"
+import { largeLists } from "./scenarios/http/largeLists.ts"
 import { LARGEST_REQUESTS } from "./scenarios/http/largestRequests.ts"
 import { metricsHost } from "./scenarios/http/metricsHost.ts"
 import { pipelined } from "./scenarios/http/pipelined.ts"
@@ -17,6 +18,7 @@ import { requestLogFlood } from "./scenarios/http/requestLogFlood.ts"
 import { sandboxLines } from "./scenarios/http/sandboxLines.ts"
 import { unreadDocs } from "./scenarios/http/unreadDocs.ts"
 import { webhookFanOut } from "./scenarios/http/webhookFanOut.ts"
+import { unreadStreams } from "./scenarios/http/unreadStreams.ts"
 import { webhookHints } from "./scenarios/http/webhookHints.ts"
 import { addressHeaders } from "./scenarios/mail/addressHeaders.ts"
 import { cubicReport } from "./scenarios/mail/cubicReport.ts"
@@ -57,5 +59,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   terminal,
   unsubscribeTokens,
   scheduleAndCancel,
+  largeLists,
+  unreadStreams,
   ...LARGEST_REQUESTS,
 ]

@@ -151,6 +151,12 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("`limit` of a list, by default", "DEFAULT_LIMIT", LISTS, "the rest is on the next page"),
       customer("`limit` of `GET /events`", "MAX_EVENTS", EVENTS, "400"),
       customer("`limit` of `GET /events`, by default", "DEFAULT_EVENTS", EVENTS, "the rest is on the next page"),
+      customer(
+        "Stored bytes of a page of events or emails",
+        "MAX_PAGE_BYTES",
+        "packages/store/src/feed/PageBytes.ts",
+        "the page ends early, the rest is on the next page",
+      ),
       customer("`subject` filter of `GET /email/logs`", "MAX_SUBJECT_FILTER_CHARS", LOGS, "400"),
       customer("`tag` filters of `GET /email/logs`", "MAX_TAG_FILTERS", LOGS, "400"),
       customer("`path` filter of `GET /requests`", "MAX_PATH_FILTER_CHARS", REQUESTS, "400"),
@@ -343,11 +349,18 @@ export const productBounds: ReadonlyArray<Group> = [
     bounds: [
       customer("Entries in a list of Postmark", "MAX_COUNT", POSTMARK_LISTS, "422, 300"),
       customer(
-        "Pages of 100 emails that a list of Postmark searches, which bounds `count` and `offset` together",
+        "Emails that a list of Postmark searches, which bounds `count` and `offset` together",
+        "MAX_REACH",
+        POSTMARK_LISTS,
+        "422, 300",
+      ),
+      customer(
+        "Pages in which a list of Postmark reads them, which are shorter where the emails are large",
         "MAX_PAGES",
         POSTMARK_LISTS,
         "422, 300",
       ),
+      customer("The entries in an answer of a list of Postmark", "MAX_ANSWER_CHARS", POSTMARK_LISTS, "422, 300"),
       customer(
         "Addresses that one call of Postmark suppresses or releases",
         "MAX_ADDRESSES",

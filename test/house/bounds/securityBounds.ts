@@ -185,6 +185,12 @@ export const securityBounds: ReadonlyArray<Group> = [
         "400 at `/compat/resend`",
       ),
       customer("Event streams per account and process", "MAX_STREAMS_PER_ACCOUNT", FEED, "422 `too_many_streams`"),
+      operator(
+        "Stored bytes that a stream reads in one step, of 100 events at most",
+        "STREAM_PAGE_BYTES",
+        FEED,
+        "the rest follows when the client has read them",
+      ),
       customer("Time of an event stream", "MAX_STREAM", FEED, "it ends; the client connects again"),
       customer(
         "Requests that wait for events per account and process",

@@ -8,12 +8,19 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
+import { largeRecipients } from "../../support/mail/largeMail.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 
 const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World.layer))
 const NO_WAIT = Duration.zero
 const LONG = Duration.seconds(15)
 const VERY_LONG = Duration.minutes(10)
+
+/** All pages of a stream, which is open while it is read. */
+const streamOf = (
+  feed: EventFeed.EventFeed["Service"],
+  query: { readonly after: bigint; readonly account_id: string },
+) => Stream.unwrap(feed.stream(query))
 
 /** The store of another node on the same database. */
 const otherNode = Effect.gen(function* () {
@@ -45,6 +52,21 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     )
     const third = yield* feed.next({ after: second.upTo, account_id, limit: 2 }, NO_WAIT)
     assert.deepStrictEqual(third.events, [])
+  })
+
+  it.effect("ends a page with the event that reaches its bytes", function* () {
+    const feed = yield* EventFeed.EventFeed
+    const account_id = id("AccountId")
+    for (const _ of [1, 2, 3]) yield* Webhooks.acceptEmail(account_id)
+    const positions = yield* positionsInLog(account_id)
+    const seen: Array<bigint> = []
+    for (let page = yield* feed.next({ after: 0n, account_id, max_bytes: 1 }, NO_WAIT); ;) {
+      seen.push(...page.events.map(({ position }) => position))
+      assert.deepStrictEqual([page.events.length, page.more], [1, seen.length < positions.length])
+      if (!page.more) break
+      page = yield* feed.next({ after: page.upTo, account_id, max_bytes: 1 }, NO_WAIT)
+    }
+    assert.deepStrictEqual(seen, positions)
   })
 
   it.effect("is woken by another node's commits, and not by other accounts", function* () {
@@ -122,7 +144,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     const account_id = id("AccountId")
     yield* Webhooks.acceptEmail(account_id)
     const [first] = yield* positionsInLog(account_id)
-    const seen = feed.stream({ after: first ?? 0n, account_id }).pipe(
+    const seen = streamOf(feed, { after: first ?? 0n, account_id }).pipe(
       Stream.flatMap(({ events }) => Stream.fromIterable(events)),
       Stream.take(3),
       Stream.runCollect,
@@ -136,12 +158,26 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     )
   })
 
+  it.effect("streams large events in small steps, so that a stream that nobody reads holds little", function* () {
+    const feed = yield* EventFeed.EventFeed
+    const account_id = id("AccountId")
+    for (let nth = 0; nth < 12; nth++) yield* Webhooks.acceptEmail(account_id, largeRecipients())
+    const [first] = yield* Stream.runCollect(Stream.take(streamOf(feed, { after: 0n, account_id }), 1))
+    const chars = first?.events.map(({ data }) => JSON.stringify(data).length) ?? []
+    assert.isAtLeast(chars.length, 2)
+    assert.isBelow(
+      chars.reduce((sum, each) => sum + each, 0),
+      2 * EventFeed.STREAM_PAGE_BYTES,
+    )
+    assert.isTrue(first?.more)
+  })
+
   it.effect("ends streams and waits when its node stops", function* () {
     const scope = yield* Scope.make()
     const built = yield* Layer.buildWithScope(Layer.fresh(EventFeed.EventFeed.layer), scope)
     const feed = Context.get(built, EventFeed.EventFeed)
     const account_id = id("AccountId")
-    const stream = yield* Effect.forkChild(Stream.runDrain(feed.stream({ after: 0n, account_id })))
+    const stream = yield* Effect.forkChild(Stream.runDrain(streamOf(feed, { after: 0n, account_id })))
     const reader = yield* Effect.forkChild(feed.next({ after: 0n, account_id }, LONG))
     yield* World.until(
       Effect.sync(() => feed.waiting()),
@@ -152,25 +188,15 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     assert.deepStrictEqual((yield* Fiber.join(reader)).events, [])
   })
 
-  it.effect("limits open streams per account", function* () {
+  it.effect("limits open streams per account, whether they are read or not", function* () {
     const feed = yield* EventFeed.EventFeed
-    const account_id = id("AccountId")
-    const open = Stream.runDrain(feed.stream({ after: 0n, account_id }))
-    const readers = yield* Effect.forEach(Array.from({ length: EventFeed.MAX_STREAMS_PER_ACCOUNT }), () =>
-      Effect.forkChild(open),
-    )
-    yield* World.until(
-      Effect.sync(() => feed.waiting()),
-      (waiting) => waiting === readers.length,
-    )
-    assert.strictEqual((yield* Effect.flip(open))._tag, "TooManyStreams")
-    yield* Fiber.interruptAll(readers.slice(0, 1))
-    const another = yield* Effect.forkChild(open)
-    yield* World.until(
-      Effect.sync(() => feed.waiting()),
-      (waiting) => waiting === readers.length,
-    )
-    yield* Fiber.interruptAll([...readers, another])
+    const open = feed.stream({ after: 0n, account_id: id("AccountId") })
+    const refused = Effect.gen(function* () {
+      for (let nth = 0; nth < EventFeed.MAX_STREAMS_PER_ACCOUNT; nth++) yield* open
+      return yield* Effect.flip(open)
+    })
+    for (const _ of ["first", "after their scope has closed"])
+      assert.strictEqual((yield* Effect.scoped(refused))._tag, "TooManyStreams")
   })
 })
 
@@ -227,7 +253,7 @@ layer(Feeds, { excludeTestServices: true })("readers with concurrent writers", (
       const streamed = yield* Effect.forEach(accounts, (account_id) =>
         Effect.gen(function* () {
           const seen: Array<bigint> = []
-          const fiber = yield* feed.stream({ after: 0n, account_id }).pipe(
+          const fiber = yield* streamOf(feed, { after: 0n, account_id }).pipe(
             Stream.runForEach(({ events }) =>
               Effect.sync(() => void seen.push(...events.map(({ position }) => position))),
             ),

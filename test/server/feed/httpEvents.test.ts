@@ -1,5 +1,8 @@
 import { Cursors } from "@waybill/store/feed/Cursors"
-import { Clock, Effect, Fiber } from "effect"
+import { Clock, Duration, Effect, Fiber } from "effect"
+import { MAX_STREAMS_PER_ACCOUNT } from "../../../apps/server/src/live/EventFeed.ts"
+import * as http from "node:http"
+import * as net from "node:net"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
@@ -46,6 +49,16 @@ const openStream = (url: string, key: string, headers: Readonly<Record<string, s
     void pump().catch(() => (state.ended = true))
     return { status: response.status, type: response.headers.get("content-type"), messages, state }
   })
+
+/** Opens a stream on a connection of its own, reads nothing of it, and returns its status. */
+const openUnread = (url: string, key: string) =>
+  Effect.acquireRelease(
+    Effect.callback<http.IncomingMessage>((resume) => {
+      const headers = { authorization: `Bearer ${key}` }
+      http.get(url, { agent: false, headers }, (response) => resume(Effect.succeed(response)))
+    }),
+    (response) => Effect.sync(() => response.destroy()),
+  ).pipe(Effect.map(({ statusCode }) => statusCode))
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events", (it) => {
   it.effect("with wait returns when an event happens, or empty after the wait", function* () {
@@ -206,6 +219,33 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (i
     assert.deepStrictEqual([session.account_id, session.actor], [account_id, { type: "api_key", id: actor }])
     const stats = yield* Effect.promise(() => waybill.stats.get({ group_by: ["day", "domain"] }))
     assert.deepStrictEqual(stats.group_by, ["day", "domain"])
+  })
+
+  it.effect("refuses more streams than an account may have, also if they are requested together", function* () {
+    const { key, world } = yield* signUp()
+    const openAll = (count: number) =>
+      Effect.all(
+        Array.from({ length: count }, () => openUnread(`${world.url}/v1/events/stream`, key)),
+        { concurrency: "unbounded" },
+      )
+    const statuses = yield* Effect.scoped(openAll(MAX_STREAMS_PER_ACCOUNT + 2))
+    assert.deepStrictEqual(statuses.toSorted(), [
+      ...Array.from({ length: MAX_STREAMS_PER_ACCOUNT }, () => 200),
+      422,
+      422,
+    ])
+    // Clients that hung up hold no places, whenever they did.
+    const { hostname, port } = new URL(world.url)
+    for (let nth = 0; nth < MAX_STREAMS_PER_ACCOUNT; nth++) {
+      const socket = net.connect(Number(port), hostname)
+      socket.on("error", () => undefined)
+      socket.write(`GET /v1/events/stream HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\n\r\n`)
+      yield* Effect.sleep(Duration.millis(nth / 4))
+      socket.destroy()
+    }
+    yield* World.until(Effect.scoped(openAll(MAX_STREAMS_PER_ACCOUNT)), (again) =>
+      again.every((status) => status === 200),
+    )
   })
 
   it.effect("requires an administrative key", function* () {

@@ -14,6 +14,7 @@ import {
   type Write,
 } from "@waybill/store/commit/LogStorage"
 import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
+import * as PageBytes from "@waybill/store/feed/PageBytes"
 import { NOTHING_ASSUMED } from "@waybill/store/facts/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
@@ -147,9 +148,11 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   it.effect("the feed of an account is read without the events of others", function* () {
     for (const types of [undefined, ["EmailQueued", "EmailOpened"]]) {
       const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
-      const found = yield* plans((storage) => storage.feed(query))
-      holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
-      for (const { steps } of found) assert.notInclude(steps, "Sort")
+      for (const bound of [{}, { max_bytes: PageBytes.MAX_PAGE_BYTES }]) {
+        const found = yield* plans((storage) => storage.feed({ ...query, ...bound }))
+        holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
+        for (const { steps } of found) assert.notInclude(steps, "Sort")
+      }
     }
   })
 

@@ -8,6 +8,7 @@ import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import * as PageBytes from "@waybill/store/feed/PageBytes"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as IdKey from "@waybill/store/postgres/IdKey"
@@ -64,7 +65,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
     assert.strictEqual(EmailLogSource.listsOf(common.source), 2 * 2)
     // Each list has a message in two.
     assert.isAtLeast(common.examined, EmailLogChoice.SAMPLE / 2)
-    const step = yield* EmailLogWalk.walkCommon(sql, filter, common, LIMIT + 1)
+    const step = yield* EmailLogWalk.walkCommon(sql, filter, common, {
+      messages: LIMIT + 1,
+      bytes: PageBytes.MAX_PAGE_BYTES,
+    })
     assert.deepStrictEqual([step.rows, step.isEnd, step.last], [[], false, common.last])
     assert.isBelow(Math.abs(nthOf(common.last) - (MESSAGES - 2 * EmailLogChoice.SAMPLE)), 3)
   })

@@ -3,6 +3,7 @@ import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
+import * as PageBytes from "@waybill/store/feed/PageBytes"
 import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as EmailWords from "@waybill/store/search/EmailWords"
@@ -84,7 +85,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
       source,
       filter.range,
       EmailLogFilter.isExact(filter) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
-      LIMIT + 1,
+      { messages: LIMIT + 1, bytes: PageBytes.MAX_PAGE_BYTES },
     ),
   }))
 })

@@ -5,6 +5,7 @@ import * as PerCell from "@waybill/store/cells/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Epoch from "@waybill/store/postgres/Epoch"
 import * as Feed from "@waybill/store/feed/Feed"
+import * as PageBytes from "@waybill/store/feed/PageBytes"
 import type { FeedPage, FeedQuery } from "@waybill/store/commit/LogStorage"
 import { Context, Data, Deferred, Duration, Effect, Layer, Option, Scope, Stream } from "effect"
 import * as FeedReaders from "./FeedReaders.ts"
@@ -22,8 +23,11 @@ export const MAX_STREAM = Duration.minutes(5)
 export const MAX_WAIT = Duration.seconds(20)
 /** Events read in one step of a stream. */
 const STREAM_PAGE = 100
+/** Bytes of stored events in one step of a stream: what a stream holds whose client does not read is a few times as much. */
+export const STREAM_PAGE_BYTES = 128 * 1024
 
-export interface Query extends FeedQuery {
+/** A query of an account's events, whose pages end by bytes as well. The store hands the bound on to `Feed.read`. */
+export interface Query extends FeedQuery, Partial<PageBytes.Bound> {
   readonly account_id: string
 }
 
@@ -34,12 +38,13 @@ export class EventFeed extends Context.Service<
     /** Returns the next page of events. Waits for up to `wait` while it would be empty. */
     readonly next: (query: Query, wait: Duration.Duration) => Effect.Effect<FeedPage>
     /**
-     * Emits all events after a position as they are committed, and an empty page after an idle period. Ends after
-     * `MAX_STREAM`.
+     * Opens a stream of all events after a position as they are committed, with an empty page after an idle period. It ends
+     * after `MAX_STREAM`, and is open until the scope closes, whether it is read or not. Fails for an account that has
+     * reached its limit of open streams.
      */
-    readonly stream: (query: Omit<Query, "limit">) => Stream.Stream<FeedPage, TooManyStreams>
-    /** Fails for an account that has reached its limit of open streams. */
-    readonly checkStreamLimit: (account_id: string) => Effect.Effect<void, TooManyStreams>
+    readonly stream: (
+      query: Omit<Query, "limit">,
+    ) => Effect.Effect<Stream.Stream<FeedPage>, TooManyStreams, Scope.Scope>
     /** Fails for a position beyond the end of the log. */
     readonly checkPosition: (after: bigint) => Effect.Effect<void, PositionAhead>
     /** Position of the present end of the log. */
@@ -106,13 +111,14 @@ const make = Effect.gen(function* () {
   /** Reads a page, and while it is empty again after each signal, until the wait is over. */
   const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage> =>
     Effect.flatMap(MonotonicClock.millis, (began) => {
+      const bounded: Query = { max_bytes: PageBytes.MAX_PAGE_BYTES, ...query }
       const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
       const step = (after: bigint): Effect.Effect<FeedPage> =>
         Effect.acquireUseRelease(
           subscribe(query.account_id),
           ({ signal }) =>
             Effect.gen(function* () {
-              const page = yield* store.feed({ ...query, after })
+              const page = yield* store.feed({ ...bounded, after })
               const left = end - (yield* MonotonicClock.millis)
               if (page.events.length > 0 || signal === undefined || left <= 0 || closing) return { page, isLast: true }
               yield* Effect.timeoutOption(Deferred.await(signal), Duration.millis(left))
@@ -126,17 +132,19 @@ const make = Effect.gen(function* () {
       return step(query.after)
     })
 
-  const checkStreamLimit = (account_id: string) =>
-    Effect.suspend(() =>
-      (streams.get(account_id) ?? 0) < MAX_STREAMS_PER_ACCOUNT ? Effect.void : Effect.fail(new TooManyStreams()),
-    )
   const end = Effect.orDie(Feed.settled(sql))
   const checkPosition = (after: bigint) =>
     Effect.gen(function* () {
       if (after > 0n && (yield* Effect.orDie(Epoch.isAhead(sql, after)))) yield* new PositionAhead()
     })
+  /** Checks and takes in one step: of streams that are requested together, no more are opened. */
   const openStream = (account_id: string) =>
-    Effect.map(checkStreamLimit(account_id), () => void streams.set(account_id, (streams.get(account_id) ?? 0) + 1))
+    Effect.suspend(() => {
+      const open = streams.get(account_id) ?? 0
+      if (open >= MAX_STREAMS_PER_ACCOUNT) return Effect.fail(new TooManyStreams())
+      streams.set(account_id, open + 1)
+      return Effect.void
+    })
   const closeStream = (account_id: string) =>
     Effect.sync(() => {
       const open = (streams.get(account_id) ?? 1) - 1
@@ -144,23 +152,21 @@ const make = Effect.gen(function* () {
       else streams.set(account_id, open)
     })
 
-  const stream = (query: Omit<Query, "limit">): Stream.Stream<FeedPage, TooManyStreams> =>
-    Stream.unwrap(
+  const stream = Effect.fnUntraced(function* (query: Omit<Query, "limit">) {
+    yield* Effect.acquireRelease(openStream(query.account_id), () => closeStream(query.account_id))
+    const end = (yield* MonotonicClock.millis) + Duration.toMillis(MAX_STREAM)
+    const bounds = { limit: STREAM_PAGE, max_bytes: STREAM_PAGE_BYTES }
+    return Stream.paginate(query.after, (after) =>
       Effect.gen(function* () {
-        yield* Effect.acquireRelease(openStream(query.account_id), () => closeStream(query.account_id))
-        const end = (yield* MonotonicClock.millis) + Duration.toMillis(MAX_STREAM)
-        return Stream.paginate(query.after, (after) =>
-          Effect.gen(function* () {
-            const page = yield* next({ ...query, after, limit: STREAM_PAGE }, MAX_WAIT)
-            const isLast = closing || (yield* MonotonicClock.millis) >= end
-            return [[page], isLast ? Option.none<bigint>() : Option.some(page.upTo)] as const
-          }),
-        )
+        const page = yield* next({ ...query, ...bounds, after }, MAX_WAIT)
+        const isLast = closing || (yield* MonotonicClock.millis) >= end
+        return [[page], isLast ? Option.none<bigint>() : Option.some(page.upTo)] as const
       }),
     )
+  })
 
   // Readers are woken at the end, because a stop would wait for them; they then return what they have.
   yield* Effect.addFinalizer(() => Effect.sync(() => (closing = true)))
 
-  return EventFeed.of({ next, stream, checkStreamLimit, checkPosition, end, waiting: () => waiting })
+  return EventFeed.of({ next, stream, checkPosition, end, waiting: () => waiting })
 })

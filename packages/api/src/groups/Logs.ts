@@ -105,7 +105,7 @@ export class Logs extends HttpApiGroup.make("logs")
         annotate(
           "List emails",
           "email:logs:read",
-          "Newest first. `next_cursor` is the `after` of the next page; `before` pages towards newer emails. Filters are fast on any number of messages.",
+          "Newest first. `next_cursor` is the `after` of the next page; `before` pages towards newer emails. Filters are fast on any number of messages. A page of large emails, or of a rare filter, may hold fewer than `limit` and still have `has_more`.",
         ),
       )
       .annotate(Bucket, "logs"),

@@ -7,6 +7,7 @@ import * as Iso from "../postgres/Iso.ts"
 import * as Watermark from "./Watermark.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import * as PageBytes from "./PageBytes.ts"
 
 /** Returns the last position that a writer has allocated, committed or not. */
 export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlError.SqlError> =>
@@ -58,12 +59,12 @@ export const settled = Effect.fnUntraced(function* (
 /** Reads the log in order; no event is skipped or repeated, also while transactions write. */
 export const read = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  query: FeedQuery,
+  query: FeedQuery & Partial<PageBytes.Bound>,
 ): Effect.fn.Return<FeedPage, SqlError.SqlError> {
   const upTo = yield* settled(sql)
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
-  const rows = yield* sql<PackedEvent.Row>`
+  const selected = sql`
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
     FROM events
@@ -71,14 +72,20 @@ export const read = Effect.fnUntraced(function* (
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
       ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
     ORDER BY position LIMIT ${limit + 1}::int`
-  return page(rows.map(PackedEvent.open), limit, upTo)
+  const { account_id, max_bytes } = query
+  if (account_id === undefined || max_bytes === undefined)
+    return page((yield* sql<PackedEvent.Row>`${selected}`).map(PackedEvent.open), limit, upTo)
+  const bound = { max_bytes, with_messages: query.with_messages === true }
+  const rows = yield* PageBytes.cut(sql, selected, account_id, bound)
+  const events = rows.map(({ selected: _, ...row }) => PackedEvent.open(row))
+  return page(events, limit, upTo, rows[0]?.selected)
 })
 
-/** Makes a page of events, of which one more than `limit` was read to see whether more follow. */
-export const page = (rows: ReadonlyArray<Stored>, limit: number, upTo: bigint): FeedPage => {
+/** Makes a page of events, of which one more than `limit` was found to see whether more follow. */
+export const page = (rows: ReadonlyArray<Stored>, limit: number, upTo: bigint, found = rows.length): FeedPage => {
   const events = rows.slice(0, limit)
   const last = events.at(-1)
-  const more = rows.length > limit && last !== undefined
+  const more = found > events.length && last !== undefined
   return { events, upTo: more ? last.position : upTo, more }
 }
 

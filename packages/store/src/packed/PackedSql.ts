@@ -10,6 +10,10 @@ const column = (row: string, name: string): string => (row === "" ? name : `${ro
 export const columns = (sql: SqlClient.SqlClient, row = ""): Fragment =>
   sql.literal(["data", "meta", "packed"].map((name) => column(row, name)).join(", "))
 
+/** Bytes of what a row says of its event. A packed event is not read for that. */
+export const bytes = (sql: SqlClient.SqlClient, row: string): Fragment =>
+  sql.literal(`octet_length(coalesce(${column(row, "packed")}, ${column(row, "data")}::text))`)
+
 const call = (sql: SqlClient.SqlClient, name: string, row: string, token: number, field: string): Fragment =>
   sql.literal(`${name}(${column(row, "packed")}, ${token}, ${column(row, "data")}, '${field}')`)
 

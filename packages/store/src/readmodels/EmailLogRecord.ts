@@ -88,13 +88,18 @@ export type History = ReadonlyArray<string> | null
 const TIME = Layout.tokenOf("EmailOpened", "at")
 
 /** SQL of the history of one message, for the statement that finds the message. Text is cheaper to make than JSON. */
-export const history = (sql: PgClient.PgClient, account_id: Fragment, id: Fragment): Fragment => sql`ARRAY(
+export const history = (
+  sql: PgClient.PgClient,
+  account_id: Fragment,
+  id: Fragment,
+  which = sql.literal(""),
+): Fragment => sql`ARRAY(
   SELECT CASE WHEN packed IS NULL THEN type || ' ' || (meta ->> 'schema_version') || ' '
       || CASE WHEN type = ANY(${VISITS}::text[]) THEN jsonb_build_object('at', data -> 'at') ELSE data END::text
     WHEN type = ANY(${VISITS}::text[])
       THEN type || E'\n' || ${"\t".repeat(TIME - 1)} || split_part(packed, E'\t', ${sql.literal(String(TIME))})
     ELSE type || E'\n' || packed END
-  FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version)`
+  FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ${which} ORDER BY version)`
 
 /** Folds a history; undefined if there is no such message. */
 export const messageOf = (id: string, history: History): Email.Message | undefined => {
@@ -124,9 +129,16 @@ const parse = (id: string, text: string): Email.Event => {
 
 /** Returns the records of an account's messages, by their ids. */
 export const find = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
+  read(sql, account_id, ids, sql.literal(""))
+
+/** Returns the records of messages as they were accepted, whatever has happened since. */
+export const accepted = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
+  read(sql, account_id, ids, sql.literal("AND version = 1"))
+
+const read = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>, which: Fragment) =>
   Effect.map(
     sql<{ readonly id: string; readonly history: History }>`
-      SELECT wanted.id, ${history(sql, sql`${account_id}`, sql`wanted.id`)} AS history
+      SELECT wanted.id, ${history(sql, sql`${account_id}`, sql`wanted.id`, which)} AS history
       FROM unnest(${ids}::text[]) AS wanted(id)`,
     (rows) =>
       new Map(

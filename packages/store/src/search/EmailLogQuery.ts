@@ -10,6 +10,7 @@ import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
+import * as PageBytes from "../feed/PageBytes.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../commit/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -63,6 +64,7 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
   let chunk = EmailLogFilter.isExact(filter) ? limit + 1 : FIRST_CHUNK
   const messages: Array<EmailLogWalk.MatchingMessage> = []
   let examined = 0
+  let bytes = 0
   let hasTexts = false
   while (examined < MAX_EXAMINED) {
     // At the present rate the next step would not fill the page, so look for a rarer list.
@@ -78,12 +80,15 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
     // No message has a text that no text of the account contains, or facets that none of its messages has.
     if (EmailLogSource.listsOf(choice.source) === 0) return pageOf(limit, order, messages, null)
     const wanted = limit + 1 - messages.length
+    const room = { messages: wanted, bytes: PageBytes.MAX_PAGE_BYTES - bytes }
     const step = yield* choice.common === undefined
-      ? EmailLogWalk.walk(sql, filter, choice.source, range, EmailLogSource.cap(chunk, choice.source), wanted)
-      : EmailLogWalk.walkCommon(sql, filter, choice.common, wanted)
+      ? EmailLogWalk.walk(sql, filter, choice.source, range, EmailLogSource.cap(chunk, choice.source), room)
+      : EmailLogWalk.walkCommon(sql, filter, choice.common, room)
     messages.push(...step.rows)
     if (messages.length > limit || step.isEnd) return pageOf(limit, order, messages, null)
     range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
+    if (step.isFull) break
+    bytes += step.bytes
     examined += step.examined
     const needed = (wanted - step.rows.length) / (messages.length / examined)
     chunk = Math.min(Math.max(Math.ceil(SPARE * needed), FIRST_CHUNK), chunk * CHUNK_GROWTH, MAX_CHUNK)

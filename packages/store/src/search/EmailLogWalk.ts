@@ -19,7 +19,15 @@ interface WalkedRow {
   readonly id: string | null
   /** Number of its status. */
   readonly status: number | null
+  readonly bytes: number | null
+  /** Null of messages that the page has no more bytes for. */
   readonly history: EmailLogRecord.History
+}
+
+/** How much a step may find. It finds one message at least, however many bytes it has. */
+export interface Room {
+  readonly messages: number
+  readonly bytes: number
 }
 
 /** Whether every message of the source has the term, up to terms with the same key. */
@@ -45,28 +53,30 @@ export const statement = (
   source: EmailLogSource.Source,
   range: EmailLogSource.Range,
   chunk: number,
-  maxMatches: number,
+  room: Room,
 ) => {
   const newestFirst = filter.order === "newest first"
   const direction = sql.literal(newestFirst ? "DESC" : "ASC")
   const terms = filter.terms.filter((term) => !guarantees(source, term))
-  const streamId = sql`id_of('msg', matching.id)`
+  const streamId = sql`id_of('msg', message.id)`
   return sql<WalkedRow>`
     WITH walked AS MATERIALIZED (${EmailLogSource.ids(sql, source, range, filter.order, chunk)})
-    SELECT span.examined, span.last, matching.id, matching.status,
-      CASE WHEN matching.id IS NOT NULL THEN ${EmailLogRecord.history(sql, sql`${range.account_id}`, streamId)} END AS history
+    SELECT span.examined, span.last, measured.id, measured.status, measured.bytes,
+      CASE WHEN coalesce(measured.bytes_before, 0) < ${room.bytes}::int THEN measured.history END AS history
     FROM (SELECT (SELECT count(*)::int FROM walked) AS examined,
       (SELECT id FROM walked ORDER BY id ${sql.literal(newestFirst ? "ASC" : "DESC")} LIMIT 1) AS last) AS span
     LEFT JOIN LATERAL (
-      SELECT message.id, message.status FROM walked
-      CROSS JOIN LATERAL (
+      SELECT matching.*, pg_column_size(matching.history) AS bytes, sum(pg_column_size(matching.history)) OVER (
+        ORDER BY matching.id ${direction} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
+      FROM (SELECT message.id, message.status, ${EmailLogRecord.history(sql, sql`${range.account_id}`, streamId)} AS history
+      FROM walked CROSS JOIN LATERAL (
         SELECT l.id, l.status FROM email_log l ${EmailLogFilter.acceptedJoin(sql, filter)}
         WHERE l.account_id = ${range.account}::uuid AND l.id = walked.id ${EmailLogFilter.conditions(sql, filter)}
           ${sql.join(" ", false)(terms.map((term) => hasTerm(sql, range.account, term)))} LIMIT 1
       ) AS message
-      ORDER BY message.id ${direction} LIMIT ${maxMatches}::int
-    ) AS matching ON true
-    ORDER BY matching.id ${direction}`
+      ORDER BY message.id ${direction} LIMIT ${room.messages}::int) AS matching
+    ) AS measured ON true
+    ORDER BY measured.id ${direction}`
 }
 
 /** Messages of a step, and how far it has come. */
@@ -76,15 +86,20 @@ interface Step {
   readonly examined: number
   /** Whether the source has no further ids. */
   readonly isEnd: boolean
+  readonly bytes: number
+  /** Whether the page has no more bytes. */
+  readonly isFull: boolean
   /** Key from which the next step continues. */
   readonly last: IdKey.IdKey
 }
 
 export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statement>) {
-  const [, filter, , , chunk, maxMatches] = of
+  const [, filter, , , chunk, room] = of
   const found = yield* statement(...of)
-  const matches = found.flatMap(({ history, id, status }) =>
-    id === null ? [] : [{ key: IdKey.fromUuid(id), status: status ?? 0, history }],
+  const matches = found.flatMap(({ bytes, history, id, status }) =>
+    id === null || history === null
+      ? []
+      : [{ key: IdKey.fromUuid(id), status: status ?? 0, bytes: bytes ?? 0, history }],
   )
   const rows = matches.flatMap(({ history, key, status }): ReadonlyArray<MatchingMessage> => {
     const id = IdKey.idOf("EmailId", key)
@@ -93,11 +108,15 @@ export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statem
     return [{ id, record: EmailLogRecord.of(message, history?.length ?? 0) }]
   })
   const examined = found[0]?.examined ?? 0
+  const bytes = matches.reduce((sum, match) => sum + match.bytes, 0)
+  const isWhole = found.every(({ history, id }) => id === null || history !== null)
   // If some matches had only the keys of what is searched, there may be others after the last one that was read.
-  const isCut = matches.length === maxMatches && rows.length < maxMatches
+  const isCut = !isWhole || (matches.length === room.messages && rows.length < room.messages)
   return {
     rows,
     examined,
+    bytes,
+    isFull: bytes >= room.bytes,
     isEnd: examined < chunk && !isCut,
     last: (isCut ? matches.at(-1)?.key : undefined) ?? IdKey.fromUuid(found[0]?.last ?? IdKey.LOWEST),
   } satisfies Step
@@ -108,8 +127,8 @@ export const walkCommon = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   filter: EmailLogFilter.Filter,
   { examined, isEnd, last, range, source }: EmailLogChoice.Common,
-  maxMatches: number,
+  room: Room,
 ) {
-  const step = yield* walk(sql, filter, source, range, EmailLogSource.MAX_ENTRIES, maxMatches)
+  const step = yield* walk(sql, filter, source, range, EmailLogSource.MAX_ENTRIES, room)
   return step.isEnd ? { ...step, examined, isEnd, last } : step
 })

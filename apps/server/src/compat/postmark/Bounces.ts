@@ -1,5 +1,5 @@
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
-import { Effect } from "effect"
+import { Effect, identity } from "effect"
 import { NativeError, type Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
@@ -46,7 +46,9 @@ const list: Route = {
       tag: query.get("tag"),
       created_before: yield* Paging.until(query),
     })
-    const found = yield* Paging.read("/v1/email/logs", filters, range, of).pipe(Respelling.respelled(Filters.spelling))
+    const found = yield* Paging.read("/v1/email/logs", filters, range, of, identity).pipe(
+      Respelling.respelled(Filters.spelling),
+    )
     return Native.ok({ TotalCount: found.total, Bounces: found.entries })
   }),
 }

@@ -54,10 +54,11 @@ const list: Route = {
       created_before: yield* Paging.until(query),
     })
     for (const tag of [...query.getAll("tag"), ...query.getAll("metadata")]) filters.append("tag", tag)
-    const found = yield* Paging.read("/v1/email/logs", filters, range, (record: EmailRecord) => [record]).pipe(
+    const pick = (record: EmailRecord) => [record]
+    const found = yield* Paging.read("/v1/email/logs", filters, range, pick, fieldsOf).pipe(
       Respelling.respelled(Filters.spelling),
     )
-    return Native.ok({ TotalCount: found.total, Messages: found.entries.map(fieldsOf) })
+    return Native.ok({ TotalCount: found.total, Messages: found.entries })
   }),
 }
 

@@ -1,14 +1,19 @@
 import * as Page from "@waybill/api/schemas/Page"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Turn from "@waybill/domain/values/Turn"
 import { DateTime, Effect, Option } from "effect"
 import * as Native from "../Native.ts"
 
-/** Maximum number of pages of our own list that one request reads: Postmark's lists begin at an offset, ours at an id. */
-export const MAX_PAGES = 10
-/** Maximum sum of `count` and `offset`. */
-export const MAX_REACH = MAX_PAGES * Page.MAX_LIMIT
+/** Maximum sum of `count` and `offset`, and of messages that one request reads: Postmark's lists begin at an offset, ours at an id. */
+export const MAX_REACH = 1_000
+/** Maximum number of pages of our own list that one request reads. Pages of large messages are shorter than others. */
+export const MAX_PAGES = 20
 /** Maximum number of entries in an answer, as in Postmark. */
 export const MAX_COUNT = 500
+/** Maximum length of the entries of an answer. Postmark's lists have no cursor, so that a part of them cannot be answered. */
+export const MAX_ANSWER_CHARS = 4 * 1024 * 1024
+/** Length of entries after which other requests have their turn. */
+const TURN_CHARS = 256 * 1024
 /** Number of entries that Postmark's clients ask for if their user does not say. */
 const DEFAULT_COUNT = 100
 
@@ -39,32 +44,51 @@ interface ListPage<Row> {
 }
 
 /**
- * Reads our own list, newest first, until a range of the entries that `pick` makes of its rows is complete. The total is
- * one more than what was reached while the list goes on, because our lists are not counted.
+ * Reads our own list, newest first, until a range of the entries that `pick` makes of its rows is complete, and shows those.
+ * The total is one more than what was reached while the list goes on, because our lists are not counted.
  */
-export const read = Effect.fnUntraced(function* <Row, Entry>(
+export const read = Effect.fnUntraced(function* <Row, Entry, Shown>(
   path: string,
   filters: URLSearchParams,
   { count, offset }: Range,
   pick: (row: Row) => ReadonlyArray<Entry>,
+  show: (entry: Entry) => Shown,
 ) {
-  const entries: Array<Entry> = []
+  const end = offset + count
+  const entries: Array<Shown> = []
+  let [reached, rows, chars, sinceTurn] = [0, 0, 0, 0]
   const query = new URLSearchParams(filters)
   query.set("limit", String(Page.MAX_LIMIT))
-  for (let page = 0; page < MAX_PAGES; page++) {
+  for (let page = 0; page < MAX_PAGES && rows < MAX_REACH; page++) {
     const { data, next_cursor } = yield* Native.call<ListPage<Row>>({ method: "GET", path: `${path}?${query}` })
-    entries.push(...data.flatMap(pick))
-    if (next_cursor === null) return { total: entries.length, entries: entries.slice(offset, offset + count) }
-    if (entries.length > offset + count) break
+    yield* Turn.next
+    rows += data.length
+    for (const entry of data.flatMap(pick)) {
+      if (reached++ < offset || reached > end) continue
+      const shown = show(entry)
+      const length = JSON.stringify(shown).length
+      entries.push(shown)
+      chars += length
+      sinceTurn += length
+      if (chars > MAX_ANSWER_CHARS) return yield* tooLarge(entries.length)
+      if (sinceTurn < TURN_CHARS) continue
+      sinceTurn = 0
+      yield* Turn.next
+    }
+    if (next_cursor === null) return { total: reached, entries }
+    if (reached > end) break
     query.set("after", next_cursor)
   }
-  if (entries.length < offset + count)
+  if (reached < end)
     return yield* Native.refuse(
       "offset",
-      `reaches beyond the ${MAX_REACH} newest messages that one request searches; narrow it with \`todate\``,
+      `reaches beyond the ${MAX_REACH} newest messages that one request searches, or fewer if they are large; narrow it with \`todate\``,
     )
-  return { total: offset + count + 1, entries: entries.slice(offset, offset + count) }
+  return { total: end + 1, entries }
 })
+
+const tooLarge = (entries: number) =>
+  Native.refuse("count", `must be less than ${entries} for entries as large as these; read the others with \`offset\``)
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/u
 const TIME = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/iu

@@ -118,7 +118,7 @@ export class Events extends HttpApiGroup.make("events")
       annotate(
         "List events",
         "events:read",
-        "All events of the account in order, oldest first. Never skips an event, even during concurrent writes. With `wait`, an empty response waits for the next event.",
+        "All events of the account in order, oldest first. Never skips an event, even during concurrent writes. With `wait`, an empty response waits for the next event. A page of large events may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
     HttpApiEndpoint.get("stream", "/events/stream", {

@@ -1,5 +1,6 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
+import * as Turn from "@waybill/domain/values/Turn"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import { NativeApi, type PlainSend, type Route } from "../../Door.ts"
@@ -88,6 +89,7 @@ const list: Route = {
   handle: Effect.fnUntraced(function* ({ query }) {
     const { call } = yield* NativeApi
     const found = yield* call({ method: "GET", path: `/v1/email/logs${Paging.queryOf(query)}` })
+    yield* Turn.next
     const { data, has_more } = found.body as { readonly data: ReadonlyArray<EmailRecord>; readonly has_more: boolean }
     return { status: 200, body: { object: "list", has_more, data: data.map(fieldsOf) } }
   }),

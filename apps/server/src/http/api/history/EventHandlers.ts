@@ -32,12 +32,12 @@ export const EventHandlers = HttpApiBuilder.group(
       list: ({ query }) =>
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
-          const { after_position, created_after, include, limit, types, wait } = query
+          const { after_position, created_after, include, limit, wait } = query
           const after =
             created_after === undefined
               ? yield* Cursor.read(account_id, "after_position", after_position ?? "0")
               : yield* PositionSearch.before(account_id, created_after, yield* feed.end)
-          const request = { after, account_id, limit, ...tagsOf(types) }
+          const request = { ...selectionOf(account_id, query), after, limit }
           yield* feed.checkPosition(request.after)
           const { events, more, upTo } = yield* Revocations.whileAdmitted(
             feed.next(request, Duration.seconds(wait ?? 0)),
@@ -52,8 +52,7 @@ export const EventHandlers = HttpApiBuilder.group(
       stream: ({ headers, query }) =>
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
-          yield* feed.checkStreamLimit(account_id)
-          const { after_position, created_after, include, types } = query
+          const { after_position, created_after, include } = query
           // A reconnecting client sends the last id it received, which is later than its first position.
           const start = headers["last-event-id"] ?? after_position
           const field = headers["last-event-id"] === undefined ? "after_position" : "last-event-id"
@@ -65,10 +64,8 @@ export const EventHandlers = HttpApiBuilder.group(
                 ? end
                 : yield* PositionSearch.before(account_id, created_after, end)
           yield* feed.checkPosition(after)
-          const pages = feed.stream({ after, account_id, ...tagsOf(types) })
-          // The limit of streams was reached after it was checked; the stream ends, and the client reconnects.
+          const pages = yield* feed.stream({ ...selectionOf(account_id, query), after })
           return pages.pipe(
-            Stream.catch(() => Stream.empty),
             Stream.mapEffect((page) => messages(sql, cursors, account_id, page, include)),
             Stream.flatMap(Stream.fromIterable),
             Stream.interruptWhen(yield* endOfAdmission),
@@ -97,10 +94,17 @@ const endOfAdmission = Effect.gen(function* () {
   return Effect.catch(revoked, () => Effect.asVoid(Effect.forkDetach(close)))
 })
 
-const tagsOf = (types: ReadonlyArray<string> | undefined) =>
-  types === undefined ? {} : { types: types.flatMap(DomainEvent.tagsOf) }
-
 type Include = "webhook_payload" | undefined
+
+const selectionOf = (
+  account_id: string,
+  { include, types }: { readonly include?: Include; readonly types?: ReadonlyArray<string> },
+) => ({
+  account_id,
+  with_messages: include !== undefined,
+  ...(types === undefined ? {} : { types: types.flatMap(DomainEvent.tagsOf) }),
+})
+
 type Payload = NonNullable<EventRecord["webhook_payload"]> | null
 
 /** Returns events as records, with the payload of their webhook calls if that is requested. */
@@ -120,7 +124,7 @@ const toRecords = Effect.fnUntraced(function* (
   )
   if (include === undefined) return records
   const messages = new Set(events.flatMap(({ stream, stream_id }) => (stream === "email" ? [stream_id] : [])))
-  const emails = yield* Effect.orDie(EmailLogRecord.find(sql, account_id, [...messages]))
+  const emails = yield* Effect.orDie(EmailLogRecord.accepted(sql, account_id, [...messages]))
   return records.map((record, nth) => {
     const webhook_payload = payloadOf(record.type, events[nth], emails) as Payload
     return { ...record, webhook_payload }
