@@ -115,6 +115,23 @@ describe("layout", () => {
     assert.deepStrictEqual(Layout.oddFolders(isHeld), [])
   })
 
+  it("a folder imports only folders in layers below it, types included", () => {
+    const { text } = read("docs/architecture.md")
+    assert.deepStrictEqual(Layout.againstLayers(text), [])
+    const lines = text.split("\n")
+    const [domain, commit] = ["- `domain`", "- `commit`"].map((start) =>
+      lines.findIndex((line) => line.startsWith(start)),
+    )
+    const swapped = lines
+      .with(commit ?? 0, lines[(commit ?? 0) + 1] ?? "")
+      .with((commit ?? 0) + 1, lines[commit ?? 0] ?? "")
+    assert.isNotEmpty(Layout.againstLayers(swapped.join("\n")))
+    assert.include(
+      Layout.againstLayers(lines.toSpliced(domain ?? 0, 1).join("\n")),
+      "packages/domain/src/domain has no layer",
+    )
+  })
+
   it("no files import each other in a cycle, types included", () => {
     assert.deepStrictEqual(Layout.cycles(), [])
   })
@@ -143,7 +160,16 @@ const FIRST_WITH_CELLS = "0072"
 const longer: Record<string, string> = {}
 
 /** The edges answer the outside world, or measure it. */
-const edges = ["apps/server/src/boot/main.ts", "apps/server/src/cli", "bin", "scripts", "test", "vitest.config.ts"]
+const edges = [
+  "apps/server/src/boot/main.ts",
+  "apps/server/src/boot/start.ts",
+  "apps/server/src/boot/temporary",
+  "apps/server/src/cli",
+  "bin",
+  "scripts",
+  "test",
+  "vitest.config.ts",
+]
 /** A browser answers a person, and its clock is theirs. */
 const browser = "apps/dashboard/src"
 /** What a customer installs has no Effect under it: its clock is the machine's, and its key may come by the environment. */

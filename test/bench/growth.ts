@@ -2,7 +2,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as Id from "@waybill/domain/values/Id"
-import * as Database from "@waybill/store/postgres/Database"
+import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"

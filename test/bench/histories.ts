@@ -2,11 +2,11 @@
 // commits.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Domain from "@waybill/domain/domain/Domain"
-import type { DomainName } from "@waybill/domain/domain/DomainName"
+import type { DomainName } from "@waybill/domain/values/DomainName"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Database from "@waybill/store/postgres/Database"
+import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Layer, type Redacted, Result, Scope } from "effect"
 import { randomBytes } from "node:crypto"

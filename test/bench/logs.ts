@@ -1,7 +1,7 @@
 // npm run bench -- logs [--rows 1000000] [--rounds 300]: pages of the log of small and of large accounts.
 import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import * as Database from "@waybill/store/postgres/Database"
+import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect } from "effect"
 import { parseArgs } from "node:util"

@@ -7,10 +7,10 @@ import * as net from "node:net"
 import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
+import * as EmailFacets from "@waybill/store/readmodels/EmailFacets"
 import { assert, describe, it } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
 import * as World from "../support/world/World.ts"
-import * as EmailFacets from "@waybill/store/search/EmailFacets"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 
 const MAILS = 2_000

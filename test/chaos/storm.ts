@@ -1,5 +1,5 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Duration, Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"

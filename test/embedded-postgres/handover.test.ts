@@ -1,5 +1,5 @@
 import * as Handover from "@waybill/embedded-postgres/ownership/Handover"
-import * as Process from "@waybill/embedded-postgres/server/Process"
+import * as Process from "@waybill/embedded-postgres/system/Process"
 import { spawn, type SpawnOptions } from "node:child_process"
 import { once } from "node:events"
 import * as fs from "node:fs"

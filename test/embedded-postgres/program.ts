@@ -1,5 +1,5 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as Process from "@waybill/embedded-postgres/server/Process"
+import * as Process from "@waybill/embedded-postgres/system/Process"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"
 import { readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-import * as Failure from "@waybill/embedded-postgres/Failure"
+import * as Failure from "@waybill/embedded-postgres/system/Failure"
 import * as Supervision from "@waybill/embedded-postgres/server/Supervision"
 import { Effect, Logger } from "effect"
 import { assert, describe, it } from "../support/effectTest.ts"

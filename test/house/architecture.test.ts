@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from "node:fs"
+import { existsSync } from "node:fs"
 import { assert, describe, it } from "../support/effectTest.ts"
 import { paths, read } from "./source.ts"
 
@@ -22,9 +22,6 @@ const allowed = () => {
   // A package may name several files of another.
   return [...new Set(found)]
 }
-
-const foldersOf = (path: string): ReadonlyArray<string> =>
-  readdirSync(path, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
 
 describe("docs/architecture.md", () => {
   it("names only files and folders that exist", () => {
@@ -60,14 +57,6 @@ describe("docs/architecture.md", () => {
         )
         return path === undefined || !new RegExp(`\\b${name}\\b(?::| = )`, "u").test(read(path).text)
       }),
-      [],
-    )
-  })
-
-  it("lists each folder of the packages that it describes", () => {
-    const folders = ["packages/store/src", "apps/server/src", "packages/mail/src", "packages/domain/src"]
-    assert.deepStrictEqual(
-      folders.flatMap((folder) => foldersOf(folder).filter((name) => !text.includes(`\`${name}\``))),
       [],
     )
   })

@@ -56,6 +56,39 @@ export const cycles = (): ReadonlyArray<ReadonlyArray<string>> => {
   return components
 }
 
+/** The layer of each folder of a package, as `docs/architecture.md` lists them: the top one has the highest number. */
+const layersOf = (text: string): ReadonlyMap<string, number> => {
+  const layers = new Map<string, number>()
+  for (const [, root = "", list = ""] of text.matchAll(/^### `([^`]+)`\n\n((?:- .*\n)+)/gmu))
+    for (const [nth, line] of list.trim().split("\n").toReversed().entries())
+      for (const [, folder] of (line.split(":")[0] ?? "").matchAll(/`([^`]+)`/gu))
+        layers.set(`${root}/src/${folder}`, nth)
+  return layers
+}
+
+/** The folder of a file that is a layer of its package; undefined for a file that is in none. */
+const layerFolderOf = (path: string): string | undefined =>
+  /^((?:packages|apps)\/[^/]+\/src\/[^/]+)\/./u.exec(path)?.[1]
+
+/** Imports between folders of a package that do not lead down the list of its layers, and folders that it lacks. */
+export const againstLayers = (text: string): ReadonlyArray<string> => {
+  const layers = layersOf(text)
+  const found = sources.flatMap(({ path, text }) => {
+    const from = layerFolderOf(path)
+    return importsOf(text).flatMap(({ specifier }) => {
+      const file = target(path, specifier)
+      const to = file === undefined ? undefined : layerFolderOf(file)
+      if (from === undefined || to === undefined || from === to || packageOf(from) !== packageOf(to)) return []
+      const [above, below] = [layers.get(from), layers.get(to)]
+      if (above === undefined || below === undefined) return [`${above === undefined ? from : to} has no layer`]
+      return above > below ? [] : [`${path} imports ${file}`]
+    })
+  })
+  return [...new Set(found)]
+}
+
+const packageOf = (path: string): string => path.split("/").slice(0, 2).join("/")
+
 interface NamedImport {
   readonly file: string
   readonly name: string

@@ -13,7 +13,7 @@ const SAFE: ReadonlyArray<string> = [
   // One character, or a name that a pattern bounds.
   "apps/server/src/http/pages/reference/Html.ts",
   "packages/mail/src/compose/TrackedHtml.ts",
-  "packages/mail/src/parsing/MimeReader.ts",
+  "packages/mail/src/mime/MimeReader.ts",
   "packages/mail/src/aggregate/XmlReader.ts",
   "packages/store/src/erasure/Mask.ts",
   "packages/domain/src/values/HiddenCharacters.ts",
@@ -23,7 +23,7 @@ const SAFE: ReadonlyArray<string> = [
   "apps/server/src/http/pages/DashboardPages.ts",
   "apps/server/src/http/pages/reference/exampleOf.ts",
   "apps/server/src/smtp/Submission.ts",
-  "apps/server/src/compat/resend/ResendEvent.ts",
+  "apps/server/src/worker/webhooks/ResendEvent.ts",
   "apps/server/src/compat/postmark/Bounce.ts",
   "packages/domain/src/email/Script.ts",
   "packages/mail/src/transport/Simulator.ts",

@@ -1,4 +1,4 @@
-import { type Aggregate, type Decide, fold } from "@waybill/domain/stream/Aggregate"
+import { type Aggregate, type Decide, fold } from "@waybill/domain/values/Aggregate"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Array, Result, Schema } from "effect"
 import { assert } from "./effectTest.ts"

@@ -1,4 +1,4 @@
-import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"

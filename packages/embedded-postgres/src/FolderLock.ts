@@ -3,9 +3,9 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import * as Address from "./ownership/Address.ts"
-import * as Failure from "./Failure.ts"
+import * as Failure from "./system/Failure.ts"
 import type { Placement } from "./ownership/Placement.ts"
-import * as Process from "./server/Process.ts"
+import * as Process from "./system/Process.ts"
 
 const LOCK = "holder"
 /** Each round removes the lock of a dead process. More than a few rounds indicate an error. */

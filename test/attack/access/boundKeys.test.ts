@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import * as BoundKeys from "@waybill/api/BoundKeys"
-import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"

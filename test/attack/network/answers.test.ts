@@ -1,4 +1,4 @@
-import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
+import * as AnswerBudget from "@waybill/mail/dns/AnswerBudget"
 import * as MtaStsFetch from "@waybill/mail/dns/MtaStsFetch"
 import * as SmtpConnection from "@waybill/mail/smtp/SmtpConnection"
 import { SmtpWire } from "@waybill/mail/smtp/SmtpWire"

@@ -3,7 +3,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
-import * as Bodies from "../../../apps/server/src/http/middleware/Bodies.ts"
+import * as Bodies from "../../../apps/server/src/web/Bodies.ts"
 import * as LargeRequests from "../../../apps/server/src/http/LargeRequests.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 

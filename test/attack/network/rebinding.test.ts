@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as http from "node:http"
 import { hostname } from "node:os"
-import * as HostNames from "../../../apps/server/src/observability/HostNames.ts"
+import * as HostNames from "../../../apps/server/src/process/HostNames.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as Database from "../../support/postgres/Database.ts"

@@ -1,12 +1,12 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Scope from "@waybill/domain/account/Scope"
-import * as CellName from "@waybill/store/cells/CellName"
+import * as CellName from "@waybill/store/cell/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
-import * as Database from "@waybill/store/postgres/Database"
+import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Layer, type Redacted } from "effect"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
-import * as NewIds from "../../../apps/server/src/operate/NewIds.ts"
+import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 
 /** Creates an account with the highest limits, and its keys. */
 export const tenant = (url: Redacted.Redacted, keys: number, cell = CellName.FIRST): Promise<ReadonlyArray<string>> =>

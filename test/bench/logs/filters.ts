@@ -1,5 +1,5 @@
 import * as Address from "@waybill/domain/values/Address"
-import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import { Result } from "effect"

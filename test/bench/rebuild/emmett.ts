@@ -3,7 +3,8 @@ import {
   pongoSingleStreamProjection,
   rebuildPostgreSQLProjections,
 } from "@event-driven-io/emmett-postgresql"
-import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
+import { aggregateOf } from "@waybill/store/log/aggregateOf"
+import { eventOf } from "@waybill/store/log/eventOf"
 import pg from "pg"
 import { life } from "../logs/events.ts"
 

@@ -1,9 +1,9 @@
-import type { Meta } from "@waybill/store/commit/RecordedEvents"
+import type { Meta, NewEvent } from "@waybill/store/log/RecordedEvents"
 import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
-import { aggregateOf, eventOf } from "@waybill/store/rebuild/HistoryReader"
-import type { NewEvent } from "@waybill/store/commit/RecordedEvents"
+import { aggregateOf } from "@waybill/store/log/aggregateOf"
+import { eventOf } from "@waybill/store/log/eventOf"
 import pg from "pg"
 
 const PAGE = 1_000

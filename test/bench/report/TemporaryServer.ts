@@ -1,6 +1,6 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as Settings from "@waybill/embedded-postgres/server/Settings"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"

@@ -1,5 +1,5 @@
 import { getPostgreSQLEventStore } from "@event-driven-io/emmett-postgresql"
-import { system } from "@waybill/store/commit/Provenance"
+import { system } from "@waybill/store/log/Provenance"
 import pg from "pg"
 import { message } from "./message.ts"
 

@@ -1,6 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
-import * as RecordedEvents from "@waybill/store/commit/RecordedEvents"
+import * as RecordedEvents from "@waybill/store/log/RecordedEvents"
 import { randomBytes } from "node:crypto"
 import { queued } from "../../support/history.ts"
 

@@ -1,5 +1,5 @@
 import { Effect, Fiber, Latch } from "effect"
-import * as FairSlots from "@waybill/domain/collections/FairSlots"
+import * as FairSlots from "@waybill/domain/flow/FairSlots"
 import { assert, it } from "../../support/effectTest.ts"
 
 it.effect("an owner whose work hangs leaves slots to the others", function* () {

@@ -1,4 +1,4 @@
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import { Result, Schema } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
 

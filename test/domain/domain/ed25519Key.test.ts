@@ -1,4 +1,4 @@
-import type * as Aggregate from "@waybill/domain/stream/Aggregate"
+import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
 import * as Domain from "@waybill/domain/domain/Domain"

@@ -1,7 +1,7 @@
 import type * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import type * as Tracking from "@waybill/domain/email/Tracking"
+import type * as Tracking from "@waybill/domain/domain/Tracking"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
 import { after, ana, command, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "../values/examples.ts"

@@ -1,4 +1,4 @@
-import * as Aggregate from "@waybill/domain/stream/Aggregate"
+import * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"

@@ -1,5 +1,5 @@
 import * as Header from "@waybill/domain/email/Header"
-import * as SteeringHeader from "@waybill/domain/email/SteeringHeader"
+import * as SteeringHeader from "@waybill/domain/account/SteeringHeader"
 import { Schema } from "effect"
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "../../support/effectTest.ts"

@@ -1,6 +1,6 @@
-import * as Aggregate from "@waybill/domain/stream/Aggregate"
+import * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as PublicType from "@waybill/domain/stream/PublicType"
+import * as PublicType from "@waybill/domain/webhook/PublicType"
 import * as Upcast from "@waybill/domain/stream/Upcast"
 import { Arbitrary, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"

@@ -1,4 +1,4 @@
-import * as PublicType from "@waybill/domain/stream/PublicType"
+import * as PublicType from "@waybill/domain/webhook/PublicType"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"

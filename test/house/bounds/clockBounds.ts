@@ -30,7 +30,7 @@ export const clockBounds: Group = {
     operator(
       "Test clocks that one process advances at once",
       "MAX_ADVANCES",
-      "apps/server/src/clock/advanceTestClocks.ts",
+      "apps/server/src/worker/periodic/advanceTestClocks.ts",
       "the other advances wait",
     ),
   ],

@@ -3,7 +3,7 @@ import { customer, type Group, operator } from "./Bound.ts"
 
 const POSTMARK_LISTS = "apps/server/src/compat/postmark/Paging.ts"
 const POSTMARK_DUMP = "apps/server/src/compat/postmark/Suppressions.ts"
-const STOP = "apps/server/src/boot/Stop.ts"
+const STOP = "apps/server/src/process/Stop.ts"
 const PIPELINE = "apps/server/src/worker/Pipeline.ts"
 const JUDGE = "apps/server/src/worker/delivery/evaluateAttempts.ts"
 const DELIVER = "apps/server/src/worker/delivery/deliver.ts"
@@ -13,7 +13,7 @@ const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
 const ADDRESS = "packages/domain/src/values/Address.ts"
 const HEADER = "packages/domain/src/email/Header.ts"
-const STEERING = "packages/domain/src/email/SteeringHeader.ts"
+const STEERING = "packages/domain/src/account/SteeringHeader.ts"
 const ACCOUNT = "packages/domain/src/account/Account.ts"
 const WEBHOOK = "packages/domain/src/webhook/Webhook.ts"
 const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
@@ -103,7 +103,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Attempts of one message that end with the death of the worker",
         "MAX_LOST",
-        "packages/store/src/outbox/Reclaim.ts",
+        "packages/store/src/recovery/Reclaim.ts",
         "the message fails as `expired`",
       ),
       operator("Deliveries in progress per process", "MAX_IN_FLIGHT", PIPELINE, "due messages wait"),
@@ -283,31 +283,31 @@ export const productBounds: ReadonlyArray<Group> = [
       operator(
         "`MAX_BODY_BYTES`, at most",
         "LARGEST_MAX_BODY_BYTES",
-        "apps/server/src/boot/settings/HttpSettings.ts",
+        "apps/server/src/settings/HttpSettings.ts",
         "the process does not start",
       ),
       operator(
         "`STATS_MONTHS`, by default",
         "DEFAULT_STATS_MONTHS",
-        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "apps/server/src/settings/DatabaseSettings.ts",
         "older statistics are dropped",
       ),
       operator(
         "`STATS_MONTHS`, at least",
         "MIN_STATS_MONTHS",
-        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "apps/server/src/settings/DatabaseSettings.ts",
         "the process does not start",
       ),
       operator(
         "`STATS_MONTHS`, at most",
         "MAX_STATS_MONTHS",
-        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "apps/server/src/settings/DatabaseSettings.ts",
         "the process does not start",
       ),
       operator(
         "`DATABASE_CONNECTIONS`, by default",
         "DEFAULT_CONNECTIONS",
-        "packages/store/src/postgres/Database.ts",
+        "packages/store/src/database/Database.ts",
         "statements wait for a connection",
       ),
       operator(
@@ -319,7 +319,7 @@ export const productBounds: ReadonlyArray<Group> = [
       operator(
         "`DATABASE_TIMEOUT` in seconds, at most",
         "MAX_DATABASE_TIMEOUT_SECONDS",
-        "apps/server/src/boot/settings/DatabaseSettings.ts",
+        "apps/server/src/settings/DatabaseSettings.ts",
         "the process does not start",
       ),
       operator("Instance keys", "MAX_KEYS", "packages/store/src/secrets/InstanceKey.ts", "the process does not start"),
@@ -371,7 +371,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Bytes that the personalizations of a request of SendGrid share, times their number, unless `MAX_BODY_BYTES` is set",
         "DEFAULT_MAX_BODY_BYTES",
-        "apps/server/src/boot/settings/HttpSettings.ts",
+        "apps/server/src/settings/HttpSettings.ts",
         "413",
       ),
     ],

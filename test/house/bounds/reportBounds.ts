@@ -8,7 +8,7 @@ const XML = "packages/mail/src/aggregate/XmlReader.ts"
 const STORE = "packages/store/src/domainreports/DomainReports.ts"
 const RECEIVE = "apps/server/src/smtp/DomainReports.ts"
 const API = "packages/api/src/schemas/DomainReports.ts"
-const SETTINGS = "apps/server/src/boot/settings/DatabaseSettings.ts"
+const SETTINGS = "apps/server/src/settings/DatabaseSettings.ts"
 
 /** Bounds of aggregate reports about domains. */
 export const reportBounds: ReadonlyArray<Group> = [

@@ -2,16 +2,16 @@ import { customer, type Group, internal, operator } from "./Bound.ts"
 import { reportBounds } from "./reportBounds.ts"
 
 const NODE = "apps/server/src/http/NodeServer.ts"
-const CONNECTIONS = "apps/server/src/http/middleware/Connections.ts"
-const BODIES = "apps/server/src/http/middleware/Bodies.ts"
+const CONNECTIONS = "apps/server/src/requests/Connections.ts"
+const BODIES = "apps/server/src/web/Bodies.ts"
 const LARGE = "apps/server/src/http/LargeRequests.ts"
-const ANSWERS = "apps/server/src/http/responses/LargeResponses.ts"
+const ANSWERS = "apps/server/src/http/middleware/LargeResponses.ts"
 const SENDGRID = "apps/server/src/compat/sendgrid/MailSend.ts"
 const REMOTE = "apps/server/src/compat/RemoteFile.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
 const PREVIEW = "apps/server/src/http/pages/PreviewPages.ts"
 const EXCESS = "packages/api/src/errors/Excess.ts"
-const JSON_SHAPE = "apps/server/src/http/middleware/BodyScan.ts"
+const JSON_SHAPE = "apps/server/src/web/BodyScan.ts"
 const AUTH = "apps/server/src/signIn/BetterAuth.ts"
 const SIGN_IN = "apps/server/src/signIn/Options.ts"
 const MCP = "apps/server/src/mcp/overHttp.ts"
@@ -28,14 +28,14 @@ const UNSUBSCRIBE = "apps/server/src/links/UnsubscribeLinks.ts"
 const CALL = "apps/server/src/worker/webhooks/WebhookCaller.ts"
 const EXCHANGE = "apps/server/src/worker/webhooks/WebhookExchange.ts"
 const POOL = "packages/mail/src/parsing/ParserPool.ts"
-const SUBMITTED = "packages/mail/src/parsing/readSubmitted.ts"
-const MIME = "packages/mail/src/parsing/MimeReader.ts"
-const REPORT = "packages/mail/src/incoming/ReportParts.ts"
+const SUBMITTED = "packages/mail/src/report/readSubmitted.ts"
+const MIME = "packages/mail/src/mime/MimeReader.ts"
+const REPORT = "packages/mail/src/report/ReportParts.ts"
 const SMALL = "packages/mail/src/parsing/isSmall.ts"
 const PEER = "packages/mail/src/dane/DanePeer.ts"
 const POLICY = "packages/mail/src/dns/MtaSts.ts"
 const POLICY_FETCH = "packages/mail/src/dns/MtaStsFetch.ts"
-const COMPRESSION = "apps/server/src/http/responses/Compression.ts"
+const COMPRESSION = "apps/server/src/http/middleware/Compression.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
 
 /** Bounds that stop an attacker, as docs/security.md lists them. A new bound is a line here. */
@@ -95,14 +95,14 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer(
         "A request body, where `MAX_BODY_BYTES` is not set",
         "DEFAULT_MAX_BODY_BYTES",
-        "apps/server/src/boot/settings/HttpSettings.ts",
+        "apps/server/src/settings/HttpSettings.ts",
         "400 `payload_too_large`",
       ),
       customer("JSON values in a request", "MAX_VALUES", JSON_SHAPE, "400 `payload_too_large`"),
       internal(
         "Characters of malformed JSON that are searched for its error",
         "MAX_SEARCHED_CHARS",
-        "apps/server/src/http/jsonErrorIn.ts",
+        "apps/server/src/web/jsonErrorIn.ts",
         "an error without its place",
       ),
       internal(
@@ -359,7 +359,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       internal(
         "Interim answers (1xx) to one request",
         "MAX_INTERIM_ANSWERS",
-        "packages/mail/src/smtp/AnswerBudget.ts",
+        "packages/mail/src/dns/AnswerBudget.ts",
         "the request is given up",
       ),
       internal("An MTA-STS policy", "POLICY_BYTES", POLICY, "it is ignored"),

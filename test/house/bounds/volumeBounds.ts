@@ -3,8 +3,8 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { customer, type Group, operator } from "./Bound.ts"
 
 const RATES = "packages/domain/src/account/RateLimit.ts"
-const USAGE = "packages/domain/src/account/UsageChange.ts"
-const UNSENT = "packages/domain/src/account/UnsentMail.ts"
+const USAGE = "packages/domain/src/email/UsageChange.ts"
+const UNSENT = "packages/domain/src/email/UnsentMail.ts"
 const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCOUNT = "packages/domain/src/account/Account.ts"
 

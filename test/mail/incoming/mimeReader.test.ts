@@ -1,5 +1,5 @@
-import * as MimeReader from "@waybill/mail/parsing/MimeReader"
-import { MAX_GROUP_DEPTH, readSubmitted } from "@waybill/mail/parsing/readSubmitted"
+import * as MimeReader from "@waybill/mail/mime/MimeReader"
+import { MAX_GROUP_DEPTH, readSubmitted } from "@waybill/mail/report/readSubmitted"
 import PostalMime from "postal-mime"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { documents } from "../../support/process/documents.ts"

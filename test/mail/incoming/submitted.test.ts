@@ -1,6 +1,6 @@
-import { MAX_CONTENT_ID_USES } from "@waybill/mail/parsing/readSubmitted"
+import { MAX_CONTENT_ID_USES } from "@waybill/mail/report/readSubmitted"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
-import type { SubmittedFile } from "@waybill/mail/incoming/SubmittedMessage"
+import type { SubmittedFile } from "@waybill/mail/report/SubmittedMessage"
 import { Effect } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, describe, inject, it } from "vitest"
-import * as Settings from "../../../apps/server/src/boot/Settings.ts"
+import * as Settings from "../../../apps/server/src/settings/Settings.ts"
 import { freePort, runToEnd } from "../../support/process/service.ts"
 
 const TIMEOUT = 60_000

@@ -1,6 +1,6 @@
 import { Effect, Fiber, Logger } from "effect"
 import { TestClock } from "effect/testing"
-import { REPORT_EVERY, waitingFor } from "../../../apps/server/src/boot/waitingFor.ts"
+import { REPORT_EVERY, waitingFor } from "../../../apps/server/src/process/waitingFor.ts"
 import { assert, it } from "../../support/effectTest.ts"
 
 it.effect("a long wait logs what it waits for, repeatedly", function* () {

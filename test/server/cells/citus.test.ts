@@ -1,5 +1,5 @@
-import { inCell } from "@waybill/store/cells/CurrentCell"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import { inCell } from "@waybill/store/cell/CurrentCell"
+import * as Migrations from "@waybill/store/database/Migrations"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"

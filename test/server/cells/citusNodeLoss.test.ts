@@ -1,6 +1,6 @@
 import * as Conservation from "@waybill/store/operations/Conservation"
-import { inCell } from "@waybill/store/cells/CurrentCell"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import { inCell } from "@waybill/store/cell/CurrentCell"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted } from "effect"
 import * as Citus from "../../support/cells/citusDatabase.ts"
 import * as OwnNode from "../../support/cells/ownNode.ts"

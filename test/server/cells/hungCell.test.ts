@@ -1,6 +1,6 @@
-import * as Cells from "@waybill/store/cells/Cells"
+import * as Cells from "@waybill/store/cell/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { inCell } from "@waybill/store/cells/CurrentCell"
+import { inCell } from "@waybill/store/cell/CurrentCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { PgClient } from "@effect/sql-pg"

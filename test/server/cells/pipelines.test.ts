@@ -1,5 +1,5 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as ClaimOnInsert from "@waybill/store/outbox/ClaimOnInsert"
+import * as ClaimOnInsert from "@waybill/store/deliveries/ClaimOnInsert"
 import { Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
-import { inCell } from "@waybill/store/cells/CurrentCell"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import { inCell } from "@waybill/store/cell/CurrentCell"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Duration, Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"

@@ -1,5 +1,5 @@
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
-import * as PublicType from "@waybill/domain/stream/PublicType"
+import * as PublicType from "@waybill/domain/webhook/PublicType"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Exit, Layer } from "effect"
 import { createServer } from "node:http"

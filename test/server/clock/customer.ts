@@ -1,5 +1,5 @@
 import { Effect, Exit, Layer, Scope } from "effect"
-import { advanceTestClocks } from "../../../apps/server/src/clock/advanceTestClocks.ts"
+import { advanceTestClocks } from "../../../apps/server/src/worker/periodic/advanceTestClocks.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as WebhookPipeline from "../../../apps/server/src/worker/webhooks/WebhookPipeline.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"

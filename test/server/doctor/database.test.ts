@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
 import * as checks from "../../../apps/server/src/operate/doctor/DatabaseChecks.ts"

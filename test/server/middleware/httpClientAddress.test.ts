@@ -1,7 +1,7 @@
 import * as Network from "@waybill/mail/dns/Network"
 import { Result } from "effect"
 import { assert, describe, test } from "vitest"
-import * as ClientAddress from "../../../apps/server/src/http/middleware/ClientAddress.ts"
+import * as ClientAddress from "../../../apps/server/src/requests/ClientAddress.ts"
 
 const seen = (peer: string | undefined, forwarded: string | undefined, trusted: ReadonlyArray<string>): string =>
   ClientAddress.of(peer, forwarded, Result.getOrThrow(Network.parseAll(trusted)))

@@ -3,7 +3,7 @@ import { Bucket } from "@waybill/api/Authorization"
 import { Context } from "effect"
 import { HttpApi } from "effect/http-api"
 import { assert, test } from "vitest"
-import * as RequestTarget from "../../../apps/server/src/http/middleware/RequestTarget.ts"
+import * as RequestTarget from "../../../apps/server/src/requests/RequestTarget.ts"
 
 test("a request counts in the window that its endpoint names", () => {
   const windows = new Map<string, string>()

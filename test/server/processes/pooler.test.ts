@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
-import * as StoreDatabase from "@waybill/store/postgres/Database"
-import * as ConnectionPooler from "@waybill/store/postgres/ConnectionPooler"
+import * as StoreDatabase from "@waybill/store/database/Database"
+import * as ConnectionPooler from "@waybill/store/database/ConnectionPooler"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { assert, describe, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"

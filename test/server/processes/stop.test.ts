@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import * as Stop from "../../../apps/server/src/boot/Stop.ts"
+import * as Stop from "../../../apps/server/src/process/Stop.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"

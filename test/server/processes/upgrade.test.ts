@@ -1,5 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"

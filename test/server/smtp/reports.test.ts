@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
-import * as ReportParts from "@waybill/mail/incoming/ReportParts"
+import * as ReportParts from "@waybill/mail/report/ReportParts"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"

@@ -1,6 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
-import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"

@@ -1,5 +1,5 @@
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
-import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as StoreDatabase from "@waybill/store/database/Database"
 import * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import type { PgClient } from "@effect/sql-pg"
 import { Console, Effect, Redacted } from "effect"

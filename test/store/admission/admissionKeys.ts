@@ -1,7 +1,7 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import type { Sha256 } from "@waybill/domain/email/Content"
+import type { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Id from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"
 import * as Timestamp from "@waybill/domain/values/Timestamp"

@@ -1,7 +1,7 @@
 // A node as a process: `admissionProcess.ts URL HASH bucket:requests…` prints how many were admitted.
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Admission } from "@waybill/store/admission/Admission"
-import * as Database from "@waybill/store/postgres/Database"
+import * as Database from "@waybill/store/database/Database"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Effect, Layer, Redacted } from "effect"
 

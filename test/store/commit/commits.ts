@@ -1,5 +1,5 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
-import { Sha256 } from "@waybill/domain/email/Content"
+import { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"

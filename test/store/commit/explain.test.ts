@@ -1,21 +1,18 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
-import { system } from "@waybill/store/commit/Provenance"
+import { system } from "@waybill/store/log/Provenance"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
-import {
-  FAR_FUTURE,
-  type LastEvent,
-  type LogStorage,
-  MAX_FEED_PAGE,
-  type Write,
-} from "@waybill/store/commit/LogStorage"
-import * as PipelinedConnection from "@waybill/store/postgres/PipelinedConnection"
+import { FAR_FUTURE } from "@waybill/store/outbox/OutboxRow"
+import type { LastEvent } from "@waybill/store/log/StreamRef"
+import type { LogStorage, Write } from "@waybill/store/commit/LogStorage"
+import * as Feed from "@waybill/store/feed/Feed"
+import * as PipelinedConnection from "@waybill/store/cell/PipelinedConnection"
+import { NOTHING_ASSUMED } from "@waybill/store/commit/BatchFacts"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
-import { NOTHING_ASSUMED } from "@waybill/store/facts/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -150,7 +147,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       const query = { after: 20_000n, account_id: account(3), ...(types === undefined ? {} : { types }) }
       for (const bound of [{}, { max_bytes: PageBytes.MAX_PAGE_BYTES }]) {
         const found = yield* plans((storage) => storage.feed({ ...query, ...bound }))
-        holds(found, "events_by_account_position", MAX_FEED_PAGE + 20)
+        holds(found, "events_by_account_position", Feed.MAX_FEED_PAGE + 20)
         for (const { steps } of found) assert.notInclude(steps, "Sort")
       }
     }

@@ -1,8 +1,8 @@
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore, type Options } from "@waybill/store/commit/EventStore"
 import { PATIENCE_MS } from "@waybill/store/commit/CommitBatch"
-import { OutcomeUnknown } from "@waybill/store/commit/LogStorage"
-import { Provenance, system } from "@waybill/store/commit/Provenance"
+import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
+import { Provenance, system } from "@waybill/store/log/Provenance"
 import * as Cursors from "@waybill/store/feed/Cursors"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
 import * as Lsn from "@waybill/store/postgres/Lsn"
@@ -12,7 +12,7 @@ import {
   PURPOSE,
   Replica,
   type ReplicaShape,
-} from "@waybill/store/postgres/Replica"
+} from "@waybill/store/feed/Replica"
 import * as ReadModel from "@waybill/store/readmodels/ReadModel"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Result, Scope } from "effect"

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Watermark from "@waybill/store/feed/Watermark"
+import * as Watermark from "@waybill/store/locks/Watermark"
 import { Effect, Layer } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"

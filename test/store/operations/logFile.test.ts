@@ -1,5 +1,5 @@
 import * as LogFile from "@waybill/store/operations/LogFile"
-import { system } from "@waybill/store/commit/Provenance"
+import { system } from "@waybill/store/log/Provenance"
 import { assert, describe, it } from "vitest"
 import { id } from "../../support/history.ts"
 

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import type * as Aggregate from "@waybill/domain/stream/Aggregate"
+import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"

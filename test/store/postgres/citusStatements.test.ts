@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import * as path from "node:path"

@@ -1,6 +1,6 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Email from "@waybill/domain/email/Email"
-import type { EventRow } from "@waybill/store/commit/RecordedEvents"
+import type { EventRow } from "@waybill/store/log/RecordedEvents"
 import * as StreamState from "@waybill/store/streams/StreamState"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { assert, describe, it } from "../../support/effectTest.ts"

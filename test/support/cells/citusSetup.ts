@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as StoreDatabase from "@waybill/store/database/Database"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
 import * as Citus from "./citusDatabase.ts"

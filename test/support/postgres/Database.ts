@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as StoreDatabase from "@waybill/store/postgres/Database"
+import * as StoreDatabase from "@waybill/store/database/Database"
 import { Clock, Context, Effect, Layer, Redacted, type Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import type { SqlClient, SqlError } from "effect/sql"

@@ -1,4 +1,4 @@
-import { system } from "@waybill/store/commit/Provenance"
+import { system } from "@waybill/store/log/Provenance"
 import { Effect, Redacted, type Scope } from "effect"
 import pg from "pg"
 import { urlInTestCell, WAITING_SESSIONS } from "../cells/testCell.ts"

@@ -1,4 +1,4 @@
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, type Redacted } from "effect"
 
 /** Migrates the empty template database, from which every test database is copied. */

@@ -14,7 +14,7 @@ import {
 } from "effect"
 import { IsInteractive } from "../../../apps/server/src/cli/IsInteractive.ts"
 import * as cli from "../../../apps/server/src/cli/Output.ts"
-import { runCommand } from "../../../apps/server/src/cli/runCommand.ts"
+import { runCommand } from "../../../apps/server/src/boot/runCommand.ts"
 import * as Database from "../postgres/Database.ts"
 import { NOWHERE } from "../nowhere.ts"
 import { asService } from "../cells/testCell.ts"

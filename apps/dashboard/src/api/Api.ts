@@ -1,8 +1,8 @@
 import { ApiError } from "./ApiError.ts"
 import * as Connection from "./Connection.ts"
 import * as Mode from "./Mode.ts"
-import * as EarlyReads from "../early/EarlyReads.ts"
-import * as Paths from "../early/Paths.ts"
+import * as EarlyReads from "./EarlyReads.ts"
+import * as Paths from "./Paths.ts"
 
 const signedOutListeners = new Set<() => void>()
 

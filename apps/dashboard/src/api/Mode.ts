@@ -1,6 +1,6 @@
 import { useSyncExternalStore } from "react"
-import * as Paths from "../early/Paths.ts"
-import * as Stored from "../early/Stored.ts"
+import * as Paths from "./Paths.ts"
+import * as Stored from "./Stored.ts"
 
 const watchers = new Set<() => void>()
 

@@ -3,8 +3,8 @@ import * as Api from "./Api.ts"
 import { ApiError } from "./ApiError.ts"
 import * as Auth from "./Auth.ts"
 import * as Mode from "./Mode.ts"
-import * as Paths from "../early/Paths.ts"
-import { pathOf, type RequestFilters } from "../requests/RequestFilters.ts"
+import * as Paths from "./Paths.ts"
+import { pathOf, type RequestFilters } from "./RequestFilters.ts"
 import type {
   Account,
   ApiKey,

@@ -1,6 +1,6 @@
 import type { Scope } from "../api/Records.ts"
-import * as TimeRange from "../overview/TimeRange.ts"
-import * as Paths from "./Paths.ts"
+import * as TimeRange from "./TimeRange.ts"
+import * as Paths from "../api/Paths.ts"
 import { permits } from "./permits.ts"
 
 interface Page {

@@ -1,8 +1,8 @@
 // Runs in the page itself, before any other code: sets the theme before the first paint, so that a dark page does not
 // flash white, and requests what the first screen needs while the code of the dashboard is on its way.
-import * as EarlyReads from "./EarlyReads.ts"
+import * as EarlyReads from "../api/EarlyReads.ts"
 import { firstReads } from "./firstReads.ts"
-import * as Stored from "./Stored.ts"
+import * as Stored from "../api/Stored.ts"
 
 /** Files with the code of first screens by path; the build knows their names. */
 declare const CODE_OF_SCREENS: Readonly<Record<string, ReadonlyArray<string>>>

@@ -16,7 +16,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { CreateKey } from "../firstEmail/FirstEmail.tsx"
 import * as SampleKey from "../firstEmail/SampleKey.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 interface AttachedFile {

@@ -7,8 +7,8 @@ import type { Email, Page } from "../api/Records.ts"
 import * as EventStream from "../live/EventStream.ts"
 import { useEventStream } from "../live/useEventStream.ts"
 import { useThrottle } from "../live/useThrottle.ts"
-import * as Paths from "../early/Paths.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import * as Paths from "../api/Paths.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import { type EmailFilters, hasStatus, isFiltered } from "./EmailFilters.ts"
 
 /** Time per request of live updates. Keys may read logs 60 times a minute; this leaves half of that to the user. */

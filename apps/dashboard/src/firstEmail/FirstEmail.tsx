@@ -1,6 +1,6 @@
 import { Link } from "@tanstack/react-router"
 import { KeyRound, Send } from "lucide-react"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { CodeExamples } from "../ui/display/Code.tsx"

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import type { Example } from "../ui/display/Code.tsx"
 
 /**

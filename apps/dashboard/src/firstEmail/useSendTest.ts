@@ -1,8 +1,8 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import * as Api from "../api/Api.ts"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
-import { useSession } from "../shell/useSession.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+import { useSession } from "../session/useSession.ts"
 
 /** Sends an email to the signed-in user from the first verified domain; `undefined` while there is none. */
 export const useSendTest = () => {

@@ -1,4 +1,4 @@
-import * as EarlyReads from "../early/EarlyReads.ts"
+import * as EarlyReads from "../api/EarlyReads.ts"
 import * as Connection from "../api/Connection.ts"
 import * as Mode from "../api/Mode.ts"
 import type { EventRecord } from "../api/Records.ts"

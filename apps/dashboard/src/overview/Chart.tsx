@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from "react"
 // oxlint-disable-next-line import/no-unassigned-import
 import "./validLanguage.ts"
 import uPlot from "uplot"
-import { useIsDark } from "../shell/Theme.ts"
+import { useIsDark } from "../session/Theme.ts"
 import { cx } from "../ui/display/cx.ts"
 import type { Points, Unit } from "./Series.ts"
 

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import { TriangleAlert } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
 

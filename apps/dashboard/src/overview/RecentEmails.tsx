@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
-import * as Paths from "../early/Paths.ts"
+import * as Paths from "../api/Paths.ts"
 import { displayStatus } from "../emails/EmailFilters.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"

@@ -1,5 +1,5 @@
 import type { EmailStatus, StatsRow } from "../api/Records.ts"
-import type { TimeRange } from "./TimeRange.ts"
+import type { TimeRange } from "../early/TimeRange.ts"
 
 /** Recipients by their current status. Each counts once, so all of them together are the accepted ones. */
 export type Totals = { readonly accepted: number } & { readonly [S in EmailStatus]: number }

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
-import { useSession } from "../shell/useSession.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+import { useSession } from "../session/useSession.ts"
 
 export type StepName = "key" | "send" | "arrive" | "domain" | "webhook"
 

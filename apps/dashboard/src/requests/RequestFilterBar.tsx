@@ -1,6 +1,6 @@
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, type TypedText } from "../ui/controls/SearchField.tsx"
-import type { RequestFilters } from "./RequestFilters.ts"
+import type { RequestFilters } from "../api/RequestFilters.ts"
 
 interface Props {
   readonly filters: RequestFilters

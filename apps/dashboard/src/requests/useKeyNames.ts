@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 
 /** Names of the account's API keys by id; empty for users who may not see keys. */
 export const useKeyNames = (): ReadonlyMap<string, string> => {

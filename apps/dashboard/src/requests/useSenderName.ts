@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import * as Queries from "../api/Queries.ts"
 import type { Request } from "../api/Records.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import { useKeyNames } from "./useKeyNames.ts"
 
 /** Returns a function that names the key or the member by whom a request was sent. */

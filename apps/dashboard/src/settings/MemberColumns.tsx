@@ -1,6 +1,6 @@
 import { Link as LinkIcon, MoreHorizontal, ShieldCheck, UserMinus } from "lucide-react"
 import type { Member, Role } from "../api/Records.ts"
-import { useSession } from "../shell/useSession.ts"
+import { useSession } from "../session/useSession.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { IconButton } from "../ui/controls/Button.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"

@@ -1,7 +1,7 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { UserPlus } from "lucide-react"
 import { useState } from "react"
-import * as OptimisticUpdate from "../api/OptimisticUpdate.ts"
+import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Member, MemberLink, Page, Role } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"

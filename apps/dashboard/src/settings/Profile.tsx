@@ -1,7 +1,7 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Auth from "../api/Auth.ts"
-import { useSession } from "../shell/useSession.ts"
+import { useSession } from "../session/useSession.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { TextField } from "../ui/controls/Field.tsx"

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import * as Queries from "../api/Queries.ts"
-import { useHasScope } from "../shell/useHasScope.ts"
-import { useSession } from "../shell/useSession.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+import { useSession } from "../session/useSession.ts"
 
 /** Names of members by id: all for somebody who may list them, otherwise only the own one. */
 export const useMemberNames = (): ReadonlyMap<string, string> => {

@@ -2,15 +2,15 @@ import { Dialog } from "@base-ui/react/dialog"
 import { useRouter } from "@tanstack/react-router"
 import { ArrowRight, Globe, KeyRound, Mail, Moon, Search, Sun, Webhook } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react"
-import * as Paths from "../early/Paths.ts"
+import * as Paths from "../api/Paths.ts"
 import { permits } from "../early/permits.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import * as Navigation from "./Navigation.ts"
-import { setTheme, useIsDark } from "./Theme.ts"
-import { useSession } from "./useSession.ts"
+import { setTheme, useIsDark } from "../session/Theme.ts"
+import { useSession } from "../session/useSession.ts"
 
 interface Command {
   /** Unique among the commands that are shown. */

@@ -8,7 +8,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorDetails } from "../ui/feedback/ErrorDetails.tsx"
 import { Logo } from "../ui/display/Logo.tsx"
-import { useTitle } from "./useTitle.ts"
+import { useTitle } from "../ui/layout/useTitle.ts"
 
 const HOME = (
   <Link to="/" className="text-sm font-medium text-accent hover:underline">

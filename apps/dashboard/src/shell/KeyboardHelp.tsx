@@ -1,7 +1,7 @@
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import * as Navigation from "./Navigation.ts"
-import { useSession } from "./useSession.ts"
+import { useSession } from "../session/useSession.ts"
 
 const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, action: string]> = [
   [["⌘", "K"], "Open the command menu"],

@@ -15,7 +15,7 @@ import { ConnectionBanner } from "./ConnectionBanner.tsx"
 import { ForbiddenScreen } from "./ErrorScreen.tsx"
 import * as Navigation from "./Navigation.ts"
 import { TestModeBanner } from "../sandbox/TestMode.tsx"
-import { useSession } from "./useSession.ts"
+import { useSession } from "../session/useSession.ts"
 
 export const Shell = () => {
   const [palette, setPalette] = useState(false)

@@ -12,8 +12,8 @@ import { Kbd } from "../ui/display/Kbd.tsx"
 import { Logo } from "../ui/display/Logo.tsx"
 import * as Navigation from "./Navigation.ts"
 import { TestModeSwitch } from "../sandbox/TestMode.tsx"
-import { setTheme, useTheme } from "./Theme.ts"
-import { useSession } from "./useSession.ts"
+import { setTheme, useTheme } from "../session/Theme.ts"
+import { useSession } from "../session/useSession.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const THEMES = [

@@ -1,8 +1,8 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
 import * as Navigation from "./Navigation.ts"
-import * as Keyboard from "./Keyboard.ts"
-import { useSession } from "./useSession.ts"
+import * as Keyboard from "../session/Keyboard.ts"
+import { useSession } from "../session/useSession.ts"
 
 /** Maximum time between `g` and the second key. */
 const CHORD_MS = 1_200

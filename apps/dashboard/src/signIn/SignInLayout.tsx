@@ -1,6 +1,6 @@
 import type { ReactNode } from "react"
 import { Logo } from "../ui/display/Logo.tsx"
-import { useTitle } from "../shell/useTitle.ts"
+import { useTitle } from "../ui/layout/useTitle.ts"
 
 /** Layout of the screens before sign-in. */
 export const SignInLayout = ({

@@ -1,5 +1,5 @@
 import { type QueryKey, useMutation, useQueryClient } from "@tanstack/react-query"
-import * as OptimisticUpdate from "../api/OptimisticUpdate.ts"
+import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"

@@ -2,7 +2,7 @@ import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-q
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, History, KeyRound, MoreHorizontal, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
 import { useState } from "react"
-import * as OptimisticUpdate from "../api/OptimisticUpdate.ts"
+import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Delivery, Webhook as WebhookData, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"

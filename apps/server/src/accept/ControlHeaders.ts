@@ -1,4 +1,4 @@
-import type { Field } from "@waybill/mail/incoming/SubmittedMessage"
+import type { Field } from "@waybill/mail/report/SubmittedMessage"
 
 /** Kinds of instructions that a header can be. */
 type Instruction = "key" | "tags" | "tag" | "scheduled" | "opens" | "clicks" | "nothing"

@@ -6,7 +6,7 @@ import * as Text from "@waybill/domain/values/Text"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Clock, Effect, Result } from "effect"
-import * as NewIds from "../operate/NewIds.ts"
+import * as NewIds from "../process/NewIds.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 
 /** Addresses that are changed in one commit. It writes a call of each webhook for each of them. */

@@ -1,8 +1,8 @@
-import type * as Aggregate from "@waybill/domain/stream/Aggregate"
+import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import type { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Commit, View } from "@waybill/store/commit/Commit"
-import type { AnyEvent } from "@waybill/store/commit/RecordedEvents"
+import type { AnyEvent } from "@waybill/store/log/RecordedEvents"
 import { Result } from "effect"
 import * as RequestCommit from "./RequestCommit.ts"
 

@@ -1,5 +1,5 @@
 import { Data, Option } from "effect"
-import type { Settings } from "./Settings.ts"
+import type { Settings } from "../settings/Settings.ts"
 
 /** A listener could not be started; the message names the setting to change. */
 export class NotListening extends Data.TaggedError("NotListening")<{ readonly message: string }> {}

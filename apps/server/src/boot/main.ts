@@ -2,7 +2,7 @@ import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import { Cause, Console, Effect, Exit, Runtime } from "effect"
 import * as Output from "../cli/Output.ts"
-import { runCommand } from "../cli/runCommand.ts"
+import { runCommand } from "./runCommand.ts"
 
 const program = runCommand(process.argv.slice(2)).pipe(Effect.provide(NodeServices.layer), (running) =>
   Effect.flatMap(Console.Console, (console) =>

@@ -1,12 +1,12 @@
-import * as Database from "@waybill/store/postgres/Database"
+import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EventKinds from "@waybill/store/feed/EventKinds"
-import * as Migrations from "@waybill/store/postgres/Migrations"
-import { Provenance } from "@waybill/store/commit/Provenance"
+import * as Migrations from "@waybill/store/database/Migrations"
+import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Layer, type Redacted } from "effect"
 import { userInfo } from "node:os"
-import { Postgres } from "../boot/Postgres.ts"
-import * as Settings from "../boot/Settings.ts"
+import { Postgres } from "../installation/Postgres.ts"
+import * as Settings from "../settings/Settings.ts"
 
 /** Provenance of the events of a command. */
 const operator = Effect.sync(() => ({

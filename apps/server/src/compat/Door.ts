@@ -5,7 +5,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Context, Data, type Effect, type Schema } from "effect"
-import type { Instance } from "../http/Instance.ts"
+import type { Instance } from "../settings/Instance.ts"
 import type { Endpoint } from "./Endpoints.ts"
 
 /** A request in the words of another service, its body parsed. */

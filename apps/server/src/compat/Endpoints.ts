@@ -1,7 +1,7 @@
 import * as Groups from "@waybill/api/Groups"
 import type { Scope } from "@waybill/domain/account/Scope"
 import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
-import * as Authorization from "../http/middleware/Authorization.ts"
+import * as Authorization from "../web/Authorization.ts"
 
 /** The group and the name of an endpoint of our own API, such as `emails.send`. */
 export type Endpoint = {

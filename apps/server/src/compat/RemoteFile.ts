@@ -1,16 +1,16 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
-import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
+import * as AnswerBudget from "@waybill/mail/dns/AnswerBudget"
 import { Data, Duration, Effect, Result } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"
 import { isIP } from "node:net"
-import { Instance } from "../http/Instance.ts"
-import { Admitted } from "../http/middleware/Admitted.ts"
-import * as Bodies from "../http/middleware/Bodies.ts"
-import type { Lease } from "../http/middleware/ByteBudget.ts"
-import * as FairSlots from "@waybill/domain/collections/FairSlots"
+import * as FairSlots from "@waybill/domain/flow/FairSlots"
+import { Instance } from "../settings/Instance.ts"
+import { Admitted } from "../requests/Admitted.ts"
+import * as Bodies from "../web/Bodies.ts"
+import type { Lease } from "../web/ByteBudget.ts"
 
 /** Maximum bytes of all files that one request has fetched. In base64 they fit a body of the default maximum size. */
 export const MAX_REMOTE_BYTES = 7 * 1024 * 1024

@@ -1,8 +1,8 @@
 import { CurrentKey } from "@waybill/api/Authorization"
-import * as FairSlots from "@waybill/domain/collections/FairSlots"
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as FairSlots from "@waybill/domain/flow/FairSlots"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Effect } from "effect"
-import * as Bodies from "./middleware/Bodies.ts"
+import * as Bodies from "../web/Bodies.ts"
 
 /** Large requests that a process commits at the same time for one account. */
 export const MAX_PER_ACCOUNT = 2

@@ -5,10 +5,10 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Context, Effect } from "effect"
 import { type IncomingMessage, Server, ServerResponse } from "node:http"
 import type { Socket } from "node:net"
-import * as NewIds from "../operate/NewIds.ts"
-import * as Requests from "../observability/Requests.ts"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Connections from "./middleware/Connections.ts"
+import * as NewIds from "../process/NewIds.ts"
+import * as Requests from "../observability/Requests.ts"
+import * as Connections from "../requests/Connections.ts"
 import * as Pipelining from "./middleware/Pipelining.ts"
 
 /** Maximum size of all headers of a request. */

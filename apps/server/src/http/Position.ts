@@ -1,4 +1,4 @@
-import { Replica, type ReplicaShape } from "@waybill/store/postgres/Replica"
+import { Replica, type ReplicaShape } from "@waybill/store/feed/Replica"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 

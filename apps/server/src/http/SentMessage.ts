@@ -2,7 +2,7 @@ import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import { Option, Schema } from "effect"
 import type { IncomingMessage } from "node:http"
-import * as BodyScan from "./middleware/BodyScan.ts"
+import * as BodyScan from "../web/BodyScan.ts"
 import type * as PlainSends from "./PlainSends.ts"
 
 const Call = Schema.Struct({ headers: Schema.Struct(Idempotency.headers), payload: Schema.toCodecJson(EmailMessage) })

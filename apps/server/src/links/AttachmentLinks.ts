@@ -3,8 +3,8 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Clock, Duration, Effect } from "effect"
-import { Instance } from "../http/Instance.ts"
-import * as HostNames from "../observability/HostNames.ts"
+import { Instance } from "../settings/Instance.ts"
+import * as HostNames from "../process/HostNames.ts"
 
 /** How long a link to an attachment works. */
 export const ATTACHMENT_LINK_LIFETIME = Duration.hours(1)

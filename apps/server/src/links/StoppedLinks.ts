@@ -1,6 +1,6 @@
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Context, Duration, Layer } from "effect"
-import { type CachedSet, cachedSet } from "../live/cachedSet.ts"
+import { type CachedSet, cachedSet } from "../process/cachedSet.ts"
 
 /** Interval at which a node reloads the accounts whose links are stopped; also the delay until a stop takes effect. */
 export const STOPPED_LINKS_EVERY = Duration.seconds(3)

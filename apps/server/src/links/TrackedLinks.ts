@@ -1,5 +1,5 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import type * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
@@ -7,7 +7,7 @@ import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Effect, Option, Result } from "effect"
-import type { Settings } from "../boot/Settings.ts"
+import type { Settings } from "../settings/Settings.ts"
 import type { StoppedLinks } from "./StoppedLinks.ts"
 
 /**

@@ -1,6 +1,6 @@
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { Context, Duration, Effect, Layer } from "effect"
-import { type CachedSet, cachedSet } from "../live/cachedSet.ts"
+import { type CachedSet, cachedSet } from "../process/cachedSet.ts"
 
 /** Interval at which a node reloads customers' tracking domains; also the delay until a new one works. */
 export const TRACKING_HOSTS_EVERY = Duration.seconds(10)

@@ -7,9 +7,9 @@ import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import * as Mask from "@waybill/store/erasure/Mask"
-import { Provenance, system } from "@waybill/store/commit/Provenance"
+import { Provenance, system } from "@waybill/store/log/Provenance"
 import { Effect, Option } from "effect"
-import * as NewIds from "../operate/NewIds.ts"
+import * as NewIds from "../process/NewIds.ts"
 
 /**
  * Derives the keys of unsubscribe links. The first one signs, all of them verify, so that links from before a key

@@ -3,13 +3,13 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { TrackedMail } from "@waybill/mail/tokens/TrackingToken"
-import { Cells } from "@waybill/store/cells/Cells"
-import * as PerCell from "@waybill/store/cells/PerCell"
+import { Cells } from "@waybill/store/cell/Cells"
+import * as PerCell from "@waybill/store/cell/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Cause, Context, Duration, Effect, Exit, FiberSet, Layer, Metric, Result, Semaphore } from "effect"
-import * as Stop from "../boot/Stop.ts"
+import * as Stop from "../process/Stop.ts"
 
 /** Visits of one process that wait to be recorded; further ones are dropped and counted as lost. */
 export const MAX_VISITS_WAITING = 4_000

@@ -1,12 +1,12 @@
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
-import { Cells } from "@waybill/store/cells/Cells"
-import * as PerCell from "@waybill/store/cells/PerCell"
+import { Cells } from "@waybill/store/cell/Cells"
+import * as PerCell from "@waybill/store/cell/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Epoch from "@waybill/store/postgres/Epoch"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
-import type { FeedPage, FeedQuery } from "@waybill/store/commit/LogStorage"
+import type { FeedPage, FeedQuery } from "@waybill/store/feed/Feed"
 import { Context, Data, Deferred, Duration, Effect, Layer, Option, Scope, Stream } from "effect"
 import * as FeedReaders from "./FeedReaders.ts"
 
@@ -26,8 +26,8 @@ const STREAM_PAGE = 100
 /** Bytes of stored events in one step of a stream: what a stream holds whose client does not read is a few times as much. */
 export const STREAM_PAGE_BYTES = 128 * 1024
 
-/** A query of an account's events, whose pages end by bytes as well. The store hands the bound on to `Feed.read`. */
-export interface Query extends FeedQuery, Partial<PageBytes.Bound> {
+/** A query of an account's events. */
+export interface Query extends FeedQuery {
   readonly account_id: string
 }
 

@@ -2,11 +2,11 @@ import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
-import { Cells } from "@waybill/store/cells/Cells"
-import * as PerCell from "@waybill/store/cells/PerCell"
+import { Cells } from "@waybill/store/cell/Cells"
+import * as PerCell from "@waybill/store/cell/PerCell"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
-import type { Admitted } from "../http/middleware/Admitted.ts"
+import type { Admitted } from "../requests/Admitted.ts"
 
 /** Interval at which the keys and sessions of waiting and streaming requests are checked: one query for all of them. */
 export const CHECK_EVERY = Duration.millis(400)

@@ -1,6 +1,6 @@
 import { type McpServerFactory, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server"
 import { Cause, Effect, Exit } from "effect"
-import * as Version from "../boot/Version.ts"
+import * as Version from "../process/Version.ts"
 import * as ToolAnswer from "./ToolAnswer.ts"
 import type { Tool } from "./Tool.ts"
 import type { Toolbox } from "./Toolbox.ts"

@@ -4,7 +4,7 @@ import { Effect, Layer, Option } from "effect"
 import { HttpEffect, HttpServer, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer, type IncomingMessage } from "node:http"
 import type { Socket } from "node:net"
-import * as HostNames from "../observability/HostNames.ts"
+import * as HostNames from "../process/HostNames.ts"
 import * as HttpGuard from "./HttpGuard.ts"
 
 /** Maximum size of a request's body. */

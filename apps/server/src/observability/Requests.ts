@@ -1,6 +1,6 @@
 import { Context, Metric } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import * as RequestTarget from "../http/middleware/RequestTarget.ts"
+import * as RequestTarget from "../requests/RequestTarget.ts"
 
 const EMPTY = Context.empty()
 

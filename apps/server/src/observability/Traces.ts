@@ -1,4 +1,4 @@
-import type * as Provenance from "@waybill/store/commit/Provenance"
+import type * as Provenance from "@waybill/store/log/Provenance"
 import { Context, Effect, Option, References, Tracer } from "effect"
 import { Headers, HttpTraceContext } from "effect/http"
 

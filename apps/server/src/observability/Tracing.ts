@@ -1,8 +1,8 @@
 import { Effect, Layer, Option, Redacted, References, Tracer } from "effect"
 import { FetchHttpClient, HttpMiddleware } from "effect/http"
 import { OtlpExporter, OtlpSerialization, OtlpTracer } from "effect/observability"
-import type { Settings } from "../boot/Settings.ts"
-import * as Version from "../boot/Version.ts"
+import type { Settings } from "../settings/Settings.ts"
+import * as Version from "../process/Version.ts"
 import * as Traces from "./Traces.ts"
 
 /** Maximum time to export the last spans when the service stops. */

@@ -1,6 +1,6 @@
 import { Context, Effect, Metric } from "effect"
 import { monitorEventLoopDelay, performance } from "node:perf_hooks"
-import * as Version from "../boot/Version.ts"
+import * as Version from "../process/Version.ts"
 
 /** Resolution at which the delay of the event loop is measured, by a timer of Node. */
 const RESOLUTION_MS = 20

@@ -1,5 +1,5 @@
 import * as Domain from "@waybill/domain/domain/Domain"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
@@ -8,8 +8,8 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import type { Commit } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import { newDkimKey } from "./newDkimKey.ts"
-import * as NewIds from "./NewIds.ts"
-import { Instance } from "../http/Instance.ts"
+import * as NewIds from "../process/NewIds.ts"
+import { Instance } from "../settings/Instance.ts"
 
 type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
 

@@ -1,16 +1,16 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import type { Mode } from "@waybill/domain/account/Livemode"
-import type * as Content from "@waybill/domain/email/Content"
+import type { Sha256 } from "@waybill/domain/values/Sha256"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { hash } from "node:crypto"
-import * as NewIds from "./NewIds.ts"
+import * as NewIds from "../process/NewIds.ts"
 
 /** Returns the hash that is stored in place of a key. */
-export const hashOf = (secret: string): Content.Sha256 => hash("sha256", secret, "hex") as Content.Sha256
+export const hashOf = (secret: string): Sha256 => hash("sha256", secret, "hex") as Sha256
 
 /** Generates a key. Its secret is returned once and never stored. */
 export const generateKey = Effect.fnUntraced(function* (createdBy: string | null, mode: Mode = "live") {

@@ -3,7 +3,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Context, Effect, Layer } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { createInterface } from "node:readline"
-import * as NewIds from "./NewIds.ts"
+import * as NewIds from "../process/NewIds.ts"
 
 /** Main module of this process, so that a replay runs the same release. */
 const MAIN = process.argv[1] ?? ""

@@ -1,4 +1,4 @@
-import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
+import * as AnswerBudget from "@waybill/mail/dns/AnswerBudget"
 import type * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import { Context, Effect } from "effect"

@@ -1,26 +1,15 @@
 import type { EmailId } from "@waybill/domain/values/Id"
-import type { PgClient } from "@effect/sql-pg"
-import type * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
-import { Context, Duration, Effect, Layer } from "effect"
-import { cachedSet } from "../live/cachedSet.ts"
+import { Duration, Effect, Layer } from "effect"
+import { cachedSet } from "../process/cachedSet.ts"
+import { HandedOver, type Note } from "../worker/delivery/HandedOver.ts"
 import * as Event from "./formats/ProviderEvent.ts"
 
 /** Interval at which a worker learns of the first hook. */
 export const HOOKS_EVERY = Duration.seconds(10)
 /** Ids of one hand-over that are kept. */
 const MAX_REFS = 8
-
-type Note = (
-  message: ProviderMessages.HandedOver,
-  outcomes: ReadonlyArray<DeliveryOutcome.Outcome>,
-) => Effect.Effect<void, never, PgClient.PgClient>
-
-/** Keeps the ids by which providers named the mail that they took. Does nothing on an instance without hooks. */
-export const HandedOver = Context.Reference<Note>("@waybill/server/providers/HandedOver", {
-  defaultValue: () => () => Effect.void,
-})
 
 const ANY = "any"
 

@@ -11,10 +11,10 @@ import { ADDRESS_HEADER, PATH, TRIES_PER_MINUTE } from "./Options.ts"
 import { readRequest } from "./readRequest.ts"
 import * as Refusals from "./Refusals.ts"
 import { SignIn } from "./SignIn.ts"
-import * as ClientAddress from "../http/middleware/ClientAddress.ts"
-import * as HostNames from "../observability/HostNames.ts"
-import * as Responses from "../http/responses/Responses.ts"
-import * as Session from "../http/middleware/Session.ts"
+import * as ClientAddress from "../requests/ClientAddress.ts"
+import * as HostNames from "../process/HostNames.ts"
+import * as Responses from "../web/Responses.ts"
+import * as Session from "./Session.ts"
 
 /** Maximum size of a request body. The largest is a passkey's attestation. */
 export const MAX_AUTH_BODY_BYTES = 64 * 1024

@@ -1,6 +1,6 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import { Effect, Option, Schema } from "effect"
-import * as Responses from "../http/responses/Responses.ts"
+import * as Responses from "../web/Responses.ts"
 import * as Refusals from "./Refusals.ts"
 
 /** Page of the dashboard that asks for the second factor. */

@@ -1,15 +1,15 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as FeedbackMail from "@waybill/mail/incoming/Feedback"
-import type { Feedback as ReadFeedback } from "@waybill/mail/parsing/readFeedback"
+import type { Feedback as ReadFeedback } from "@waybill/mail/report/readFeedback"
 import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Metrics from "@waybill/store/statistics/Metrics"
+import * as Metrics from "@waybill/store/log/Metrics"
 import { Effect, Option, Result } from "effect"
 import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
-import { recordReport } from "./recordReport.ts"
+import { recordReport } from "../worker/delivery/recordReport.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
 /** Address for the feedback loops of mailbox providers; each mail to it is a complaint about the mail that it encloses. */

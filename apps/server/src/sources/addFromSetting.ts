@@ -1,7 +1,7 @@
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Effect } from "effect"
-import type { SourceEntry } from "../boot/settings/SourceSetting.ts"
+import type { SourceEntry } from "../settings/SourceSetting.ts"
 import { DEFAULT_POOL } from "./PoolConfiguration.ts"
 
 /** Adds the addresses of SOURCE_ADDRESSES that are new. One that is known keeps its pool and its name. */

@@ -1,7 +1,7 @@
 import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { Effect, Option, Schema } from "effect"
 import { readFile } from "node:fs/promises"
-import { SettingsWrong } from "../boot/Settings.ts"
+import { SettingsWrong } from "../settings/Settings.ts"
 
 const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(SiteRules.RulesFile), { onExcessProperty: "error" })
 

@@ -1,6 +1,6 @@
-import type { CellName } from "@waybill/store/cells/CellName"
-import { Cells } from "@waybill/store/cells/Cells"
-import { inCell } from "@waybill/store/cells/CurrentCell"
+import type { CellName } from "@waybill/store/cell/CellName"
+import { Cells } from "@waybill/store/cell/Cells"
+import { inCell } from "@waybill/store/cell/CurrentCell"
 import { Cause, Duration, Effect, Fiber } from "effect"
 
 /**

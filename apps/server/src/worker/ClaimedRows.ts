@@ -1,8 +1,8 @@
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { type Entry, Roster } from "@waybill/domain/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Outbox from "@waybill/store/outbox/Outbox"
-import type * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
+import type * as PendingDeliveries from "@waybill/store/deliveries/PendingDeliveries"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
 /** Progress of a row: not started, possibly on the wire, or with its outcome being written to the log. */

@@ -1,11 +1,11 @@
-import { type CellName, FIRST } from "@waybill/store/cells/CellName"
+import { type CellName, FIRST } from "@waybill/store/cell/CellName"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { Cause, type Context, Duration, Effect, Exit, Predicate, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
-import * as Stop from "../boot/Stop.ts"
-import { KEEPALIVE } from "@waybill/store/availability/Sockets"
+import { KEEPALIVE } from "@waybill/store/postgres/Sockets"
 import pg from "pg"
+import * as Stop from "../process/Stop.ts"
 
 /** Jobs that run at once. Most are wake-ups that end at once, so a few are enough. */
 export const CONCURRENT_JOBS = 4

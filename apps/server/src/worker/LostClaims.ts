@@ -1,8 +1,8 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
-import type { OutboxRow } from "@waybill/store/commit/LogStorage"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import type { OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
-import * as Reclaim from "@waybill/store/outbox/Reclaim"
+import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Effect } from "effect"
 import type { ClaimedRows } from "./ClaimedRows.ts"
 

@@ -1,5 +1,5 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Id from "@waybill/domain/values/Id"
 import * as Network from "@waybill/domain/values/Network"
 import * as Scope from "@waybill/domain/account/Scope"

@@ -1,6 +1,6 @@
 import * as DomainDecider from "@waybill/domain/domain/Domain"
 import * as DnsFinding from "@waybill/domain/domain/DnsFinding"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import * as DomainStatus from "@waybill/domain/domain/DomainStatus"
 import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as Id from "@waybill/domain/values/Id"

@@ -1,5 +1,5 @@
 import * as Address from "@waybill/domain/values/Address"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"

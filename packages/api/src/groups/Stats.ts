@@ -1,4 +1,4 @@
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"

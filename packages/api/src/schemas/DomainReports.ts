@@ -1,5 +1,5 @@
 import * as DmarcReason from "@waybill/domain/domain/DmarcReason"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
 import * as Page from "./Page.ts"

@@ -3,7 +3,7 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Tracking from "@waybill/domain/email/Tracking"
+import * as Tracking from "@waybill/domain/domain/Tracking"
 import { Schema } from "effect"
 
 const at = Timestamp.Timestamp

@@ -1,10 +1,10 @@
 import { Array, Result, Schema } from "effect"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import * as Id from "../values/Id.ts"
 import * as Plan from "./Plan.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { NothingNew } from "../values/Refusal.ts"
-import * as SteeringHeader from "../email/SteeringHeader.ts"
+import * as SteeringHeader from "./SteeringHeader.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 

@@ -1,6 +1,6 @@
 import { Result, Schema } from "effect"
 import type * as ApiKey from "./ApiKey.ts"
-import type * as DomainName from "../domain/DomainName.ts"
+import type * as DomainName from "../values/DomainName.ts"
 import * as Network from "../values/Network.ts"
 import type { Detail } from "../values/Refusal.ts"
 import * as Scope from "./Scope.ts"

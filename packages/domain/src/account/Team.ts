@@ -1,6 +1,6 @@
 import { Array, Result, Schema } from "effect"
 import * as Address from "../values/Address.ts"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Scope from "./Scope.ts"

@@ -1,5 +1,5 @@
 import { Array, Result, Schema } from "effect"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import * as Text from "../values/Text.ts"

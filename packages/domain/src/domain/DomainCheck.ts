@@ -1,6 +1,6 @@
 import { type Array, Result } from "effect"
 import * as DnsFinding from "./DnsFinding.ts"
-import * as DomainName from "./DomainName.ts"
+import * as DomainName from "../values/DomainName.ts"
 import type { DomainNotFound } from "./DomainRefusal.ts"
 import * as DomainSchedule from "./DomainSchedule.ts"
 import * as DomainState from "./DomainState.ts"

@@ -1,6 +1,6 @@
 import type * as DomainStatus from "./DomainStatus.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
-import * as DomainName from "./DomainName.ts"
+import * as DomainName from "../values/DomainName.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import type * as TrackingDomain from "./TrackingDomain.ts"
 

@@ -1,14 +1,14 @@
 import { type Array, Result, Schema } from "effect"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import { DkimKey } from "./DkimKey.ts"
 import * as DnsFinding from "./DnsFinding.ts"
-import * as DomainName from "./DomainName.ts"
+import * as DomainName from "../values/DomainName.ts"
 import * as DomainRefusal from "./DomainRefusal.ts"
 import * as DomainStatus from "./DomainStatus.ts"
 import * as Ed25519Key from "./Ed25519Key.ts"
 import * as Id from "../values/Id.ts"
 import * as Timestamp from "../values/Timestamp.ts"
-import * as Tracking from "../email/Tracking.ts"
+import * as Tracking from "./Tracking.ts"
 import * as TrackingDomain from "./TrackingDomain.ts"
 
 /** Transport of this domain's mail; `null` uses the instance's transport. */

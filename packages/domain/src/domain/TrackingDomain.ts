@@ -1,5 +1,5 @@
 import type * as DnsFinding from "./DnsFinding.ts"
-import { DomainName, isReserved } from "./DomainName.ts"
+import { DomainName, isReserved } from "../values/DomainName.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
 /**

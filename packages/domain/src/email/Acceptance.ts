@@ -1,19 +1,19 @@
 import { Result } from "effect"
 import * as Address from "../values/Address.ts"
 import type * as Content from "./Content.ts"
-import type * as DomainName from "../domain/DomainName.ts"
+import type * as DomainName from "../values/DomainName.ts"
 import * as DomainStatus from "../domain/DomainStatus.ts"
 import type * as EmailEvent from "./EmailEvent.ts"
 import * as EmailRefusal from "./EmailRefusal.ts"
 import * as Header from "./Header.ts"
 import type * as Id from "../values/Id.ts"
 import type { Mode } from "../account/Livemode.ts"
-import * as SteeringHeader from "./SteeringHeader.ts"
+import * as SteeringHeader from "../account/SteeringHeader.ts"
 import type * as Suppression from "../suppression/Suppression.ts"
 import * as Tag from "./Tag.ts"
 import * as Timestamp from "../values/Timestamp.ts"
-import * as Tracking from "./Tracking.ts"
-import * as UsageChange from "../account/UsageChange.ts"
+import * as Tracking from "../domain/Tracking.ts"
+import * as UsageChange from "./UsageChange.ts"
 
 /** Maximum number of addresses in `to`. A limit of the request itself, the same on every plan. */
 export const MAX_TO = 50

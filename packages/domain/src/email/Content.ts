@@ -1,12 +1,8 @@
 import { Schema } from "effect"
+import { Sha256 } from "../values/Sha256.ts"
 import * as Text from "../values/Text.ts"
 
 export const MAX_ATTACHMENTS = 20
-
-export const Sha256 = Schema.String.check(
-  Schema.isPattern(/^[0-9a-f]{64}$/u, { message: "must be a SHA-256 of 64 hexadecimal digits" }),
-).pipe(Schema.brand("Sha256"))
-export type Sha256 = typeof Sha256.Type
 
 /** The metadata of an attachment that events hold. The bytes are in the content table. */
 export const Attachment = Schema.Struct({

@@ -8,7 +8,7 @@ import * as EmailStatus from "./EmailStatus.ts"
 import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
-import * as Tracking from "./Tracking.ts"
+import * as Tracking from "../domain/Tracking.ts"
 
 export const stream = "email" as const
 

@@ -1,13 +1,13 @@
 import { Schema } from "effect"
 import * as Address from "../values/Address.ts"
 import * as Content from "./Content.ts"
-import * as DomainName from "../domain/DomainName.ts"
+import * as DomainName from "../values/DomainName.ts"
 import * as Id from "../values/Id.ts"
 import * as DeliveryOutcome from "./DeliveryOutcome.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
-import { Tracking } from "./Tracking.ts"
+import { Tracking } from "../domain/Tracking.ts"
 
 const at = Timestamp.Timestamp
 const recipient = Address.Address

@@ -1,6 +1,6 @@
 import { type Array, Result } from "effect"
 import type * as Address from "../values/Address.ts"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import type { EmailQueued, Event } from "./EmailEvent.ts"
 import * as EmailRefusal from "./EmailRefusal.ts"
 import * as EmailStatus from "./EmailStatus.ts"

@@ -3,7 +3,7 @@ import * as Account from "../account/Account.ts"
 import * as ApiKey from "../account/ApiKey.ts"
 import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
-import * as PublicType from "./PublicType.ts"
+import * as PublicType from "../webhook/PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
 import * as TestClock from "../clock/TestClock.ts"
@@ -11,18 +11,7 @@ import type * as Timestamp from "../values/Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
 import * as Webhook from "../webhook/Webhook.ts"
 
-/** All deciders, by kind of stream. */
-export const aggregates = {
-  account: Account,
-  api_key: ApiKey,
-  domain: Domain,
-  email: Email,
-  suppression: Suppression,
-  team: Team,
-  test_clock: TestClock,
-  webhook: Webhook,
-} as const
-export type StreamKind = keyof typeof aggregates
+export { aggregates, type StreamKind, streamOf } from "./Aggregates.ts"
 
 export const DomainEvent = Schema.Union([
   Account.Event,
@@ -104,12 +93,6 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
 
 export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>
 
-const KINDS: ReadonlyMap<string, StreamKind> = new Map(
-  Object.values(aggregates).flatMap(({ stream, Event }) =>
-    Object.keys(Event.cases).map((tag) => [tag, stream] as const),
-  ),
-)
-
 export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]
 
 /** Whether webhooks receive this event. Only such events enter the outbox. */
@@ -117,9 +100,6 @@ export const isWebhookEvent = (tag: Tag): boolean => PublicType.isWebhookType(PU
 
 /** Returns the tags of a public type, for `?types=` of a feed. */
 export const tagsOf = (type: string): ReadonlyArray<Tag> => TAGS.filter((tag) => PUBLIC_TYPES[tag] === type)
-
-/** Returns the kind of stream that an event type belongs to, or `undefined` for a type of a newer release. */
-export const streamOf = (type: string): StreamKind | undefined => KINDS.get(type)
 
 export const occurredAt = (event: DomainEvent): Timestamp.Timestamp =>
   event._tag === "EmailQueued" ? event.created_at : event.at

@@ -1,5 +1,5 @@
 import { Array, Result } from "effect"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import * as Address from "../values/Address.ts"
 import type * as Id from "../values/Id.ts"
 import type * as Timestamp from "../values/Timestamp.ts"

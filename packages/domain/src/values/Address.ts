@@ -1,5 +1,5 @@
 import { Result, Schema } from "effect"
-import * as DomainName from "../domain/DomainName.ts"
+import * as DomainName from "./DomainName.ts"
 import * as Text from "./Text.ts"
 
 /** RFC 5321 §4.5.3.1, counted in UTF-8 (RFC 6531). */

@@ -1,5 +1,5 @@
 import { Array, Result, Schema } from "effect"
-import type * as Aggregate from "../stream/Aggregate.ts"
+import type * as Aggregate from "../values/Aggregate.ts"
 import type * as Id from "../values/Id.ts"
 import type * as Network from "../values/Network.ts"
 import { NothingNew } from "../values/Refusal.ts"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import * as PublicType from "../stream/PublicType.ts"
+import * as PublicType from "./PublicType.ts"
 
 /** Shape of the payload of calls: Waybill's own, or the one that programs written for Resend expect. */
 export const Format = Schema.Literals(["waybill", "resend"]).annotate({ identifier: "WebhookFormat" })

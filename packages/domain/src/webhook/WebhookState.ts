@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import * as Id from "../values/Id.ts"
-import * as PublicType from "../stream/PublicType.ts"
+import * as PublicType from "./PublicType.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import * as WebhookFormat from "./WebhookFormat.ts"

@@ -2,7 +2,7 @@ import * as fs from "node:fs/promises"
 import * as net from "node:net"
 import * as path from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../system/Failure.ts"
 import * as Placement from "./Placement.ts"
 
 /** Linux allows 107 bytes and macOS 103, and Postgres also creates a file with the suffix ".lock". */

@@ -2,8 +2,8 @@ import * as fs from "node:fs"
 import { open } from "node:fs/promises"
 import * as path from "node:path"
 import { setImmediate as nextTurn, setTimeout as pause } from "node:timers/promises"
-import * as Failure from "../Failure.ts"
-import * as Process from "../server/Process.ts"
+import * as Failure from "../system/Failure.ts"
+import * as Process from "../system/Process.ts"
 import * as Users from "./Users.ts"
 
 const { O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK, O_RDONLY } = fs.constants

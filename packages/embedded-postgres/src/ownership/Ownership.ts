@@ -3,7 +3,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import * as Handover from "./Handover.ts"
 import * as Placement from "./Placement.ts"
-import * as Process from "../server/Process.ts"
+import * as Process from "../system/Process.ts"
 import * as Registry from "./Registry.ts"
 import * as Users from "./Users.ts"
 

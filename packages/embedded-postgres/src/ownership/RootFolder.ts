@@ -1,6 +1,6 @@
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../system/Failure.ts"
 
 /** Others can enter but not list it; each server's folder below is closed to all but that server. */
 export const PASSAGE_MODE = 0o711

@@ -1,8 +1,8 @@
 import { randomInt } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as path from "node:path"
-import * as Failure from "../Failure.ts"
-import * as Process from "../server/Process.ts"
+import * as Failure from "../system/Failure.ts"
+import * as Process from "../system/Process.ts"
 
 /** A range of user and group ids. A server has the same number as both. */
 export interface Range {

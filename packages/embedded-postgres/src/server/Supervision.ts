@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { setTimeout as pause } from "node:timers/promises"
-import * as Failure from "../Failure.ts"
+import * as Failure from "../system/Failure.ts"
 
 /** Number of restarts in a row of a server that ends again within `STEADY_MS`, before it is given up. */
 export const MAX_RESTARTS = 10

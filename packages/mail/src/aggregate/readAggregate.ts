@@ -4,7 +4,7 @@ import * as ReportFile from "./ReportFile.ts"
 import * as ReportText from "./ReportText.ts"
 import * as TlsReport from "./TlsReport.ts"
 import * as DkimSignature from "../dkim/DkimSignature.ts"
-import * as MimeReader from "../parsing/MimeReader.ts"
+import * as MimeReader from "../mime/MimeReader.ts"
 
 /** Maximum size of a mail with an aggregate report. The whole mail is needed, since its signature covers all of it. */
 export const MAX_MAIL_BYTES = 10 * 1024 * 1024

@@ -1,6 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Header from "@waybill/domain/email/Header"
-import * as SteeringHeader from "@waybill/domain/email/SteeringHeader"
+import * as SteeringHeader from "@waybill/domain/account/SteeringHeader"
 import type { EmailId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result, Schema } from "effect"

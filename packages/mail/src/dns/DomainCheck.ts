@@ -1,6 +1,6 @@
 import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import { Effect } from "effect"
-import * as DkimRecord from "../dkim/DkimRecord.ts"
+import * as DkimRecord from "./DkimRecord.ts"
 import * as Dns from "./Dns.ts"
 import type { ExpectedRecord } from "./DomainRecords.ts"
 import * as Network from "./Network.ts"

@@ -1,6 +1,6 @@
 import { Effect, Layer } from "effect"
 import * as https from "node:https"
-import * as AnswerBudget from "../smtp/AnswerBudget.ts"
+import * as AnswerBudget from "./AnswerBudget.ts"
 import * as Dns from "./Dns.ts"
 import * as MtaSts from "./MtaSts.ts"
 import type * as Network from "./Network.ts"

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as Parser from "../parsing/Parser.ts"
-import type { Feedback } from "../parsing/readFeedback.ts"
+import type { Feedback } from "../report/readFeedback.ts"
 import * as Report from "./Report.ts"
 
 /** Parses of complaints wait in a queue of their own: their account is known only afterwards. */

@@ -1,6 +1,6 @@
 import { Effect, Schema } from "effect"
 import * as Parser from "../parsing/Parser.ts"
-import type { ReportFact } from "./ReportFact.ts"
+import type { ReportFact } from "../report/ReportFact.ts"
 
 export class NotAReport extends Schema.TaggedError<NotAReport>()("NotAReport", {
   reason: Schema.Literals([

@@ -1,8 +1,8 @@
 import { Effect, Schema } from "effect"
-import * as MimeReader from "../parsing/MimeReader.ts"
+import * as MimeReader from "../mime/MimeReader.ts"
 import * as Parser from "../parsing/Parser.ts"
-import { MAX_ADDRESSES, MAX_PARTS } from "../parsing/readSubmitted.ts"
-import type { SubmittedMessage } from "./SubmittedMessage.ts"
+import { MAX_ADDRESSES, MAX_PARTS } from "../report/readSubmitted.ts"
+import type { SubmittedMessage } from "../report/SubmittedMessage.ts"
 
 const DESCRIPTIONS = {
   too_many_lines: "has too many lines",

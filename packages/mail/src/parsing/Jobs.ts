@@ -1,9 +1,9 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
 import { readAggregate } from "../aggregate/readAggregate.ts"
-import { readFeedback } from "./readFeedback.ts"
-import { readReport } from "./readReport.ts"
-import { readSubmitted } from "./readSubmitted.ts"
+import { readFeedback } from "../report/readFeedback.ts"
+import { readReport } from "../report/readReport.ts"
+import { readSubmitted } from "../report/readSubmitted.ts"
 import { showMail } from "./showMail.ts"
 
 /**

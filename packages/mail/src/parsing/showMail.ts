@@ -1,4 +1,4 @@
-import * as MimeReader from "./MimeReader.ts"
+import * as MimeReader from "../mime/MimeReader.ts"
 
 export interface Input {
   readonly bytes: Uint8Array

@@ -1,6 +1,6 @@
 import { parentPort } from "node:worker_threads"
 import * as Jobs from "./Jobs.ts"
-import type { SubmittedMessage } from "../incoming/SubmittedMessage.ts"
+import type { SubmittedMessage } from "../report/SubmittedMessage.ts"
 import type { ThreadMessage, ParserJob } from "./ParserThread.ts"
 
 const MAX_ERROR_CHARS = 500

@@ -1,4 +1,4 @@
-import type { Category } from "../transport/Transport.ts"
+import type { Category } from "../reply/Category.ts"
 
 /** Effect of an error on a recipient. `throttle` defers all mail of the transport, because the provider limits the sender. */
 export type Action = "throttle" | "defer" | "fail" | "bounce"

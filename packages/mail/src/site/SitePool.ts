@@ -1,8 +1,8 @@
 import { Clock, Effect, Exit, Schema, type Scope } from "effect"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import * as Cooldown from "./Cooldown.ts"
 import { type Offer, type Reserved, type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "../smtp/SmtpConnection.ts"
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
 
 /** Time that a connection may stay idle; servers tend to hang up after one to five minutes. */
 export const IDLE_MS = 20_000

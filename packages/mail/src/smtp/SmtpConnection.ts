@@ -1,6 +1,6 @@
 import { Effect, Redacted, Schema } from "effect"
 import type * as tls from "node:tls"
-import * as AnswerBudget from "./AnswerBudget.ts"
+import * as AnswerBudget from "../dns/AnswerBudget.ts"
 import * as DanePeer from "../dane/DanePeer.ts"
 import * as Reply from "../reply/Reply.ts"
 import type { WireReply } from "./ReplyLines.ts"

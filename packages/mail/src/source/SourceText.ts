@@ -1,4 +1,4 @@
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import { Result } from "effect"
 import { isIP } from "node:net"
 import * as Network from "../dns/Network.ts"

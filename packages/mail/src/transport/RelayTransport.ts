@@ -5,7 +5,7 @@ import * as Secrets from "../provider/Secrets.ts"
 import * as SitePool from "../site/SitePool.ts"
 import * as SmtpConnection from "../smtp/SmtpConnection.ts"
 import type * as SmtpTimeouts from "../smtp/SmtpTimeouts.ts"
-import * as SmtpDelivery from "../smtp/SmtpDelivery.ts"
+import * as SmtpDelivery from "./SmtpDelivery.ts"
 import * as Transport from "./Transport.ts"
 
 /** A relay is the operator's own, or paid for: it takes more connections than other servers. */

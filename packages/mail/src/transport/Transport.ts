@@ -1,8 +1,8 @@
 import type { Script } from "@waybill/domain/email/Script"
 import type { EmailId } from "@waybill/domain/values/Id"
 import { Context, Duration, type Effect } from "effect"
+import type { Category } from "../reply/Category.ts"
 import * as Reply from "../reply/Reply.ts"
-import type * as ReplyClass from "../reply/ReplyClass.ts"
 import type { RecipientReply } from "../smtp/SmtpTransaction.ts"
 import { type ConnectFailed, replyOf } from "../smtp/SmtpConnection.ts"
 
@@ -22,24 +22,6 @@ export interface OutgoingMessage {
   /** The outcomes of the attempts of a test message. Absent if its recipients decide. */
   readonly script?: Script
 }
-
-/**
- * Reason of a failed delivery: the class of the server's reply, or the error before any reply. `lost_answer` is the
- * time after the final dot, in which the server may have accepted the message.
- */
-export type Category =
-  | ReplyClass.ReplyClass
-  | "connection"
-  | "tls"
-  /** The server is not the one that its zone's TLSA records name, or these cannot be read. */
-  | "dane"
-  | "dns"
-  | "cooling_down"
-  | "lost_answer"
-  /** No source address may be used now. */
-  | "source_address"
-  /** The chosen source address is not one of this host; never final. */
-  | "source_absent"
 
 export interface RecipientOutcome {
   readonly recipient: string

@@ -1,5 +1,5 @@
 import type * as Scope from "@waybill/domain/account/Scope"
-import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as Id from "@waybill/domain/values/Id"
 
 /** An API key by which a request was admitted. */

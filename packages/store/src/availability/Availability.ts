@@ -1,12 +1,12 @@
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore } from "effect"
-import type { CellName } from "../cells/CellName.ts"
-import { CurrentCell } from "../cells/CurrentCell.ts"
-import * as PerCell from "../cells/PerCell.ts"
-import { Sockets } from "./Sockets.ts"
+import type { CellName } from "../cell/CellName.ts"
+import { CurrentCell } from "../cell/CurrentCell.ts"
+import * as PerCell from "../cell/PerCell.ts"
+import { Sockets } from "../postgres/Sockets.ts"
 import { type Problem, problemOf } from "./Problem.ts"
-import { Unavailable } from "./Unavailable.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** Default time that a request waits for a database that does not answer. */

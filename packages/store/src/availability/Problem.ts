@@ -1,7 +1,7 @@
 import type { Cause } from "effect"
 import { SqlError } from "effect/sql"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
-import { NotConfirmed, Unavailable } from "./Unavailable.ts"
+import { NotConfirmed, Unavailable } from "../postgres/Unavailable.ts"
 
 /** Why the database cannot be used: one line for /readyz and the log, without host names and secrets. */
 export interface Problem {

@@ -1,11 +1,11 @@
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import * as RememberedAdmissions from "../admission/RememberedAdmissions.ts"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
-import * as ClaimOnInsert from "../outbox/ClaimOnInsert.ts"
-import { type LoadedStreams, loadStreams } from "../streams/loadStreams.ts"
-import type { TypedStreamRef } from "../streams/readLongStream.ts"
+import * as ClaimOnInsert from "../deliveries/ClaimOnInsert.ts"
+import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
+import type { TypedStreamRef } from "./readLongStream.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
-import * as BatchFacts from "../facts/BatchFacts.ts"
+import * as BatchFacts from "./BatchFacts.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import {
   type CommitDeps,
@@ -16,8 +16,10 @@ import {
   type PendingCommit,
 } from "./Commit.ts"
 import type { Facts } from "../facts/Facts.ts"
-import { type Assumed, type LogTransaction, streamKey, type StorageError, TryAgain } from "./LogStorage.ts"
-import type { Stored } from "./RecordedEvents.ts"
+import type { Assumed, LogTransaction } from "./LogStorage.ts"
+import { streamKey } from "../log/StreamRef.ts"
+import { type StorageError, TryAgain } from "../postgres/StorageError.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 /** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
 export interface Deferred {

@@ -5,9 +5,10 @@ import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
 import type { Facts } from "../facts/Facts.ts"
-import { UnsentChanges } from "../facts/UnsentChanges.ts"
-import { type ContentRow, streamKey, type StreamRef, type ChangedStream, type UnsentChange } from "./LogStorage.ts"
-import * as RecordedEvents from "./RecordedEvents.ts"
+import { UnsentChanges, type UnsentChange } from "../facts/UnsentChanges.ts"
+import type { ContentRow } from "../content/StoredContent.ts"
+import { streamKey, type StreamRef, type ChangedStream } from "../log/StreamRef.ts"
+import * as RecordedEvents from "../log/RecordedEvents.ts"
 
 /** Times that all rows of a batch share. */
 export interface BatchTime {

@@ -1,15 +1,17 @@
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import type { AvailabilityShape } from "../availability/Availability.ts"
 import { NotAdmitted } from "../admission/RememberedAdmissions.ts"
-import { Unavailable } from "../availability/Unavailable.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
 import { completeAll } from "../postgres/Batcher.ts"
-import * as Metrics from "../statistics/Metrics.ts"
-import * as BatchFacts from "../facts/BatchFacts.ts"
+import * as Metrics from "../log/Metrics.ts"
+import * as BatchFacts from "./BatchFacts.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
-import { type LogStorage, type TransactionScope, type StorageError, TryAgain } from "./LogStorage.ts"
-import type { Stored } from "./RecordedEvents.ts"
+import type { LogStorage } from "./LogStorage.ts"
+import type { TransactionScope } from "../locks/AccountLocks.ts"
+import { type StorageError, TryAgain } from "../postgres/StorageError.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 /** Maximum number of attempts at a batch that meets conflicts or deadlocks, before its callers get the error. */
 export const MAX_TRIES = 8

@@ -5,18 +5,15 @@ import * as Email from "@waybill/domain/email/Email"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import type { TestClockId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
-import * as UnsentMail from "@waybill/domain/account/UnsentMail"
-import * as UsageChange from "@waybill/domain/account/UsageChange"
+import * as UnsentMail from "@waybill/domain/email/UnsentMail"
+import * as UsageChange from "@waybill/domain/email/UsageChange"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type { Facts } from "../facts/Facts.ts"
-import {
-  type CanceledContent,
-  FAR_FUTURE,
-  type OutboxRow,
-  type ChangedStream,
-  type WebhookDelivery,
-} from "./LogStorage.ts"
-import type { AnyEvent, Recorded } from "./RecordedEvents.ts"
+import type { CanceledContent } from "../content/CanceledContent.ts"
+import { FAR_FUTURE, type OutboxRow } from "../outbox/OutboxRow.ts"
+import type { ChangedStream } from "../log/StreamRef.ts"
+import type { WebhookDelivery } from "../webhooks/WebhookDelivery.ts"
+import type { AnyEvent, Recorded } from "../log/RecordedEvents.ts"
 
 export interface Work {
   /** Outbox rows to insert or to give a new time. */

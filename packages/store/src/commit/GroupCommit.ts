@@ -1,9 +1,9 @@
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import * as Availability from "../availability/Availability.ts"
-import { NotConfirmed, Unavailable } from "../availability/Unavailable.ts"
+import { NotConfirmed, Unavailable } from "../postgres/Unavailable.ts"
 import * as Batcher from "../postgres/Batcher.ts"
-import { readLongStream } from "../streams/readLongStream.ts"
+import { readLongStream } from "./readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type * as BatchAttempt from "./BatchAttempt.ts"
 import type {
@@ -16,8 +16,9 @@ import type {
   Commit,
 } from "./Commit.ts"
 import * as CommitBatch from "./CommitBatch.ts"
-import { type LogStorage, streamKey } from "./LogStorage.ts"
-import { Provenance } from "./Provenance.ts"
+import type { LogStorage } from "./LogStorage.ts"
+import { streamKey } from "../log/StreamRef.ts"
+import { Provenance } from "../log/Provenance.ts"
 
 /** Maximum number of commits of a batch: enough to share the cost of a flush, few enough to keep a batch short. */
 export const MAX_COMMITS_PER_BATCH = 100

@@ -1,23 +1,20 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as UnsentMail from "@waybill/domain/account/UnsentMail"
+import * as UnsentMail from "@waybill/domain/email/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Semaphore } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
-import type { AccountFact, ClockFact, DomainFact, Facts, LeaseFact, SubscriptionFact } from "../facts/Facts.ts"
-import {
-  type FeedPage,
-  type LogStorage,
-  MAX_FEED_PAGE,
-  type OutboxRow,
-  type LogTransaction,
-  streamKey,
-  TryAgain,
-  type Write,
-} from "./LogStorage.ts"
-import type { Stored } from "./RecordedEvents.ts"
+import type { AccountFact, DomainFact, Facts } from "../facts/Facts.ts"
+import type { ClockFact } from "../readmodels/TestClocks.ts"
+import type { LeaseFact, OutboxRow } from "../outbox/OutboxRow.ts"
+import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
+import type { FeedPage } from "../feed/Feed.ts"
+import type { LogStorage, LogTransaction, Write } from "./LogStorage.ts"
+import { streamKey } from "../log/StreamRef.ts"
+import { TryAgain } from "../postgres/StorageError.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 type Row = Readonly<Record<string, unknown>>
 
@@ -173,7 +170,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   }
   return {
     readStreams: logTransaction.readStreams,
-    feed: ({ account_id, after, limit = MAX_FEED_PAGE, types }) =>
+    feed: ({ account_id, after, limit = Feed.MAX_FEED_PAGE, types }) =>
       Effect.sync((): FeedPage => {
         const events = log
           .filter((event) => event.position > after)

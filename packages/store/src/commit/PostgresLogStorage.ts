@@ -2,8 +2,8 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment, Statement } from "effect/sql/Statement"
 import * as AdmissionStatement from "../admission/AdmissionStatement.ts"
-import * as AccountNames from "../cells/AccountNames.ts"
-import { type CellName, FIRST } from "../cells/CellName.ts"
+import * as AccountNames from "./AccountNames.ts"
+import { type CellName, FIRST } from "../cell/CellName.ts"
 import * as CanceledContent from "../content/CanceledContent.ts"
 import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as StoredContent from "../content/StoredContent.ts"
@@ -11,25 +11,19 @@ import * as Feed from "../feed/Feed.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as Arrays from "../postgres/Arrays.ts"
-import type * as PipelinedConnection from "../postgres/PipelinedConnection.ts"
+import type * as PipelinedConnection from "../cell/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
-import * as AccountLocks from "./AccountLocks.ts"
+import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as FactChecks from "../facts/FactChecks.ts"
 import * as UnsentRows from "../facts/UnsentRows.ts"
 import * as FactReads from "../facts/FactReads.ts"
-import {
-  type Assumed,
-  type ChangedStream,
-  type LogStorage,
-  type OutboxRow,
-  type LogTransaction,
-  type RowClaim,
-  type Write,
-  RowRejected,
-} from "./LogStorage.ts"
-import * as LogReads from "./LogReads.ts"
+import type { Assumed, LogStorage, LogTransaction, Write } from "./LogStorage.ts"
+import type { ChangedStream } from "../log/StreamRef.ts"
+import type { OutboxRow, RowClaim } from "../outbox/OutboxRow.ts"
+import { RowRejected } from "../postgres/StorageError.ts"
+import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 
 export const make = (

@@ -1,11 +1,22 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import { PgClient } from "@effect/sql-pg"
 import { Clock, DateTime, Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import * as AccountWrites from "../cells/AccountWrites.ts"
-import * as StrayAccounts from "../cells/StrayAccounts.ts"
-import type * as LogStorage from "../commit/LogStorage.ts"
+import * as AccountWrites from "../locks/AccountWrites.ts"
+import * as StrayAccounts from "../cell/StrayAccounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Arrays from "../postgres/Arrays.ts"
+
+/** Content of a message that was canceled before it was sent, which is removed within an hour. */
+export interface CanceledContent {
+  readonly account_id: AccountId
+  readonly email_id: string
+  /** UTC month in which the message was accepted. */
+  readonly month: string
+  readonly bytes: number
+  /** Hash of each part, as often as the message has it. */
+  readonly hashes: ReadonlyArray<string>
+}
 
 /** Time that the content of canceled mail is kept, so that a copy can be sent if it was canceled by mistake. */
 export const KEPT_FOR = Duration.minutes(45)
@@ -17,11 +28,7 @@ export const REMOVAL_BATCH = 5_000
 const KEPT_MONTHS = 4
 
 /** Notes content that is to be removed. Part of the commit that cancels its message. */
-export const insert = (
-  sql: PgClient.PgClient,
-  canceled: ReadonlyArray<LogStorage.CanceledContent>,
-  now: string,
-): Fragment => sql`
+export const insert = (sql: PgClient.PgClient, canceled: ReadonlyArray<CanceledContent>, now: string): Fragment => sql`
   INSERT INTO canceled_content (account_id, email_id, month, bytes, hashes, canceled_at)
   SELECT account_id, email_id, month, bytes, string_to_array(hashes, ' '), ${now}::timestamptz
   FROM unnest(${Arrays.texts(canceled.map((each) => each.account_id))}, ${Arrays.texts(canceled.map((each) => each.email_id))},

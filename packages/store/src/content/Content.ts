@@ -1,6 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/email/Content"
-import * as Turn from "@waybill/domain/values/Turn"
+import type { Sha256 } from "@waybill/domain/values/Sha256"
+import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as StoredContent from "./StoredContent.ts"
@@ -14,7 +15,7 @@ export const EXPIRY_GRACE = "1 hour"
 export const TEST_CONTENT_DAYS = 1
 
 export interface Blob {
-  readonly sha256: Domain.Sha256
+  readonly sha256: Sha256
   readonly bytes: Uint8Array
 }
 
@@ -23,7 +24,7 @@ export const Body = Schema.Struct({ html: Schema.NullOr(Schema.String), text: Sc
 export type Body = typeof Body.Type
 
 export const blob = (bytes: Uint8Array): Blob => ({
-  sha256: hash("sha256", bytes, "hex") as Domain.Sha256,
+  sha256: hash("sha256", bytes, "hex") as Sha256,
   bytes,
 })
 

@@ -1,11 +1,11 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Content from "./Content.ts"
-import * as AccountWrites from "../cells/AccountWrites.ts"
+import * as AccountWrites from "../locks/AccountWrites.ts"
 
 /** Days that mail of an instance without a transport stays in the sandbox. */
 export const DAYS = 7

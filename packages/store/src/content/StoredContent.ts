@@ -1,12 +1,21 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { zstdDecompressSync } from "node:zlib"
-import type { ContentRow } from "../commit/LogStorage.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Compressed, ContentTemplates } from "./ContentTemplates.ts"
 import * as Difference from "./Difference.ts"
 import type { Template } from "./Template.ts"
+
+export interface ContentRow {
+  readonly account_id: AccountId
+  readonly sha256: string
+  readonly bytes: Uint8Array
+  readonly expires_on: string
+  /** Recipients of the message, if this is its body: a template holds only what several have got. */
+  readonly sentTo?: string
+}
 
 /** Columns of a row of `content`, as `columns` reads them. */
 export interface StoredBytes {

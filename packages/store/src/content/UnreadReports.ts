@@ -2,13 +2,13 @@ import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
-import * as AccountWrites from "../cells/AccountWrites.ts"
-import * as Cells from "../cells/Cells.ts"
-import { inCell } from "../cells/CurrentCell.ts"
-import * as AccountLocks from "../commit/AccountLocks.ts"
+import * as AccountWrites from "../locks/AccountWrites.ts"
+import * as Cells from "../cell/Cells.ts"
+import { inCell } from "../cell/CurrentCell.ts"
+import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
-import * as Metrics from "../statistics/Metrics.ts"
+import * as Metrics from "../log/Metrics.ts"
 
 /** Unread reports that are kept of one account. */
 export const MAX_UNREAD_PER_ACCOUNT = 20

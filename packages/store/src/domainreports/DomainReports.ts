@@ -4,10 +4,10 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
-import { Unavailable } from "../availability/Unavailable.ts"
-import * as AccountWrites from "../cells/AccountWrites.ts"
-import * as Cells from "../cells/Cells.ts"
-import { inCell } from "../cells/CurrentCell.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
+import * as AccountWrites from "../locks/AccountWrites.ts"
+import * as Cells from "../cell/Cells.ts"
+import { inCell } from "../cell/CurrentCell.ts"
 
 /**
  * Maximum number of reports of one day about a domain. Each mailbox provider sends one or a few; anybody can send more,

@@ -3,7 +3,7 @@ import type * as Address from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as Mask from "./Mask.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 

@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import * as EmailSubjects from "../search/EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as Mask from "./Mask.ts"
 

@@ -1,11 +1,18 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
-import type { Write } from "../commit/LogStorage.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import type { AssumedFacts } from "./Facts.ts"
 
-type Usage = Write["usage"][number] & { readonly atMost: number | undefined }
+/** Recipients that a batch adds to the usage of a month. */
+export interface AddedUsage {
+  readonly account_id: AccountId
+  readonly month: string
+  readonly delta: number
+}
+
+type Usage = AddedUsage & { readonly atMost: number | undefined }
 
 /** Returns conditions that facts are still as a batch assumes them, apart from the usage, which `addUsage` checks. */
 export const areStill = (sql: PgClient.PgClient, facts: AssumedFacts): ReadonlyArray<Fragment> => {
@@ -45,7 +52,7 @@ const noneIsSuppressed = (sql: PgClient.PgClient, addresses: AssumedFacts["addre
  */
 export const addUsage = (
   sql: PgClient.PgClient,
-  entries: Write["usage"],
+  entries: ReadonlyArray<AddedUsage>,
   assumed: AssumedFacts["usage"],
 ): { readonly part: Fragment; readonly checks: (part: Fragment) => ReadonlyArray<Fragment> } => {
   const rows = withMost(entries, assumed).toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
@@ -62,7 +69,7 @@ export const addUsage = (
   }
 }
 
-const withMost = (entries: Write["usage"], assumed: AssumedFacts["usage"]): ReadonlyArray<Usage> => {
+const withMost = (entries: ReadonlyArray<AddedUsage>, assumed: AssumedFacts["usage"]): ReadonlyArray<Usage> => {
   const most = new Map(assumed.map((each) => [keyOf(each), each.atMost]))
   return entries.map((entry) => ({ ...entry, atMost: most.get(keyOf(entry)) }))
 }

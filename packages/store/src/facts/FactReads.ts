@@ -3,18 +3,12 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountId } from "@waybill/domain/values/Id"
-import type {
-  AccountFact,
-  AccountNeeds,
-  ClockFact,
-  DomainFact,
-  Facts,
-  LeaseFact,
-  OfAccount,
-  SubscriptionFact,
-} from "./Facts.ts"
+import * as UnsentMail from "@waybill/domain/email/UnsentMail"
+import type { AccountFact, AccountNeeds, DomainFact, Facts, OfAccount } from "./Facts.ts"
+import type { ClockFact } from "../readmodels/TestClocks.ts"
+import type { LeaseFact } from "../outbox/OutboxRow.ts"
+import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import * as UnsentRows from "./UnsentRows.ts"
-import * as UnsentMail from "@waybill/domain/account/UnsentMail"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"

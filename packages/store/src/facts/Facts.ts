@@ -1,7 +1,9 @@
-import type { Tracking } from "@waybill/domain/email/Tracking"
-import type { Unsent } from "@waybill/domain/account/UnsentMail"
+import type { Tracking } from "@waybill/domain/domain/Tracking"
+import type { Unsent } from "@waybill/domain/email/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { Timestamp } from "@waybill/domain/values/Timestamp"
+import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
+import type { ClockFact } from "../readmodels/TestClocks.ts"
+import type { LeaseFact } from "../outbox/OutboxRow.ts"
 import type { CountedKind } from "../readmodels/AccountCounts.ts"
 
 /** Facts that a decision needs beside its own streams. The needs of a whole batch are read in one statement. */
@@ -37,26 +39,6 @@ export interface AccountFact {
   readonly plan: string
   readonly record: Readonly<Record<string, unknown>>
 }
-export interface LeaseFact {
-  readonly id: string
-  readonly lease_token: string | null
-  readonly lease_until: string | null
-  readonly attempt: number
-}
-export interface SubscriptionFact {
-  readonly account_id: AccountId
-  readonly id: string
-  readonly events: ReadonlyArray<string>
-}
-
-/** A test clock, deleted ones included, and the time that it shows. */
-export interface ClockFact {
-  readonly account_id: string
-  readonly id: string
-  readonly now: Timestamp
-  readonly removed: boolean
-}
-
 export interface Facts {
   readonly account: (account: AccountId) => AccountFact | undefined
   readonly domain: (account: AccountId, name: string) => DomainFact | undefined

@@ -1,6 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/domain/collections/LruCache"
-import type { AccountFact, AccountNeeds, AssumedFacts, DomainFact, Facts, SubscriptionFact } from "./Facts.ts"
+import type { AccountFact, AccountNeeds, AssumedFacts, DomainFact, Facts } from "./Facts.ts"
+import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 
 /** Maximum number of facts of each kind that a process remembers. */
 export const MAX_REMEMBERED = 10_000

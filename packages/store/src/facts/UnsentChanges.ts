@@ -1,5 +1,10 @@
-import type { Unsent } from "@waybill/domain/account/UnsentMail"
-import type { UnsentChange } from "../commit/LogStorage.ts"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type * as UnsentMail from "@waybill/domain/email/UnsentMail"
+
+/** Change by a batch of the content that an account stores for unsent mail. */
+export interface UnsentChange extends UnsentMail.Change {
+  readonly account_id: AccountId
+}
 
 /** Changes of the content stored for unsent mail, summed up by account and month. */
 export class UnsentChanges {
@@ -15,12 +20,12 @@ export class UnsentChanges {
   }
 
   /** Returns what an account has in a month after these changes. */
-  addedTo(read: Unsent, account_id: string, month: string): Unsent {
+  addedTo(read: UnsentMail.Unsent, account_id: string, month: string): UnsentMail.Unsent {
     return sum(read, this.#changes.get(`${account_id} ${month}`))
   }
 }
 
-const sum = (one: Unsent, other: Unsent | undefined): Unsent => ({
+const sum = (one: UnsentMail.Unsent, other: UnsentMail.Unsent | undefined): UnsentMail.Unsent => ({
   bytes: one.bytes + (other?.bytes ?? 0),
   refunded: one.refunded + (other?.refunded ?? 0),
 })

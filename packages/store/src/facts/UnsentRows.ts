@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
-import type { UnsentChange } from "../commit/LogStorage.ts"
+import type { UnsentChange } from "./UnsentChanges.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 
 export interface UnsentFact {

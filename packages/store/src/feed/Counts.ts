@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { RetentionCutoff } from "./RetentionCutoff.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 /** A table of counts over many streams. Each event is counted once, in the order of the log. */
 export interface Counts {

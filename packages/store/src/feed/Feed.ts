@@ -1,13 +1,33 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
-import { type FeedPage, type FeedQuery, MAX_FEED_PAGE } from "../commit/LogStorage.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 import * as Iso from "../postgres/Iso.ts"
-import * as Watermark from "./Watermark.ts"
+import * as Watermark from "../locks/Watermark.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as PageBytes from "./PageBytes.ts"
+
+/** Maximum number of events of a page of the feed. */
+export const MAX_FEED_PAGE = 1_000
+/** Events that are opened in one turn of the event loop. */
+const OPENED_AT_ONCE = 100
+
+export interface FeedQuery extends Partial<PageBytes.Bound> {
+  readonly after: bigint
+  readonly limit?: number
+  readonly account_id?: string
+  readonly types?: ReadonlyArray<string>
+}
+
+export interface FeedPage {
+  readonly events: ReadonlyArray<Stored>
+  /** Position after which the next page begins: the reader has now seen every matching event up to it. */
+  readonly upTo: bigint
+  /** Whether more matching events follow at once. */
+  readonly more: boolean
+}
 
 /** Returns the last position that a writer has allocated, committed or not. */
 export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlError.SqlError> =>
@@ -59,7 +79,7 @@ export const settled = Effect.fnUntraced(function* (
 /** Reads the log in order; no event is skipped or repeated, also while transactions write. */
 export const read = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
-  query: FeedQuery & Partial<PageBytes.Bound>,
+  query: FeedQuery,
 ): Effect.fn.Return<FeedPage, SqlError.SqlError> {
   const upTo = yield* settled(sql)
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
@@ -74,11 +94,21 @@ export const read = Effect.fnUntraced(function* (
     ORDER BY position LIMIT ${limit + 1}::int`
   const { account_id, max_bytes } = query
   if (account_id === undefined || max_bytes === undefined)
-    return page((yield* sql<PackedEvent.Row>`${selected}`).map(PackedEvent.open), limit, upTo)
+    return page(yield* opened(yield* sql<PackedEvent.Row>`${selected}`), limit, upTo)
   const bound = { max_bytes, with_messages: query.with_messages === true }
   const rows = yield* PageBytes.cut(sql, selected, account_id, bound)
   const events = rows.map(({ selected: _, ...row }) => PackedEvent.open(row))
   return page(events, limit, upTo, rows[0]?.selected)
+})
+
+/** Opens rows in groups, and lets other work have its turn in between: a page may hold a thousand large events. */
+const opened = Effect.fnUntraced(function* (rows: ReadonlyArray<PackedEvent.Row>) {
+  const events: Array<Stored> = []
+  for (const row of rows) {
+    if (events.length > 0 && events.length % OPENED_AT_ONCE === 0) yield* Turn.next
+    events.push(PackedEvent.open(row))
+  }
+  return events
 })
 
 /** Makes a page of events, of which one more than `limit` was found to see whether more follow. */

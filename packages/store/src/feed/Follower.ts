@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import type { Counts } from "./Counts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "./Feed.ts"
-import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
 
 /** Counts that are updated from the log, after the commits. */
 export interface Follower extends Counts {
@@ -26,7 +25,7 @@ const BUSY: Step = { isBusy: true, events: 0, isFull: false }
  */
 export const step = Effect.fnUntraced(function* (
   follower: Pick<Follower, "name" | "types" | "count">,
-  limit = MAX_FEED_PAGE,
+  limit = Feed.MAX_FEED_PAGE,
 ) {
   const sql = yield* PgClient.PgClient
   const { count, name, types } = follower

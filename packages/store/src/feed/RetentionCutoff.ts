@@ -3,7 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import * as TestAccounts from "../readmodels/TestAccounts.ts"
+import * as TestAccounts from "./TestAccounts.ts"
 
 /** Start of the period for which an account's log is complete; retention may have removed older events. */
 export interface RetentionCutoff {

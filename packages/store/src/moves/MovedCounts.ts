@@ -1,6 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schedule } from "effect"
-import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Follower from "../feed/Follower.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
@@ -54,10 +53,10 @@ export const skipCopies = Effect.fnUntraced(function* (
           ${Iso.iso(sql, "recorded_at")} AS recorded_at
         FROM events WHERE position > ${after}::bigint AND position <= ${last}::bigint
           AND type = ANY(${types}::text[]) AND account_id <> ALL(${accounts}::text[])
-        ORDER BY position LIMIT ${MAX_FEED_PAGE}::int`
+        ORDER BY position LIMIT ${Feed.MAX_FEED_PAGE}::int`
       if (rows.length > 0) yield* count(sql, rows.map(PackedEvent.open))
       after = rows.at(-1)?.position ?? last
-      more = rows.length === MAX_FEED_PAGE
+      more = rows.length === Feed.MAX_FEED_PAGE
     }
     yield* sql`UPDATE followers SET position = ${last}::bigint, moved_at = now() WHERE name = ${name}`
   }

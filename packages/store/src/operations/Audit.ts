@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 /** Entries that one statement of a filtered list reads, and the maximum that one page examines. */
 export const CHUNK = 500

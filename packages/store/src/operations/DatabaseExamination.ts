@@ -1,11 +1,11 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
 import { Clock, Data, Duration, Effect, Redacted, Result } from "effect"
 import pg from "pg"
-import * as CellName from "../cells/CellName.ts"
-import * as Database from "../postgres/Database.ts"
+import * as CellName from "../cell/CellName.ts"
+import * as Database from "../database/Database.ts"
 import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
-import * as Migrations from "../postgres/Migrations.ts"
+import * as Migrations from "../database/Migrations.ts"
 
 /** Time limit of one query. */
 export const QUERY_TIMEOUT_MS = 5_000

@@ -3,11 +3,10 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
-import { type CellName, FIRST } from "../cells/CellName.ts"
+import { type CellName, FIRST } from "../cell/CellName.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
-import { MAX_FEED_PAGE } from "../commit/LogStorage.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
 import * as LogFile from "./LogFile.ts"
 
@@ -108,7 +107,7 @@ const reader = ({ cell, sql }: CellLog, from: bigint, end: bigint, { strays }: M
     /** Reads the next page, unless there are events left of the last one. */
     fill: Effect.gen(function* () {
       while (nth >= events.length && after < end) {
-        const page = yield* Effect.orDie(Feed.read(sql, { after, limit: MAX_FEED_PAGE }))
+        const page = yield* Effect.orDie(Feed.read(sql, { after, limit: Feed.MAX_FEED_PAGE }))
         events = page.events.filter(
           ({ account_id, position }) => position <= end && others?.has(Livemode.liveAccountOf(account_id)) !== true,
         )
@@ -145,7 +144,7 @@ export const write = Effect.fn("LogExport.write")(function* (
     // A move that has begun meanwhile makes copies, which have the same positions.
     for (const each of readers) if (each.next()?.position === event.position) each.take()
     lines.push(chain.line(LogFile.entryOf(event)))
-    if (lines.length < MAX_FEED_PAGE) continue
+    if (lines.length < Feed.MAX_FEED_PAGE) continue
     yield* append(lines.join(""))
     lines = []
   }

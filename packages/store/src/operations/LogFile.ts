@@ -1,6 +1,6 @@
 import { Data } from "effect"
 import { createHash } from "node:crypto"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 /** The file is not a valid log; the message names the line. */
 export class LogFileRefused extends Data.TaggedError("LogFileRefused")<{ readonly message: string }> {}

@@ -3,7 +3,7 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as EmailFacets from "../search/EmailFacets.ts"
+import * as EmailFacets from "../readmodels/EmailFacets.ts"
 
 /** Messages folded at a time. */
 const PAGE_MESSAGES = 1_000

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
-import { FAR_FUTURE } from "../commit/LogStorage.ts"
+import { FAR_FUTURE } from "./OutboxRow.ts"
 import * as DueRows from "./DueRows.ts"
 
 /** Work on one test clock. */

@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { OutboxRow } from "../commit/LogStorage.ts"
+import type { OutboxRow } from "./OutboxRow.ts"
 import * as Outbox from "./Outbox.ts"
 
 /** Maximum number of due rows that one statement marks as ready. */

@@ -4,10 +4,10 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Statement } from "effect/sql"
-import { Cells } from "../cells/Cells.ts"
-import { CurrentCell } from "../cells/CurrentCell.ts"
+import { Cells } from "../cell/Cells.ts"
+import { CurrentCell } from "../cell/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
-import { FAR_FUTURE, type OutboxRow } from "../commit/LogStorage.ts"
+import { FAR_FUTURE, type OutboxRow } from "./OutboxRow.ts"
 import * as Outbox from "./Outbox.ts"
 
 /** Maximum number of rows of one claim, and of accounts among which the claim divides them. */

@@ -1,12 +1,11 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type CellName, FIRST } from "../cells/CellName.ts"
-import { CurrentCell } from "../cells/CurrentCell.ts"
+import type { HeldLease, LeaseFact, OutboxRow, RowClaim } from "./OutboxRow.ts"
+import { type CellName, FIRST } from "../cell/CellName.ts"
+import { CurrentCell } from "../cell/CurrentCell.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { LeaseFact } from "../facts/Facts.ts"
-import type { Assumed, OutboxRow, RowClaim } from "../commit/LogStorage.ts"
 
 /** The graphile-worker task of each kind of work. */
 export const TASKS = {
@@ -41,7 +40,7 @@ export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell:
 }
 
 /** Condition that all rows of these leases are among the rows of a relation, and still under them. */
-export const areHeld = (sql: PgClient.PgClient, leases: Assumed["leases"], rows: Fragment) => sql`
+export const areHeld = (sql: PgClient.PgClient, leases: ReadonlyArray<HeldLease>, rows: Fragment) => sql`
   ${leases.length}::int = (
     SELECT count(*) FROM ${rows} AS r
     WHERE r.id || ' ' || r.lease_token = ANY(${leases.map(({ id, token }) => `${id} ${token}`)}::text[]))`

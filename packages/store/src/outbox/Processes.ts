@@ -1,8 +1,8 @@
 import { PgClient, PgConnection } from "@effect/sql-pg"
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
+import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import type * as Leases from "./Leases.ts"
 import * as Registrations from "./Registrations.ts"
 

@@ -1,8 +1,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import { Cells } from "../cells/Cells.ts"
-import { inCell } from "../cells/CurrentCell.ts"
 import type { SqlError, Statement } from "effect/sql"
+import { Cells } from "../cell/Cells.ts"
+import { inCell } from "../cell/CurrentCell.ts"
 import type * as Leases from "./Leases.ts"
 
 /**

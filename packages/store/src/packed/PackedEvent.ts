@@ -1,4 +1,4 @@
-import type { Meta, Stored } from "../commit/RecordedEvents.ts"
+import type { Meta, Stored } from "../log/RecordedEvents.ts"
 import * as Layout from "./Layout.ts"
 import * as Tokens from "./Tokens.ts"
 

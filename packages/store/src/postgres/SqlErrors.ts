@@ -1,7 +1,7 @@
 import { type Cause, Effect } from "effect"
 import { SqlError } from "effect/sql"
-import { NotConfirmed, Unavailable } from "../availability/Unavailable.ts"
-import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "../commit/LogStorage.ts"
+import { NotConfirmed, Unavailable } from "./Unavailable.ts"
+import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "./StorageError.ts"
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]

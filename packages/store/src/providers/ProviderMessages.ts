@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
-import * as AccountWrites from "../cells/AccountWrites.ts"
+import * as AccountWrites from "../locks/AccountWrites.ts"
 
 /** Days for which the ids of providers are kept: as long as a complaint may take. */
 export const KEPT_DAYS = 45

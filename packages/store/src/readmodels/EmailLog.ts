@@ -1,8 +1,8 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
-import * as EmailFacets from "../search/EmailFacets.ts"
-import * as EmailSubjects from "../search/EmailSubjects.ts"
-import * as TermKey from "../search/TermKey.ts"
+import * as EmailFacets from "./EmailFacets.ts"
+import * as EmailSubjects from "./EmailSubjects.ts"
+import * as TermKey from "../postgres/TermKey.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`

@@ -5,7 +5,7 @@ import type { Recipient } from "@waybill/domain/email/Recipient"
 import * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { eventOf } from "../rebuild/HistoryReader.ts"
+import { eventOf } from "../log/eventOf.ts"
 import * as Layout from "../packed/Layout.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 

@@ -1,9 +1,8 @@
-import type { PgClient } from "@effect/sql-pg"
-import { PgTypes } from "@effect/sql-pg"
+import { type PgClient, PgTypes } from "@effect/sql-pg"
 import type { Statement } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as IdKey from "../postgres/IdKey.ts"
-import type { StreamRef, ChangedStream } from "../commit/LogStorage.ts"
+import type { StreamRef, ChangedStream } from "../log/StreamRef.ts"
 
 /** Stream that a row is derived from, and the number of its events. */
 export interface StreamVersion extends StreamRef {

@@ -4,8 +4,15 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
-import type { ClockFact } from "../facts/Facts.ts"
 import * as ReadModel from "./ReadModel.ts"
+
+/** A test clock, deleted ones included, and the time that it shows. */
+export interface ClockFact {
+  readonly account_id: string
+  readonly id: string
+  readonly now: Timestamp.Timestamp
+  readonly removed: boolean
+}
 
 export interface TestClockRecord {
   readonly object: "test_clock"

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
-import type { Projection } from "../readmodels/Projections.ts"
+import type { Projection } from "./Projections.ts"
 
 /** Number of buckets whose checksums are compared. Rows are compared only in buckets that differ. */
 export const BUCKETS = 64

@@ -1,5 +1,5 @@
 import pg from "pg"
-import { KEEPALIVE } from "../availability/Sockets.ts"
+import { KEEPALIVE } from "../postgres/Sockets.ts"
 
 /** Longest wait for a lock. */
 export const LOCK_TIMEOUT_MS = 30_000

@@ -1,9 +1,9 @@
-import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
-import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import type * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as EventView from "../packed/EventView.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import type { CopyReader } from "../copy/CopyReader.ts"
+import { eventOf } from "../log/eventOf.ts"
 import type { StreamFold } from "./StreamFold.ts"
 
 /** Columns that a fill reads of each event, in this order. */
@@ -13,29 +13,6 @@ export const COLUMNS = "account_id, stream_id, type, packed, (meta ->> 'schema_v
 const HEADER_BYTES = 19
 /** Length of the version number before the text of a binary jsonb value. */
 const JSONB_VERSION_BYTES = 1
-
-/** Returns the aggregate of a kind of stream. */
-export const aggregateOf = (stream: string): RecordedEvents.AnyAggregate => {
-  const aggregate = Object.values<RecordedEvents.AnyAggregate>(DomainEvent.aggregates).find(
-    (each) => each.stream === stream,
-  )
-  if (aggregate === undefined) throw new Error(`no stream is called ${stream}`)
-  return aggregate
-}
-
-/**
- * Restores an event from its row. Data of the current schema version is used as it is, because it was encoded by this
- * schema; only older versions are decoded, which would otherwise be most of a rebuild's cost.
- */
-export const eventOf = (
-  aggregate: RecordedEvents.AnyAggregate,
-  type: string,
-  schemaVersion: number,
-  data: Record<string, unknown>,
-): RecordedEvents.AnyEvent => {
-  if (schemaVersion === DomainEvent.schemaVersion(type)) return Object.assign(data, { _tag: type })
-  return RecordedEvents.coderOf(aggregate).decode({ _tag: type, ...DomainEvent.upcast(type, schemaVersion, data) })
-}
 
 /** Folds rows of `COLUMNS`, which arrive in key order, stream by stream. */
 export class HistoryReader {

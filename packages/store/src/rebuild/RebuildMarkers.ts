@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as Projections from "../readmodels/Projections.ts"
+import * as Projections from "./Projections.ts"
 import * as Rebuild from "./Rebuild.ts"
 import { Replay, lockedModels } from "./Replay.ts"
 

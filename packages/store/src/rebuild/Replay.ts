@@ -2,9 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql"
 import type pg from "pg"
-import { KEEPALIVE_AFTER } from "../availability/Sockets.ts"
-import { FIRST } from "../cells/CellName.ts"
-import * as Projections from "../readmodels/Projections.ts"
+import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
+import { FIRST } from "../cell/CellName.ts"
+import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */

@@ -1,5 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type * as RecordedEvents from "../commit/RecordedEvents.ts"
+import type * as RecordedEvents from "../log/RecordedEvents.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 
 /** Folds the events of one stream after another into the rows that the commits of these events wrote. */

@@ -2,9 +2,9 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import { FIRST } from "../cells/CellName.ts"
+import { FIRST } from "../cell/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { CurrentCell } from "../cells/CurrentCell.ts"
+import { CurrentCell } from "../cell/CurrentCell.ts"
 
 export interface TableSize {
   readonly name: string

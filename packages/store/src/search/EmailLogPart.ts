@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as EmailIds from "./EmailIds.ts"
-import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import type * as EmailWords from "./EmailWords.ts"
 
 const RECIPIENTS = ["to", "cc", "bcc"]

@@ -1,9 +1,9 @@
 import type * as Email from "@waybill/domain/email/Email"
 import * as Address from "@waybill/domain/values/Address"
 import * as EmailLog from "../readmodels/EmailLog.ts"
-import * as EmailFacets from "./EmailFacets.ts"
+import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import type * as EmailLogFilter from "./EmailLogFilter.ts"
-import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import type * as EmailWords from "./EmailWords.ts"
 
 /**

@@ -2,11 +2,11 @@ import type { PgClient } from "@effect/sql-pg"
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as EmailFacets from "./EmailFacets.ts"
+import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
 import * as EmailTerms from "./EmailTerms.ts"
-import type * as TermKey from "./TermKey.ts"
+import type * as TermKey from "../postgres/TermKey.ts"
 
 type Fragment = Statement.Fragment
 

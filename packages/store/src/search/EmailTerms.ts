@@ -1,5 +1,5 @@
 import type * as EmailIds from "./EmailIds.ts"
-import * as TermKey from "./TermKey.ts"
+import * as TermKey from "../postgres/TermKey.ts"
 
 /** Keys of search terms, by what they are about: the log's row has one of each kind. Ids are listed by their ranges. */
 export interface Terms {

@@ -9,7 +9,7 @@ import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
-import * as EmailSubjects from "./EmailSubjects.ts"
+import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import * as EmailTerms from "./EmailTerms.ts"
 
 const NAME = "search_words"

@@ -1,11 +1,11 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Context, Data, Duration, Effect, Layer, Option, Result } from "effect"
-import * as AccountWrites from "../cells/AccountWrites.ts"
-import * as Cells from "../cells/Cells.ts"
-import { type CellName, FIRST } from "../cells/CellName.ts"
-import { inCell } from "../cells/CurrentCell.ts"
-import * as ReachableCells from "../cells/ReachableCells.ts"
+import * as AccountWrites from "../locks/AccountWrites.ts"
+import * as Cells from "../cell/Cells.ts"
+import { type CellName, FIRST } from "../cell/CellName.ts"
+import { inCell } from "../cell/CurrentCell.ts"
+import * as ReachableCells from "../cell/ReachableCells.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
 
 /** Secrets that one transaction of a rotation seals again. */

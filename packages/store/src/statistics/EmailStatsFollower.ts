@@ -6,7 +6,7 @@ import * as EmailStats from "./EmailStats.ts"
 import * as RecipientChanges from "./RecipientChanges.ts"
 import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 

@@ -1,15 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Exit } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { CellName } from "../cells/CellName.ts"
-import * as Cells from "../cells/Cells.ts"
-import * as StrayAccounts from "../cells/StrayAccounts.ts"
+import type { CellName } from "../cell/CellName.ts"
+import * as Cells from "../cell/Cells.ts"
+import * as StrayAccounts from "../cell/StrayAccounts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Registrations from "../outbox/Registrations.ts"
 
-/** Kinds of work in the outbox, as in its CHECK constraint. */
-export const KINDS = ["delivery", "webhook", "domain_check", "test_clock"] as const
 export const STATES = ["ready", "leased", "scheduled"] as const
 
 export interface QueueStats {

@@ -1,13 +1,13 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
-import * as UsageChange from "@waybill/domain/account/UsageChange"
+import * as UsageChange from "@waybill/domain/email/UsageChange"
 import { Effect } from "effect"
 import type { Counts } from "../feed/Counts.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
-import { streamKey } from "../commit/LogStorage.ts"
-import * as LogReads from "../commit/LogReads.ts"
-import { eventOf } from "../rebuild/HistoryReader.ts"
-import type { Stored } from "../commit/RecordedEvents.ts"
+import { streamKey } from "../log/StreamRef.ts"
+import * as LogReads from "../feed/LogReads.ts"
+import { eventOf } from "../log/eventOf.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
 
 const NAME = "monthly_usage"
 

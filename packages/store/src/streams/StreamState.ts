@@ -1,4 +1,4 @@
-import * as RecordedEvents from "../commit/RecordedEvents.ts"
+import * as RecordedEvents from "../log/RecordedEvents.ts"
 
 /** The state of a stream as of its last event that was read. */
 export interface StreamState {

@@ -1,5 +1,5 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
-import type { AnyAggregate, EventRow } from "../commit/RecordedEvents.ts"
+import type { AnyAggregate, EventRow } from "../log/RecordedEvents.ts"
 import type { StreamState } from "./StreamState.ts"
 
 /** Maximum number of events of one stream that a batch reads. Longer streams are read outside the batches and cached. */

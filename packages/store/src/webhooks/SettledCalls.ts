@@ -1,6 +1,6 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { FAR_FUTURE } from "../commit/LogStorage.ts"
+import { FAR_FUTURE } from "../outbox/OutboxRow.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
 /** Result of a call. */

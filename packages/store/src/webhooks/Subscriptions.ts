@@ -1,5 +1,11 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import type { PgClient } from "@effect/sql-pg"
-import type { SubscriptionFact } from "../facts/Facts.ts"
+
+export interface SubscriptionFact {
+  readonly account_id: AccountId
+  readonly id: string
+  readonly events: ReadonlyArray<string>
+}
 
 /** Subscriptions of accounts, by their live ids. */
 export type Subscriptions = ReadonlyMap<string, ReadonlyArray<SubscriptionFact>>

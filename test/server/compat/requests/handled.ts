@@ -1,9 +1,9 @@
-import { dnsZones } from "../../../support/mail/dnsZones.ts"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { randomBytes } from "node:crypto"
+import { dnsZones } from "../../../support/mail/dnsZones.ts"
 import {
   type Answer,
   type Door,
@@ -14,7 +14,7 @@ import {
 import * as Postmark from "../../../../apps/server/src/compat/postmark/Postmark.ts"
 import * as Resend from "../../../../apps/server/src/compat/resend/Resend.ts"
 import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.ts"
-import { Instance } from "../../../../apps/server/src/http/Instance.ts"
+import { Instance } from "../../../../apps/server/src/settings/Instance.ts"
 
 const services = Layer.mergeAll(
   dnsZones({}),

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import * as Api from "../../api/Api.ts"
 import type { Email, Page } from "../../api/Records.ts"
-import { useHasScope } from "../../shell/useHasScope.ts"
+import { useHasScope } from "../../session/useHasScope.ts"
 
 /** Number of emails that the palette shows; the list has the others. */
 const MAX_HITS = 5

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import * as Queries from "../../api/Queries.ts"
-import { useHasScope } from "../../shell/useHasScope.ts"
+import { useHasScope } from "../../session/useHasScope.ts"
 import type { Context } from "./EmailSearch.ts"
 
 /** Returns the names that searches may use, and whether they are still loading. */

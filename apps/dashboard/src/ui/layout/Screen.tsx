@@ -1,5 +1,5 @@
 import type { ReactNode } from "react"
-import { useTitle } from "../../shell/useTitle.ts"
+import { useTitle } from "./useTitle.ts"
 
 /** Width and margins of every screen. */
 export const SCREEN = "mx-auto w-full max-w-[80rem] px-4 py-6 sm:px-8 sm:py-8"

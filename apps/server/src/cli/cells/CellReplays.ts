@@ -1,14 +1,14 @@
-import * as CellName from "@waybill/store/cells/CellName"
+import * as CellName from "@waybill/store/cell/CellName"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { Cells } from "@waybill/store/cells/Cells"
-import * as ReachableCells from "@waybill/store/cells/ReachableCells"
-import * as Database from "@waybill/store/postgres/Database"
+import { Cells } from "@waybill/store/cell/Cells"
+import * as ReachableCells from "@waybill/store/cell/ReachableCells"
+import * as Database from "@waybill/store/database/Database"
 import type * as LogExport from "@waybill/store/operations/LogExport"
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
-import { Postgres } from "../../boot/Postgres.ts"
-import * as Settings from "../../boot/Settings.ts"
+import { Postgres } from "../../installation/Postgres.ts"
+import * as Settings from "../../settings/Settings.ts"
 
 /** Cells of the database, and its URL for the connections of replays in them. */
 export class CellReplays extends Context.Service<

@@ -1,8 +1,9 @@
+import { KINDS } from "@waybill/store/outbox/OutboxRow"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as Version from "../../boot/Version.ts"
+import * as Version from "../../process/Version.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -94,7 +95,7 @@ const screen = ({
     `Waybill ${Version.VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"} active   log position ${whole(position)}   ${whole(size_bytes / MB)} MB`,
     `per second: ${rates.join("   ")}`,
     "",
-    ...table([["queue", "ready", "in flight", "later", "oldest"], ...InstanceStats.KINDS.map(rowOf)]),
+    ...table([["queue", "ready", "in flight", "later", "oldest"], ...KINDS.map(rowOf)]),
     "",
     ...table([
       ["projection", "behind", "by"],

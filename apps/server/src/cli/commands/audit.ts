@@ -1,10 +1,10 @@
-import type { CellName } from "@waybill/store/cells/CellName"
-import * as ReachableCells from "@waybill/store/cells/ReachableCells"
+import type { CellName } from "@waybill/store/cell/CellName"
+import * as ReachableCells from "@waybill/store/cell/ReachableCells"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
-import * as ExitCodes from "../ExitCodes.ts"
+import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Command } from "effect/cli"
-import * as Settings from "../../boot/Settings.ts"
+import * as Settings from "../../settings/Settings.ts"
 import * as Output from "../Output.ts"
 
 export const config = Command.make(

@@ -2,8 +2,8 @@ import * as Text from "@waybill/domain/values/Text"
 import { Data, Effect, Result, Runtime, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import type * as Finding from "../../operate/doctor/Finding.ts"
-import * as Settings from "../../boot/Settings.ts"
-import * as ExitCodes from "../ExitCodes.ts"
+import * as Settings from "../../settings/Settings.ts"
+import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Output from "../Output.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {

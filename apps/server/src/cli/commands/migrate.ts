@@ -1,9 +1,9 @@
-import * as Migrations from "@waybill/store/postgres/Migrations"
+import * as Migrations from "@waybill/store/database/Migrations"
 import { Data, Effect, Layer, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
-import { Postgres } from "../../boot/Postgres.ts"
-import * as Settings from "../../boot/Settings.ts"
-import * as ExitCodes from "../ExitCodes.ts"
+import { Postgres } from "../../installation/Postgres.ts"
+import * as Settings from "../../settings/Settings.ts"
+import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Output from "../Output.ts"
 
 class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {

@@ -1,10 +1,10 @@
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Data, Effect, Layer, Runtime } from "effect"
 import { Command } from "effect/cli"
-import * as InstanceKeys from "../../boot/InstanceKeys.ts"
-import * as Settings from "../../boot/Settings.ts"
+import * as InstanceKeys from "../../installation/InstanceKeys.ts"
+import * as Settings from "../../settings/Settings.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
-import * as ExitCodes from "../ExitCodes.ts"
+import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 

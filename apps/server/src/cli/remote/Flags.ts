@@ -1,5 +1,5 @@
 import * as Table from "@waybill/domain/collections/Table"
-import * as PublicType from "@waybill/domain/stream/PublicType"
+import * as PublicType from "@waybill/domain/webhook/PublicType"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Clock, DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Flag } from "effect/cli"

@@ -1,7 +1,7 @@
 import type * as T from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as TransportName from "../../boot/settings/TransportName.ts"
+import * as TransportName from "../../settings/TransportName.ts"
 import { accountFlag } from "../accountFlag.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call } from "./ApiClient.ts"

@@ -1,4 +1,4 @@
-import { WebhookType } from "@waybill/domain/stream/PublicType"
+import { WebhookType } from "@waybill/domain/webhook/PublicType"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"

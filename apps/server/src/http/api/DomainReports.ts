@@ -8,8 +8,8 @@ import type { ReportKind } from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { Effect } from "effect"
-import { Instance } from "../Instance.ts"
-import * as Records from "./Records.ts"
+import { Instance } from "../../settings/Instance.ts"
+import * as Records from "../../web/Records.ts"
 
 interface Query {
   readonly days: number

@@ -11,7 +11,7 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import * as Records from "./Records.ts"
+import * as Records from "../../web/Records.ts"
 import { readEmail } from "./readEmail.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>

@@ -11,8 +11,8 @@ import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as Revocations from "../../live/Revocations.ts"
-import { Instance } from "../Instance.ts"
-import * as Records from "./Records.ts"
+import { Instance } from "../../settings/Instance.ts"
+import * as Records from "../../web/Records.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({

@@ -7,9 +7,9 @@ import { Cursors } from "@waybill/store/feed/Cursors"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as NewIds from "../../operate/NewIds.ts"
+import * as NewIds from "../../process/NewIds.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import * as Records from "./Records.ts"
+import * as Records from "../../web/Records.ts"
 
 /** Period of statistics when no start is given. */
 const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR

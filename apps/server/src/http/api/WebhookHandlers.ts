@@ -10,12 +10,12 @@ import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { HttpApiBuilder } from "effect/http-api"
-import * as NewIds from "../../operate/NewIds.ts"
+import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
-import * as DeliveryHandlers from "../../worker/webhooks/DeliveryHandlers.ts"
-import { Instance } from "../Instance.ts"
-import * as Records from "./Records.ts"
+import * as DeliveryHandlers from "./DeliveryHandlers.ts"
+import { Instance } from "../../settings/Instance.ts"
+import * as Records from "../../web/Records.ts"
 
 /** Standard Webhooks requires 24 to 64 bytes. */
 const SECRET_BYTES = 32

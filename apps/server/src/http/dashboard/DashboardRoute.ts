@@ -3,9 +3,9 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { ByteSize, Effect, type Schema } from "effect"
 import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as Responses from "../responses/Responses.ts"
-import * as Validation from "../middleware/Validation.ts"
-import * as Query from "../Query.ts"
+import * as Responses from "../../web/Responses.ts"
+import * as Validation from "../../web/Validation.ts"
+import * as Query from "../../requests/Query.ts"
 
 /** Maximum body of a request of the dashboard's own routes; the largest contains a name, an address and a plan. */
 export const MAX_DASHBOARD_BODY_BYTES = 64 * 1024

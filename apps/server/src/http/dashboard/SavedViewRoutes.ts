@@ -4,8 +4,8 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as SavedViews from "@waybill/store/users/SavedViews"
 import { Data, Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
-import { Admitted } from "../middleware/Admitted.ts"
-import * as RequestTarget from "../middleware/RequestTarget.ts"
+import { Admitted } from "../../requests/Admitted.ts"
+import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
 
 class TooManyViews extends Data.TaggedError("TooManyViews")<{}> {

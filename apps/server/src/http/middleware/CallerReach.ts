@@ -1,13 +1,13 @@
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Email from "@waybill/domain/email/Email"
-import type * as DomainName from "@waybill/domain/domain/DomainName"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
-import * as NewIds from "../../operate/NewIds.ts"
+import * as NewIds from "../../process/NewIds.ts"
 
 /** Fails if the caller's key is bound to another domain. */
 export const checkDomain = Effect.fnUntraced(function* (domain: string | null) {

@@ -5,10 +5,10 @@ import { readdirSync, readFileSync } from "node:fs"
 import { extname, join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { SignIn } from "../../signIn/SignIn.ts"
-import * as Version from "../../boot/Version.ts"
-import * as RequestTarget from "../middleware/RequestTarget.ts"
+import * as Version from "../../process/Version.ts"
+import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as HomePage from "./HomePage.ts"
-import { Instance } from "../Instance.ts"
+import { Instance } from "../../settings/Instance.ts"
 import * as SharedDocument from "./SharedDocument.ts"
 
 /** Folder of the built dashboard. */

@@ -11,14 +11,14 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ApiError from "@waybill/api/errors/ApiError"
-import * as ReturnPathKeys from "../../boot/ReturnPathKeys.ts"
+import * as ReturnPathKeys from "../../installation/ReturnPathKeys.ts"
 import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import * as OutgoingMessages from "../../worker/delivery/OutgoingMessages.ts"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
-import { Admitted } from "../middleware/Admitted.ts"
-import * as Responses from "../responses/Responses.ts"
+import { Admitted } from "../../requests/Admitted.ts"
+import * as Responses from "../../web/Responses.ts"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
 export const MAX_PICTURES = 2_000

@@ -8,7 +8,7 @@ import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import { Visits } from "../../links/Visits.ts"
-import * as ClientAddress from "../middleware/ClientAddress.ts"
+import * as ClientAddress from "../../requests/ClientAddress.ts"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
 
 /** Path at which a proxy asks whether to issue a certificate for a tracking domain. */

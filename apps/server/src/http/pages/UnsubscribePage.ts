@@ -3,7 +3,7 @@ import * as Unsubscribe from "@waybill/mail/tokens/Unsubscribe"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
-import * as ClientAddress from "../middleware/ClientAddress.ts"
+import * as ClientAddress from "../../requests/ClientAddress.ts"
 
 /**
  * Not rate-limited per address, because mailbox providers send requests of many users from few addresses, and checking

@@ -1,6 +1,6 @@
 import * as DomainReports from "@waybill/api/schemas/DomainReports"
 import type { DmarcReports, Domain } from "@waybill/client/Waybill"
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import { Effect, Schema } from "effect"
 import { type ToolAnswer, clipped, listed } from "../ToolAnswer.ts"
 import { domainText } from "./domainText.ts"

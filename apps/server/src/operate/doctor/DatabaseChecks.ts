@@ -1,7 +1,7 @@
 import * as Table from "@waybill/domain/collections/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { Duration } from "effect"
-import type { NoDatabase } from "../../boot/Postgres.ts"
+import type { NoDatabase } from "../../installation/Postgres.ts"
 import * as Finding from "./Finding.ts"
 
 /** Range of tested versions. The schema uses features that older ones do not have. */

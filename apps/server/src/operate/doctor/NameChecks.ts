@@ -1,4 +1,4 @@
-import * as DomainName from "@waybill/domain/domain/DomainName"
+import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import * as ReportRecords from "@waybill/mail/dns/ReportRecords"

@@ -4,13 +4,14 @@ import type * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Script from "@waybill/domain/email/Script"
 import * as Recipient from "@waybill/domain/email/Recipient"
-import * as Span from "@waybill/domain/values/Span"
+import * as Span from "@waybill/domain/flow/Span"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
+import type { Category } from "@waybill/mail/reply/Category"
 import * as Transport from "@waybill/mail/transport/Transport"
 import * as Leases from "@waybill/store/outbox/Leases"
-import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
-import * as Reclaim from "@waybill/store/outbox/Reclaim"
+import * as PendingDeliveries from "@waybill/store/deliveries/PendingDeliveries"
+import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Clock, Context, Duration, Effect, Random, Result } from "effect"
 import { collectOutcomes } from "./collectOutcomes.ts"
@@ -211,5 +212,5 @@ const notAttempted = (
   response: string,
 ): Transport.RecipientOutcome => ({
   ...Transport.deferred(address, Transport.NO_HOP, "unavailable", response),
-  category: category as Transport.Category,
+  category: category as Category,
 })

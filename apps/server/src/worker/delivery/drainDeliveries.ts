@@ -1,6 +1,6 @@
 import * as Retry from "@waybill/mail/transport/Retry"
-import * as PendingDeliveries from "@waybill/store/outbox/PendingDeliveries"
-import { Provenance } from "@waybill/store/commit/Provenance"
+import * as PendingDeliveries from "@waybill/store/deliveries/PendingDeliveries"
+import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect } from "effect"
 import * as Traces from "../../observability/Traces.ts"
 import { deliver, type DeliverOptions } from "./deliver.ts"

@@ -3,7 +3,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Duration, Effect } from "effect"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
-import * as NewIds from "../../operate/NewIds.ts"
+import * as NewIds from "../../process/NewIds.ts"
 import * as CellPipelines from "../CellPipelines.ts"
 import * as Pipeline from "../Pipeline.ts"
 

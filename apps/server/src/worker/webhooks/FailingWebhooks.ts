@@ -5,7 +5,7 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as WebhookFailures from "@waybill/store/webhooks/WebhookFailures"
 import { Effect } from "effect"
-import * as NewIds from "../../operate/NewIds.ts"
+import * as NewIds from "../../process/NewIds.ts"
 
 /** Interval between checks of how long an endpoint has been failing. Its limit is counted in days. */
 export const CHECK_EVERY_MS = Timestamp.MINUTE

@@ -1,4 +1,4 @@
-import * as AnswerBudget from "@waybill/mail/smtp/AnswerBudget"
+import * as AnswerBudget from "@waybill/mail/dns/AnswerBudget"
 import { Effect } from "effect"
 import * as http from "node:http"
 import * as https from "node:https"

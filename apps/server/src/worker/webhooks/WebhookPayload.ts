@@ -1,5 +1,5 @@
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
-import * as ResendEvent from "../../compat/resend/ResendEvent.ts"
+import * as ResendEvent from "./ResendEvent.ts"
 
 /** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"

@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/values/MonotonicClock"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { type Cause, Context, Deferred, Effect, Fiber, Queue } from "effect"
 import { availableParallelism } from "node:os"
 import type pg from "pg"

@@ -2,7 +2,8 @@ import pg from "pg"
 import * as Copy from "../../copy/Copy.ts"
 import { type Column, CopyBinary } from "../../copy/CopyBinary.ts"
 import type { ReadModel } from "../../readmodels/ReadModel.ts"
-import { aggregateOf, COLUMNS, HistoryReader } from "../HistoryReader.ts"
+import { aggregateOf } from "../../log/aggregateOf.ts"
+import { COLUMNS, HistoryReader } from "../HistoryReader.ts"
 import { StreamFold } from "../StreamFold.ts"
 
 export type StreamKey = readonly [account: string, stream: string]

@@ -1,5 +1,5 @@
 import type { EmailTracking, Waybill } from "@waybill/client/Waybill"
-import * as PublicType from "@waybill/domain/stream/PublicType"
+import * as PublicType from "@waybill/domain/webhook/PublicType"
 import { Data, Duration, Effect, Option } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"

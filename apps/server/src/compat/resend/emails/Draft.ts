@@ -4,7 +4,7 @@ import { decodeBody } from "../../decodeBody.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Message from "./Message.ts"
-import * as Tags from "../Tags.ts"
+import * as Tags from "../../../worker/webhooks/ResendTags.ts"
 
 /** The body of our own send for a message, and the files that are still to be fetched for it. */
 export interface Draft {

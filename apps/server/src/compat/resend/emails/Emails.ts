@@ -1,6 +1,6 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
-import * as Turn from "@waybill/domain/values/Turn"
+import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import { NativeApi, type PlainSend, type Route } from "../../Door.ts"
@@ -10,7 +10,7 @@ import * as Draft from "./Draft.ts"
 import * as Message from "./Message.ts"
 import * as Native from "../../Native.ts"
 import * as Paging from "../Paging.ts"
-import * as Tags from "../Tags.ts"
+import * as Tags from "../../../worker/webhooks/ResendTags.ts"
 
 const send: Route = {
   method: "POST",

@@ -9,7 +9,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, DateTime, Effect, Option, Schema } from "effect"
 import * as chrono from "chrono-node"
 import * as Pairs from "../../Pairs.ts"
-import * as Tags from "../Tags.ts"
+import * as Tags from "../../../worker/webhooks/ResendTags.ts"
 
 const oneOrMany = (maximum: number) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])

@@ -7,7 +7,7 @@ import * as Audit from "@waybill/store/operations/Audit"
 import { Cursors } from "@waybill/store/feed/Cursors"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
-import * as Cursor from "../../Cursor.ts"
+import * as Cursor from "../../../web/Cursor.ts"
 
 export const AuditHandlers = HttpApiBuilder.group(Api, "audit", (handlers) =>
   handlers.handle("list", ({ query }) =>

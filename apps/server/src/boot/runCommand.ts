@@ -1,0 +1,69 @@
+import { Cause, Effect } from "effect"
+import { CliOutput, Command } from "effect/cli"
+import * as Version from "../process/Version.ts"
+import { moveAccount } from "../cli/moveAccount.ts"
+import * as Output from "../cli/Output.ts"
+import { presenter } from "../cli/presenter.ts"
+
+/** Commands over the HTTP API. They are loaded without those that need the code of the service, to start fast. */
+export const REMOTE: ReadonlySet<string> = new Set([
+  "login",
+  "logout",
+  "whoami",
+  "send",
+  "emails",
+  "logs",
+  "domains",
+  "webhooks",
+  "suppressions",
+  "listen",
+  "trigger",
+  "mcp",
+])
+
+const config = { version: Version.VERSION }
+
+/** Runs a command and prints its error. */
+export const runCommand = Effect.fnUntraced(
+  function* (words: ReadonlyArray<string>) {
+    if (REMOTE.has(words[0] ?? "")) {
+      const { remote } = yield* Effect.promise(() => import("../cli/remote/Tree.ts"))
+      return yield* Command.runWith(remote, config)(moveAccount(words))
+    }
+    if (words[0] === "temporary") {
+      const { temporary } = yield* Effect.promise(() => import("./temporary/temporary.ts"))
+      const waybill = Command.make("waybill").pipe(Command.withSubcommands([temporary]))
+      return yield* Command.runWith(waybill, config)(words)
+    }
+    // Speeds up decoding in the service. Loaded before the schemas.
+    yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
+    const { waybill } = yield* Effect.promise(() => import("./waybill.ts"))
+    yield* Command.runWith(waybill, config)(moveAccount(words))
+  },
+  Effect.tapCause((cause) =>
+    Effect.flatMap(described(cause), (line) => (line === "" ? Effect.void : Output.complain(line))),
+  ),
+  Effect.provideService(CliOutput.Presenter, presenter),
+)
+
+/** Returns what is printed about a failure: the message of a known error, and a stack only for a bug. */
+const described = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+  const error = Cause.findErrorOption(cause)
+  if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? "" : yield* describedDefect(cause)
+  const known = error.value as Error & { readonly _tag?: string }
+  // Usage errors were printed by the presenter.
+  if (known._tag === "ShowHelp") return ""
+  return `waybill: ${known.message === "" ? Cause.pretty(cause) : known.message}`
+})
+
+/** A database that is lost in the last steps is no bug. */
+const describedDefect = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+  // Loaded only here, since most commands do not need it.
+  const [SqlErrors, { SqlError }] = yield* Effect.promise(() =>
+    Promise.all([import("@waybill/store/postgres/SqlErrors"), import("effect/sql")]),
+  )
+  if (!SqlErrors.isConnectionLost(cause)) return Cause.pretty(cause)
+  const error = Cause.squash(cause)
+  const prefix = error instanceof SqlError.SqlError ? "the connection to the database was lost: " : ""
+  return `waybill: ${prefix}${(error as Error).message}`
+})

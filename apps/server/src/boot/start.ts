@@ -1,0 +1,64 @@
+import * as Migrations from "@waybill/store/database/Migrations"
+import * as ConnectionPooler from "@waybill/store/database/ConnectionPooler"
+import { Duration, Effect, Latch, Option, type Redacted, Schedule } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as Logs from "../observability/Logs.ts"
+import { Postgres } from "../installation/Postgres.ts"
+import * as Role from "../settings/Role.ts"
+import * as Settings from "../settings/Settings.ts"
+import { waitingFor } from "../process/waitingFor.ts"
+
+const roles = Flag.String("roles").pipe(
+  Flag.withDescription(`Roles to run, separated by commas: ${Role.ALL.join(", ")}; the setting ROLES by default`),
+  Flag.withSchema(Role.FromText),
+  Flag.optional,
+)
+
+/** How long a start waits for a server that refuses connections: it may be starting at the same time. */
+export const SERVER_START = Duration.seconds(10)
+
+const reach = (url: Redacted.Redacted) =>
+  Migrations.reach(url).pipe(
+    Effect.retry({
+      while: (error) => error._tag === "ConnectFailed" && error.isTransient,
+      schedule: Schedule.upTo(Schedule.spaced("500 millis"), { duration: SERVER_START }),
+    }),
+    waitingFor("the server of DATABASE_URL"),
+  )
+
+/** Runs the service until it is stopped. */
+const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
+  const warnings = [...Settings.misspelled(process.env), ...Settings.outdated(process.env)]
+  yield* Effect.forEach(warnings, (warning) => Effect.logWarning(warning))
+  // No pooler stands before an embedded server.
+  const isEmbedded = Option.isNone(settings.databaseUrl)
+  // The code of the service is loaded while Postgres starts, and by no other command. Loading blocks the process, so it
+  // begins only once Postgres was launched.
+  const launched = yield* Latch.make()
+  const { postgres, service } = yield* Effect.all(
+    {
+      postgres: Effect.tap(Postgres.start(settings, launched.open), ({ url }) =>
+        Effect.gen(function* () {
+          if (!isEmbedded) {
+            yield* reach(url)
+            yield* ConnectionPooler.check(url)
+          }
+          // Waits here while another node runs migrations.
+          yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
+        }),
+      ),
+      service: launched.whenOpen(Effect.promise(() => import("./Serve.ts"))),
+    },
+    { concurrency: "unbounded" },
+  )
+  return yield* service.serve(settings, postgres)
+}, Effect.scoped)
+
+export const start = Command.make("start", { roles }, ({ roles }) =>
+  Effect.flatMap(Settings.load, (loaded) =>
+    run({ ...loaded, roles: Option.getOrElse(roles, () => loaded.roles) }).pipe(
+      // Outside the scope, so that everything is logged in the same way until the last step of the stop.
+      Effect.provide(Logs.layer(loaded.logLevel)),
+    ),
+  ),
+).pipe(Command.withDescription("Run the service: API, documentation and delivery"))

@@ -1,0 +1,81 @@
+import * as Network from "@waybill/domain/values/Network"
+import { RecipientScripts } from "@waybill/mail/transport/RecipientScripts"
+import { Data, Effect, Option } from "effect"
+import { Command, Flag } from "effect/cli"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import { Postgres } from "../../installation/Postgres.ts"
+import * as Settings from "../../settings/Settings.ts"
+import * as Logs from "../../observability/Logs.ts"
+import * as Instructions from "./Instructions.ts"
+import * as Template from "./Template.ts"
+import { freePorts } from "./freePorts.ts"
+
+const NAME = "waybill-temporary-"
+/** Webhooks of a test suite are on the same machine. */
+const THIS_MACHINE = ["127.0.0.0/8", "::1/128"].map((network) => Network.Network.make(network))
+
+/** A step before the start failed: the folder of temporary files or of the template cannot be used. */
+class NotPrepared extends Data.TaggedError("NotPrepared")<{ readonly message: string }> {}
+
+const prepare = <A>(body: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: body,
+    catch: (cause) => new NotPrepared({ message: cause instanceof Error ? cause.message : String(cause) }),
+  })
+
+const cache = Flag.String("cache").pipe(
+  Flag.withDescription("Folder of the template that instances are copied from; in the user's cache folder by default"),
+  Flag.optional,
+)
+
+/** Runs an instance on a copy of the template, which is removed at the end. */
+const run = Effect.fnUntraced(function* (loaded: Settings.Settings, cacheFolder: string) {
+  // Root's server is another user, who reaches the folder through the folder of temporary files only.
+  const data = yield* Effect.acquireRelease(
+    prepare(() => mkdtemp(join(tmpdir(), NAME))),
+    (folder) => Effect.promise(() => rm(folder, { recursive: true, force: true })),
+  )
+  const [port = 0, smtpPort = 0] = yield* prepare(() => freePorts(2))
+  const settings: Settings.Settings = {
+    ...loaded,
+    data,
+    databaseUrl: Option.none(),
+    databaseReplicaUrl: Option.none(),
+    instanceKey: Option.none(),
+    host: "127.0.0.1",
+    port,
+    smtpPort,
+    baseUrl: Option.none(),
+    transport: "capture",
+    webhookAllowNetworks: THIS_MACHINE,
+  }
+  const template = yield* Template.find(settings, cacheFolder)
+  // The code is loaded while the template is copied and Postgres starts.
+  const { postgres, service } = yield* Effect.all(
+    {
+      postgres: Effect.andThen(
+        prepare(() => Template.copy(template, data)),
+        Postgres.temporary(settings),
+      ),
+      service: Effect.promise(() => import("./TemporaryService.ts")),
+    },
+    { concurrency: "unbounded" },
+  )
+  return yield* service.run(settings, postgres)
+}, Effect.scoped)
+
+export const temporary = Command.make("temporary", { cache }, ({ cache }) =>
+  Effect.flatMap(Settings.load, (settings) => {
+    const scripts: Instructions.Scripts = new Map()
+    return Effect.andThen(
+      Instructions.listen(scripts),
+      run(settings, Option.getOrElse(cache, Template.defaultCache)),
+    ).pipe(Effect.provideService(RecipientScripts, scripts), Effect.provide(Logs.layer(settings.logLevel)))
+  }),
+).pipe(
+  Command.withDescription(
+    "Run an instance for tests: on free ports, until standard input ends, with nothing left behind. Prints its address and keys as JSON",
+  ),
+)

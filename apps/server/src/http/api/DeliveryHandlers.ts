@@ -1,0 +1,168 @@
+import { PgClient } from "@effect/sql-pg"
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Page from "@waybill/api/schemas/Page"
+import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
+import { Cursors } from "@waybill/store/feed/Cursors"
+import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
+import * as Webhooks from "@waybill/store/readmodels/Webhooks"
+import { Array, Data, Effect, Option } from "effect"
+import * as NewIds from "../../process/NewIds.ts"
+import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
+import * as Cursor from "../../web/Cursor.ts"
+import * as Records from "../../web/Records.ts"
+
+interface WebhookParams {
+  readonly params: { readonly id: Id.WebhookId }
+}
+interface DeliveryParams {
+  readonly params: { readonly id: Id.WebhookId; readonly delivery_id: Id.WebhookDeliveryId }
+}
+
+export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "webhook_delivery_not_found"
+  override get message() {
+    return "No delivery with this id exists for this webhook."
+  }
+}
+
+/** Refuses calls to a disabled webhook, which would wait for ever. */
+export class WebhookDisabled extends Data.TaggedError("WebhookDisabled")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "webhook_disabled"
+  override get message() {
+    return "This webhook is disabled, so it is not called. Enable it first with PATCH."
+  }
+}
+
+const find = Effect.fnUntraced(function* (id: Id.WebhookId) {
+  const { account_id } = yield* CurrentKey
+  const webhook = yield* Effect.mapError(
+    Effect.fromOption(yield* Webhooks.find(account_id, id)),
+    () => new Webhook.WebhookNotFound(),
+  )
+  return { account_id, webhook }
+})
+
+const findEnabled = Effect.fnUntraced(function* (id: Id.WebhookId) {
+  const { account_id, webhook } = yield* find(id)
+  return webhook.enabled ? { account_id, webhook } : yield* new WebhookDisabled()
+})
+
+export const list = Effect.fnUntraced(function* ({
+  params,
+  query,
+}: WebhookParams & { readonly query: { readonly limit: number; readonly after?: Id.WebhookDeliveryId } }) {
+  const { account_id } = yield* find(params.id)
+  const { after, limit } = query
+  const rows = yield* WebhookDeliveries.list({
+    account_id,
+    webhook_id: params.id,
+    limit: limit + 1,
+    ...(after === undefined ? {} : { after }),
+  })
+  return Page.make(rows.map(Records.asRecord<Delivery>), limit)
+})
+
+export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
+  const { account_id } = yield* find(params.id)
+  const delivery = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
+  const record = yield* Effect.mapError(Effect.fromOption(delivery), () => new DeliveryNotFound())
+  const sql = yield* PgClient.PgClient
+  const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
+  // Built from the log, as before each call, since attempts do not store it.
+  const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), WebhookPayload.bodyOf)))
+  return Records.asRecord<DeliveryDetail>({ ...record, request_body })
+})
+
+/** Queues a call with a test event. Its delivery shows the result. */
+export const test = (call: RequestCommit.Call & WebhookParams) =>
+  RequestCommit.commitRows(call, queueTest(call.params.id))
+
+const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
+  const { account_id } = yield* findEnabled(webhook_id)
+  const id = yield* NewIds.newId("WebhookDeliveryId")
+  yield* WebhookDeliveries.sendTest({
+    account_id,
+    id,
+    webhook_id,
+    event_id: yield* NewIds.newId("EventId"),
+    event_type: WebhookDeliveries.TEST_TYPE,
+    livemode: true,
+    stream_id: webhook_id,
+    stream_version: 0,
+    created_at: yield* NewIds.now,
+  })
+  const delivery = yield* WebhookDeliveries.find(account_id, webhook_id, id)
+  return withoutHistory(yield* Effect.orDie(Effect.fromOption(delivery)))
+})
+
+export const replay = (call: RequestCommit.Call & DeliveryParams) =>
+  RequestCommit.commitRows(call, replayOne(call.params))
+
+const replayOne = Effect.fnUntraced(function* ({ delivery_id, id }: DeliveryParams["params"]) {
+  const { account_id } = yield* findEnabled(id)
+  const replayed = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* NewIds.now)
+  return withoutHistory(yield* Effect.mapError(Effect.fromOption(replayed), () => new DeliveryNotFound()))
+})
+
+interface Range {
+  readonly created_after: Timestamp.Timestamp
+  readonly created_before: Timestamp.Timestamp
+  readonly after_position: string | null
+  readonly events: ReadonlyArray<string> | null
+}
+
+export const replayRange = (call: RequestCommit.Call & WebhookParams & { readonly payload: Range }) =>
+  RequestCommit.commitRows(call, replayAll(call.params.id, call.payload))
+
+const replayAll = Effect.fnUntraced(function* (
+  webhook_id: Id.WebhookId,
+  { after_position, created_after, created_before, events }: Range,
+) {
+  const { account_id, webhook } = yield* findEnabled(webhook_id)
+  yield* Effect.fromResult(Webhook.checkFormat(webhook.format, events ?? []))
+  const selection = WebhookFormat.select(WebhookFormat.received(webhook.format, events ?? webhook.events))
+  const after = yield* Cursor.read(account_id, "after_position", after_position ?? "0")
+  const ids = yield* Effect.forEach(
+    Array.makeBy(WebhookReplays.MAX_REPLAY_EVENTS, () => undefined),
+    () => NewIds.newId("WebhookDeliveryId"),
+  )
+  const { next_position, queued } = yield* WebhookReplays.replay({
+    account_id,
+    webhook_id,
+    created_after,
+    created_before,
+    after_position: after,
+    types: typesOf(selection),
+    scheduled: selection.scheduled,
+    ids,
+    now: yield* NewIds.now,
+  })
+  return {
+    object: "webhook_replay" as const,
+    webhook_id,
+    queued,
+    has_more: next_position !== null,
+    next_position: next_position === null ? null : (yield* Cursors).ofEvent(account_id, next_position),
+  }
+})
+
+/** Returns the tags of events that are sent, each with its public type. */
+const typesOf = ({ types }: WebhookFormat.Selection) =>
+  DomainEvent.TAGS.flatMap((tag) => {
+    const type = DomainEvent.publicType(tag)
+    return types.includes(type) ? [{ tag, type }] : []
+  })
+
+/** Leaves the history of attempts out. */
+const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => Records.asRecord<Delivery>(record)

@@ -1,0 +1,102 @@
+import { KINDS } from "@waybill/store/outbox/OutboxRow"
+import type { PgClient } from "@effect/sql-pg"
+import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
+import { Context, Duration, Effect, Metric } from "effect"
+
+/** Interval in which metrics of the database are read at most once, however many scrapes arrive. */
+export const FRESH_FOR = Duration.seconds(5)
+/** Maximum time of reading them. */
+export const READ_TIMEOUT = Duration.seconds(3)
+const EMPTY = Context.empty()
+
+const gauge = (name: string, description: string) => Metric.gauge(name, { description })
+const depth = gauge("waybill_queue_depth", "Rows of the outbox, by kind of work and state; the same on every node")
+const oldest = gauge("waybill_queue_oldest_seconds", "Time that the oldest ready row has waited, by kind")
+const lagEvents = gauge("waybill_projection_lag_events", "Events that a follower has not processed yet")
+const lagSeconds = gauge(
+  "waybill_projection_lag_seconds",
+  "Age of the first event that a follower has not processed yet",
+)
+const connections = gauge("waybill_database_connections", "Connections of all nodes, by use and state")
+const limit = gauge("waybill_database_pool_size", "Maximum number of connections of this process for statements")
+const workers = gauge("waybill_workers", "Processes with a worker that are alive")
+const position = gauge("waybill_log_position", "Position of the last event in the log")
+const size = gauge("waybill_database_size_bytes", "Disk space of the database, without its write-ahead log")
+const unreadReports = gauge(
+  "waybill_unread_reports_kept",
+  "Reports that are kept for an operator because their parsing was ended; the same on every node",
+)
+const cellUp = gauge("waybill_cell_up", "Whether a cell answered this process")
+const up = gauge("waybill_database_up", "Whether the database answered this process")
+
+/** Returns a function that sets the series of a gauge. Series that are expected or were seen before become 0 if absent. */
+const replace = (metric: Metric.Gauge<number>, expected: ReadonlyArray<Record<string, string>> = []) => {
+  const series = new Map(
+    expected.map((labels) => [JSON.stringify(labels), Metric.withAttributes(metric, labels)] as const),
+  )
+  return (rows: ReadonlyArray<{ readonly labels: Record<string, string>; readonly value: number }>) => {
+    const left = new Set(series.keys())
+    for (const { labels, value } of rows) {
+      const name = JSON.stringify(labels)
+      const one = series.get(name) ?? Metric.withAttributes(metric, labels)
+      series.set(name, one)
+      left.delete(name)
+      one.updateUnsafe(value, EMPTY)
+    }
+    for (const name of left) series.get(name)?.updateUnsafe(0, EMPTY)
+  }
+}
+const setDepth = replace(
+  depth,
+  KINDS.flatMap((kind) => InstanceStats.STATES.map((state) => ({ kind, state }))),
+)
+const setOldest = replace(
+  oldest,
+  KINDS.map((kind) => ({ kind })),
+)
+const setLagEvents = replace(lagEvents)
+const setLagSeconds = replace(lagSeconds)
+const setConnections = replace(connections)
+const setCellUp = replace(cellUp)
+
+const show = (stats: InstanceStats.InstanceStats): void => {
+  setDepth(stats.queue.map(({ kind, rows, state }) => ({ labels: { kind, state }, value: rows })))
+  setOldest(
+    stats.queue
+      .filter(({ state }) => state === "ready")
+      .map(({ kind, oldest_s }) => ({ labels: { kind }, value: Math.max(0, oldest_s) })),
+  )
+  setLagEvents(stats.followers.map(({ behind_events, name }) => ({ labels: { name }, value: behind_events })))
+  setLagSeconds(stats.followers.map(({ behind_s, name }) => ({ labels: { name }, value: behind_s })))
+  setConnections(
+    stats.connections.map(({ application, connections, state }) => ({
+      labels: { application, state },
+      value: connections,
+    })),
+  )
+  setCellUp(stats.cells.map(({ is_up, name }) => ({ labels: { cell: name }, value: is_up ? 1 : 0 })))
+  workers.updateUnsafe(stats.workers, EMPTY)
+  position.updateUnsafe(stats.position, EMPTY)
+  size.updateUnsafe(stats.size_bytes, EMPTY)
+  unreadReports.updateUnsafe(stats.unread_reports, EMPTY)
+}
+
+/** Reads metrics of the database into gauges. A read that fails leaves the last values and sets `waybill_database_up`. */
+export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never, PgClient.PgClient> =>
+  Effect.gen(function* () {
+    const context = yield* Effect.context<PgClient.PgClient>()
+    const read = InstanceStats.read().pipe(
+      Effect.timeout(READ_TIMEOUT),
+      Effect.matchCauseEffect({
+        onSuccess: (stats) =>
+          Effect.sync(() => {
+            show(stats)
+            up.updateUnsafe(1, EMPTY)
+          }),
+        onFailure: () => Effect.sync(() => up.updateUnsafe(0, EMPTY)),
+      }),
+      Effect.provideContext(context),
+    )
+    limit.updateUnsafe(poolSize, EMPTY)
+    return yield* Effect.cachedWithTTL(read, FRESH_FOR)
+  })

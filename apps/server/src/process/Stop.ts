@@ -1,0 +1,42 @@
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import { Context, Duration, Effect, Layer } from "effect"
+
+/** Time that a process manager gives the whole service to stop before it kills it. */
+export const STOP_TIMEOUT = Duration.seconds(30)
+/** Time after which the process logs an error and exits by itself, shortly before it would be killed. */
+export const LATEST_STOP = Duration.seconds(29)
+
+interface StopShape {
+  /** Begins the stop, unless it has begun already. */
+  readonly begin: Effect.Effect<void>
+  /** Start of the stop on the steady clock; the present time if no stop has begun. */
+  readonly began: Effect.Effect<number>
+}
+
+/** When this process began to stop. All parts share one deadline. */
+export const Stop = Context.Reference<StopShape>("@waybill/server/Stop", {
+  defaultValue: () => ({ begin: Effect.void, began: MonotonicClock.millis }),
+})
+
+/** `overdue` runs when the stop takes too long; it ends the process. */
+export const layer = (overdue: Effect.Effect<void>) =>
+  Layer.sync(Stop, () => {
+    let startedAt: number | undefined
+    const began = Effect.map(MonotonicClock.millis, (now) => startedAt ?? now)
+    const begin = Effect.gen(function* () {
+      if (startedAt !== undefined) return
+      startedAt = yield* MonotonicClock.millis
+      yield* Effect.forkDetach(Effect.andThen(Effect.sleep(LATEST_STOP), overdue))
+    })
+    return { began, begin }
+  })
+
+/** Time left until the deadline `until` after the begin of the stop. */
+export const left = (began: number, until: Duration.Duration): Effect.Effect<Duration.Duration> =>
+  Effect.map(MonotonicClock.millis, (now) =>
+    Duration.max(Duration.zero, Duration.subtract(until, Duration.millis(now - began))),
+  )
+
+/** Bounds a step of the stop that needs the database, and goes on without it: a database that hangs must not hold it up. */
+export const within = <E>(step: Effect.Effect<unknown, E>, limit: Duration.Input): Effect.Effect<void> =>
+  Effect.ignoreCause(Effect.timeoutOption(Effect.interruptible(step), limit))

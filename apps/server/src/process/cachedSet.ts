@@ -1,0 +1,56 @@
+import { type CellName, FIRST } from "@waybill/store/cell/CellName"
+import * as Cells from "@waybill/store/cell/Cells"
+import { inCell } from "@waybill/store/cell/CurrentCell"
+import { Duration, Effect } from "effect"
+
+/** Timeout of one load; the next one tries again. */
+export const RELOAD_TIMEOUT = Duration.seconds(3)
+
+const visitOf = (cell: CellName): Cells.Visit => ({ cell, run: (work) => inCell(cell, work) })
+
+/** A set of names that is loaded from the database and cached in memory, so that lookups never wait. */
+export interface CachedSet {
+  readonly has: (name: string) => boolean
+}
+
+/**
+ * Loads the names of every cell, then reloads them at the interval. `read` returns those of the fiber's cell. While a cell
+ * is unavailable, the names last loaded from it are used.
+ */
+export const cachedSet = Effect.fnUntraced(function* <R>(
+  description: string,
+  every: Duration.Duration,
+  read: Effect.Effect<ReadonlyArray<string>, never, R>,
+) {
+  const cached = new Map<CellName, ReadonlySet<string>>()
+  const failing = new Set<CellName>()
+  const loadCell = ({ cell, run }: Cells.Visit) =>
+    run(read).pipe(
+      Effect.timeout(RELOAD_TIMEOUT),
+      Effect.map((found) => {
+        cached.set(cell, new Set(found))
+        failing.delete(cell)
+      }),
+      // Logs only the first of consecutive failures.
+      Effect.catchCause((cause) => {
+        if (failing.has(cell)) return Effect.void
+        failing.add(cell)
+        return Effect.logWarning(`${description} could not be reloaded; the last loaded ones stay in use`, cause)
+      }),
+    )
+  const load = Effect.gen(function* () {
+    const visits = yield* Effect.catchCause(Cells.visits, () =>
+      Effect.succeed([...new Set([FIRST, ...cached.keys()])].map(visitOf)),
+    )
+    for (const known of cached.keys()) if (!visits.some(({ cell }) => cell === known)) cached.delete(known)
+    yield* Effect.forEach(visits, loadCell, { concurrency: "unbounded", discard: true })
+  })
+  yield* load
+  yield* Effect.forkScoped(Effect.forever(Effect.delay(load, every)))
+  return {
+    has: (name) => {
+      for (const found of cached.values()) if (found.has(name)) return true
+      return false
+    },
+  } satisfies CachedSet
+})

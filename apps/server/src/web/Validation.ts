@@ -1,0 +1,222 @@
+import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import { RequiredScope } from "@waybill/api/Authorization"
+import type { Scope } from "@waybill/domain/account/Scope"
+import * as Turn from "@waybill/domain/flow/Turn"
+import type { Detail } from "@waybill/domain/values/Refusal"
+import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
+import * as Excess from "@waybill/api/errors/Excess"
+import * as UnknownNames from "@waybill/api/errors/UnknownNames"
+import { Validation } from "@waybill/api/errors/Validation"
+import * as Violations from "@waybill/api/errors/Violations"
+import { ByteSize, Context, Effect, Layer, Option, Result, Schema } from "effect"
+import { HttpIncomingMessage, HttpRouter, type HttpServerError, HttpServerRequest } from "effect/http"
+import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import * as HttpSettings from "../settings/HttpSettings.ts"
+import * as Calls from "../requestLog/Calls.ts"
+import * as KnownRoutes from "../requests/KnownRoutes.ts"
+import * as Query from "../requests/Query.ts"
+import * as Bodies from "./Bodies.ts"
+import * as BodyScan from "./BodyScan.ts"
+import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
+import * as RequestTarget from "../requests/RequestTarget.ts"
+
+/** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
+export const layer = (maxBodyBytes: number) =>
+  Layer.succeed(Validation, (handler, { endpoint }) => {
+    const scope = Option.getOrUndefined(Context.getOption(endpoint.annotations, RequiredScope))
+    const advice =
+      maxBodyBytes < HttpSettings.LARGEST_MAX_BODY_BYTES
+        ? `; an operator can raise ${HttpSettings.MAX_BODY_SETTING}, up to ${formatBytes(HttpSettings.LARGEST_MAX_BODY_BYTES)}`
+        : ""
+    const read = endpoint.payload.size === 0 ? readNoBody : readPayload
+    const checked = Effect.andThen(read(endpoint, scope, advice), Effect.andThen(checkQuery(endpoint), handler))
+    return explained(
+      Effect.provideService(checked, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+      endpoint,
+    )
+  })
+
+type Refused = RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
+
+const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
+  Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpRouter.Provided> =>
+    HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
+  )
+
+export const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
+  new RequestRefusal.InvalidRequest({ reason, details: [{ path: "", message }] })
+
+/**
+ * Reads a JSON body and checks its size, depth and number of values before it is parsed. `advice` says what to do about a
+ * body that is too large. Returns the number of values.
+ */
+export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, advice = "") {
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
+  if (type.toLowerCase() !== "application/json")
+    return yield* refuse("unsupported_media_type", "must be sent as application/json")
+  const encoding = request.headers["content-encoding"] ?? "identity"
+  if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
+  // Decoders read the body again from the request's cache.
+  const read = Bodies.reading(
+    ({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error, advice)),
+    scope,
+  )
+  const bytes = Buffer.from(yield* read)
+  Calls.noteBody(NodeHttpServerRequest.toIncomingMessage(request), bytes)
+  const { problem, values } = BodyScan.scan(bytes)
+  if (problem !== undefined) return yield* refuse(problem.reason, problem.message)
+  yield* Turn.afterLarge(bytes.length)
+  return values
+})
+
+/** Reads the body of an endpoint. A large one with more items or fields than are allowed is refused before it is decoded. */
+const readPayload = Effect.fnUntraced(function* (
+  endpoint: HttpApiEndpoint.Top,
+  scope: Scope | undefined,
+  advice: string,
+) {
+  const values = yield* readBody(scope, advice)
+  const [payload] = endpoint.payload.values()
+  if (values <= BodyScan.MAX_FEW_VALUES || payload === undefined) return
+  const sent = yield* Effect.result(parsedBody(undefined))
+  if (Result.isSuccess(sent) && Excess.isExceeded(Excess.bound(payload.schemas[0], sent.success)))
+    yield* refuseAll(endpoint)
+})
+
+/** Reads the body of a request that takes none. Clients may send an empty one, or an object without fields. */
+const readNoBody = Effect.fnUntraced(function* (
+  endpoint: HttpApiEndpoint.Top,
+  scope: Scope | undefined,
+  advice: string,
+) {
+  const { headers } = yield* HttpServerRequest.HttpServerRequest
+  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return
+  yield* readBody(scope, advice)
+  const body = yield* bodyViolations(endpoint)
+  if (RequestRefusal.isInvalid(body) || !Violations.isNone(body)) yield* refuseAll(endpoint)
+})
+
+/** Reads and decodes a JSON body outside the API. An empty one counts as an object without fields. */
+export const decodedBody = Effect.fnUntraced(function* <A>(schema: Schema.Codec<A, unknown>) {
+  yield* readBody(undefined)
+  return yield* Effect.mapError(decodeStrictly(schema)(yield* parsedBody({})), RequestRefusal.invalid)
+})
+
+/** Returns the refusal of a body that must not be parsed. */
+export const problemOf = (bytes: Buffer): RequestRefusal.InvalidRequest | undefined => {
+  const { problem } = BodyScan.scan(bytes)
+  return problem === undefined ? undefined : refuse(problem.reason, problem.message)
+}
+
+const unreadable = Effect.fnUntraced(function* (error: HttpServerError.HttpServerError, advice: string) {
+  if (error.reason._tag !== "RequestParseError" || error.reason.reason !== "BodyTooLarge")
+    return yield* refuse("malformed_request", "ended before it was complete")
+  const limit = yield* HttpIncomingMessage.MaxBodySize
+  const most = limit === undefined ? "this service accepts" : formatBytes(ByteSize.toNumberUnsafe(limit))
+  return yield* refuse("payload_too_large", `is larger than ${most}${advice}`)
+})
+
+/** Writes a size such as `10485760 bytes (10 MiB)`. */
+const formatBytes = (bytes: number): string =>
+  bytes % MIB === 0 ? `${bytes} bytes (${bytes / MIB} MiB)` : `${bytes} bytes`
+
+const MIB = 1024 * 1024
+
+const explain = (
+  error: HttpApiError.HttpApiSchemaError,
+  endpoint: HttpApiEndpoint.Top,
+): Effect.Effect<never, Refused, HttpRouter.Provided> =>
+  error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error) : refuseAll(endpoint)
+
+const checkQuery = (endpoint: HttpApiEndpoint.Top) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+    Query.nameViolations(endpoint.query, url).details.length === 0 ? Effect.void : refuseAll(endpoint),
+  )
+
+/**
+ * Fails with all violations of headers, query and body (contract §2), because HttpApi reports the first invalid part of a
+ * request only.
+ */
+const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const { headers, method, url } = yield* HttpServerRequest.HttpServerRequest
+  const { params } = yield* HttpRouter.RouteContext
+  // An id of a wrong form names nothing, like an unknown one.
+  const names = yield* violationsOf(endpoint.params, params)
+  const path = RequestTarget.pathOf(url)
+  // `/v1/email/send` is no id of an email. A defect, because errors of endpoints have no `Allow` header.
+  if (!Violations.isNone(names) && (Object.values(params).includes("") || KnownRoutes.isFixed(path)))
+    return yield* Effect.die(KnownRoutes.refuse(method, path))
+  if (!Violations.isNone(names)) return yield* new RequestRefusal.MalformedId({ details: names.details })
+  const header = yield* violationsOf(endpoint.headers, headers)
+  const around = Violations.join([
+    { ...header, details: header.details.map(spell) },
+    yield* Query.violations(endpoint.query, url),
+  ])
+  const body = yield* bodyViolations(endpoint)
+  return yield* RequestRefusal.isInvalid(body)
+    ? new RequestRefusal.InvalidRequest({
+        ...around,
+        reason: body.reason,
+        details: [...around.details, ...body.details],
+      })
+    : RequestRefusal.invalid(Violations.join([around, body]))
+})
+
+const violationsOf = Effect.fnUntraced(function* (schema: Schema.Top | undefined, sent: unknown) {
+  if (schema === undefined) return Violations.NONE
+  const decode = Schema.decodeUnknownEffect(schema as Schema.Codec<unknown, unknown>, {
+    errors: "all",
+    reportInput: true,
+  })
+  const decoded = yield* Effect.result(decode(sent))
+  return Result.isSuccess(decoded) ? Violations.NONE : Violations.fromIssue(decoded.failure.issue)
+})
+
+const bodyViolations = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
+  const [payload] = endpoint.payload.values()
+  const sent = yield* Effect.result(parsedBody(undefined))
+  if (Result.isFailure(sent)) return sent.failure
+  if (payload === undefined) return excessIn(sent.success)
+  const decode = decodeStrictly(payload.schemas[0] as Schema.Codec<unknown, unknown>)
+  return yield* Effect.match(decode(sent.success), {
+    onFailure: (violations) => violations,
+    onSuccess: () => Violations.NONE,
+  })
+})
+
+/** Returns the violations of a body where none is taken. */
+const excessIn = (body: unknown): Violations.Violations => {
+  if (body === undefined || body === null) return Violations.NONE
+  if (typeof body !== "object" || Array.isArray(body))
+    return Violations.of([], [{ path: "", message: "must be empty: this endpoint takes no fields" }])
+  const names = Object.keys(body)
+  const listed = names.slice(0, Violations.MAX_DETAILS)
+  return Violations.of(
+    listed.map((name) => UnknownNames.describe("field", "", name, [])),
+    [],
+    names.length - listed.length,
+  )
+}
+
+/** Parses the body, which was read and checked before. */
+const parsedBody = Effect.fnUntraced(function* (empty: unknown) {
+  const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
+  return yield* Effect.try({
+    try: (): unknown => (text === "" ? empty : JSON.parse(text)),
+    catch: () => malformed(text),
+  })
+})
+
+/** Refuses a body that is not JSON. Its content may be confidential, so the error names only the place. */
+export const malformed = (text: string): RequestRefusal.InvalidRequest => {
+  const error = jsonErrorIn(text)
+  const where =
+    error === undefined
+      ? `; the error is after the first ${MAX_SEARCHED_CHARS} characters`
+      : `: line ${error.line}, column ${error.column} should have ${error.expected}`
+  return refuse("malformed_json", `is not valid JSON${where}`)
+}
+
+const spell = ({ message, path }: Detail) => ({ path: path === "idempotency-key" ? "Idempotency-Key" : path, message })

@@ -1,0 +1,219 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Address from "@waybill/domain/values/Address"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId, SuppressionId } from "@waybill/domain/values/Id"
+import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
+import * as Recipient from "@waybill/domain/email/Recipient"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Reply from "@waybill/mail/reply/Reply"
+import type { ReportFact } from "@waybill/mail/report/ReportFact"
+import type { Bounced } from "@waybill/mail/tokens/ReturnPath"
+import * as Cells from "@waybill/store/cell/Cells"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as FullMailboxes from "@waybill/store/deliveries/FullMailboxes"
+import { following, Provenance } from "@waybill/store/log/Provenance"
+import type { Append, View } from "@waybill/store/commit/Commit"
+import { Clock, Data, Effect, Result } from "effect"
+import * as NewIds from "../../process/NewIds.ts"
+import * as OutgoingMessages from "./OutgoingMessages.ts"
+
+export interface About extends Bounced {
+  readonly account_id: AccountId
+  /** Address of the client that delivered the report. */
+  readonly address: string
+}
+
+/**
+ * The report is about a recipient of an attempt in flight, whose outcome is not in the log yet: a server may report before
+ * its reply is committed. The report would be lost if it were accepted now.
+ */
+class TooEarly extends Data.TaggedError("TooEarly")<{}> {}
+
+/** Fact of a report about one recipient, and the suppression that follows from it. */
+interface RecipientFact {
+  readonly recipient: Address.Address
+  /** Whether other recipients have the same return path, so that any of their servers may have sent the report. */
+  readonly shared: boolean
+  readonly fact: ReportFact
+  readonly suppress: Suppression.Reason | undefined
+  readonly suppression_id: SuppressionId
+}
+
+/**
+ * Appends the facts of a report, and suppresses its address in the same commit if need be. Returns the number of events,
+ * which is 0 for a report that was recorded before.
+ */
+export const recordReport = (
+  about: About,
+  facts: ReadonlyArray<ReportFact>,
+): Effect.Effect<number, TooEarly, EventStore | PgClient.PgClient> =>
+  Cells.inCellOf(about.account_id, recordHere(about, facts))
+
+const recordHere = Effect.fn("recordReport")(function* (
+  { account_id, address, ...bounced }: About,
+  facts: ReadonlyArray<ReportFact>,
+): Effect.fn.Return<number, TooEarly, EventStore | PgClient.PgClient> {
+  const { emailId } = bounced
+  const store = yield* EventStore
+  const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
+  if (state._tag === "NotCreated") return 0
+  const recipientFacts = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
+    Effect.gen(function* () {
+      const suppression_id = yield* NewIds.newId("SuppressionId")
+      return {
+        fact,
+        recipient,
+        shared,
+        suppression_id,
+        suppress: shared ? undefined : yield* reasonOf(account_id, recipient, fact),
+      } satisfies RecipientFact
+    }),
+  )
+  if (recipientFacts.length === 0) return 0
+  return yield* store
+    .transact({
+      account_id,
+      streams: [
+        { aggregate: Email, id: emailId },
+        ...recipientFacts
+          .filter(({ suppress }) => suppress !== undefined)
+          .map(({ recipient }) => ({ aggregate: Suppression, id: Suppression.streamId(recipient) })),
+      ],
+      // Locks the row until the commit, since an attempt that ends meanwhile decides which report applies.
+      ...(recipientFacts.some(({ shared }) => shared) ? { needs: { outbox: [emailId] } } : {}),
+      decide: (view) => decide(view, emailId, recipientFacts),
+    })
+    .pipe(
+      Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
+      Effect.catch((refusal) => {
+        if (refusal === "nothing new") return Effect.succeed(0)
+        return refusal === "too early" ? Effect.fail(new TooEarly()) : Effect.die(refusal)
+      }),
+      Effect.provideService(Provenance, { ...following(history[0]), address }),
+    )
+})
+
+const decide = (
+  view: View,
+  emailId: About["emailId"],
+  recipientFacts: ReadonlyArray<RecipientFact>,
+): Result.Result<
+  {
+    readonly append: ReadonlyArray<Append>
+    readonly answer: number
+  },
+  "nothing new" | "too early"
+> => {
+  const now = view.now as Timestamp.Timestamp
+  const isInFlight = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
+  const events: Array<Email.Event> = []
+  const suppressed: Array<Append> = []
+  let state = view.state<Email.State>(Email, emailId)
+  for (const each of recipientFacts) {
+    const decision = decisionOf(now, each)
+    if (decision === undefined) continue
+    if (each.shared && isWaiting(state, each.recipient)) {
+      if (isInFlight) return Result.fail("too early")
+      continue
+    }
+    const decided = decision(state)
+    if (Result.isFailure(decided)) continue
+    events.push(...decided.success)
+    state = decided.success.reduce(Email.evolve, state)
+    if (each.suppress === undefined) continue
+    const id = Suppression.streamId(each.recipient)
+    const added = Suppression.add(
+      now,
+      each.suppression_id,
+      each.recipient,
+      each.suppress,
+      emailId,
+    )(view.state<Suppression.State>(Suppression, id))
+    if (Result.isSuccess(added)) suppressed.push({ aggregate: Suppression, id, events: added.success })
+  }
+  return events.length === 0
+    ? Result.fail("nothing new")
+    : Result.succeed({ append: [{ aggregate: Email, id: emailId, events }, ...suppressed], answer: events.length })
+}
+
+/** Whether no server has accepted the mail for a recipient yet: others with the same return path must not end it. */
+const isWaiting = (state: Email.State, recipient: Address.Address): boolean =>
+  state._tag === "Message" &&
+  state.recipients.some((each) => each.address === recipient && Recipient.isUnfinished(each))
+
+/** Returns the decision for a fact. A delay changes nothing, since the server that reports it keeps trying. */
+const decisionOf = (now: Timestamp.Timestamp, { fact, recipient }: RecipientFact) => {
+  switch (fact.kind) {
+    case "bounce":
+      return Email.recordBounced(now, recipient, responseOf(fact))
+    case "delivered":
+      return Email.recordDelivered(now, recipient, responseOf(fact))
+    case "complaint":
+      return Email.recordComplained(now, recipient, fact.action ?? null)
+    case "delayed":
+      return undefined
+  }
+}
+
+const responseOf = (fact: ReportFact): DeliveryOutcome.ServerResponse => ({
+  ...DeliveryOutcome.NO_RESPONSE,
+  code: Number(/(?:^|\D)([245]\d\d)[ -]/u.exec(fact.diagnostic ?? "")?.[1] ?? 0) || null,
+  enhanced_code: fact.status ?? null,
+  response: fact.diagnostic ?? null,
+  mx: fact.remoteMta ?? fact.reportingMta ?? null,
+  category: fact.verdict?.class ?? null,
+})
+
+/**
+ * Assigns one fact to each recipient. The return path of a single recipient decides, whatever address a forwarder reports;
+ * only if a transaction had several recipients must the report name them.
+ */
+const attribute = (
+  message: Email.Message,
+  bounced: Bounced,
+  facts: ReadonlyArray<ReportFact>,
+): ReadonlyArray<Pick<RecipientFact, "recipient" | "shared" | "fact">> => {
+  const carriers = carriersOf(message, bounced)
+  const [only, ...others] = carriers
+  if (only !== undefined && others.length === 0) {
+    const fact = facts.find((fact) => isAbout(fact, only.address)) ?? facts[0]
+    return fact === undefined ? [] : [{ recipient: only.address, shared: false, fact }]
+  }
+  return carriers.flatMap(({ address }) => {
+    const fact = facts.find((fact) => isAbout(fact, address))
+    return fact === undefined ? [] : [{ recipient: address, shared: true, fact }]
+  })
+}
+
+/** Returns the recipients of the transactions that can have had this return path. */
+const carriersOf = (
+  { recipients }: Email.Message,
+  { recipientIndex, scope }: Bounced,
+): ReadonlyArray<Recipient.Recipient> => {
+  if (recipientIndex === OutgoingMessages.WHOLE_MESSAGE) return recipients
+  const named = recipients[recipientIndex]
+  if (named === undefined) return []
+  if (scope === undefined) return [named]
+  return recipients.filter(({ address }) => Address.domainOf(address) === Address.domainOf(named.address))
+}
+
+const isAbout = ({ originalRecipient, recipient }: ReportFact, address: Address.Address): boolean =>
+  [originalRecipient, recipient].some((text) => {
+    const parsed = text === undefined ? undefined : Address.parseAddress(text)
+    return parsed !== undefined && Result.isSuccess(parsed) && Address.keyOf(parsed.success) === Address.keyOf(address)
+  })
+
+const reasonOf = Effect.fnUntraced(function* (
+  account_id: AccountId,
+  recipient: Address.Address,
+  { kind, verdict }: ReportFact,
+) {
+  if (kind === "complaint") return "complaint" as const
+  if (kind !== "bounce" || verdict === undefined || verdict.suppress === "never") return undefined
+  if (verdict.suppress === "now") return "hard_bounce" as const
+  // A mailbox that has been full so often, this bounce included, is taken for abandoned.
+  const since = (yield* Clock.currentTimeMillis) - Reply.MAILBOX_FULL_WINDOW_DAYS * Timestamp.DAY
+  const before = yield* FullMailboxes.bounces(account_id, recipient, since)
+  return before + 1 >= Reply.MAILBOX_FULL_BOUNCES ? ("hard_bounce" as const) : undefined
+})

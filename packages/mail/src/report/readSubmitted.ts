@@ -1,0 +1,201 @@
+import { addressParser, type Attachment, decodeWords } from "postal-mime"
+import * as EightBit from "../compose/EightBit.ts"
+import * as HtmlReference from "../compose/HtmlReference.ts"
+import * as LineEnds from "../compose/LineEnds.ts"
+import * as MediaType from "../compose/MediaType.ts"
+import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "./SubmittedMessage.ts"
+import * as Encodings from "../mime/Encodings.ts"
+import * as MimeReader from "../mime/MimeReader.ts"
+
+/** Maximum lines that could open a part, boundaries included; each part costs memory, whatever its size. */
+export const MAX_PARTS = 1000
+/** Lines allowed whatever their length; more lines need bytes, since each costs memory. */
+export const FREE_LINES = 20_000
+export const BYTES_PER_LINE = 64
+/** Maximum addresses of one header. */
+export const MAX_ADDRESSES = 2000
+/** Maximum nesting of address groups, which RFC 5322 does not allow. Each level costs the parser another pass. */
+export const MAX_GROUP_DEPTH = 5
+/** Maximum uses of content ids in the HTML that are looked at; files used only after them are attached. */
+export const MAX_CONTENT_ID_USES = 10_000
+
+/** Why a message is not read. */
+export type Reason =
+  | "too_many_lines"
+  | "too_many_parts"
+  | "too_complex"
+  | "too_many_addresses"
+  | "nested_groups"
+  | "empty_multipart"
+  | "header_without_colon"
+  | "signed_or_encrypted"
+  | Encodings.Unknown
+
+/** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
+export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage | Reason> => {
+  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const reason = tooLarge(buffer)
+  if (reason !== undefined) return reason
+  const mail = await MimeReader.read(EightBit.inUtf8(buffer), { exact: true }).catch(() => undefined)
+  if (mail === undefined) return "too_complex"
+  // Such a line is text to some readers and a header to others: one of them would lose it.
+  if (mail.root.rawHeaderLines.some(({ line }) => !line.includes(":"))) return "header_without_colon"
+  if (SIGNED_OR_ENCRYPTED.test(headerOf(mail, "content-type"))) return "signed_or_encrypted"
+  // Nothing of it would be read, and an empty mail would be sent.
+  if (hasNoParts(mail.root) || mail.root.childNodes.some(hasEmptyMultipart)) return "empty_multipart"
+  if (mail.headers.some(({ key, value }) => ADDRESS_HEADERS.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
+    return "nested_groups"
+  const unknown = Encodings.findUnknown(mail)
+  if (unknown !== undefined) return unknown
+  const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(mail, name)) as Lists
+  if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES) return "too_many_addresses"
+  return {
+    from,
+    to,
+    cc,
+    replyTo,
+    subject: mail.subject ?? "",
+    subjects: mail.headers.filter(({ key }) => key === "subject").length,
+    headers: mail.headers
+      .filter(({ key }) => !READ.has(key))
+      .map(({ originalKey, value }): Field => ({ name: originalKey, value: decodeWords(value) })),
+    html: mail.html ?? null,
+    text: mail.text ?? null,
+    files: filesIn(mail),
+  }
+}
+
+type Lists = [Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedMailbox>]
+
+/** Headers whose addresses are read. */
+const ADDRESS_HEADERS: ReadonlySet<string> = new Set(["from", "to", "cc", "reply-to"])
+const READ: ReadonlySet<string> = new Set(["from", "to", "cc", "bcc", "reply-to", "subject"])
+const SIGNED_OR_ENCRYPTED = /^\s*(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-mime)\b/iu
+
+const LF = 0x0a
+
+const tooLarge = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefined => {
+  const most = FREE_LINES + buffer.length / BYTES_PER_LINE
+  let lines = 0
+  for (let at = buffer.indexOf(LF); at !== -1; at = buffer.indexOf(LF, at + 1))
+    if (++lines > most) return "too_many_lines"
+  let parts = 0
+  for (let at = buffer.indexOf("\n--"); at !== -1; at = buffer.indexOf("\n--", at + 3))
+    if (++parts > MAX_PARTS) return "too_many_parts"
+  return undefined
+}
+
+const headerOf = (mail: MimeReader.ParsedMail, name: string): string =>
+  mail.headers.find(({ key }) => key === name)?.value ?? ""
+
+/** Returns the depth of open groups as the parser counts it: outside quotes, comments and angle brackets. */
+const groupDepth = (value: string): number => {
+  let depth = 0
+  let deepest = 0
+  let end = ""
+  for (let at = 0; at < value.length; at++) {
+    const character = value[at] ?? ""
+    if (end !== "") {
+      if (end === QUOTE && character === "\\") at++
+      else if (character === end) end = ""
+    } else if (character === QUOTE) end = QUOTE
+    else if (character === "<") end = ">"
+    else if (character === "(") end = ")"
+    else if (character === ";") depth = 0
+    else if (character === ":") deepest = Math.max(deepest, ++depth)
+  }
+  return deepest
+}
+const QUOTE = '"'
+
+/** Returns the mailboxes, members of groups included. A long name may be folded before a tab. */
+const mailboxes = (mail: MimeReader.ParsedMail, name: string): Array<SubmittedMailbox> =>
+  mail.headers
+    .filter(({ key }) => key === name)
+    .flatMap(({ value }) => addressParser(value, { flatten: true }))
+    .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
+
+const hasNoParts = ({ childNodes, contentType }: MimeReader.Part): boolean =>
+  contentType.multipart !== false && childNodes.length === 0
+
+/** A multipart inside another may be empty, as long as it holds no text. */
+const hasEmptyMultipart = (part: MimeReader.Part): boolean =>
+  hasNoParts(part) ? hasWords(part) : part.childNodes.some(hasEmptyMultipart)
+
+const hasWords = ({ content }: MimeReader.Part): boolean =>
+  content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
+const SPACE = 0x20
+
+const filesIn = ({ attachments, html, nodes }: MimeReader.MailTree): ReadonlyArray<SubmittedFile> => {
+  const shown = attachments.some(({ contentId }) => contentId !== undefined)
+    ? contentIdsIn(html ?? "")
+    : new Set<string>()
+  return attachments.flatMap((attachment) =>
+    isForOthers(attachment) ? [] : [file(attachment, shown, nodes.get(attachment))],
+  )
+}
+
+/** An alternative of the text for programs that know its type; a useless file for all others. */
+const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
+  mimeType === "text/x-amp-html" && disposition !== "attachment"
+
+/**
+ * Many programs give each file a content id. One that the HTML never shows is an ordinary file: inside
+ * multipart/related most readers would hide it.
+ */
+const file = (attachment: Attachment, shown: ReadonlySet<string>, part: MimeReader.Node | undefined): SubmittedFile => {
+  const { content, contentId, method, mimeType } = attachment
+  const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
+  const charset = part?.contentType.parsed.params["charset"]?.toLowerCase() ?? ""
+  const type = [
+    mimeType,
+    ...(method !== undefined && METHOD.test(method) ? [`method=${method}`] : []),
+    ...(CHARSET.test(charset) && !IN_UTF8.has(charset) ? [`charset=${charset}`] : []),
+  ].join("; ")
+  const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
+  return {
+    filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
+    bytes: originalBytes(bytes, part),
+    contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
+    contentId: shown.has(id) ? id : null,
+  }
+}
+
+/** Returns the content ids that HTML shows, as `src="cid:…"` or `url(cid:…)`, in any spelling. */
+const contentIdsIn = (html: string): ReadonlySet<string> => {
+  const shown = new Set<string>()
+  let uses = 0
+  for (const [, raw = ""] of html.matchAll(CID)) {
+    if (++uses > MAX_CONTENT_ID_USES) break
+    const id = HtmlReference.decode(raw) ?? raw
+    shown.add(id).add(unescaped(id))
+  }
+  return shown
+}
+
+const CID = /\bcid:([^\s"'<>()\\]{1,1000})/giu
+
+const unescaped = (id: string): string => {
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    return id
+  }
+}
+
+/**
+ * The parser ends the lines of unencoded parts with LF. In quoted-printable an LF may have been written as one, and
+ * base64 has no lines of its own.
+ */
+const originalBytes = (bytes: Uint8Array, part: MimeReader.Node | undefined): Uint8Array =>
+  part === undefined || Encodings.isEncoded(part) ? bytes : LineEnds.inCrlf(bytes)
+
+const METHOD = /^[A-Z-]{1,40}$/u
+const CHARSET = /^[\w.:+-]{1,40}$/u
+/** Charsets of which UTF-8 is a superset: whether the bytes are UTF-8 decides. */
+const IN_UTF8: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"])
+
+const FALLBACK_NAMES: ReadonlyMap<string, string> = new Map([
+  ["message/rfc822", "message.eml"],
+  ["text/calendar", "invite.ics"],
+])

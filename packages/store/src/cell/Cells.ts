@@ -1,0 +1,210 @@
+import { Context, Duration, Effect, Exit, Option, Result } from "effect"
+import { Unavailable } from "../postgres/Unavailable.ts"
+import { type CellName, FIRST } from "./CellName.ts"
+import { inCell } from "./CurrentCell.ts"
+import * as StrayAccounts from "./StrayAccounts.ts"
+
+/** Finds the cell of an account. Requests of an account that is being moved wait here for the end of its move. */
+export interface CellsShape {
+  /** Names of all cells, the first one first. */
+  readonly names: Effect.Effect<ReadonlyArray<CellName>>
+  readonly of: (account_id: string) => Effect.Effect<CellName>
+  /** The cell of the account of an API key, by the key's hash; the first cell for an unknown key. */
+  readonly ofKey: (hash: string) => Effect.Effect<CellName>
+  /** The cell of the account of a user; the first cell for an unknown user. */
+  readonly ofUser: (user_id: string) => Effect.Effect<CellName>
+  /** Whether there was only the first cell a moment ago, so that no commit can be in the wrong one. */
+  readonly isCertainlyAlone: () => boolean
+  /**
+   * Accounts whose pending work is not to be started in a cell: those that are about to move, and those whose rows in this cell
+   * are copies of an unfinished move, or what it has left behind.
+   */
+  readonly notToStart: (cell: CellName) => Effect.Effect<ReadonlySet<string>>
+  /** Accounts with rows in a cell that is not theirs, by that cell: copies before the switch of a move, and what is left after it. */
+  readonly strays: Effect.Effect<ReadonlyMap<CellName, ReadonlySet<string>>>
+  /** Reads the cells again, after a change by this process. */
+  readonly refresh: Effect.Effect<void>
+}
+
+const one: CellsShape = {
+  names: Effect.succeed([FIRST]),
+  of: () => Effect.succeed(FIRST),
+  ofKey: () => Effect.succeed(FIRST),
+  ofUser: () => Effect.succeed(FIRST),
+  isCertainlyAlone: () => true,
+  notToStart: () => Effect.succeed(StrayAccounts.NONE),
+  strays: Effect.succeed(new Map()),
+  refresh: Effect.void,
+}
+
+/** The cells of the database; without a directory of them there is only the first one. */
+export const Cells = Context.Reference<CellsShape>("@waybill/store/cell/Cells", { defaultValue: () => one })
+
+/** Runs work in the cell of an account. */
+export const inCellOf = <A, E, R>(account_id: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+  Effect.flatMap(Cells, ({ of }) => Effect.flatMap(of(account_id), (cell) => inCell(cell, work)))
+
+/** Groups accounts by their cell. */
+export const byCell = (
+  account_ids: Iterable<string>,
+): Effect.Effect<ReadonlyArray<readonly [CellName, ReadonlyArray<string>]>> =>
+  Effect.gen(function* () {
+    const { of } = yield* Cells
+    const cells = new Map<CellName, Array<string>>()
+    for (const account_id of account_ids) {
+      const cell = yield* of(account_id)
+      const ofCell = cells.get(cell)
+      if (ofCell === undefined) cells.set(cell, [account_id])
+      else ofCell.push(account_id)
+    }
+    return [...cells]
+  })
+
+/** A cell, and how work on the rows of all its accounts runs there. */
+export interface Visit {
+  readonly cell: CellName
+  readonly run: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
+}
+
+/**
+ * All cells, the first one first. Work on them leaves out accounts that are in another cell (`StrayAccounts`): all by the same
+ * look at the directory, so that no move in between hides an account or shows it twice.
+ */
+export const visits: Effect.Effect<ReadonlyArray<Visit>> = Effect.gen(function* () {
+  const { names, strays } = yield* Cells
+  const cells = yield* names
+  const straysOf = cells.length === 1 ? undefined : yield* strays
+  return cells.map((cell): Visit => {
+    const here = straysOf?.get(cell)
+    return {
+      cell,
+      run: (work) =>
+        inCell(cell, here === undefined ? work : Effect.provideService(work, StrayAccounts.StrayAccounts, here)),
+    }
+  })
+})
+
+const ownRows = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>) => Effect.flatMap(work, StrayAccounts.leaveOut)
+
+/** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
+export const ANSWER_WITHIN = Duration.seconds(5)
+
+/** Rows of the cells that answered in time, and the names of the others. */
+export interface FoundRows<A> {
+  readonly rows: ReadonlyArray<A>
+  readonly missing: ReadonlyArray<CellName>
+}
+
+/** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
+export const rowsInTime = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<FoundRows<A>, E, R> =>
+  Effect.flatMap(visits, (cells) => rowsInTimeOf(cells, work))
+
+/** Runs work that returns rows in the cell of an account, and returns no rows if it does not answer in time. */
+export const rowsInTimeOfAccount = <A, E, R>(
+  account_id: string,
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<FoundRows<A>, E, R> =>
+  Effect.gen(function* () {
+    const { of } = yield* Cells
+    const own = yield* of(account_id)
+    return yield* rowsInTimeOf([{ cell: own, run: (work) => inCell(own, work) }], work)
+  })
+
+const rowsInTimeOf = <A, E, R>(
+  cells: ReadonlyArray<Visit>,
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<FoundRows<A>, E, R> =>
+  Effect.gen(function* () {
+    const own = ownRows(work)
+    const silent = yield* SilentCells
+    const search = ({ cell, run }: Visit) => {
+      // Without the first cell nothing works, and the caller is to know.
+      if (cell === FIRST) return Effect.map(run(own), Exit.succeed)
+      if (silent?.has(cell) === true) return Effect.succeed(Exit.die(new Unavailable()))
+      return Effect.tap(Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN)), (exit) =>
+        Effect.sync(() => Exit.isFailure(exit) && silent?.add(cell)),
+      )
+    }
+    const found = yield* Effect.forEach(
+      cells,
+      (visit) => Effect.map(search(visit), (exit) => ({ cell: visit.cell, exit })),
+      { concurrency: "unbounded" },
+    )
+    return {
+      rows: found.flatMap(({ exit }) => (Exit.isSuccess(exit) ? exit.value : [])),
+      missing: found.flatMap(({ cell, exit }) => (Exit.isSuccess(exit) ? [] : [cell])),
+    }
+  })
+
+/** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
+export const rowsOfReachable = <A, E, R>(
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(rowsInTime(work), ({ rows }) => rows)
+
+/**
+ * Cells that did not answer one of the searches of a piece of work. Later searches do not ask them, so that a cell that hangs
+ * delays the work only once.
+ */
+export const SilentCells = Context.Reference<Set<CellName> | undefined>("@waybill/store/cells/Cells/SilentCells", {
+  defaultValue: () => undefined,
+})
+
+/**
+ * Looks for something that one cell has, in all cells at once, so that none waits for another one that is slow. It fails only
+ * if no cell has it and not all could tell in time.
+ */
+export const findFirst = <A, E, R>(
+  search: Effect.Effect<Option.Option<A>, E, R>,
+): Effect.Effect<Option.Option<A>, E, R> =>
+  Effect.gen(function* () {
+    const cells = yield* visits
+    if (cells.length === 1) return yield* inCell(FIRST, search)
+    const silent = (yield* SilentCells) ?? new Set<CellName>()
+    const searches = cells.map((visit) =>
+      Effect.flatMap(Effect.exit(searchIn(visit, search, silent)), (exit) =>
+        Exit.isSuccess(exit) && Option.isSome(exit.value)
+          ? Effect.fail(new Found(exit.value.value))
+          : Effect.succeed(exit),
+      ),
+    )
+    const searched = yield* Effect.result(Effect.all(searches, { concurrency: "unbounded" }))
+    if (Result.isFailure(searched)) return Option.some(searched.failure.found)
+    for (const exit of searched.success) yield* exit
+    return Option.none()
+  })
+
+const searchIn = <A, E, R>(
+  { cell, run }: Visit,
+  search: Effect.Effect<Option.Option<A>, E, R>,
+  silent: Set<CellName>,
+): Effect.Effect<Option.Option<A>, E, R> => {
+  const found = Effect.flatMap(search, (found) =>
+    Effect.map(StrayAccounts.leaveOut(Option.toArray(found)), ([own]) => Option.fromUndefinedOr(own)),
+  )
+  if (cell === FIRST) return run(found)
+  if (silent.has(cell)) return Effect.die(new Unavailable())
+  const giveUp = Effect.suspend(() => {
+    silent.add(cell)
+    return Effect.die(new Unavailable())
+  })
+  return Effect.timeoutOrElse(run(found), { duration: ANSWER_WITHIN, orElse: () => giveUp })
+}
+
+class Found<A> {
+  readonly found: A
+  constructor(found: A) {
+    this.found = found
+  }
+}
+
+/** Runs work in all cells at once. A cell that fails or is slow keeps the work from no other one. */
+export const inEach = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
+  Effect.gen(function* () {
+    const { names } = yield* Cells
+    const exits = yield* Effect.forEach(yield* names, (cell) => Effect.exit(inCell(cell, work)), {
+      concurrency: "unbounded",
+    })
+    const results: Array<A> = []
+    for (const exit of exits) results.push(yield* exit)
+    return results
+  })

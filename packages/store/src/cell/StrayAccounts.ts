@@ -1,0 +1,40 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Context, Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import { FIRST } from "./CellName.ts"
+
+/** Those of the accounts, given by their live ids, that are not in a cell. */
+export const elsewhere = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, cell: string) => sql`
+  SELECT account_id FROM unnest(${accounts}::text[]) AS a(account_id) LEFT JOIN account_cells c USING (account_id)
+  WHERE coalesce(c.cell, ${FIRST}) <> ${cell}`
+
+/**
+ * Accounts, by their live ids, that have rows in the fiber's cell and are in another one: the copies of an unfinished move, and
+ * what it has left behind. Work over all cells leaves them out, so that it sees each account once.
+ */
+export const StrayAccounts = Context.Reference<ReadonlySet<string>>("@waybill/store/cell/StrayAccounts", {
+  defaultValue: () => NONE,
+})
+
+export const NONE: ReadonlySet<string> = new Set()
+
+/** Condition on rows, by the name of their account, that they are not of a stray account. */
+export const isOwn = (sql: PgClient.PgClient, column: string): Effect.Effect<Fragment> =>
+  Effect.map(StrayAccounts, (strays) => {
+    if (strays.size === 0) return sql`true`
+    const accounts = [...strays].flatMap((live) => [live, Livemode.testAccountOf(live as AccountId)])
+    return sql`${sql.literal(column)} <> ALL(${accounts}::text[])`
+  })
+
+/** Returns the rows without those of stray accounts. A row says by `account_id` whose it is. */
+export const leaveOut = <A>(rows: ReadonlyArray<A>): Effect.Effect<ReadonlyArray<A>> =>
+  Effect.map(StrayAccounts, (strays) => (strays.size === 0 ? rows : rows.filter((row) => !isOf(strays, row))))
+
+const isOf = (strays: ReadonlySet<string>, row: unknown): boolean =>
+  typeof row === "object" &&
+  row !== null &&
+  "account_id" in row &&
+  typeof row.account_id === "string" &&
+  strays.has(Livemode.liveAccountOf(row.account_id))

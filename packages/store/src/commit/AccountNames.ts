@@ -1,0 +1,79 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import { Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import type { Statement } from "effect/sql/Statement"
+import { elsewhere } from "../cell/StrayAccounts.ts"
+import { Unavailable } from "../postgres/Unavailable.ts"
+import { RowRejected } from "../postgres/StorageError.ts"
+import type { Write } from "./LogStorage.ts"
+import * as ApiKeys from "../readmodels/ApiKeys.ts"
+import * as Members from "../readmodels/Members.ts"
+import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
+import { FIRST } from "../cell/CellName.ts"
+import { Cells } from "../cell/Cells.ts"
+import { CurrentCell } from "../cell/CurrentCell.ts"
+
+/** The part of a batch that concerns the directory of cells. */
+export interface AccountNames {
+  /** Refuses a batch with an account that has moved to another cell since its commit was submitted. */
+  readonly check: (accounts: ReadonlyArray<string>) => Effect.Effect<void, SqlError.SqlError | RowRejected>
+  /** Statements that write the names of the batch, by which requests find the cell of an account. */
+  readonly writes: (write: Write) => ReadonlyArray<Statement<object>>
+}
+
+export const none: AccountNames = { check: () => Effect.void, writes: () => [] }
+
+/** Makes the part of the batches of the fiber's cell. */
+export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<AccountNames> {
+  const cell = yield* CurrentCell
+  const { isCertainlyAlone } = yield* Cells
+  return {
+    check: (accounts) =>
+      Effect.suspend(() => {
+        if (isCertainlyAlone()) return Effect.void
+        const live = [...new Set(accounts.map(Livemode.liveAccountOf))]
+        return Effect.flatMap(elsewhere(sql, live, cell), ({ length }) =>
+          length === 0 ? Effect.void : Effect.fail(new RowRejected({ cause: new Unavailable() })),
+        )
+      }),
+    writes: (write) => (cell === FIRST ? [] : inserts(sql, write)),
+  }
+})
+
+interface Name {
+  readonly kind: "api_key" | "user"
+  readonly name: string
+  readonly account_id: string
+}
+
+const inserts = (sql: PgClient.PgClient, { changedStreams }: Write): ReadonlyArray<Statement<object>> => {
+  const rows = <A>(model: ReadModel) =>
+    rowsOf(model, changedStreams) as ReadonlyArray<A & { readonly account_id: string }>
+  const keys = rows<{ readonly hash: string }>(ApiKeys.readModel).map(({ account_id, hash }): Name => ({
+    kind: "api_key",
+    name: hash,
+    account_id,
+  }))
+  const users = rows<{ readonly user_id: string }>(Members.readModel).map(({ account_id, user_id }): Name => ({
+    kind: "user",
+    name: user_id,
+    account_id,
+  }))
+  const names = [...keys, ...users]
+  return names.length === 0 ? [] : [insert(sql, names)]
+}
+
+/** Writes the names of all accounts of a cell, from its read models. */
+export const restore = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+  const names = yield* sql<Name>`
+    SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys
+    UNION ALL SELECT 'user', user_id, account_id FROM members`
+  if (names.length > 0) yield* insert(sql, names)
+})
+
+const insert = (sql: PgClient.PgClient, names: ReadonlyArray<Name>) => sql`
+  INSERT INTO account_names (kind, name, account_id)
+  SELECT * FROM unnest(${names.map(({ kind }) => kind)}::text[], ${names.map(({ name }) => name)}::text[],
+    ${names.map(({ account_id }) => account_id)}::text[])
+  ON CONFLICT (kind, name) DO UPDATE SET account_id = excluded.account_id`

@@ -1,0 +1,96 @@
+import { Effect } from "effect"
+import type { CommitDeps, PendingCommit } from "./Commit.ts"
+import { type LastEvent, streamKey, type StreamRange } from "../log/StreamRef.ts"
+import type { LogTransaction } from "./LogStorage.ts"
+import type { StorageError } from "../postgres/StorageError.ts"
+import type { TypedStreamRef } from "./readLongStream.ts"
+import * as StreamState from "../streams/StreamState.ts"
+import type { StreamStateCache } from "../streams/StreamStateCache.ts"
+
+/** After this many deferrals a long stream is read inside the batch anyway, so that its commit cannot starve. */
+export const MAX_DEFERRALS = 3
+
+interface StreamToLoad extends TypedStreamRef {
+  readonly cached: StreamState.StreamState
+  /** Whether the stream is read to its end, however long it is. */
+  readonly isReadWhole: boolean
+  /** State that the only commit of the stream has brought. */
+  readonly known: StreamState.StreamState | undefined
+}
+
+export interface LoadedStreams {
+  readonly streams: ReadonlyMap<string, StreamState.StreamState>
+  /** Keys of streams that have more events than a batch reads. */
+  readonly long: ReadonlySet<string>
+  /** Last events of the streams that were not read because their commits know them, by key. */
+  readonly assumed: ReadonlyMap<string, LastEvent>
+}
+
+/** Loads the streams of a batch. If `mayAssume`, those of which a commit brings a state are not read. */
+export const loadStreams = Effect.fnUntraced(function* (
+  { cache, shapes }: CommitDeps,
+  transaction: LogTransaction,
+  batch: ReadonlyArray<PendingCommit>,
+  mayAssume: boolean,
+): Effect.fn.Return<LoadedStreams, StorageError> {
+  const streams = new Map<string, StreamState.StreamState>()
+  const assumed = new Map<string, LastEvent>()
+  const long = new Set<string>()
+  let toLoad = streamsToLoad(cache, batch)
+  if (mayAssume) {
+    for (const [key, { account_id, known, stream_id }] of toLoad) {
+      if (known?.last === undefined) continue
+      streams.set(key, known)
+      assumed.set(key, { account_id, stream_id, version: known.version, ...known.last })
+      toLoad.delete(key)
+    }
+  }
+  while (toLoad.size > 0) {
+    const read = yield* transaction.readStreams([...toLoad.values()].map((stream) => rangeOf(cache, stream)))
+    const changed = new Map<string, StreamToLoad>()
+    for (const [key, stream] of toLoad) {
+      const rows = read.get(key) ?? []
+      if (!StreamState.isContinuedBy(stream.cached, rows)) {
+        cache.delete(key)
+        changed.set(key, { ...stream, cached: StreamState.initial(stream.aggregate) })
+      } else if (rows.length > cache.maxStreamEvents && !stream.isReadWhole) long.add(key)
+      else {
+        const state = StreamState.advance(shapes, stream.cached, rows)
+        streams.set(key, state)
+        if (stream.cached.version > 0) cache.advance(key, state, rows)
+      }
+    }
+    toLoad = changed
+  }
+  return { streams, long, assumed }
+})
+
+const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingCommit>): Map<string, StreamToLoad> => {
+  const toLoad = new Map<string, StreamToLoad>()
+  for (const { commit, deferrals = 0, longStreams } of batch) {
+    for (const { aggregate, id, isNew, known } of commit.streams) {
+      if (isNew === true) continue
+      const ref = { account_id: commit.account_id, stream_id: id }
+      const key = streamKey(ref)
+      const other = toLoad.get(key)
+      const cached = longStreams?.get(key) ?? other?.cached ?? cache.find(key, aggregate) ?? known
+      toLoad.set(key, {
+        ...ref,
+        aggregate,
+        cached: cached ?? StreamState.initial(aggregate),
+        isReadWhole: deferrals >= MAX_DEFERRALS || other?.isReadWhole === true,
+        known: other === undefined ? known : undefined,
+      })
+    }
+  }
+  return toLoad
+}
+
+/** Returns a range of one event more than a batch folds, to see whether the stream is longer. */
+const rangeOf = (
+  { maxStreamEvents }: StreamStateCache,
+  { account_id, cached, isReadWhole, stream_id }: StreamToLoad,
+): StreamRange => {
+  const from = StreamState.readFrom(cached)
+  return { account_id, stream_id, from, ...(isReadWhole ? {} : { to: from + maxStreamEvents }) }
+}

@@ -1,0 +1,108 @@
+import { PgClient } from "@effect/sql-pg"
+import { Context, Duration, Effect, Layer, type Redacted, Schedule } from "effect"
+import { Reactivity } from "effect/reactivity"
+import { SqlClient, SqlError } from "effect/sql"
+import * as Sockets from "../postgres/Sockets.ts"
+import * as CellClient from "../cell/CellClient.ts"
+import * as CellName from "../cell/CellName.ts"
+import { Cells } from "../cell/Cells.ts"
+import { CurrentCell } from "../cell/CurrentCell.ts"
+import * as Directory from "../cell/Directory.ts"
+import * as PerCell from "../cell/PerCell.ts"
+
+/** Default number of connections of a process to Postgres, beside those of graphile-worker. */
+export const DEFAULT_CONNECTIONS = 10
+/** How long to wait for a server that accepts the connection and does not answer. */
+export const CONNECT_TIMEOUT_MS = 5_000
+/** Maximum time of a statement, so that no request holds a connection for longer. */
+export const STATEMENT_TIMEOUT = "30s"
+export const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
+const READY_TRIES = 50
+/** Maximum time of all tries together; a try that hangs counts as failed. */
+export const READY_TIMEOUT = Duration.seconds(15)
+
+/** Settings of every session, sent as startup parameters. */
+export const SESSION = {
+  statement_timeout: STATEMENT_TIMEOUT,
+  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
+  // A generic plan does not know how few rows a LIMIT needs: one of them sorted the whole outbox.
+  plan_cache_mode: "force_custom_plan",
+  // With the default cost, the planner reads one account's feed by scanning the events of all accounts.
+  random_page_cost: "1.1",
+  // Compiling a query takes about 0.1 s, which an overestimated cost triggers for short queries.
+  jit: "off",
+} as const
+
+export interface Options {
+  readonly url: Redacted.Redacted
+  readonly connections?: number
+  readonly applicationName?: string
+}
+
+/** Provides the connections once the database answers, and the directory of its cells. */
+export const layer = (options: Options) =>
+  Layer.effectDiscard(ready).pipe(
+    Layer.provideMerge(
+      Layer.effectContext(
+        Effect.gen(function* () {
+          const pools = yield* PerCell.make(Effect.flatMap(CurrentCell, (cell) => openPool(options, cell)))
+          const sql = yield* CellClient.make(pools.first.sql, (cell) => Effect.map(pools.at(cell), (pool) => pool.sql))
+          return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
+            Context.add(SqlClient.SqlClient, sql),
+            Context.add(Sockets.Sockets, { here: Effect.map(pools.here, ({ sockets }) => sockets) }),
+            Context.add(Cells, yield* Directory.make(pools.first.sql)),
+          )
+        }),
+      ),
+    ),
+  )
+
+/** Opens the connections of one cell. */
+const openPool = Effect.fnUntraced(function* (options: Options, cell: CellName.CellName) {
+  const sockets = Sockets.make(options.url)
+  const sql = yield* PgClient.make({
+    url: CellName.urlOf(options.url, cell),
+    stream: sockets.connect,
+    applicationName: options.applicationName ?? "waybill",
+    maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
+    minConnections: cell === CellName.FIRST ? 1 : 0,
+    connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
+    idleTimeout: "60 seconds",
+    startupParameters: SESSION,
+  })
+  return { sql, sockets }
+}, Effect.provide(Reactivity.layer))
+
+/** Waits until the database answers. The pool connects on demand, so an absent database would show only later. */
+export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(
+  Effect.retry({ while: (error) => error.isRetryable, schedule: Schedule.spaced("200 millis"), times: READY_TRIES }),
+  Effect.timeoutOrElse({ duration: READY_TIMEOUT, orElse: () => Effect.fail(noAnswer) }),
+)
+
+/** Error for a server that accepts connections and does not answer. */
+const noAnswer = new SqlError.SqlError({
+  reason: new SqlError.ConnectionError({
+    cause: undefined,
+    message: `the database did not answer within ${Duration.toSeconds(READY_TIMEOUT)} seconds`,
+    operation: "ready",
+  }),
+})
+
+/** Class of the advisory locks of `inTurn`: WB, then the number of this use. */
+const TURNS = 0x5742_0003
+
+/**
+ * Runs work in one process at a time, of all processes on the database. The lock belongs to a reserved connection, so the
+ * work may use any number of transactions.
+ */
+export const oneProcessAtATime =
+  (turn: number) =>
+  <A, E, R>(work: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const sql = yield* PgClient.PgClient
+      const connection = yield* sql.reserve
+      const lock = (name: string) =>
+        connection.execute(`SELECT 1 AS done FROM (SELECT ${name}($1::int, $2::int)) AS done`, [TURNS, turn], undefined)
+      yield* Effect.acquireRelease(lock("pg_advisory_lock"), () => Effect.ignore(lock("pg_advisory_unlock")))
+      return yield* work
+    }).pipe(Effect.scoped)

@@ -1,0 +1,224 @@
+import { Data, Effect, Redacted, Result } from "effect"
+import { runMigrations } from "graphile-worker"
+import { readdir, readFile } from "node:fs/promises"
+import { join } from "node:path"
+import { fileURLToPath } from "node:url"
+import { setTimeout as pause } from "node:timers/promises"
+import pg from "pg"
+import { KEEPALIVE } from "../postgres/Sockets.ts"
+import * as CellName from "../cell/CellName.ts"
+import { splitStatements } from "../postgres/splitStatements.ts"
+import * as Database from "./Database.ts"
+import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import { watchedClient, type Steps } from "./watchedClient.ts"
+
+export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
+/** Advisory lock that lets nodes that start together migrate one after another. */
+const ADVISORY_LOCK = 0x5742_0001
+/** How long a migration waits for a table lock; meanwhile other statements on the table queue behind it. */
+const LOCK_TIMEOUT = "10s"
+const STATEMENT_TIMEOUT = "10min"
+/** How long one node waits for another that migrates: for a few of the longest statements. */
+export const LONGEST_WAIT_MS = 30 * 60_000
+const LOCK_RETRY_MS = 250
+/** PostgreSQL 15 is the oldest tested version. */
+const OLDEST_SERVER = 150_000
+
+export class MigrationFailed extends Data.TaggedError("MigrationFailed")<{
+  readonly message: string
+  readonly cause?: unknown
+}> {}
+
+/** A command that expects the current schema was run on an older one. */
+export class SchemaBehind extends Data.TaggedError("SchemaBehind")<{ readonly message: string }> {}
+
+export interface Status {
+  readonly applied: ReadonlyArray<string>
+  readonly pending: ReadonlyArray<string>
+}
+
+/** Migrates the schema to this release. Safe when several nodes start at once, also when one of them is older. */
+export const migrate = (
+  url: Redacted.Redacted,
+  folder = FOLDER,
+): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
+  withClient(url, async (client, steps) => {
+    await refuseOldServer(client)
+    steps.current = "waiting for another process that migrates it"
+    await lock(client)
+    await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'; SET statement_timeout = '${STATEMENT_TIMEOUT}'`)
+    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
+      name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
+    const { pending } = await compare(client, folder)
+    for (const name of pending) {
+      const text = await readFile(join(folder, name), "utf8")
+      steps.current = `applying the migration ${name}`
+      try {
+        await apply(client, name, text)
+      } catch (cause) {
+        await client.query("ROLLBACK").catch(() => {})
+        throw cause instanceof MigrationFailed ? cause : failureOf(name, CellName.FIRST, cause)
+      }
+    }
+    steps.current = "applying the migrations of graphile-worker"
+    await migrateGraphile(url)
+    return compare(client, folder)
+  })
+
+/** Says in the first line of a file which cells have the tables that it changes. */
+const CELLS = /^-- cells: (every|home)\n/u
+
+/** Applies a file in every cell that has its tables; as a whole or not at all. */
+const apply = async (client: pg.Client, name: string, text: string): Promise<void> => {
+  const insertion = `INSERT INTO schema_migrations (name) VALUES ('${name}')`
+  const scope = CELLS.exec(text)?.[1]
+  // A file from before there were cells is sent as one simple query.
+  if (scope === undefined) return void (await client.query(`BEGIN;\n${text}\n;${insertion};COMMIT`))
+  await client.query("BEGIN")
+  // Locks the table, so that no cell is made meanwhile.
+  await client.query(insertion)
+  const cells = scope === "home" ? [CellName.FIRST] : await cellsOf(client)
+  const statements = splitStatements(text)
+  for (const cell of cells) {
+    await client.query(`SET LOCAL search_path = ${CellName.searchPathOf(cell)}`)
+    // One at a time: Citus accepts no more of them in one query.
+    for (const statement of statements)
+      await client.query(statement).catch((cause: unknown) => Promise.reject(failureOf(name, cell, cause)))
+  }
+  await client.query("COMMIT")
+}
+
+const cellsOf = async (client: pg.Client): Promise<ReadonlyArray<CellName.CellName>> => {
+  const { rows } = await client.query<{ readonly name: string }>("SELECT name FROM cells ORDER BY name <> $1, name", [
+    CellName.FIRST,
+  ])
+  return rows.map(({ name }) => name)
+}
+
+const failureOf = (name: string, cell: CellName.CellName, cause: unknown) =>
+  new MigrationFailed({
+    message: `migration ${name} failed${cell === CellName.FIRST ? "" : ` in the cell ${cell}`}: ${messageOf(cause)}`,
+    cause,
+  })
+
+/** Connects once, to name the fault of a wrong URL before anything else runs. */
+export const reach = (url: Redacted.Redacted) => withClient(url, () => Promise.resolve())
+
+/** Returns which migrations are applied and which are pending, without changing anything. */
+export const check = (
+  url: Redacted.Redacted,
+  folder = FOLDER,
+): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
+  withClient(url, (client) => compare(client, folder))
+
+/** Fails on a schema that is not current, for commands that must not upgrade it. */
+export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
+  Effect.flatMap(check(url, folder), refusePending)
+
+export const refusePending = ({ applied, pending }: Status): Effect.Effect<void, SchemaBehind> => {
+  if (pending.length === 0) return Effect.void
+  const message =
+    applied.length === 0
+      ? "the database is empty: run `waybill start`, or `waybill migrate` to create only the schema"
+      : `the database schema is older than this release of Waybill (pending: ${pending.join(", ")}): run \`waybill migrate\`, or start this release once`
+  return Effect.fail(new SchemaBehind({ message }))
+}
+
+/** Migrates an empty database, and fails on a schema that is not current, for commands that may be the first to run. */
+export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) =>
+  Effect.flatMap(check(url, folder), ({ applied }) =>
+    applied.length === 0 ? migrate(url, folder) : requireCurrent(url, folder),
+  )
+
+const compare = async (client: pg.Client, folder: string): Promise<Status> => {
+  const table = await client.query<{ readonly exists: boolean }>(
+    "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists",
+  )
+  const rows =
+    table.rows[0]?.exists === true
+      ? (await client.query<{ readonly name: string }>("SELECT name FROM schema_migrations ORDER BY name")).rows
+      : []
+  const status = statusOf(
+    rows.map((row) => row.name),
+    await filesOf(folder),
+  )
+  if (Result.isFailure(status)) throw status.failure
+  return status.success
+}
+
+/** Returns the names of the migrations in a folder, in their order. */
+export const filesOf = async (folder: string): Promise<ReadonlyArray<string>> =>
+  (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted()
+
+/** Compares the applied migrations with the files of this release. */
+export const statusOf = (
+  applied: ReadonlyArray<string>,
+  files: ReadonlyArray<string>,
+): Result.Result<Status, MigrationFailed> => {
+  // Compared by name, not by the last number: releases developed in parallel leave gaps for each other.
+  const unknown = applied.filter((name) => !files.includes(name))
+  if (unknown.length > 0) {
+    const message = `the database schema is newer than this release of Waybill (${unknown.join(", ")}): upgrade this node first`
+    return Result.fail(new MigrationFailed({ message }))
+  }
+  return Result.succeed({ applied, pending: files.filter((name) => !applied.includes(name)) })
+}
+
+/** Takes the lock of migrations, for at most `LONGEST_WAIT_MS`. */
+const lock = async (client: pg.Client): Promise<void> => {
+  for (const began = performance.now(); performance.now() - began < LONGEST_WAIT_MS; await pause(LOCK_RETRY_MS)) {
+    const { rows } = await client.query<{ readonly taken: boolean }>("SELECT pg_try_advisory_lock($1) AS taken", [
+      ADVISORY_LOCK,
+    ])
+    if (rows[0]?.taken === true) return
+  }
+  throw new MigrationFailed({
+    message: `the database could not be migrated: another process has held the lock of migrations for ${LONGEST_WAIT_MS / 60_000} minutes. \`SELECT pid, application_name FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory' AND objid = ${ADVISORY_LOCK}\` names it.`,
+  })
+}
+
+const refuseOldServer = async (client: pg.Client): Promise<void> => {
+  const { rows } = await client.query<{ readonly server_version_num: string }>("SHOW server_version_num")
+  const version = Number(rows[0]?.server_version_num)
+  if (version < OLDEST_SERVER) {
+    throw new MigrationFailed({
+      message: `DATABASE_URL points to PostgreSQL ${Math.floor(version / 10_000)}; Waybill needs 15 to 18`,
+    })
+  }
+}
+
+const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
+  const pool = new pg.Pool({
+    ...KEEPALIVE,
+    connectionString: Redacted.value(url),
+    max: 1,
+    connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
+  })
+  // graphile-worker requires both handlers.
+  pool.on("error", () => {})
+  pool.on("connect", (client) => void client.on("error", () => {}))
+  try {
+    await runMigrations({ pgPool: pool })
+  } finally {
+    await pool.end()
+  }
+}
+
+const withClient = <A>(url: Redacted.Redacted, use: (client: pg.Client, steps: Steps) => Promise<A>) =>
+  Effect.tryPromise({
+    try: () => watchedClient(url, use),
+    catch: (cause) =>
+      cause instanceof MigrationFailed || cause instanceof DatabaseUrl.ConnectFailed
+        ? cause
+        : new MigrationFailed({ message: `the database could not be migrated: ${messageOf(cause)}`, cause }),
+  })
+
+/** SQLSTATE of a lock that was not granted within `LOCK_TIMEOUT`. */
+const LOCK_NOT_AVAILABLE = "55P03"
+
+const messageOf = (cause: unknown): string => {
+  if (!(cause instanceof Error)) return String(cause)
+  return "code" in cause && cause.code === LOCK_NOT_AVAILABLE
+    ? `another session has locked a table that it changes for more than ${LOCK_TIMEOUT}; end that session, or start again later`
+    : cause.message
+}

@@ -1,0 +1,90 @@
+import { Redacted } from "effect"
+import pg from "pg"
+import * as Database from "./Database.ts"
+import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import { KEEPALIVE } from "../postgres/Sockets.ts"
+
+/** How often the server is asked on a second connection whether it still answers. */
+export const LOOK_EVERY_MS = 5_000
+/** Number of questions in a row without an answer after which the server counts as frozen. */
+export const UNANSWERED_LOOKS = 3
+
+/** The step of the migration that is under way, for the message about a server that stopped answering. */
+export interface Steps {
+  current: string
+}
+
+/** Error of a server that stopped answering. */
+class Frozen extends Error {}
+
+/**
+ * Runs statements on a connection of its own, and gives up when the server has stopped answering: a statement of a
+ * migration may take minutes, so only a second connection can tell whether it is still working.
+ */
+export const watchedClient = async <A>(
+  url: Redacted.Redacted,
+  use: (client: pg.Client, steps: Steps) => Promise<A>,
+  lookEveryMs: number = LOOK_EVERY_MS,
+): Promise<A> => {
+  const steps: Steps = { current: "connecting" }
+  const client = await connect(url)
+  const over = new AbortController()
+  const watched = watch(url, lookEveryMs, over.signal).then(() => {
+    throw new Frozen(
+      `the server stopped answering while ${steps.current}. A migration that had not ended is not applied; start again when it answers.`,
+    )
+  })
+  try {
+    const result = await Promise.race([use(client, steps), watched])
+    await client.end()
+    return result
+  } catch (error) {
+    if (error instanceof Frozen) destroy(client)
+    else await client.end().catch(() => {})
+    throw error
+  } finally {
+    over.abort()
+    watched.catch(() => {})
+  }
+}
+
+const connect = async (url: Redacted.Redacted, queryTimeoutMs?: number): Promise<pg.Client> => {
+  const client = new pg.Client({
+    ...KEEPALIVE,
+    connectionString: Redacted.value(url),
+    application_name: "waybill migrate",
+    connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
+    ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
+  })
+  client.on("error", () => {})
+  await client.connect().catch((cause: unknown) => {
+    throw DatabaseUrl.connectFailed(url, cause, Database.CONNECT_TIMEOUT_MS / 1_000) ?? cause
+  })
+  return client
+}
+
+/** Ends when the server has not answered several times in a row; never if it does not freeze. */
+const watch = async (url: Redacted.Redacted, everyMs: number, over: AbortSignal): Promise<void> => {
+  for (let unanswered = 0; unanswered < UNANSWERED_LOOKS;) {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, everyMs)
+      over.addEventListener("abort", () => clearTimeout(timer), { once: true })
+    })
+    const isAnswering = await connect(url, everyMs).then(
+      (client) =>
+        client
+          .query("SELECT 1")
+          .then(() => true)
+          .catch(() => false)
+          .finally(() => destroy(client)),
+      () => false,
+    )
+    unanswered = isAnswering ? 0 : unanswered + 1
+  }
+}
+
+/** Closes the socket, because a frozen server does not answer a farewell. */
+const destroy = (client: pg.Client): void => {
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }
+  connection?.stream?.destroy()
+}

@@ -1,0 +1,60 @@
+import { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import { Data, Effect } from "effect"
+import { SqlError } from "effect/sql"
+import { Unavailable } from "../postgres/Unavailable.ts"
+import * as AccountLocks from "./AccountLocks.ts"
+import * as StrayAccounts from "../cell/StrayAccounts.ts"
+import { Cells, inCellOf } from "../cell/Cells.ts"
+import { CurrentCell, TransactionCell } from "../cell/CurrentCell.ts"
+
+/** An account has moved to another cell since the cell of a write was chosen. */
+export class AccountMoved extends Data.TaggedError("AccountMoved")<{}> {}
+
+/** Tries of a write whose account moves meanwhile. */
+const TRIES = 3
+
+/**
+ * Keeps accounts in the fiber's cell until the end of its transaction: a move waits for the locks. Fails if an account is in
+ * another cell already.
+ */
+export const hold = Effect.fnUntraced(function* (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) {
+  if ((yield* Cells).isCertainlyAlone()) return
+  yield* AccountLocks.share(sql, accounts)
+  const live = [...new Set(accounts.map(Livemode.liveAccountOf))]
+  // A statement of its own, which sees what was committed while the locks were waited for.
+  const moved = yield* StrayAccounts.elsewhere(sql, live, yield* CurrentCell)
+  if (moved.length > 0) return yield* new AccountMoved()
+})
+
+/**
+ * Runs work that writes rows of an account beside the log, in the cell of the account, which cannot move before the work is
+ * committed. Inside a transaction of the caller, which is in that cell, the work is a part of it.
+ */
+export const run = Effect.fnUntraced(function* <A, E, R>(
+  account_id: string,
+  work: Effect.Effect<A, E, R>,
+): Effect.fn.Return<A, E, R | PgClient.PgClient> {
+  const sql = yield* PgClient.PgClient
+  const { isCertainlyAlone } = yield* Cells
+  if ((yield* TransactionCell) !== undefined) return yield* work
+  if (isCertainlyAlone()) return yield* inCellOf(account_id, work)
+  return yield* retryMoved(inCellOf(account_id, sql.withTransaction(Effect.andThen(hold(sql, [account_id]), work))))
+})
+
+/** Repeats work that finds its cells anew, while accounts move between the choice of a cell and its transaction. */
+export const retryMoved = <A, E, R>(
+  work: Effect.Effect<A, E | AccountMoved | SqlError.SqlError, R>,
+): Effect.Effect<A, E, R> =>
+  Effect.gen(function* () {
+    const { refresh } = yield* Cells
+    return yield* Effect.tapErrorTag(work as Effect.Effect<A, AccountMoved, R>, "AccountMoved", () => refresh).pipe(
+      Effect.retry({ while: isMoved, times: TRIES - 1 }),
+      Effect.catch((error: unknown) => {
+        if (isMoved(error)) return Effect.die(new Unavailable())
+        return error instanceof SqlError.SqlError ? Effect.die(error) : Effect.fail(error as E)
+      }),
+    )
+  })
+
+const isMoved = (error: unknown): boolean => error instanceof AccountMoved

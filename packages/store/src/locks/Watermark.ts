@@ -1,0 +1,64 @@
+import type { PgClient } from "@effect/sql-pg"
+import type { Fragment } from "effect/sql/Statement"
+import { FIRST } from "../cell/CellName.ts"
+
+/**
+ * Key spaces of the announcements among the 64-bit advisory locks: 16 bits, then 48 bits of position. pg_locks shows the
+ * upper half of a key as classid and the lower half as objid. The first cell has the bits that spell WB. Each other cell has
+ * others, so that a slow writer holds up only the readers of its own cell; two that share theirs only wait for each other.
+ */
+const FIRST_SPACE = 0x5742
+const SPACE = `(CASE current_schema() WHEN '${FIRST}' THEN ${FIRST_SPACE} ELSE hashtext(current_schema()) & 32767 END)::bigint`
+const POSITION_BITS = 0xffff_ffff_ffffn
+
+/**
+ * Announces a writer, once in each transaction and before it allocates positions: it will write nothing at or below the
+ * current position. No reader goes past an announcement before its transaction ends. Transactions do not commit in the
+ * order of their positions, so a reader without this would miss events.
+ */
+export const announce = (sql: PgClient.PgClient) => sql`
+  SELECT 1 AS announced FROM (${announcement(sql, sql`true`)}) AS announcement`
+
+/** The announcement as part of a statement, made once the condition is evaluated. */
+export const announcement = (sql: PgClient.PgClient, condition: Fragment) => sql`
+  SELECT pg_advisory_xact_lock_shared(
+    (${sql.literal(SPACE)} << 48) | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))
+  FROM event_position WHERE ${condition}`
+
+/** Reads the last allocated position; to be read before `lowest`, in a statement of its own. */
+export const allocated = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
+  SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS position FROM event_position`
+
+/** Allocates a position that no event will have; every earlier announcement is below it. */
+export const allocate = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
+  SELECT nextval('event_position') AS position`
+
+/**
+ * Reads the lowest announced position of the transactions under way; null when there are none. Also returns whether the
+ * database is a coordinator of Citus, whose transactions commit on nodes, in two phases.
+ */
+export const lowest = (sql: PgClient.PgClient) =>
+  sql<{ readonly position: bigint | null; readonly is_coordinator: boolean }>`
+  SELECT min((classid::bigint << 32 | objid::bigint) & ${POSITION_BITS}::bigint) AS position,
+    to_regproc('get_all_active_transactions') IS NOT NULL AS is_coordinator
+  FROM pg_locks
+  WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock'
+    AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+    AND classid::bigint >> 16 = ${sql.literal(SPACE)}`
+
+/** Reads the numbers of a coordinator's transactions under way; to be read after `lowest`. */
+export const underWay = (sql: PgClient.PgClient) => sql<{ readonly number: string }>`
+  SELECT transaction_number::text AS number FROM get_all_active_transactions()`
+
+/** Number of the transaction in the name that Citus gives it: citus_<node>_<process>_<number>_<connection>. */
+const NUMBER_IN_NAME = "citus\\_\\d+\\_\\d+\\_(\\d+)\\_\\d+"
+
+/**
+ * Reads the numbers of the transactions that are prepared on the node of the cell: their writes are not visible yet. The
+ * query names a table of the cell, because Citus evaluates the functions where the table is.
+ */
+export const prepared = (sql: PgClient.PgClient) => sql<{ readonly numbers: ReadonlyArray<string> }>`
+  SELECT ARRAY(
+    SELECT substring(p.gid FROM ${sql.literal(`'${NUMBER_IN_NAME}'`)}) FROM pg_prepared_xact() AS p
+    WHERE p.gid LIKE 'citus\\_%' AND p.dbid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)
+  ) AS numbers, EXISTS (SELECT 1 FROM followers) AS is_followed`

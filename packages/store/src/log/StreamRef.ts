@@ -1,0 +1,26 @@
+import type { AccountId } from "@waybill/domain/values/Id"
+import type { AnyAggregate, EventRow, Recorded } from "./RecordedEvents.ts"
+
+export interface StreamRef {
+  readonly account_id: AccountId
+  readonly stream_id: string
+}
+export const streamKey = (ref: StreamRef): string => `${ref.account_id}/${ref.stream_id}`
+
+/** Events of a stream by version, both ends included; from its first event to its last by default. */
+export interface StreamRange extends StreamRef {
+  readonly from?: number
+  readonly to?: number
+}
+
+/** A stream to which a batch appends, as it is after the batch. */
+export interface ChangedStream extends StreamRef {
+  readonly aggregate: AnyAggregate
+  readonly version: number
+  readonly state: unknown
+  /** Events that the batch appends. */
+  readonly added: ReadonlyArray<Recorded>
+}
+
+/** The last event of a stream when it was read, and the transaction that wrote its row. */
+export type LastEvent = StreamRef & Pick<EventRow, "version" | "event_id" | "xmin">

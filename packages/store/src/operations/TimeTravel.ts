@@ -1,0 +1,88 @@
+import { PgClient } from "@effect/sql-pg"
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Email from "@waybill/domain/email/Email"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Option } from "effect"
+import * as ReachableCells from "../cell/ReachableCells.ts"
+import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
+import * as Iso from "../postgres/Iso.ts"
+import * as RecordedEvents from "../log/RecordedEvents.ts"
+import * as PackedEvent from "../packed/PackedEvent.ts"
+import * as PackedSql from "../packed/PackedSql.ts"
+
+/** A stream as it was at one point in time. */
+export interface History {
+  readonly account_id: AccountId
+  readonly stream: string
+  readonly stream_id: string
+  readonly events: ReadonlyArray<RecordedEvents.Stored>
+}
+
+/**
+ * Returns the events recorded until then. The history ends at the first later event, so that it has no holes when the
+ * clocks of nodes differ.
+ */
+const until = (
+  events: ReadonlyArray<RecordedEvents.Stored>,
+  as_of: Timestamp.Timestamp | undefined,
+): ReadonlyArray<RecordedEvents.Stored> => {
+  const [first] = events
+  if (first === undefined || as_of === undefined) return events
+  const later = events.findIndex(
+    ({ recorded_at }) => (recorded_at === first.recorded_at ? createdAt(first) : recorded_at) > as_of,
+  )
+  return later < 0 ? events : events.slice(0, later)
+}
+
+/** Returns when a message was requested: its `created_at`, a moment before it was recorded in the log. */
+const createdAt = ({ data, recorded_at, type }: RecordedEvents.Stored): string => {
+  const created_at = type === "EmailQueued" ? data["created_at"] : undefined
+  return typeof created_at === "string" && created_at < recorded_at ? created_at : recorded_at
+}
+
+/** Returns every stream with this id, in all cells that answer: several accounts may suppress the same address. */
+export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
+  const sql = yield* PgClient.PgClient
+  // Joined with the accounts, because every key of the log begins with one.
+  const search = Effect.orDie(sql<PackedEvent.Row>`
+    SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
+      ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
+    FROM accounts a
+    CROSS JOIN LATERAL (VALUES (a.account_id), (test_account_of(a.account_id))) AS mode(account_id)
+    CROSS JOIN LATERAL (
+      SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
+    ) AS e
+    ORDER BY e.account_id, e.version`)
+  const { rows, unreachable } = yield* ReachableCells.rowsOf(search)
+  const byAccount = Map.groupBy(rows.map(PackedEvent.open), ({ account_id, stream }) => `${account_id} ${stream}`)
+  const histories = [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
+    const events = until(all, as_of)
+    const [first] = events
+    if (first === undefined) return []
+    const { account_id, stream } = first
+    return [{ account_id, stream, stream_id, events: events.map(inCurrentShape) }]
+  })
+  return { histories, unreachable }
+})
+
+const inCurrentShape = (stored: RecordedEvents.Stored): RecordedEvents.Stored => ({
+  ...stored,
+  data: DomainEvent.upcast(stored.type, stored.meta.schema_version, stored.data),
+})
+
+/** Returns the log record of a message at that time, by the same fold over the events until then. */
+export const email = Effect.fn("TimeTravel.email")(function* (
+  account_id: AccountId,
+  id: string,
+  as_of: Timestamp.Timestamp,
+) {
+  const sql = yield* PgClient.PgClient
+  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
+    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
+      ${Iso.iso(sql, "recorded_at")} AS recorded_at
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
+  const history = until(rows.map(PackedEvent.open), as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
+  const state = RecordedEvents.fold(Email, history) as Email.State
+  return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))
+})

@@ -1,0 +1,51 @@
+import { Context, Duration, type Effect, Redacted } from "effect"
+import { connect, type NetConnectOpts, type Socket } from "node:net"
+
+/** Idle time after which TCP keepalive probes a connection to the database. Ten unanswered probes, a second apart, end it. */
+export const KEEPALIVE_AFTER = Duration.seconds(30)
+const DEFAULT_PORT = 5432
+
+/** The same for clients of node-postgres. */
+export const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: Duration.toMillis(KEEPALIVE_AFTER) } as const
+
+export interface OpenSockets {
+  readonly connect: () => Socket
+  /** Closes all connections, so that every statement under way fails at once instead of waiting for its answer. */
+  readonly closeAll: () => void
+}
+
+/** The sockets of the connection pool of the fiber's cell, and of the connections that are made with its configuration. */
+export class Sockets extends Context.Service<Sockets, { readonly here: Effect.Effect<OpenSockets> }>()(
+  "@waybill/store/postgres/Sockets",
+) {}
+
+export const make = (url: Redacted.Redacted): OpenSockets => {
+  const open = new Set<Socket>()
+  return {
+    connect: () => {
+      const socket = connect(addressOf(Redacted.value(url)))
+      open.add(socket)
+      return socket.once("close", () => open.delete(socket))
+    },
+    closeAll: () => {
+      for (const socket of open)
+        socket.destroy(new Error("the connection was closed, because the database is not answering"))
+    },
+  }
+}
+
+/** Returns the address in a connection URL, by the rules of sql-pg and libpq: a host that is a path is a folder of sockets. */
+const addressOf = (text: string): NetConnectOpts => {
+  const url = new URL(text)
+  const host = url.searchParams.get("host") ?? decodeURIComponent(url.hostname.replace(/^\[(.*)\]$/u, "$1"))
+  const port = Number(url.searchParams.get("port") ?? (url.port === "" ? DEFAULT_PORT : url.port))
+  return host.startsWith("/")
+    ? { path: `${host}/.s.PGSQL.${port}` }
+    : {
+        host: host === "" ? "localhost" : host,
+        port,
+        noDelay: true,
+        keepAlive: true,
+        keepAliveInitialDelay: Duration.toMillis(KEEPALIVE_AFTER),
+      }
+}

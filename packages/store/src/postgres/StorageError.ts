@@ -1,0 +1,15 @@
+import { Data } from "effect"
+
+/** Another transaction appended first, or the database asked for a retry: the batch is decided again from new state. */
+export class TryAgain extends Data.TaggedError("TryAgain")<{ readonly cause: unknown }> {}
+/** The database refuses one row of the batch; the other commits of the batch are not to blame. */
+export class RowRejected extends Data.TaggedError("RowRejected")<{
+  readonly cause: unknown
+  /** Whether a unique value is taken. Decided again on its own, the commit sees that and can refuse in its own words. */
+  readonly isDuplicate?: boolean
+}> {}
+/** The connection was lost, or none could be opened: the transaction may or may not have been committed. */
+export class OutcomeUnknown extends Data.TaggedError("OutcomeUnknown")<{ readonly cause: unknown }> {}
+/** No row is to blame and a retry does not help: a missing privilege, a full disk, a statement that takes too long. */
+export class Failed extends Data.TaggedError("Failed")<{ readonly cause: unknown }> {}
+export type StorageError = TryAgain | RowRejected | OutcomeUnknown | Failed
