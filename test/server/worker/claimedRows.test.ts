@@ -12,7 +12,6 @@ import { LeaseLost } from "@waybill/store/commit/Commit"
 import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
-import * as LostClaims from "../../../apps/server/src/worker/LostClaims.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { commitResult } from "../../../apps/server/src/worker/delivery/commitResult.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -157,29 +156,6 @@ layer(OneConnection)("work under a lease", (it) => {
     }).pipe(Effect.scoped, Effect.orDie),
   )
 
-  it.effect("is not given back as lost while the transaction that claims it is under way", function* () {
-    const rows = ClaimedRows.make()
-    const reserved = rows.reserve("under way")
-    reserved.take("acc")
-    const stopped = yield* Effect.forkChild(rows.empty, { startImmediately: true })
-    yield* statement(`
-      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
-      VALUES ('new', 'acc', 'delivery', 'new', now(), true, '{}', 'under way', now() + interval '1 minute', 'prc_new')`)
-    const held = Effect.map(Leases.heldBy("prc_new"), ({ length }) => length)
-    const { release } = LostClaims.make("delivery", "prc_new", rows)
-    const releaseLost = Effect.provideService(release, EventStore, noStore)
-    yield* releaseLost
-    assert.strictEqual(yield* held, 1)
-    assert.strictEqual(rows.heldBy("acc"), 1)
-    assert.isUndefined(stopped.pollUnsafe())
-    reserved.free()
-    yield* releaseLost
-    assert.strictEqual(yield* held, 0)
-    assert.strictEqual(rows.size(), 0)
-    yield* Fiber.join(stopped)
-    yield* statement("DELETE FROM outbox WHERE id = 'new'")
-  })
-
   it.effect("is not dropped while its outcome is being committed", function* () {
     const rows = ClaimedRows.make()
     const one = yield* claim(rows, "settling")
@@ -213,7 +189,6 @@ layer(OneConnection)("work under a lease", (it) => {
     }
     const job = {
       row,
-      accepted: undefined,
       start: () => true,
       giveBack: Effect.void,
       settle: () => {},

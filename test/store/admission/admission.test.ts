@@ -5,7 +5,6 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Admission, type Request, CONCURRENT_STATEMENTS, type Verdict } from "@waybill/store/admission/Admission"
 import * as AdmissionStatement from "@waybill/store/admission/AdmissionStatement"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as PipelinedConnection from "@waybill/store/cell/PipelinedConnection"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { Context, Effect, Fiber, Layer, Redacted } from "effect"
 import { execFile } from "node:child_process"
@@ -352,15 +351,5 @@ layer(Database.layerFresh, { excludeTestServices: true })("the admission stateme
     assert.match(text, /Index Scan using api_keys_by_hash/)
     assert.match(text, /Index Scan using accounts_pkey/)
     assert.notMatch(text, /Seq Scan on (api_keys|accounts|rate_windows)/)
-    const groups = asked.map(({ hash, requests }, nth) => {
-      const window_name = `key_${nth}/send`
-      return { hash, key_version: 1, account_version: 1, window_name, limit_count: 1_000, requests }
-    })
-    const explained = sql<{ readonly "QUERY PLAN": string }>`EXPLAIN ${AdmissionStatement.assumed(sql, groups)}`
-    const inBatch = yield* (yield* PipelinedConnection.make(sql)).run(explained)
-    const steps = inBatch.map((row) => row["QUERY PLAN"]).join("\n")
-    assert.match(steps, /Index Scan using api_keys_by_hash/)
-    assert.match(steps, /Index Scan using accounts_pkey/)
-    assert.notMatch(steps, /Seq Scan on (api_keys|accounts|rate_windows)/)
   })
 })

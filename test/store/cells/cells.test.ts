@@ -1,24 +1,20 @@
 import { PgClient } from "@effect/sql-pg"
 import { Admission } from "@waybill/store/admission/Admission"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
-import { NotAdmitted } from "@waybill/store/admission/RememberedAdmissions"
 import * as Cells from "@waybill/store/cell/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/cell/CurrentCell"
-import type { Commit } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as Watermark from "@waybill/store/locks/Watermark"
-import * as AccountMove from "@waybill/store/moves/AccountMove"
 import type * as Migrations from "@waybill/store/database/Migrations"
 import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
-import type { EmailId } from "@waybill/domain/values/Id"
-import { Context, Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { type Refused, send } from "../commit/commits.ts"
+import { send } from "../commit/commits.ts"
 
 const Store = Admission.layer.pipe(
   Layer.provideMerge(KeyUses.layer),
@@ -63,29 +59,6 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
     assert.strictEqual(yield* inCell("cell_b", countOf("api_key_uses")), 1)
     assert.strictEqual(yield* (yield* Cells.Cells).of(account_id), "cell_b")
   })
-
-  it.effect(
-    "other than the first admit requests before their commits, also of accounts that come from there",
-    function* () {
-      const { admit, assume } = yield* Admission
-      const { transact } = yield* EventStore
-      const account_id = yield* World.accountIn("public")
-      const { secret } = yield* World.key(account_id)
-      const request = { tokenHash: hashOf(secret as ApiKeySecret), bucket: "send", address: "192.0.2.1" } as const
-      yield* admit(request)
-      const sendAssumed = Effect.suspend(() => {
-        const admission = assume(request)
-        if (admission === undefined) return Effect.undefined
-        const commit: Commit<EmailId, Refused | NotAdmitted> = { ...send(account_id), admission }
-        return transact(commit)
-      })
-      assert.isDefined(yield* sendAssumed)
-      yield* AccountMove.move(account_id, "cell_b", { noticedAfter: Duration.millis(100) })
-      assert.instanceOf(yield* Effect.flip(sendAssumed), NotAdmitted)
-      assert.strictEqual((yield* admit(request))._tag, "Admitted")
-      assert.isUndefined(yield* sendAssumed)
-    },
-  )
 
   it.effect("number their events together, and are read apart", function* () {
     yield* CellSchema.make("cell_c")

@@ -5,8 +5,7 @@ import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { StreamTurns } from "@waybill/store/streams/StreamTurns"
-import { KnownKeys } from "@waybill/store/idempotency/KnownKeys"
-import { RememberedFacts } from "@waybill/store/facts/RememberedFacts"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import type { Facts } from "@waybill/store/facts/Facts"
 import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
 import { OutcomeUnknown, RowRejected } from "@waybill/store/postgres/StorageError"
@@ -58,8 +57,6 @@ const slowUnless = Effect.fnUntraced(function* (
           flush: Deferred.succeed(mayFlush, undefined),
         }
         const transaction: LogTransaction = {
-          xmin: () => undefined,
-          admit: never,
           readStreams: never,
           findAnswers: never,
           insertAnswers: never,
@@ -86,10 +83,8 @@ const slowUnless = Effect.fnUntraced(function* (
     kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
-    remembered: new RememberedFacts(),
-    keys: new KnownKeys(),
+    subscribers: new LruCache({ maxEntries: 10 }),
     turns: new StreamTurns(),
-    claimer: () => undefined,
     nextEventId: () => "" as EventId,
     nextDeliveryId: () => "" as WebhookDeliveryId,
   })

@@ -15,7 +15,6 @@ import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
 import * as PipelinedConnection from "@waybill/store/cell/PipelinedConnection"
 import { readLongStream } from "@waybill/store/commit/readLongStream"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
-import { NOTHING_ASSUMED } from "@waybill/store/commit/BatchFacts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
@@ -245,7 +244,6 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
   canceled: [],
   outbox: { arm: [], disarm: [], release: [] },
   deliveries: [],
-  assumed: NOTHING_ASSUMED,
   now: NOW,
 })
 

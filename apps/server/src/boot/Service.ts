@@ -6,7 +6,6 @@ import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EventKinds from "@waybill/store/feed/EventKinds"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
-import * as ClaimOnInsert from "@waybill/store/deliveries/ClaimOnInsert"
 import * as RequestLogWriter from "@waybill/store/requests/RequestLogWriter"
 import * as Replica from "@waybill/store/feed/Replica"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -45,7 +44,6 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
   Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
     Layer.provideMerge(KeyUses.layer),
     Layer.provideMerge(EventStore.layer()),
-    Layer.provideMerge(ClaimOnInsert.layer),
     Layer.provideMerge(EventKinds.layer({ release: Version.VERSION })),
     Layer.provideMerge(replica(settings)),
     Layer.provideMerge(settings.requestLogDays === 0 ? Layer.empty : RequestLogWriter.layer(url)),

@@ -2,12 +2,11 @@ import * as Scope from "@waybill/domain/account/Scope"
 import type { Networks } from "@waybill/mail/dns/Network"
 import type { Admission, Request, Verdict } from "@waybill/store/admission/Admission"
 import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
-import { type AssumedAdmission, NotAdmitted } from "@waybill/store/admission/RememberedAdmissions"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
 import type { ReplicaShape } from "@waybill/store/feed/Replica"
 import type { Writer } from "@waybill/store/requests/RequestLogWriter"
-import { Cause, Effect, Exit } from "effect"
+import { Effect, Exit } from "effect"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as Acceptance from "../accept/Acceptance.ts"
 import * as RequestCommit from "../accept/RequestCommit.ts"
@@ -50,7 +49,6 @@ export class FastSend {
   readonly #exchange: Exchange
   readonly #began = performance.now()
   readonly #wanted: Request
-  readonly #assumed: AssumedAdmission | undefined
   #logged: Calls.Call | undefined
 
   constructor(services: Services, exchange: Exchange) {
@@ -60,7 +58,6 @@ export class FastSend {
     const { remoteAddress } = request.socket
     const address = ClientAddress.of(remoteAddress, headers["x-forwarded-for"], services.trustedProxies)
     this.#wanted = { tokenHash: bearerHash(send.authorization(headers)), bucket: "send", address }
-    this.#assumed = services.admission.assume(this.#wanted)
   }
 
   /** Logs the call, if it was handled here. */
@@ -72,25 +69,12 @@ export class FastSend {
   /** Accepts the message, or hands the request to the normal path. */
   handle(id: string): Effect.Effect<void> {
     const { headers, request, send } = this.#exchange
-    const assumed = this.#assumed
-    if (assumed === undefined || !permits(assumed.key)) return this.#admit(id)
-    const sent = SentMessage.read(request, headers, send)
-    return sent === undefined
-      ? this.#admit(id)
-      : Effect.catch(this.#answer(id, assumed, sent), () => this.#admit(id, sent))
-  }
-
-  /** Admits the request first. If it is refused, the normal path does not need its body, which may have been read. */
-  #admit(id: string, alreadyRead?: SentMessage.SentMessage): Effect.Effect<void> {
-    const { headers, request, send } = this.#exchange
     return Effect.matchCauseEffect(this.#services.admission.admit(this.#wanted), {
       onFailure: (cause) => this.#handOver(Exit.failCause(cause)),
       onSuccess: (verdict) => {
         if (verdict._tag !== "Admitted" || !permits(verdict.key)) return this.#handOver(Exit.succeed(verdict))
-        const sent = alreadyRead ?? SentMessage.read(request, headers, send)
-        return sent === undefined
-          ? this.#handOver(Exit.succeed(verdict))
-          : Effect.orDie(this.#answer(id, verdict, sent))
+        const sent = SentMessage.read(request, headers, send)
+        return sent === undefined ? this.#handOver(Exit.succeed(verdict)) : this.#answer(id, verdict, sent)
       },
     })
   }
@@ -103,25 +87,22 @@ export class FastSend {
     })
   }
 
-  /** Commits the message and answers. Fails if the request has to be admitted first. */
+  /** Commits the message and answers. */
   #answer(
     id: string,
-    /** The key, and the state of its window once the request is counted. */
-    admitted: AssumedAdmission | Extract<Verdict, { readonly _tag: "Admitted" }>,
+    { key, standing }: Extract<Verdict, { readonly _tag: "Admitted" }>,
     sent: SentMessage.SentMessage,
-  ): Effect.Effect<void, NotAdmitted> {
+  ): Effect.Effect<void> {
     const { headers, request, response } = this.#exchange
     const { replica, requestLog } = this.#services
-    const { key } = admitted
     if (requestLog !== undefined) {
       const [caller, began, body] = [Calls.callerOf(key), this.#began, sent.bytes]
       const [target, { address }] = [request.url ?? "", this.#wanted]
       this.#logged = { request, response, target, id, caller, address, began, body, reason: null }
     }
-    const admission = "_tag" in admitted ? undefined : admitted
-    return Effect.map(this.#commit(id, key, sent, admission), ({ body, headers: own, status }) => {
+    return Effect.map(this.#commit(id, key, sent), ({ body, headers: own, status }) => {
       const position = Position.headersBy(replica, key.account_id, headers[Position.HEADER])
-      response.writeHead(status, { ...own, ...Responses.requestHeaders(id, admitted.standing), ...position })
+      response.writeHead(status, { ...own, ...Responses.requestHeaders(id, standing), ...position })
       response.end(body)
     })
   }
@@ -130,8 +111,7 @@ export class FastSend {
     id: string,
     key: AdmittedKey,
     { bytes: _, origin, translated, ...call }: SentMessage.SentMessage,
-    admission: AssumedAdmission | undefined,
-  ): Effect.Effect<PlainSends.Answer, NotAdmitted> {
+  ): Effect.Effect<PlainSends.Answer> {
     const { store, tracks } = this.#services
     const { account_id, domain, test_clock } = key
     const sender = { account_id, key: { id: key.id, domain, test_clock }, tracks }
@@ -141,20 +121,16 @@ export class FastSend {
       return RequestCommit.commitTo(
         { store, account_id, domain, origin },
         { endpoint: PlainSends.ENDPOINT, ...call },
-        admission === undefined ? work : { ...work, admission },
+        work,
       )
     })
     const provenance = Authorization.provenanceOf({ type: "api_key", id: key.id }, id, this.#wanted.address)
     return Effect.matchCauseEffect(Effect.provideService(committing, Provenance, provenance), {
-      onFailure: (cause) => {
-        const error = Cause.squash(cause)
-        return error instanceof NotAdmitted
-          ? Effect.fail(error)
-          : Effect.map(Responses.fromCause(cause, id), (response) => {
-              if (this.#logged !== undefined) this.#logged.reason = Calls.reasonOf(response)
-              return PlainSends.toAnswer(translated.refused(response))
-            })
-      },
+      onFailure: (cause) =>
+        Effect.map(Responses.fromCause(cause, id), (response) => {
+          if (this.#logged !== undefined) this.#logged.reason = Calls.reasonOf(response)
+          return PlainSends.toAnswer(translated.refused(response))
+        }),
       onSuccess: ({ body, headers }) => {
         const warning = Warnings.ofMessage(call.payload)
         return Effect.succeed(translated.accepted(body, "warning" in warning ? { ...headers, ...warning } : headers))

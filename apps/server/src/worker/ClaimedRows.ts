@@ -2,7 +2,6 @@ import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { type Entry, Roster } from "@waybill/domain/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Outbox from "@waybill/store/outbox/Outbox"
-import type * as PendingDeliveries from "@waybill/store/deliveries/PendingDeliveries"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
 /** Progress of a row: not started, possibly on the wire, or with its outcome being written to the log. */
@@ -17,8 +16,6 @@ export interface PartialResults {
 
 export interface ClaimedRow {
   readonly row: Leases.Leased
-  /** The message, if the row was claimed by the commit that accepted it. */
-  readonly accepted: PendingDeliveries.AcceptedMessage | undefined
   phase: Phase
   /** Time at which the lease was last known to begin. */
   leased_at: number
@@ -30,25 +27,14 @@ export interface ClaimedRow {
   place: Entry<ClaimedRow> | undefined
 }
 
-/** Rows that a transaction under way inserts with a lease. They count as claimed, so that nothing else takes their places. */
-export interface Reservation {
-  readonly take: (account: string) => void
-  /** Ends the reservation, after its rows were added. */
-  readonly free: () => void
-}
-
 export interface ClaimedRows {
-  /** Number of rows, those reserved included. */
   readonly size: () => number
   readonly all: () => ReadonlyArray<ClaimedRow>
-  readonly add: (row: Leases.Leased, now: number, accepted?: ClaimedRow["accepted"]) => ClaimedRow
+  readonly add: (row: Leases.Leased, now: number) => ClaimedRow
   readonly remove: (claimed: ClaimedRow) => void
-  readonly reserve: (token: string) => Reservation
-  /** Tokens of the leases of reserved rows. */
-  readonly reservedTokens: () => ReadonlySet<string>
   readonly heldBy: (account: string) => number
   readonly accountsWithAtLeast: (rows: number) => ReadonlySet<string>
-  /** Ends when there are neither rows nor reservations. */
+  /** Ends when there are no rows. */
   readonly empty: Effect.Effect<void>
 }
 
@@ -60,9 +46,6 @@ const RENEW_TIMEOUT = Duration.seconds(10)
 /** Rows of one kind that this process works on. */
 export const make = (): ClaimedRows => {
   const rows = new Roster<ClaimedRow>()
-  /** Tokens of reservations. */
-  const reservations = new Roster<string>()
-  let reserved = 0
   const accounts = new Map<string, number>()
   const waiting = new Set<Deferred.Deferred<void>>()
   const count = (account: string, by: number) => {
@@ -71,35 +54,16 @@ export const make = (): ClaimedRows => {
     else accounts.set(account, total)
   }
   const endIfEmpty = () => {
-    if (rows.size > 0 || reservations.size > 0) return
+    if (rows.size > 0) return
     for (const done of waiting) Deferred.doneUnsafe(done, Exit.void)
     waiting.clear()
   }
-  const reserve = (token: string) => {
-    const held: Array<string> = []
-    const entry = reservations.add(token)
-    const reservation: Reservation = {
-      take: (account) => {
-        held.push(account)
-        reserved++
-        count(account, 1)
-      },
-      free: () => {
-        if (!reservations.remove(entry)) return
-        reserved -= held.length
-        for (const account of held) count(account, -1)
-        endIfEmpty()
-      },
-    }
-    return reservation
-  }
   return {
-    size: () => rows.size + reserved,
+    size: () => rows.size,
     all: () => rows.items,
-    add: (row, now, accepted) => {
+    add: (row, now) => {
       const claimed: ClaimedRow = {
         row,
-        accepted,
         phase: "claimed",
         leased_at: now,
         dropped: false,
@@ -116,12 +80,10 @@ export const make = (): ClaimedRows => {
       count(claimed.row.account_id, -1)
       endIfEmpty()
     },
-    reserve,
-    reservedTokens: () => new Set(reservations.items),
     heldBy: (account) => accounts.get(account) ?? 0,
     accountsWithAtLeast: (least) => new Set([...accounts].flatMap(([account, has]) => (has >= least ? [account] : []))),
     empty: Effect.suspend(() => {
-      if (rows.size === 0 && reservations.size === 0) return Effect.void
+      if (rows.size === 0) return Effect.void
       const done = Deferred.makeUnsafe<void>()
       waiting.add(done)
       return Deferred.await(done)

@@ -19,8 +19,7 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
   const wasTried = (row: Leases.Leased) => tokens.get(row.token) === true || Leases.isTakenOver(row)
   const knownRows = () => {
     const ids = new Set(rows.all().map(({ row }) => row.id))
-    const reserved = rows.reservedTokens()
-    return ({ id, token }: Leases.Leased) => ids.has(id) || reserved.has(token)
+    return ({ id }: Leases.Leased) => ids.has(id)
   }
   let expectedUntil = -Infinity
   const expectFrom = (now: number): void => void (expectedUntil = now + EXPECTED_MS)
@@ -40,7 +39,6 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
     release,
     /** Notes an outage of the database, after which leases may turn up. */
     expect: Effect.map(MonotonicClock.millis, expectFrom),
-    expectFrom,
     releaseIfExpected: Effect.flatMap(MonotonicClock.millis, (now) => (now < expectedUntil ? release : Effect.void)),
   }
 }

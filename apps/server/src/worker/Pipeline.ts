@@ -12,7 +12,6 @@ import { Cause, DateTime, Duration, Effect, Fiber, Queue, Schedule, Scope } from
 import * as RunningFibers from "../process/RunningFibers.ts"
 import * as Stop from "../process/Stop.ts"
 import * as ClaimedRows from "./ClaimedRows.ts"
-import * as InsertClaims from "./InsertClaims.ts"
 import * as LostClaims from "./LostClaims.ts"
 import * as RowBound from "./RowBound.ts"
 
@@ -40,8 +39,6 @@ const FAILURE_PAUSE = Duration.seconds(1)
 /** A row in flight. Its work ends with a commit under its lease, a pause, or by giving the row back. */
 export interface PipelineJob {
   readonly row: Leases.Leased
-  /** The message, if the row was claimed by the commit that accepted it. */
-  readonly accepted: ClaimedRows.ClaimedRow["accepted"]
   /** Called before anything leaves this machine, any number of times. False if the row must be given back instead. */
   readonly start: () => boolean
   /** Gives a row back that was not started, so that another process can take it. */
@@ -102,7 +99,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
 
     const jobOf = (claimed: ClaimedRows.ClaimedRow): PipelineJob => ({
       row: claimed.row,
-      accepted: claimed.accepted,
       start: () => {
         // If others may have taken this process for dead, rows leased before may already be under way elsewhere.
         const since = processes.trustedSince()
@@ -168,17 +164,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         ),
       )
 
-    const inserted = yield* InsertClaims.make({
-      kind,
-      rows,
-      processes,
-      lostClaims,
-      free: () => bound.free(cellRows),
-      noteFree: bound.noteFree,
-      signal,
-      isStopping: () => stopping,
-    })
-
     const claim = Effect.gen(function* () {
       const free = bound.free(cellRows)
       if (free <= 0) return "later" as const
@@ -198,7 +183,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         after,
       })
       after = claimed.after
-      inserted.noteClaim(claimed.more, without)
       if (claimed.rows.length > 0) lostClaims.remember(token)
       const batch = claimed.rows.map((row) => rows.add(row, now))
       if (batch.length > 0) yield* running.start(Effect.provideContext(runAll(batch), context))
@@ -244,8 +228,6 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       Effect.forever,
       Effect.forkScoped,
     )
-    const runInserted = Effect.flatMap(inserted.take, (batch) => running.start(runAll(batch)))
-    yield* Effect.forkScoped(Effect.provideContext(Effect.forever(runInserted), context))
     yield* Effect.forkScoped(Effect.repeat(kick, Schedule.spaced(LOOK_EVERY)))
     const watchSession = Effect.suspend(() => (processes.isVisible() ? Effect.void : lostClaims.expect))
     yield* Effect.forkScoped(Effect.repeat(watchSession, Schedule.spaced(UNSEEN_PAUSE)))

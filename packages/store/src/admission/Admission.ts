@@ -21,7 +21,6 @@ import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../cell/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
-import { type AssumedAdmission, RememberedAdmissions } from "./RememberedAdmissions.ts"
 
 /** Maximum number of requests that one statement admits. */
 export const MAX_REQUESTS_PER_STATEMENT = 256
@@ -65,18 +64,12 @@ export interface RateLimited {
 /**
  * Admits requests: one statement checks the key, its expiry, revocation and addresses and counts the rate window, for all
  * requests that wait when it is sent. A request never joins a statement that was sent before it came, so every revocation that
- * was confirmed before the request is in the statement's snapshot. A commit may admit its request itself, by the same
- * conditions in its own transaction (`assume`).
+ * was confirmed before the request is in the statement's snapshot.
  */
 export class Admission extends Context.Service<
   Admission,
   {
     readonly admit: (request: Request) => Effect.Effect<Verdict>
-    /**
-     * Returns the key of a request like those that this process has admitted before, for its commit to admit it. Undefined if
-     * the request has to be admitted first.
-     */
-    readonly assume: (request: Request) => AssumedAdmission | undefined
   }
 >()("@waybill/store/admission/Admission") {
   static readonly layer = Layer.effect(
@@ -85,8 +78,7 @@ export class Admission extends Context.Service<
       const sql = yield* PgClient.PgClient
       const uses = yield* KeyUses
       const cells = yield* Cells
-      const remembered = new RememberedAdmissions(uses)
-      const admissions = yield* PerCell.make(admitOne(sql, uses, remembered))
+      const admissions = yield* PerCell.make(admitOne(sql, uses))
       const admitIn = (request: Request) => (cell: CellName) =>
         Effect.flatMap(admissions.at(cell), (admit) => admit(request))
       return Admission.of({
@@ -97,7 +89,6 @@ export class Admission extends Context.Service<
               : Effect.flatMap(cells.ofKey(request.tokenHash), admitIn(request)),
             "Admission.admit",
           ),
-        assume: (request) => remembered.assume(groupKeyOf(request, RateWindows.clientAddress(request.address))),
       })
     }),
   )
@@ -108,11 +99,7 @@ const groupKeyOf = ({ bucket, tokenHash }: Request, { text }: RateWindows.Client
   `${tokenHash} ${bucket} ${text}`
 
 /** Makes the admission of the fiber's cell. */
-const admitOne = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  uses: KeyUses["Service"],
-  remembered: RememberedAdmissions,
-) {
+const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyUses["Service"]) {
   const client = yield* Effect.orDie(CellClient.here(sql))
   const availability = yield* Availability.here
   const repeated = retryWhileAvailable(availability, MAX_RETRIES)
@@ -134,9 +121,6 @@ const admitOne = Effect.fnUntraced(function* (
         query: (groups) => repeated(connection.run(admitted(client, groups))),
         uses,
         exhausted,
-        remembered,
-        // The windows of other cells may lie on another node than their keys, so no commit counts there.
-        mayAssume: isFirst,
       }
       const admitBatch = Effect.flatMap(requests.take, (batch) =>
         admitAll(
@@ -179,9 +163,6 @@ interface Deps {
   ) => Effect.Effect<ReadonlyArray<AdmissionStatement.GroupRow>, SqlError.SqlError>
   readonly uses: KeyUses["Service"]
   readonly exhausted: RateWindows.ExhaustedWindows
-  readonly remembered: RememberedAdmissions
-  /** Whether commits may admit requests like these. */
-  readonly mayAssume: boolean
 }
 
 const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effect<void> =>
@@ -218,25 +199,9 @@ const decideAll = Effect.fnUntraced(function* (deps: Deps, batch: ReadonlyArray<
     const verdict = verdictOf(request, row, count)
     if (verdict._tag === "Admitted")
       deps.uses.note(Livemode.liveAccountOf(verdict.key.account_id), verdict.key.id, row.now_ms)
-    remember(deps, groupKey, request, row, verdict, count)
     complete(Exit.succeed(verdict))
   }
 })
-
-const remember = (
-  { mayAssume, remembered }: Deps,
-  groupKey: string,
-  { tokenHash }: Request,
-  { account_version, key_version, limit_count, now_ms, window_name }: AdmissionStatement.GroupRow,
-  verdict: Verdict,
-  count: number,
-): void => {
-  const isKnown = tokenHash !== null && account_version !== null && key_version !== null
-  // An account that has moved away from the first cell may be remembered from there.
-  if (!mayAssume || verdict._tag !== "Admitted" || !isKnown) return remembered.forget(groupKey)
-  const group = { hash: tokenHash, key_version, account_version, window_name, limit_count }
-  remembered.store(groupKey, { key: verdict.key, group, count, now_ms })
-}
 
 const keyWindow = (hash: string | null, bucket: RateLimit.Bucket): string => `${hash}/${bucket}`
 

@@ -1,11 +1,9 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
-import * as RememberedAdmissions from "../admission/RememberedAdmissions.ts"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
-import * as ClaimOnInsert from "../deliveries/ClaimOnInsert.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
-import * as BatchFacts from "./BatchFacts.ts"
 import { BatchWrites } from "./BatchWrites.ts"
 import {
   type CommitDeps,
@@ -15,8 +13,8 @@ import {
   type CommitOutcome,
   type PendingCommit,
 } from "./Commit.ts"
-import type { Facts } from "../facts/Facts.ts"
-import type { Assumed, LogTransaction } from "./LogStorage.ts"
+import type { AccountNeeds, Facts } from "../facts/Facts.ts"
+import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
 import { type StorageError, TryAgain } from "../postgres/StorageError.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -36,133 +34,78 @@ export interface BatchResult {
   readonly duplicates: ReadonlyArray<PendingCommit>
   readonly deferred: ReadonlyArray<Deferred>
   readonly events: ReadonlyArray<Stored>
-  /** New deliveries of the batch that a pipeline of this process has claimed. */
-  readonly claim: ClaimOnInsert.InsertClaim | undefined
-  readonly xmin: LogTransaction["xmin"]
-  /** Tells the requests that the transaction has admitted how they were counted. */
-  readonly noteCounted: () => void
-  /** Whether the writes check something that the batch did not read. */
-  readonly hasAssumed: boolean
 }
 
 const NO_ANSWERS = Effect.succeed<ReadonlyMap<string, StoredAnswer>>(new Map())
 
-/**
- * Tries to commit a batch inside one transaction: reads what it needs, decides each commit, writes everything. If
- * `mayAssume`, it does not read what its commits or this process know already: its writes check that.
- */
+/** Tries to commit a batch inside one transaction: reads what it needs, decides each commit, writes everything. */
 export const attempt = Effect.fnUntraced(function* (
   deps: CommitDeps,
   transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
-  mayAssume: boolean,
 ): Effect.fn.Return<BatchResult, StorageError> {
   const nowMillis = yield* Clock.currentTimeMillis
   const now = DateTime.formatIso(DateTime.makeUnsafe(nowMillis))
   const claims = batch.flatMap(({ commit }) => (commit.idempotency === undefined ? [] : [commit.idempotency]))
-  const areNew = mayAssume && deps.keys.areNew(claims)
-  deps.keys.add(claims)
-  const noteCounted = yield* admit(transaction, batch)
   // The three reads are sent together, in this order, and awaited once.
-  const [storedAnswers, { assumed: lastEvents, long, streams }, { assumed: factsAssumed, facts }] = yield* Effect.all(
+  const [storedAnswers, { long, streams }, facts] = yield* Effect.all(
     [
-      areNew || claims.length === 0 ? NO_ANSWERS : transaction.findAnswers(claims, now),
-      loadStreams(deps, transaction, batch, mayAssume),
-      BatchFacts.load(deps, transaction, batch, now, mayAssume),
+      claims.length === 0 ? NO_ANSWERS : transaction.findAnswers(claims, now),
+      loadStreams(deps, transaction, batch),
+      transaction.readFacts(batch.map(needsOf), now),
     ],
     { concurrency: "unbounded" },
   )
+  noteSubscribers(deps, batch, facts)
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
   const decided = decideAll({ writes, facts, storedAnswers, long, turns: deps.turns }, batch)
-  const answers = [...writes.answers.values()]
-  const assumed = assumedBy(decided, lastEvents, factsAssumed, areNew ? answers : undefined)
-  if (assumed === undefined) {
-    deps.remembered.doubt(decided.refused.map((pending) => BatchFacts.needsOf(pending, false)))
-    return yield* new TryAgain({ cause: "a refusal is decided from what was read" })
-  }
-  deps.remembered.noteUsage(writes.usage)
-  if (answers.length > assumed.answers.length) {
-    const taken = yield* transaction.insertAnswers(answers, now)
+  if (writes.answers.size > 0) {
+    const taken = yield* transaction.insertAnswers([...writes.answers.values()], now)
     // A duplicate in another transaction was first. Decisions of this batch may depend on the commit that lost, so the
     // whole batch is decided again, and that commit then finds the stored answer.
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
   const { content, events, released, changedStreams: touched, unsent, usage } = writes
-  const { xmin } = transaction
-  const hasAssumed = assumed !== BatchFacts.NOTHING_ASSUMED || noteCounted !== nothingToNote
-  const result = { ...decided, events, xmin, noteCounted, hasAssumed }
-  if (events.length === 0) return { ...result, claim: undefined }
-  const { arm, canceled, deliveries, disarm } = deps.consequences.work(touched, facts, now, () =>
-    deps.nextDeliveryId(nowMillis),
-  )
-  const claim = yield* claimNew(deps, touched, content, arm, now)
-  const outbox = { arm, claim, disarm, release: released }
-  yield* transaction
-    .write({ changedStreams: touched, events, content, usage, unsent, canceled, outbox, deliveries, assumed, now })
-    .pipe(Effect.onError(() => Effect.sync(() => claim?.end("rolled back"))))
-  return { ...result, claim }
+  if (events.length > 0) {
+    const { arm, canceled, deliveries, disarm } = deps.consequences.work(touched, facts, now, () =>
+      deps.nextDeliveryId(nowMillis),
+    )
+    const outbox = { arm, disarm, release: released }
+    yield* transaction.write({
+      changedStreams: touched,
+      events,
+      content,
+      usage,
+      unsent,
+      canceled,
+      outbox,
+      deliveries,
+      now,
+    })
+  }
+  return { ...decided, events }
 })
 
-const nothingToNote = () => {}
+/** Returns what a commit needs to know, with the leases of its rows. */
+const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit): AccountNeeds => ({
+  account_id,
+  ...needs,
+  ...(leases === undefined ? {} : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
+})
 
-/** Counts the requests of a batch that are not admitted yet. */
-const admit = (
-  transaction: LogTransaction,
+/** Notes how many webhooks hear of the accounts of a batch, for the size of the next ones. */
+const noteSubscribers = (
+  { subscribers }: CommitDeps,
   batch: ReadonlyArray<PendingCommit>,
-): Effect.Effect<() => void, StorageError> => {
-  const requests = batch.flatMap(({ commit: { admission } }) =>
-    admission === undefined || admission.isCounted ? [] : [admission],
-  )
-  if (requests.length === 0) return Effect.succeed(nothingToNote)
-  const windows = RememberedAdmissions.windowsOf(requests)
-  const groups = [...windows.values()].map(({ group, requests }) => ({ ...group, requests: requests.length }))
-  return Effect.map(transaction.admit(groups), (counted) => () => RememberedAdmissions.noteCounted(windows, counted()))
+  facts: Pick<Facts, "subscriptions">,
+): void => {
+  for (const { commit } of batch)
+    subscribers.set(Livemode.liveAccountOf(commit.account_id), facts.subscriptions(commit.account_id).length)
 }
 
-/** Lets the pipeline of this process claim the deliveries that begin with a batch. */
-const claimNew = (
-  { claimer }: CommitDeps,
-  ...batch: Parameters<typeof ClaimOnInsert.newDeliveries>
-): Effect.Effect<ClaimOnInsert.InsertClaim | undefined> => {
-  const claiming = claimer()
-  if (claiming === undefined) return Effect.undefined
-  const deliveries = ClaimOnInsert.newDeliveries(...batch)
-  return deliveries.length === 0 ? Effect.undefined : claiming.claim(deliveries)
-}
-
-/**
- * Returns what the writes have to check. Undefined if a commit that relies on an assumption is refused or appends nothing: that
- * is an answer, and nothing would check it, or a quota is exceeded only by the most that may have been used.
- */
-const assumedBy = (
-  { outcomes, refused }: Pick<Decided, "outcomes" | "refused">,
-  lastEvents: LoadedStreams["assumed"],
-  { facts, leases: areLeases }: BatchFacts.BatchFacts["assumed"],
-  /** Answers whose keys are assumed to be new; undefined if the keys were read. */
-  answers: Assumed["answers"] | undefined,
-): Assumed | undefined => {
-  const reliesOnMemory = ({ commit: { idempotency, needs } }: PendingCommit) =>
-    (facts !== undefined && needs !== undefined) || (answers !== undefined && idempotency !== undefined)
-  if (refused.some(reliesOnMemory)) return undefined
-  if (lastEvents.size === 0 && !areLeases && facts === undefined && !answers?.length) return BatchFacts.NOTHING_ASSUMED
-  const leases: Array<Assumed["leases"][number]> = []
-  for (const [{ commit }, outcome] of outcomes) {
-    const held = areLeases ? (commit.leases ?? []) : []
-    leases.push(...held)
-    const reliesOnItsOwn =
-      held.length > 0 || commit.streams.some(({ id }) => lastEvents.has(streamKey({ ...commit, stream_id: id })))
-    const appends = Exit.isSuccess(outcome) && outcome.value._tag === "Committed" && outcome.value.events.length > 0
-    if (reliesOnItsOwn && !appends) return undefined
-  }
-  return { lastEvents: [...lastEvents.values()], leases, facts: facts ?? BatchFacts.NO_FACTS, answers: answers ?? [] }
-}
-
-interface Decided extends Pick<BatchResult, "outcomes" | "duplicates" | "deferred"> {
-  /** Commits that are refused, or a part of which is. */
-  readonly refused: ReadonlyArray<PendingCommit>
-}
+type Decided = Pick<BatchResult, "outcomes" | "duplicates" | "deferred">
 
 interface DecisionInput {
   readonly writes: BatchWrites
@@ -177,7 +120,6 @@ const decideAll = (
   batch: ReadonlyArray<PendingCommit>,
 ): Decided => {
   const outcomes = new Map<PendingCommit, CommitOutcome>()
-  const refused: Array<PendingCommit> = []
   const duplicates: Array<PendingCommit> = []
   const deferred: Array<Deferred> = []
   const decided = new Set<number>()
@@ -195,14 +137,12 @@ const decideAll = (
       const deferral = deferralOf(pending, long, turns, decided)
       if (deferral !== undefined) deferred.push(deferral)
       else {
-        const outcome = decide(writes, pending, key)
-        outcomes.set(pending, outcome.exit)
-        if (outcome.hasRefused) refused.push(pending)
+        outcomes.set(pending, decide(writes, pending, key))
         decided.add(pending.nth)
       }
     }
   }
-  return { outcomes, duplicates, deferred, refused }
+  return { outcomes, duplicates, deferred }
 }
 
 /** Returns how a commit is deferred; `undefined` for one that can be decided. */
@@ -226,19 +166,14 @@ const deferralOf = (
 }
 
 /** Decides one commit. A decision or a fold that throws fails only its own caller. */
-const decide = (
-  writes: BatchWrites,
-  pending: PendingCommit,
-  claimKey: string | undefined,
-): { readonly exit: CommitOutcome; readonly hasRefused: boolean } => {
+const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | undefined): CommitOutcome => {
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
-    if (Result.isFailure(decision)) return { exit: Exit.fail(decision.failure), hasRefused: true }
-    const { answer, hasRefused = false } = decision.success
+    if (Result.isFailure(decision)) return Exit.fail(decision.failure)
     const events = writes.add(pending, decision.success, claimKey)
-    return { exit: Exit.succeed({ _tag: "Committed", answer, events }), hasRefused: hasRefused || events.length === 0 }
+    return Exit.succeed({ _tag: "Committed", answer: decision.success.answer, events })
   } catch (defect) {
-    return { exit: Exit.die(defect), hasRefused: true }
+    return Exit.die(defect)
   }
 }
 

@@ -1,11 +1,8 @@
+import type { LruCache } from "@waybill/domain/collections/LruCache"
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import { Data, type Exit, type Result } from "effect"
-import type { AssumedAdmission } from "../admission/RememberedAdmissions.ts"
-import type { RememberedFacts } from "../facts/RememberedFacts.ts"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
-import type { KnownKeys } from "../idempotency/KnownKeys.ts"
-import type { Claimer } from "../deliveries/ClaimOnInsert.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
@@ -39,8 +36,6 @@ export interface Decision<A> {
   readonly append: ReadonlyArray<Append>
   readonly content?: ReadonlyArray<ContentRow>
   readonly answer: A
-  /** Whether the answer refuses a part of the request. */
-  readonly hasRefused?: boolean
 }
 
 /** A stream that a commit loads. */
@@ -49,7 +44,7 @@ export interface StreamOfCommit {
   readonly id: string
   /** The id was made for this commit, so the stream is not read. */
   readonly isNew?: boolean
-  /** State that the caller has read. The commit is decided from it, and is decided again if the stream has changed since. */
+  /** State that the caller has read. The batch reads on from its last event. */
   readonly known?: StreamState
 }
 
@@ -62,8 +57,6 @@ export interface Commit<A, E> {
   readonly idempotency?: Claim & { readonly encode: (answer: A) => Uint8Array }
   /** Outbox rows that the commit settles; it fails with `LeaseLost` when one of the leases has passed on. */
   readonly leases?: ReadonlyArray<{ readonly id: string; readonly token: string }>
-  /** The request of the commit, if it is not admitted yet. The commit fails with `NotAdmitted` unless it can be admitted with it. */
-  readonly admission?: AssumedAdmission
   /** Approximate number of bytes to write, which bounds the size of a batch. */
   readonly bytes?: number
 }
@@ -105,11 +98,9 @@ export interface CommitDeps {
   readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
-  readonly remembered: RememberedFacts
-  readonly keys: KnownKeys
+  /** Number of webhooks that heard of the events of an account last. */
+  readonly subscribers: LruCache<string, number>
   readonly turns: StreamTurns
-  /** The pipeline of this process that claims new deliveries, if there is one. */
-  readonly claimer: () => Claimer | undefined
   readonly nextEventId: (epochMillis: number) => EventId
   readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId
 }

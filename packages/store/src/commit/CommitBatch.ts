@@ -1,11 +1,9 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Cause, Effect, Exit, Option, Queue } from "effect"
 import type { AvailabilityShape } from "../availability/Availability.ts"
-import { NotAdmitted } from "../admission/RememberedAdmissions.ts"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import { completeAll } from "../postgres/Batcher.ts"
 import * as Metrics from "../log/Metrics.ts"
-import * as BatchFacts from "./BatchFacts.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
 import type { LogStorage } from "./LogStorage.ts"
@@ -45,12 +43,9 @@ export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void
       .transaction(
         scopeOf(batch),
         (transaction) =>
-          Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch, tries === 1), (result) => {
+          Effect.flatMap(BatchAttempt.attempt(deps, transaction, batch), (result) => {
             // A caller who was told meanwhile that nothing was accepted must find nothing in the log.
-            if (!batch.every(isUnsettled)) {
-              result.claim?.end("rolled back")
-              return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
-            }
+            if (!batch.every(isUnsettled)) return Effect.fail(new TryAgain({ cause: "a caller has been answered" }))
             // The COMMIT follows at once.
             for (const { progress } of batch) progress.phase = "sent"
             attempted = result
@@ -62,10 +57,7 @@ export const commit = (deps: Deps, wanted: Batch, tries = 1): Effect.Effect<void
         // Chooses the next step here and runs it after the handlers, so that an error in it never repeats the batch.
         Effect.map((result) => complete(deps, result)),
         Effect.catch((error) => Effect.succeed(recover(deps, batch, tries, error, attempted))),
-        Effect.catchDefect((defect) => {
-          attempted?.claim?.end("unknown")
-          return Effect.succeed(split(deps, batch, defect))
-        }),
+        Effect.catchDefect((defect) => Effect.succeed(split(deps, batch, defect))),
         Effect.flatten,
       )
   })
@@ -82,11 +74,9 @@ const scopeOf = (batch: Batch): TransactionScope => ({
 /** Gives the callers of a committed batch their outcomes, and commits its duplicates in another batch. */
 const complete = (deps: Deps, result: BatchAttempt.BatchResult) =>
   Effect.suspend(() => {
-    const { claim, deferred, duplicates, events, noteCounted, outcomes, xmin } = result
+    const { deferred, duplicates, events, outcomes } = result
     Metrics.batchCommitted(outcomes.size, events)
-    noteCounted()
     for (const [pending, outcome] of outcomes) pending.complete(outcome)
-    claim?.end("committed", xmin())
     for (const each of deferred) deps.turns.whenOver(each.behind, () => Queue.offerUnsafe(deps.deferred, each))
     return duplicates.length === 0 ? Effect.void : commit(deps, duplicates)
   })
@@ -99,18 +89,10 @@ const recover = (
   error: StorageError,
   attempted: BatchAttempt.BatchResult | undefined,
 ): Effect.Effect<void> => {
-  if (error._tag !== "OutcomeUnknown") attempted?.claim?.end("rolled back")
-  // An assumption may not hold, whatever the error says. The batch is decided again from what it reads.
-  if (attempted?.hasAssumed === true && error._tag !== "OutcomeUnknown") {
-    deps.remembered.doubt(batch.map((pending) => BatchFacts.needsOf(pending, false)))
-    sendBack(batch)
-    return retry(deps, batch, tries, error)
-  }
   switch (error._tag) {
     case "TryAgain":
       return retry(deps, batch, tries, error)
     case "RowRejected":
-      if (sendBack(batch)) return retry(deps, batch, tries, error)
       return error.isDuplicate === true && batch.length === 1
         ? retry(deps, batch, tries, error)
         : split(deps, batch, error.cause)
@@ -120,19 +102,9 @@ const recover = (
       const witness = attempted?.events[0]
       return attempted === undefined || witness === undefined
         ? retryAfterLoss(deps, batch, tries, error)
-        : Effect.ensuring(
-            resolveOutcome(deps, batch, attempted, witness, error),
-            Effect.sync(() => attempted.claim?.end("unknown")),
-          )
+        : resolveOutcome(deps, batch, attempted, witness, error)
     }
   }
-}
-
-/** Sends the commits whose requests are not admitted back to their callers: they may be why the batch failed. */
-const sendBack = (batch: Batch): boolean => {
-  const unadmitted = batch.filter(({ commit: { admission } }) => admission?.isCounted === false)
-  completeAll(unadmitted, Exit.fail(new NotAdmitted()))
-  return unadmitted.length > 0
 }
 
 const retry = (deps: Deps, batch: Batch, tries: number, error: StorageError): Effect.Effect<void> =>
@@ -181,7 +153,6 @@ const resolveOutcome = Effect.fnUntraced(function* (
     const isCommitted = yield* Effect.option(deps.storage.isCommitted(witness, scopeOf(batch)))
     if (Option.isSome(isCommitted)) {
       if (isCommitted.value) return yield* complete(deps, attempted)
-      attempted.claim?.end("rolled back")
       return yield* commit(deps, batch)
     }
     const now = yield* MonotonicClock.millis

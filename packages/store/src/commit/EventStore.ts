@@ -1,3 +1,4 @@
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import { PgClient } from "@effect/sql-pg"
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
@@ -9,10 +10,7 @@ import * as CellClient from "../cell/CellClient.ts"
 import { Cells, type CellsShape } from "../cell/Cells.ts"
 import { CurrentCell } from "../cell/CurrentCell.ts"
 import * as PerCell from "../cell/PerCell.ts"
-import { RememberedFacts } from "../facts/RememberedFacts.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
-import { KnownKeys } from "../idempotency/KnownKeys.ts"
-import { ClaimOnInsert } from "../deliveries/ClaimOnInsert.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
 import * as PipelinedConnection from "../cell/PipelinedConnection.ts"
@@ -137,6 +135,8 @@ export interface Options {
 }
 
 const READ_TRIES = 3
+/** Maximum number of accounts of which a process knows how many webhooks they have. */
+export const MAX_SUBSCRIBERS = 10_000
 
 /** Retries a read on another connection when its connection was lost. */
 const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A> =>
@@ -155,16 +155,13 @@ export const makeDeps = (
   consequences: Consequences = live,
   cacheLimits?: StreamStateCache.Limits,
   kinds: EventKindsShape = { isOpen: () => true },
-  claimer: CommitDeps["claimer"] = () => undefined,
 ): CommitDeps => ({
   shapes,
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
-  remembered: new RememberedFacts(),
-  keys: new KnownKeys(),
+  subscribers: new LruCache({ maxEntries: MAX_SUBSCRIBERS }),
   turns: new StreamTurns(),
-  claimer,
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
   nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),
 })
@@ -188,7 +185,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
     deferrals: MAX_DEFERRALS,
   }
   const deps = makeDeps(undefined, undefined, yield* EventKinds)
-  const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending], false)
+  const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending])
   const outcome: CommitOutcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
   return yield* outcome as Exit.Exit<Committed<A>, E>
 })
@@ -197,8 +194,7 @@ const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
-  const [claimers, cell] = [yield* ClaimOnInsert, yield* CurrentCell]
-  const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds, () => claimers.of(cell))
+  const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds)
   const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({
     load: Effect.fn("EventStore.load")(function* (aggregate, ref) {

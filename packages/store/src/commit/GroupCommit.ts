@@ -1,3 +1,4 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import * as Availability from "../availability/Availability.ts"
@@ -149,8 +150,8 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
 })
 
 /** Approximate bytes of the calls of webhooks that a commit writes, one event for each of its streams. */
-const bytesOfCalls = ({ remembered }: Deps, { account_id, streams }: Commit<unknown, unknown>): number =>
-  streams.length * remembered.subscriptionsOf(account_id) * BYTES_PER_CALL
+const bytesOfCalls = ({ subscribers }: Deps, { account_id, streams }: Commit<unknown, unknown>): number =>
+  streams.length * (subscribers.get(Livemode.liveAccountOf(account_id)) ?? 0) * BYTES_PER_CALL
 
 const closed = Exit.die(new Error("the event store is closed"))
 

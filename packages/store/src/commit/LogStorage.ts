@@ -1,6 +1,6 @@
 import type { Effect } from "effect"
-import type { AddedUsage } from "../facts/FactChecks.ts"
-import type { HeldLease, OutboxRow, RowClaim } from "../outbox/OutboxRow.ts"
+import type { AddedUsage } from "../facts/UsageRows.ts"
+import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import type { TransactionScope } from "../locks/AccountLocks.ts"
 import type { FeedQuery, FeedPage } from "../feed/Feed.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
@@ -8,22 +8,12 @@ import type { WebhookDelivery } from "../webhooks/WebhookDelivery.ts"
 import type { CanceledContent } from "../content/CanceledContent.ts"
 import type { UnsentChange } from "../facts/UnsentChanges.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
-import type { LastEvent, ChangedStream, StreamRange } from "../log/StreamRef.ts"
-import type { AssumedGroup, Counted } from "../admission/AdmissionStatement.ts"
-import type { AccountNeeds, AssumedFacts, Facts } from "../facts/Facts.ts"
+import type { ChangedStream, StreamRange } from "../log/StreamRef.ts"
+import type { AccountNeeds, Facts } from "../facts/Facts.ts"
 import type { Claim, StoredAnswer } from "../idempotency/Claim.ts"
 import type { EventRow, Stored } from "../log/RecordedEvents.ts"
 
-/** Knowledge of a batch that its transaction did not read. Its writes check it, and fail if any of it does not hold. */
-export interface Assumed {
-  readonly lastEvents: ReadonlyArray<LastEvent>
-  readonly leases: ReadonlyArray<HeldLease>
-  readonly facts: AssumedFacts
-  /** Answers to idempotency keys that are assumed to be new. They are stored with the other writes. */
-  readonly answers: ReadonlyArray<StoredAnswer>
-}
-
-/** Everything that a batch writes, apart from answers to idempotency keys of which it has read that they are new. */
+/** Everything that a batch writes, apart from answers to idempotency keys. */
 export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>
@@ -33,28 +23,16 @@ export interface Write {
   readonly canceled: ReadonlyArray<CanceledContent>
   readonly outbox: {
     readonly arm: ReadonlyArray<OutboxRow>
-    /** Rows to insert with a lease. */
-    readonly claim?: RowClaim | undefined
     readonly disarm: ReadonlyArray<string>
     /** Rows whose lease ends with this batch, because its holder settles them. */
     readonly release: ReadonlyArray<string>
   }
   readonly deliveries: ReadonlyArray<WebhookDelivery>
-  readonly assumed: Assumed
   readonly now: string
 }
 
 /** A transaction on the log. */
 export interface LogTransaction {
-  /** Returns the `xmin` of rows that the transaction writes, once it is committed; undefined if it is not known. */
-  readonly xmin: () => string | undefined
-  /**
-   * Counts requests by keys that are assumed to be valid, and checks that. Returns what was counted, once the transaction is
-   * committed; undefined if it is not known.
-   */
-  readonly admit: (
-    groups: ReadonlyArray<AssumedGroup>,
-  ) => Effect.Effect<() => ReadonlyArray<Counted> | undefined, StorageError>
   readonly readStreams: (
     ranges: ReadonlyArray<StreamRange>,
   ) => Effect.Effect<ReadonlyMap<string, ReadonlyArray<EventRow>>, StorageError>

@@ -1,11 +1,9 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
-import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Semaphore } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
-import * as Subscriptions from "../webhooks/Subscriptions.ts"
 import type { AccountFact, DomainFact, Facts } from "../facts/Facts.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
 import type { LeaseFact, OutboxRow } from "../outbox/OutboxRow.ts"
@@ -29,34 +27,8 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   const outbox = new Map<string, OutboxRow & Omit<LeaseFact, keyof OutboxRow>>()
   const oneAtATime = Semaphore.makeUnsafe(1)
 
-  const holds = ({ assumed: { answers: added, facts, lastEvents, leases }, now }: Write): boolean => {
-    const current = factsAt(now)
-    const rowOf = (table: string, wanted: object) =>
-      rowsOfTable(table).some((row) => Object.entries(wanted).every(([column, value]) => row[column] === value))
-    return (
-      lastEvents.every((last) => streams.get(streamKey(last))?.[last.version - 1]?.event_id === last.event_id) &&
-      added.every((answer) => (answers.get(claimKey(answer))?.expires_at ?? "") <= now) &&
-      leases.every(({ id, token }) => outbox.get(id)?.lease_token === token) &&
-      facts.accounts.every((account) => rowOf("accounts", account)) &&
-      facts.domains.every((domain) => rowOf("domains", { ...domain, removed: false })) &&
-      facts.addresses.every(
-        ({ account_id, address }) => !rowOf("suppressions", { account_id, address, active: true }),
-      ) &&
-      facts.usage.every(
-        ({ account_id, atMost, month }) => current.acceptedIn(account_id as AccountId, month) <= atMost,
-      ) &&
-      Subscriptions.textOf(facts.subscriptions) ===
-        Subscriptions.textOf(
-          new Map(
-            [...facts.subscriptions.keys()].map((account) => [account, current.subscriptions(account as AccountId)]),
-          ),
-        )
-    )
-  }
-
   const write = (batch: Write): Effect.Effect<void, TryAgain> =>
     Effect.suspend(() => {
-      if (!holds(batch)) return Effect.fail(new TryAgain({ cause: "an assumption does not hold" }))
       const next = new Map<string, number>()
       for (const event of batch.events) {
         const key = streamKey(event)
@@ -64,7 +36,6 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         if (event.version !== expected) return Effect.fail(new TryAgain({ cause: `version ${event.version} is taken` }))
         next.set(key, expected + 1)
       }
-      for (const answer of batch.assumed.answers) answers.set(claimKey(answer), answer)
       for (const event of batch.events) {
         const stored = { ...event, position: BigInt(log.length + 1) }
         log.push(stored)
@@ -92,11 +63,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         if (row !== undefined) outbox.set(id, { ...row, lease_token: null, lease_until: null })
       }
       for (const id of batch.outbox.disarm) outbox.delete(id)
-      const { arm, claim } = batch.outbox
-      for (const row of arm) {
-        const lease_token = claim?.ids.has(row.id) === true ? claim.token : null
-        outbox.set(row.id, { lease_token, lease_until: null, ...row })
-      }
+      for (const row of batch.outbox.arm) outbox.set(row.id, { lease_token: null, lease_until: null, ...row })
       return Effect.void
     })
 
@@ -139,8 +106,6 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
   })
 
   const logTransaction: LogTransaction = {
-    xmin: () => "",
-    admit: () => Effect.die(new Error("a log in memory has no API keys")),
     readStreams: (ranges) =>
       Effect.sync(
         () =>

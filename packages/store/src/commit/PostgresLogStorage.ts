@@ -1,7 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment, Statement } from "effect/sql/Statement"
-import * as AdmissionStatement from "../admission/AdmissionStatement.ts"
 import * as AccountNames from "./AccountNames.ts"
 import { type CellName, FIRST } from "../cell/CellName.ts"
 import * as CanceledContent from "../content/CanceledContent.ts"
@@ -16,13 +15,12 @@ import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
-import * as FactChecks from "../facts/FactChecks.ts"
+import * as UsageRows from "../facts/UsageRows.ts"
 import * as UnsentRows from "../facts/UnsentRows.ts"
 import * as FactReads from "../facts/FactReads.ts"
-import type { Assumed, LogStorage, LogTransaction, Write } from "./LogStorage.ts"
+import type { LogStorage, LogTransaction, Write } from "./LogStorage.ts"
 import type { ChangedStream } from "../log/StreamRef.ts"
-import type { OutboxRow, RowClaim } from "../outbox/OutboxRow.ts"
-import { RowRejected } from "../postgres/StorageError.ts"
+import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 
@@ -36,16 +34,7 @@ export const make = (
   cell: CellName = FIRST,
 ): LogStorage => {
   const templates = new ContentTemplates()
-  const transactionOn = (send: PipelinedConnection.Send, begun: PipelinedConnection.Sent): LogTransaction => ({
-    // A node of Citus has transactions of its own.
-    xmin: () => (cell === FIRST ? answerOf<AccountLocks.Begun>(begun)?.[0]?.xmin : undefined),
-    admit: (groups) =>
-      cell === FIRST
-        ? Effect.map(
-            send(AdmissionStatement.assumed(sql, groups)),
-            (sent) => () => answerOf<AdmissionStatement.Counted>(sent),
-          )
-        : Effect.fail(new RowRejected({ cause: "requests by keys of another cell are admitted first" })),
+  const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now)),
     findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
@@ -64,8 +53,9 @@ export const make = (
       connection
         .transaction(
           (send) =>
-            Effect.flatMap(send(AccountLocks.begin(sql, scope)), (begun) =>
-              Effect.andThen(SqlErrors.asStorageErrors(names.check(scope.accounts)), body(transactionOn(send, begun))),
+            Effect.andThen(
+              send(AccountLocks.begin(sql, scope)),
+              Effect.andThen(SqlErrors.asStorageErrors(names.check(scope.accounts)), body(transactionOn(send))),
             ),
           onWritten,
         )
@@ -80,16 +70,10 @@ export const make = (
   }
 }
 
-/** Returns the rows of a statement whose transaction is committed. */
-const answerOf = <Row>(sent: PipelinedConnection.Sent): ReadonlyArray<Row> | undefined => {
-  const answer = sent.pollUnsafe()
-  return answer?._tag === "Success" ? (answer.value as ReadonlyArray<Row>) : undefined
-}
-
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
  * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again. The statement also checks what the batch has assumed.
+ * row is armed again.
  */
 const writeStatements = (
   sql: PgClient.PgClient,
@@ -98,38 +82,22 @@ const writeStatements = (
   write: Write,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
-  const { arm, claim, disarm, release } = write.outbox
-  const { answers, facts, lastEvents, leases } = write.assumed
+  const { arm, disarm, release } = write.outbox
   const disarmed = new Set(disarm)
   const released = release.filter((id) => !disarmed.has(id))
   const parts: Array<Fragment> = [events(sql, write)]
-  const checks: Array<Fragment> = []
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
   if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
   if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
-  if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now, claim))
+  if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now))
+  if (write.usage.length > 0) parts.push(UsageRows.add(sql, write.usage))
+  if (disarm.length > 0) parts.push(Outbox.disarm(sql, disarm, cell))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
-  if (write.usage.length > 0) {
-    const usage = FactChecks.addUsage(sql, write.usage, facts.usage)
-    ctes.push(sql`used AS (${usage.part})`)
-    checks.push(...usage.checks(sql`used`))
-  }
-  if (answers.length > 0) {
-    ctes.push(sql`answered AS (${StoredAnswers.insertion(sql, answers, write.now)})`)
-    checks.push(StoredAnswers.areStored(sql, answers, sql`answered`))
-  }
-  if (disarm.length > 0) ctes.push(sql`disarmed AS (${Outbox.disarm(sql, disarm, cell)})`)
-  if (lastEvents.length > 0) checks.push(areLast(sql, lastEvents))
-  checks.push(...FactChecks.areStill(sql, facts))
-  // Without rows to release, all leases end with their rows. Otherwise all rows are locked first, in one order.
-  const isFirstLocked = leases.length > 0 && released.length > 0
-  if (leases.length > 0 && !isFirstLocked) checks.push(Outbox.areHeld(sql, leases, sql`disarmed`))
   return [
-    ...(isFirstLocked ? [holdLeases(sql, leases)] : []),
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
-    ...withWakeUps(sql, ctes, oneIf(sql, checks), Outbox.due(unclaimed(arm, claim), write.now), cell),
+    ...withWakeUps(sql, ctes, Outbox.due(arm, write.now), cell),
   ]
 }
 
@@ -153,42 +121,18 @@ const modelParts = (
 const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fragment): ReadonlyArray<Fragment> =>
   rows.length === 0 ? [] : [part(rows)]
 
-const unclaimed = (arm: ReadonlyArray<OutboxRow>, claim: RowClaim | undefined): ReadonlyArray<OutboxRow> =>
-  claim === undefined ? arm : arm.filter(({ id }) => !claim.ids.has(id))
-
-/** Returns 1 if all conditions hold, and fails otherwise: no other error can be raised alike here and on a node of Citus. */
-const oneIf = (sql: PgClient.PgClient, conditions: ReadonlyArray<Fragment>): Fragment =>
-  conditions.length === 0 ? sql`1` : sql`1 / (CASE WHEN ${sql.and(conditions)} THEN 1 ELSE 0 END)`
-
-/** Locks rows until the end of the transaction, and fails unless they are under these leases. */
-const holdLeases = (sql: PgClient.PgClient, leases: Assumed["leases"]) => {
-  const ids = leases.map(({ id }) => id)
-  return sql`SELECT ${oneIf(sql, [Outbox.areHeld(sql, leases, sql`(${Outbox.hold(sql, ids)})`)])} AS held`
-}
-
 /** The wake-ups of the first cell are part of its statement. Citus joins no table of another cell with those of the jobs. */
 const withWakeUps = (
   sql: PgClient.PgClient,
   ctes: ReadonlyArray<Fragment>,
-  checked: Fragment,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
   const wakeUps = Outbox.wakeUps(sql, kinds, cell)
-  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv([...ctes, wakeUps])} UNION ALL SELECT ${checked}`]
-  const written = sql`WITH ${sql.csv(ctes)} SELECT ${checked} AS written`
+  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv([...ctes, wakeUps])}`]
+  const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
   return kinds.length === 0 ? [written] : [written, sql`WITH ${wakeUps}`]
 }
-
-/** Condition that these events are the last ones of their streams, apart from those that the statement appends itself. */
-const areLast = (sql: PgClient.PgClient, last: Assumed["lastEvents"]) => sql`
-  ${last.length}::int = (
-    SELECT count(*) FROM unnest(${last.map((event) => event.account_id)}::text[],
-      ${last.map((event) => event.stream_id)}::text[], ${last.map((event) => event.version)}::int[],
-      ${last.map((event) => event.event_id)}::text[], ${last.map((event) => event.xmin)}::text[])
-      AS last(account_id, stream_id, version, event_id, xmin)
-    JOIN events e ON e.account_id = last.account_id AND e.stream_id = last.stream_id AND e.version = last.version
-      AND e.event_id = last.event_id AND e.xmin::text = last.xmin)`
 
 /**
  * Inserts events. The answer serves only Citus: without one it copies the rows to the node, and then an error, such as a

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import type { CommitDeps, PendingCommit } from "./Commit.ts"
-import { type LastEvent, streamKey, type StreamRange } from "../log/StreamRef.ts"
+import { streamKey, type StreamRange } from "../log/StreamRef.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
 import type { TypedStreamRef } from "./readLongStream.ts"
@@ -14,37 +14,23 @@ interface StreamToLoad extends TypedStreamRef {
   readonly cached: StreamState.StreamState
   /** Whether the stream is read to its end, however long it is. */
   readonly isReadWhole: boolean
-  /** State that the only commit of the stream has brought. */
-  readonly known: StreamState.StreamState | undefined
 }
 
 export interface LoadedStreams {
   readonly streams: ReadonlyMap<string, StreamState.StreamState>
   /** Keys of streams that have more events than a batch reads. */
   readonly long: ReadonlySet<string>
-  /** Last events of the streams that were not read because their commits know them, by key. */
-  readonly assumed: ReadonlyMap<string, LastEvent>
 }
 
-/** Loads the streams of a batch. If `mayAssume`, those of which a commit brings a state are not read. */
+/** Loads the streams of a batch. */
 export const loadStreams = Effect.fnUntraced(function* (
   { cache, shapes }: CommitDeps,
   transaction: LogTransaction,
   batch: ReadonlyArray<PendingCommit>,
-  mayAssume: boolean,
 ): Effect.fn.Return<LoadedStreams, StorageError> {
   const streams = new Map<string, StreamState.StreamState>()
-  const assumed = new Map<string, LastEvent>()
   const long = new Set<string>()
   let toLoad = streamsToLoad(cache, batch)
-  if (mayAssume) {
-    for (const [key, { account_id, known, stream_id }] of toLoad) {
-      if (known?.last === undefined) continue
-      streams.set(key, known)
-      assumed.set(key, { account_id, stream_id, version: known.version, ...known.last })
-      toLoad.delete(key)
-    }
-  }
   while (toLoad.size > 0) {
     const read = yield* transaction.readStreams([...toLoad.values()].map((stream) => rangeOf(cache, stream)))
     const changed = new Map<string, StreamToLoad>()
@@ -62,7 +48,7 @@ export const loadStreams = Effect.fnUntraced(function* (
     }
     toLoad = changed
   }
-  return { streams, long, assumed }
+  return { streams, long }
 })
 
 const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingCommit>): Map<string, StreamToLoad> => {
@@ -79,7 +65,6 @@ const streamsToLoad = (cache: StreamStateCache, batch: ReadonlyArray<PendingComm
         aggregate,
         cached: cached ?? StreamState.initial(aggregate),
         isReadWhole: deferrals >= MAX_DEFERRALS || other?.isReadWhole === true,
-        known: other === undefined ? known : undefined,
       })
     }
   }

@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
-import type { AccountFact, AccountNeeds, DomainFact, Facts, OfAccount } from "./Facts.ts"
+import type { AccountFact, AccountNeeds, DomainFact, Facts } from "./Facts.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
@@ -14,6 +14,10 @@ import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
+
+interface OfAccount {
+  readonly account_id: string
+}
 
 /** One row of the statement: a fact and its kind. */
 type FactRow =

@@ -53,19 +53,3 @@ export interface Facts {
   readonly clock: (account: AccountId, id: string) => ClockFact | undefined
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }
-
-/** Facts that a batch is decided by and has not read. */
-export interface AssumedFacts {
-  /** Subscriptions of accounts, by their live ids; all subscriptions that they have. */
-  readonly subscriptions: ReadonlyMap<string, ReadonlyArray<SubscriptionFact>>
-  /** Accounts, by their live ids. */
-  readonly accounts: ReadonlyArray<OfAccount & { readonly version: number }>
-  readonly domains: ReadonlyArray<OfAccount & { readonly id: string; readonly version: number }>
-  /** Addresses that are not suppressed. */
-  readonly addresses: ReadonlyArray<OfAccount & { readonly address: string }>
-  /** Months in which no more than so many recipients were accepted before the batch. */
-  readonly usage: ReadonlyArray<OfAccount & { readonly month: string; readonly atMost: number }>
-}
-export interface OfAccount {
-  readonly account_id: string
-}

@@ -1,6 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { Fragment } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
 import { type Claim, claimKey, type StoredAnswer } from "./Claim.ts"
 
@@ -30,7 +29,7 @@ export const insert = Effect.fnUntraced(function* (
 })
 
 /** Part of a statement that stores answers and returns those whose keys are not taken. */
-export const insertion = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredAnswer>, now: string) => sql`
+const insertion = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredAnswer>, now: string) => sql`
   INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
   SELECT * FROM unnest(${Arrays.texts(answers.map((answer) => answer.account_id))},
     ${Arrays.texts(answers.map((answer) => answer.route))}, ${Arrays.texts(answers.map((answer) => answer.key))},
@@ -42,7 +41,3 @@ export const insertion = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredA
     SET fingerprint = excluded.fingerprint, answer = excluded.answer, expires_at = excluded.expires_at
     WHERE k.expires_at <= ${now}::timestamptz
   RETURNING account_id, route, key, fingerprint`
-
-/** Condition that all answers were stored that a part of the statement stores. */
-export const areStored = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredAnswer>, part: Fragment) =>
-  sql`${answers.length}::int = (SELECT count(*) FROM ${part})`

@@ -27,16 +27,12 @@ export const share = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =
     ) AS keys
   ) AS taking`
 
-export interface Begun {
-  readonly xmin: string
-}
-
 /**
  * First statement of each transaction: locks its accounts in the order of the key, then announces its writes to the readers
  * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
  * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
  */
-export const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql<Begun>`
+export const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql`
   WITH locked AS MATERIALIZED (
     SELECT count(taken) AS locks FROM (
       SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
@@ -45,7 +41,7 @@ export const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: Transac
       ) AS keys
     ) AS taking
   )
-  SELECT pg_current_xact_id()::xid::text AS xmin FROM locked CROSS JOIN LATERAL (${Watermark.announcement(sql, sql`locked.locks >= 0`)}) AS announcement`
+  SELECT 1 AS begun FROM locked CROSS JOIN LATERAL (${Watermark.announcement(sql, sql`locked.locks >= 0`)}) AS announcement`
 
 /** Locks accounts exclusively until the end of the transaction: no commit of them is under way then. */
 export const lockAccounts = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>

@@ -1,5 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { AnyAggregate, EventRow, Recorded } from "./RecordedEvents.ts"
+import type { AnyAggregate, Recorded } from "./RecordedEvents.ts"
 
 export interface StreamRef {
   readonly account_id: AccountId
@@ -21,6 +21,3 @@ export interface ChangedStream extends StreamRef {
   /** Events that the batch appends. */
   readonly added: ReadonlyArray<Recorded>
 }
-
-/** The last event of a stream when it was read, and the transaction that wrote its row. */
-export type LastEvent = StreamRef & Pick<EventRow, "version" | "event_id" | "xmin">

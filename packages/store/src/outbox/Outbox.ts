@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { HeldLease, LeaseFact, OutboxRow, RowClaim } from "./OutboxRow.ts"
+import type { LeaseFact, OutboxRow } from "./OutboxRow.ts"
 import { type CellName, FIRST } from "../cell/CellName.ts"
 import { CurrentCell } from "../cell/CurrentCell.ts"
 import * as Arrays from "../postgres/Arrays.ts"
@@ -30,7 +30,7 @@ export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => s
   UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL WHERE id = ANY(${ids}::text[])`
 
 /**
- * Deletes rows and returns the leases that they were under. Locks them in the order in which `hold` does: by the plan of the
+ * Deletes rows. Locks them in the order in which `hold` does: by the plan of the
  * connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
  */
 export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell: CellName) => {
@@ -38,12 +38,6 @@ export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell:
   const locked = sql`ARRAY(SELECT id FROM outbox WHERE id = ANY(${rows}) ORDER BY id FOR UPDATE)`
   return sql`DELETE FROM outbox WHERE id = ANY(${cell === FIRST ? rows : locked}) RETURNING id, lease_token`
 }
-
-/** Condition that all rows of these leases are among the rows of a relation, and still under them. */
-export const areHeld = (sql: PgClient.PgClient, leases: ReadonlyArray<HeldLease>, rows: Fragment) => sql`
-  ${leases.length}::int = (
-    SELECT count(*) FROM ${rows} AS r
-    WHERE r.id || ' ' || r.lease_token = ANY(${leases.map(({ id, token }) => `${id} ${token}`)}::text[]))`
 
 /**
  * Inserts rows, or moves existing ones to a new time. Leases and pauses that a receiving site asked for stay. At most
@@ -59,18 +53,17 @@ export const insert = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, 
   WITH armed AS (${rows(sql, armed, now)}) SELECT 1 AS armed`
 
 /** The insertion as part of a statement. */
-export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string, claim?: RowClaim) => {
+export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => {
   const clocks = clockPart(sql, armed)
-  const lease = leasePart(sql, armed, claim)
   return sql`
-  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready${lease.columns})
+  INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready)
   SELECT id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns},
-    available_at <= ${now}::timestamptz${lease.selected}
+    available_at <= ${now}::timestamptz
   FROM unnest(${Arrays.texts(armed.map((row) => row.id))}, ${Arrays.texts(armed.map((row) => row.account_id))},
     ${Arrays.texts(armed.map((row) => row.kind))}, ${Arrays.texts(armed.map((row) => row.stream_id))},
     ${Arrays.texts(armed.map((row) => row.available_at))}::timestamptz[], ${Arrays.ints(armed.map((row) => row.attempt))},
-    ${Arrays.jsonbs(armed.map((row) => row.payload))}${clocks.values}${lease.values})
-    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}${lease.names})
+    ${Arrays.jsonbs(armed.map((row) => row.payload))}${clocks.values})
+    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns})
   ON CONFLICT (id) DO UPDATE
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
       payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${clocks.updates}`
@@ -86,19 +79,6 @@ const clockPart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) =>
         updates: sql`, clock_due = excluded.clock_due`,
       }
     : { columns: sql``, values: sql``, updates: sql`` }
-
-/** The leases of claimed rows. They begin with the statement, because its transaction may have begun long before. */
-const leasePart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, claim: RowClaim | undefined) =>
-  claim === undefined || claim.ids.size === 0
-    ? { columns: sql``, selected: sql``, values: sql``, names: sql`` }
-    : {
-        columns: sql`, lease_token, lease_owner, lease_until`,
-        selected: sql`,
-    CASE WHEN claimed THEN ${claim.token}::text END, CASE WHEN claimed THEN ${claim.owner}::text END,
-    CASE WHEN claimed THEN statement_timestamp() + make_interval(secs => ${Duration.toSeconds(LEASE)}::float8) END`,
-        values: sql`, ${armed.map(({ id }) => claim.ids.has(id))}::bool[]`,
-        names: sql`, claimed`,
-      }
 
 /** Returns the kinds of which a row is due now. */
 export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<OutboxRow["kind"]> => [

@@ -19,15 +19,6 @@ export interface OutboxRow {
   readonly clock_due?: string | null
 }
 
-/** Rows that the transaction which inserts them leases to a pipeline of its process. */
-export interface RowClaim {
-  readonly token: string
-  /** Id of the process. */
-  readonly owner: string
-  /** Ids of the claimed rows, which may be none. */
-  readonly ids: ReadonlySet<string>
-}
-
 export interface LeaseFact {
   readonly id: string
   readonly lease_token: string | null

@@ -10,7 +10,7 @@ import type { Needs } from "../facts/Facts.ts"
 import * as Leases from "../outbox/Leases.ts"
 import * as LostCalls from "./LostCalls.ts"
 import * as Metrics from "../log/Metrics.ts"
-import * as PendingDeliveries from "../deliveries/PendingDeliveries.ts"
+import * as PendingDeliveries from "../facts/PendingDeliveries.ts"
 
 const recovered = Metrics.seriesBy(
   Metric.counter("waybill_leases_recovered_total", {

@@ -1,5 +1,5 @@
 import * as Retry from "@waybill/mail/transport/Retry"
-import * as PendingDeliveries from "@waybill/store/deliveries/PendingDeliveries"
+import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect } from "effect"
 import * as Traces from "../../observability/Traces.ts"
@@ -28,19 +28,12 @@ const traced = <A, E, R>(
     "waybill.email_id": row.stream_id,
   })
 
-/** Reads what the deliveries need, of messages that were just accepted only what may have changed since. */
-const load = (jobs: ReadonlyArray<Pipeline.PipelineJob>) => {
-  const rows = jobs.map(({ row }) => row)
-  const accepted = new Map(jobs.flatMap(({ accepted, row }) => (accepted === undefined ? [] : [[row.id, accepted]])))
-  return accepted.size < rows.length ? PendingDeliveries.load(rows) : PendingDeliveries.loadAccepted(rows, accepted)
-}
-
 /** Delivers due messages, each by itself. */
 export const drainDeliveries = (options: DeliveryPipelineOptions) =>
   Effect.suspend(() => {
     const withMemory = SharedMemory.make(MAX_LARGE_BYTES)
     const prepare = (jobs: ReadonlyArray<Pipeline.PipelineJob>) =>
-      Effect.map(load(jobs), (loaded) =>
+      Effect.map(PendingDeliveries.load(jobs.map(({ row }) => row)), (loaded) =>
         jobs.map((job) => {
           const pending = loaded.get(job.row.id)
           const work = deliver(job, pending, { ...options, nextAttempt: options.nextAttempt ?? Retry.nextAttempt })

@@ -2,15 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { Commit, View } from "@waybill/store/commit/Commit"
-import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
-import * as GroupCommit from "@waybill/store/commit/GroupCommit"
-import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
-import type { AccountNeeds, Facts } from "@waybill/store/facts/Facts"
-import { MAX_BATCHES_IN_DOUBT, RememberedFacts, USAGE_MARGIN } from "@waybill/store/facts/RememberedFacts"
-import * as ReadModels from "@waybill/store/readmodels/ReadModels"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Layer, Result } from "effect"
-import { describe } from "vitest"
-import { assert, it, layer } from "../../support/effectTest.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { Refused, send } from "./commits.ts"
@@ -66,16 +60,16 @@ const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
   return rows[0]?.accepted
 })
 
-/** The store of another process, which remembers other facts and writes by a connection of its own. */
+/** The store of another process, which writes by a connection of its own. */
 const otherStore = Effect.map(Layer.build(EventStore.layer()), (services) => Context.get(services, EventStore))
 
 const isRefused = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && exit.cause.reasons.some((each) => each._tag === "Fail" && each.error instanceof Refused)
 
 layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { excludeTestServices: true })(
-  "facts that the process remembers",
+  "the facts of a commit",
   (it) => {
-    it.effect("decide as long as they hold", function* () {
+    it.effect("decide it", function* () {
       const { transact } = yield* EventStore
       const { account_id } = yield* account()
       const next = sending(account_id)
@@ -84,7 +78,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       assert.strictEqual(yield* accepted(account_id), 2)
     })
 
-    it.effect("are read again if an account, its domain or a suppression has changed", function* () {
+    it.effect("are those of now if an account, its domain or a suppression has changed", function* () {
       const sql = yield* PgClient.PgClient
       const { transact } = yield* EventStore
       const changed = Effect.fnUntraced(function* (
@@ -95,7 +89,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
         yield* change(ids)
         const { commit, seen } = sending(ids.account_id)
         yield* transact(commit)
-        assert.deepStrictEqual(seen, [FREE, { ...FREE, ...now }])
+        assert.deepStrictEqual(seen, [{ ...FREE, ...now }])
         assert.strictEqual(yield* accepted(ids.account_id), 2)
       })
       yield* changed(
@@ -124,7 +118,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       assert.deepStrictEqual(seen, [FREE])
     })
 
-    it.effect("are not assumed of an address that was suppressed when it was read", function* () {
+    it.effect("tell of a suppression each time", function* () {
       const sql = yield* PgClient.PgClient
       const { transact } = yield* EventStore
       const { account_id } = yield* account()
@@ -140,9 +134,9 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     it.effect("keep a quota exact, also between two processes", function* () {
       const stores = [yield* EventStore, yield* otherStore]
       const { account_id } = yield* account()
-      // The second process has read the usage as well, and then neither sees what the other accepts.
+      // Both processes accept at the same time.
       yield* (stores[1] ?? assert.fail("no store")).transact(sending(account_id).commit)
-      const quota = 2 * USAGE_MARGIN
+      const quota = 200
       const exits = yield* Effect.forEach(
         Array.from({ length: 2 * quota }),
         (_, nth) =>
@@ -159,19 +153,8 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       const { account_id } = yield* account()
       const { commit, seen } = sending(account_id, 2)
       assert.isTrue(Exit.isSuccess(yield* Effect.exit(transact(commit))))
-      assert.lengthOf(seen, 2)
+      assert.lengthOf(seen, 1)
       assert.isTrue(isRefused(yield* Effect.exit(transact(sending(account_id, 2).commit))))
-    })
-
-    it.effect("cost the other commits of a batch nothing but a second decision", function* () {
-      const sql = yield* PgClient.PgClient
-      const { transact } = yield* EventStore
-      const [one, other] = [yield* account(), yield* account()]
-      yield* suppress(sql, one.account_id, true)
-      const sends = [one, other, one, other].map(({ account_id }) => sending(account_id))
-      yield* Effect.forEach(sends, ({ commit }) => transact(commit), { concurrency: "unbounded" })
-      for (const { seen } of sends) assert.isAtMost(seen.length, 2)
-      assert.deepStrictEqual([yield* accepted(one.account_id), yield* accepted(other.account_id)], [3, 3])
     })
   },
 )
@@ -179,112 +162,3 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
 const suppress = (sql: PgClient.PgClient, account_id: string, active: boolean) => sql`
   INSERT INTO suppressions (account_id, address, version, id, reason, active, record)
   VALUES (${account_id}, ${ADDRESS}, 1, 'sup_1', 'bounce', ${active}, '{}')`
-
-describe("the memory of facts", () => {
-  const account_id = id("AccountId")
-  const wanted: AccountNeeds = { account_id, ...needs }
-  const facts: Facts = {
-    account: () => ({ version: 3, plan: "free", record: {} }),
-    domain: (_, name) => ({ id: "dom_1", version: 4, name, status: "verified" }),
-    suppression: (_, address) => (address === "bob@example.org" ? "bounce" : undefined),
-    acceptedIn: () => 800,
-    unsent: () => ({ bytes: 0, refunded: 0 }),
-    outbox: () => undefined,
-    countOf: () => 0,
-    clock: () => undefined,
-    subscriptions: () => [],
-  }
-
-  it("knows what was read, and how much may have been used since", () => {
-    const memory = new RememberedFacts()
-    assert.isUndefined(memory.find([wanted]))
-    memory.store([wanted], facts)
-    const { assumed, facts: remembered } = memory.find([wanted, wanted]) ?? assert.fail("not remembered")
-    assert.deepStrictEqual(assumed, {
-      subscriptions: new Map([[account_id, []]]),
-      accounts: [{ account_id, version: 3 }],
-      domains: [{ account_id, id: "dom_1", version: 4 }],
-      addresses: [{ account_id, address: ADDRESS }],
-      usage: [{ account_id, month: MONTH, atMost: 900 + USAGE_MARGIN }],
-    })
-    assert.strictEqual(remembered.acceptedIn(account_id, MONTH), 900 + USAGE_MARGIN)
-    memory.noteUsage([{ account_id, month: MONTH, delta: 80 }])
-    assert.strictEqual(memory.find([wanted])?.assumed.usage[0]?.atMost, 990 + USAGE_MARGIN)
-  })
-
-  it("does not find what is not known, suppressed, locked or counted", () => {
-    const memory = new RememberedFacts()
-    memory.store([{ ...wanted, addresses: ["bob@example.org"] }], facts)
-    assert.isDefined(memory.find([wanted]))
-    for (const other of [
-      { addresses: [ADDRESS, "bob@example.org"] },
-      { domains: ["other.test"] },
-      { month: "2026-12" },
-      { account_id: id("AccountId") },
-      { outbox: ["msg_1"] },
-      { clocks: ["clk_1"] },
-      { clocksOf: ["msg_1"] },
-      { countOf: "domain" as const },
-    ])
-      assert.isUndefined(memory.find([wanted, { ...wanted, ...other }]), JSON.stringify(other))
-  })
-
-  it("lets an account be read more often the more often it was wrong", () => {
-    const memory = new RememberedFacts()
-    memory.store([wanted], facts)
-    const reads = () => {
-      let count = 0
-      while (memory.find([wanted]) === undefined) count++
-      return count
-    }
-    for (const expected of [1, 2, 4, 8, 16, 32, MAX_BATCHES_IN_DOUBT, MAX_BATCHES_IN_DOUBT]) {
-      memory.doubt([wanted])
-      assert.strictEqual(reads(), expected)
-    }
-    for (let nth = 0; nth < MAX_BATCHES_IN_DOUBT; nth++) assert.strictEqual(reads(), 0)
-    memory.doubt([wanted])
-    assert.strictEqual(reads(), 1)
-  })
-})
-
-describe("a batch of sends", () => {
-  it.effect("reads facts once, and again after a refusal", () =>
-    Effect.gen(function* () {
-      const memory = MemoryLogStorage.make(ReadModels.readModels)
-      let reads = 0
-      const group = yield* GroupCommit.make({
-        ...makeDeps(),
-        storage: {
-          ...memory,
-          transaction: (scope, body, onWritten) =>
-            memory.transaction(
-              scope,
-              (transaction) =>
-                body({
-                  ...transaction,
-                  readFacts: (batch, now) =>
-                    Effect.tap(transaction.readFacts(batch, now), () => Effect.sync(() => reads++)),
-                }),
-              onWritten,
-            ),
-        },
-      })
-      const account_id = id("AccountId")
-      const submit = (over: Partial<Commit<EmailId, Refused>> = {}) =>
-        Effect.exit(group.submit(send(account_id, { needs: { addresses: [ADDRESS] }, ...over })))
-      yield* submit()
-      yield* submit()
-      assert.strictEqual(reads, 1)
-      const refused = yield* submit({ decide: () => Result.fail(new Refused({ why: "asked for" })) })
-      assert.isTrue(isRefused(refused))
-      assert.strictEqual(reads, 2)
-      const email = id("EmailId")
-      const part = { append: [{ aggregate: Email, id: email, events: [queued(email)] }], answer: email }
-      yield* submit({
-        streams: [{ aggregate: Email, id: email, isNew: true }],
-        decide: () => Result.succeed({ ...part, hasRefused: true }),
-      })
-      assert.strictEqual(reads, 3)
-    }).pipe(Effect.scoped),
-  )
-})

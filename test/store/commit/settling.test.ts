@@ -5,21 +5,16 @@ import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { type Commit, LeaseLost } from "@waybill/store/commit/Commit"
-import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
-import * as GroupCommit from "@waybill/store/commit/GroupCommit"
-import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
-import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Leases from "@waybill/store/outbox/Leases"
-import * as PendingDeliveries from "@waybill/store/deliveries/PendingDeliveries"
-import * as ReadModels from "@waybill/store/readmodels/ReadModels"
-import * as StreamState from "@waybill/store/streams/StreamState"
+import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
+import type * as StreamState from "@waybill/store/streams/StreamState"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
-import { describe } from "vitest"
-import { assert, it, layer } from "../../support/effectTest.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { committed, open, send } from "./commits.ts"
+import { open, send } from "./commits.ts"
 
 const RECIPIENT = "ana@example.org" as Address
 const LATER = "2999-01-01T00:00:00.000Z" as Timestamp.Timestamp
@@ -65,7 +60,7 @@ const together = <R>(effects: ReadonlyArray<Effect.Effect<unknown, unknown, R>>)
 const hasLostLease = (exit: Exit.Exit<unknown, unknown>): boolean =>
   Exit.isFailure(exit) && exit.cause.reasons.some((each) => each._tag === "Fail" && each.error instanceof LeaseLost)
 
-/** Accepts that many messages of one account and claims them; a first batch lets the store learn the account's webhooks. */
+/** Accepts that many messages of one account and claims them. */
 const claimed = Effect.fnUntraced(function* (count: number) {
   const sql = yield* PgClient.PgClient
   const { transact } = yield* EventStore
@@ -129,7 +124,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       assert.deepStrictEqual(yield* outboxRows, [{ id: one.row.id, lease_token: null }])
     })
 
-    it.effect("are decided again once all of a batch if one of their streams has changed", function* () {
+    it.effect("follow what was appended to their streams since", function* () {
       const { commit, transact } = yield* EventStore
       const claims = yield* claimed(6)
       const stale = claims.slice(1, 3)
@@ -137,13 +132,12 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       const settles = claims.map((claim) => settling(claim))
       const done = yield* together(settles.map(({ commit }) => transact(commit)))
       assert.isTrue(done.every(Exit.isSuccess))
-      for (const { seen } of settles) assert.isAtMost(seen.length, 2)
       for (const claim of claims)
         assert.deepStrictEqual(yield* historyOf(claim), stale.includes(claim) ? [QUEUED, OPENED, DONE] : [QUEUED, DONE])
       assert.deepStrictEqual(yield* outboxRows, [])
     })
 
-    it.effect("are decided again if the history was rewritten without a new event", function* () {
+    it.effect("are decided by a history that was rewritten without a new event", function* () {
       const sql = yield* PgClient.PgClient
       const { transact } = yield* EventStore
       const [claim] = yield* claimed(1)
@@ -151,7 +145,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       yield* sql`UPDATE events SET recorded_at = recorded_at WHERE stream_id = ${claim.row.stream_id}`
       const { commit, seen } = settling(claim)
       yield* transact(commit)
-      assert.lengthOf(seen, 2)
+      assert.lengthOf(seen, 1)
       assert.deepStrictEqual(yield* historyOf(claim), [QUEUED, DONE])
     })
 
@@ -166,7 +160,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       yield* transact(commit)
       assert.deepStrictEqual(
         seen.map((each) => each._tag === "Message" && Email.status(each)),
-        ["canceled", "queued"],
+        ["queued"],
       )
     })
 
@@ -238,14 +232,6 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       const [calls] = yield* sql<{ readonly count: number }>`
         SELECT count(*)::int AS count FROM outbox WHERE kind = 'webhook' AND stream_id = 'whk_1'`
       assert.deepStrictEqual(calls, { count: 2 })
-      assert.deepStrictEqual(
-        settles.map(({ seen }) => seen.length),
-        [2, 2],
-      )
-      // The webhook is known now.
-      const again = settling((yield* claimed(1))[0] ?? assert.fail("nothing claimed"))
-      yield* transact(again.commit)
-      assert.lengthOf(again.seen, 1)
     })
 
     it.effect("lock the rows of their leases in the order of ids, wherever they lie in the table", function* () {
@@ -297,85 +283,3 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
   },
 )
-
-/** The storage, with other reads in its transactions. */
-const withReads = (storage: LogStorage, reads: (transaction: LogTransaction) => LogTransaction): LogStorage => ({
-  ...storage,
-  transaction: (scope, body, onWritten) =>
-    storage.transaction(scope, (transaction) => body(reads(transaction)), onWritten),
-})
-
-describe("a batch of commits that know their streams", () => {
-  it.effect("reads no leases beside facts, unless they do not hold", () =>
-    Effect.gen(function* () {
-      const memory = MemoryLogStorage.make(ReadModels.readModels)
-      const leasesRead: Array<ReadonlyArray<string>> = []
-      const noting = (transaction: LogTransaction): LogTransaction => ({
-        ...transaction,
-        readFacts: (needs, now) => {
-          leasesRead.push(needs.flatMap(({ outbox }) => outbox ?? []))
-          return transaction.readFacts(needs, now)
-        },
-      })
-      const group = yield* GroupCommit.make({ ...makeDeps(), storage: withReads(memory, noting) })
-      const account_id = id("AccountId")
-      const { answer } = yield* committed(group.submit(send(account_id)))
-      leasesRead.length = 0
-      const lost = send(account_id, { leases: [{ id: answer, token: "former" }] })
-      const exits = yield* together([
-        group.submit(lost),
-        group.submit(send(account_id, { needs: { domains: ["acme.test"] } })),
-      ])
-      assert.deepStrictEqual(exits.map(hasLostLease), [true, false])
-      assert.deepStrictEqual(leasesRead, [[], [answer]])
-    }).pipe(Effect.scoped),
-  )
-
-  it.effect("reads neither streams nor facts", () =>
-    Effect.gen(function* () {
-      const memory = MemoryLogStorage.make(ReadModels.readModels)
-      let reads = 0
-      const counted = (transaction: LogTransaction): LogTransaction => ({
-        ...transaction,
-        readStreams: (ranges) =>
-          Effect.andThen(
-            Effect.sync(() => reads++),
-            transaction.readStreams(ranges),
-          ),
-        readFacts: (needs, now) =>
-          Effect.andThen(
-            Effect.sync(() => reads++),
-            transaction.readFacts(needs, now),
-          ),
-      })
-      const group = yield* GroupCommit.make({ ...makeDeps(), storage: withReads(memory, counted) })
-      const account_id = id("AccountId")
-      const { answer } = yield* committed(group.submit(send(account_id)))
-      assert.strictEqual(reads, 1)
-      const streams = yield* memory.readStreams([{ account_id, stream_id: answer }])
-      const known = StreamState.advance(
-        { schemaVersion: () => 1, upcast: (_, __, data) => data },
-        StreamState.initial(Email),
-        [...streams.values()].flat(),
-      )
-      const open = (version: number) =>
-        group.submit({
-          account_id,
-          streams: [{ aggregate: Email, id: answer, known: { ...known, version } }],
-          decide: (view) =>
-            Result.map(
-              Email.cancel(view.now as Timestamp.Timestamp)(view.state<Email.State>(Email, answer)),
-              (events) => ({
-                append: [{ aggregate: Email, id: answer, events }],
-                answer: view.version(answer),
-              }),
-            ),
-        })
-      const { answer: version } = yield* committed(open(1))
-      assert.deepStrictEqual([version, reads], [1, 1])
-      // The stream has grown since, so it is read, and then the message is canceled already.
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(open(1))))
-      assert.strictEqual(reads, 3)
-    }).pipe(Effect.scoped),
-  )
-})

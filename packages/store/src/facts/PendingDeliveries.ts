@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
-import type { AccountId, EventId } from "@waybill/domain/values/Id"
+import type { AccountId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -41,16 +41,6 @@ export interface PendingDelivery {
   readonly origin: Provenance.Provenance
 }
 
-/** A message as the commit that accepted it knows it, so that its first delivery does not read it again. */
-export interface AcceptedMessage extends Pick<PendingDelivery, "message" | "origin"> {
-  /** Body of a small message, if the commit stored it. */
-  readonly body: Uint8Array | undefined
-  /** Last event of the message, and the transaction that wrote it, if that is known. */
-  readonly version: number
-  readonly event_id: EventId
-  readonly xmin?: string | undefined
-}
-
 /** Returns the unfinished recipients whose time has come. */
 export const due = (message: Email.Message, now: Timestamp.Timestamp): ReadonlyArray<Recipient.Recipient> => {
   const first = message.scheduled_at ?? message.accepted.created_at
@@ -78,24 +68,6 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
   return yield* withCurrentState(sql, rows, loaded, clocks)
 })
 
-/** Reads only what may have changed since messages were accepted: the domains and suppressions, in two queries at once. */
-export const loadAccepted = Effect.fn("PendingDeliveries.loadAccepted")(function* (
-  rows: ReadonlyArray<Leased>,
-  accepted: ReadonlyMap<string, AcceptedMessage>,
-) {
-  const sql = yield* PgClient.PgClient
-  const loaded = new Map<string, Loaded>()
-  for (const [id, each] of accepted) {
-    const { body, message, origin } = each
-    loaded.set(id, { message, stream: streamOf(each), origin, content: body === undefined ? undefined : bodyOf(body) })
-  }
-  return yield* withCurrentState(sql, rows, loaded, NO_CLOCKS)
-})
-
-const streamOf = ({ event_id, message, version, xmin }: AcceptedMessage): PendingDelivery["stream"] =>
-  xmin === undefined ? undefined : { aggregate: Email, version, state: message, last: { event_id, xmin } }
-
-const NO_CLOCKS: ReadonlyMap<string, ClockFact> = new Map()
 const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()
 
 const withCurrentState = Effect.fnUntraced(function* (
