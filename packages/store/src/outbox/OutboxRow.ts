@@ -25,9 +25,3 @@ export interface LeaseFact {
   readonly lease_until: string | null
   readonly attempt: number
 }
-
-/** A lease that the holder of a row says that it has. */
-export interface HeldLease {
-  readonly id: string
-  readonly token: string
-}
