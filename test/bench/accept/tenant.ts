@@ -1,6 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Scope from "@waybill/domain/account/Scope"
-import * as CellName from "@waybill/store/cell/CellName"
+import * as CellName from "@waybill/store/routing/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"

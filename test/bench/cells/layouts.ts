@@ -1,5 +1,5 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Database from "@waybill/store/database/Database"
 import * as Migrations from "@waybill/store/database/Migrations"
 import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"

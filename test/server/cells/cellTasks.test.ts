@@ -1,5 +1,5 @@
-import { Cells } from "@waybill/store/cell/Cells"
-import { CurrentCell } from "@waybill/store/cell/CurrentCell"
+import { Cells } from "@waybill/store/routing/Cells"
+import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import { Deferred, Effect } from "effect"
 import * as CellTasks from "../../../apps/server/src/worker/CellTasks.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"

@@ -1,4 +1,4 @@
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Migrations from "@waybill/store/database/Migrations"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { PgClient } from "@effect/sql-pg"

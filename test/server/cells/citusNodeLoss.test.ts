@@ -1,5 +1,5 @@
 import * as Conservation from "@waybill/store/operations/Conservation"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted } from "effect"
 import * as Citus from "../../support/cells/citusDatabase.ts"

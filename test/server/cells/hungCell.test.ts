@@ -1,6 +1,6 @@
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { PgClient } from "@effect/sql-pg"

@@ -1,5 +1,5 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"

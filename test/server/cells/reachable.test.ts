@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as ReachableCells from "@waybill/store/cell/ReachableCells"
+import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import type * as Users from "@waybill/store/users/Users"
 import { Effect, Exit, Scope } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"

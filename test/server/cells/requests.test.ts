@@ -1,4 +1,4 @@
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import type * as Id from "@waybill/domain/values/Id"

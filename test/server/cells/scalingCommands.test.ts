@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Duration, Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"

@@ -1,5 +1,5 @@
 import { Unavailable } from "@waybill/store/postgres/Unavailable"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { Cause, Context, Effect, Exit, Fiber, Layer, type Redacted } from "effect"

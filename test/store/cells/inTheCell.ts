@@ -1,6 +1,6 @@
-import { Cells } from "@waybill/store/cell/Cells"
+import { Cells } from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { CurrentCell } from "@waybill/store/cell/CurrentCell"
+import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import { Effect, Layer } from "effect"
 
 const CELL = "cell_b"

@@ -1,11 +1,9 @@
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
-import * as Email from "@waybill/domain/email/Email"
 import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import { StreamTurns } from "@waybill/store/streams/StreamTurns"
-import { LruCache } from "@waybill/domain/collections/LruCache"
 import type { Facts } from "@waybill/store/facts/Facts"
 import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
 import { OutcomeUnknown, RowRejected } from "@waybill/store/postgres/StorageError"
@@ -38,10 +36,7 @@ interface Batch {
 }
 
 /** A group commit on a log whose batches are written and flushed only when a test lets them, and may be rejected. */
-const slowUnless = Effect.fnUntraced(function* (
-  isRejected: (size: number) => boolean,
-  subscriptions: ReturnType<Facts["subscriptions"]> = [],
-) {
+const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => boolean) {
   const batches: Array<Batch> = []
   let isOver = false
   const storage: LogStorage = {
@@ -64,10 +59,7 @@ const slowUnless = Effect.fnUntraced(function* (
           readFacts: (needs) => {
             batch.size = needs.length
             batches.push(batch)
-            return Effect.as(isOver ? Effect.void : Deferred.await(mayWrite), {
-              ...facts,
-              subscriptions: () => subscriptions,
-            })
+            return Effect.as(isOver ? Effect.void : Deferred.await(mayWrite), facts)
           },
         }
         const done = yield* body(transaction)
@@ -83,7 +75,6 @@ const slowUnless = Effect.fnUntraced(function* (
     kinds: { isOpen: () => true },
     consequences: Consequences.live,
     cache: StreamStateCache.make(),
-    subscribers: new LruCache({ maxEntries: 10 }),
     turns: new StreamTurns(),
     nextEventId: () => "" as EventId,
     nextDeliveryId: () => "" as WebhookDeliveryId,
@@ -93,13 +84,13 @@ const slowUnless = Effect.fnUntraced(function* (
     isOver = true
     return Effect.forEach(batches, ({ flush, write }) => Effect.andThen(write, flush), { discard: true })
   })
-  const submit = (count: number, streams = 0) =>
+  const submit = (count: number) =>
     Effect.gen(function* () {
       const callers: Array<Fiber.Fiber<unknown, unknown>> = []
       for (let nth = 0; nth < count; nth++) {
         const commit = {
           account_id: "acc" as AccountId,
-          streams: Array.from({ length: streams }, (_, index) => newStream(`email_${nth}_${index}`)),
+          streams: [],
           // Facts that are always read.
           needs: { clocks: ["clk_1"] },
           decide: () => Result.succeed({ append: [], answer: nth }),
@@ -114,7 +105,6 @@ const slowUnless = Effect.fnUntraced(function* (
   return { batches, submit, write: proceed("write"), flush: proceed("flush") }
 })
 const slow = slowUnless(() => false)
-const newStream = (id: string) => ({ aggregate: Email, id, isNew: true })
 
 /** Waits until nothing can continue by itself. */
 const settled = Effect.repeat(Effect.yieldNow, { times: 20 })
@@ -124,21 +114,6 @@ const sizes = (batches: ReadonlyArray<Batch>) => batches.map(({ size }) => size)
 const ENOUGH = GroupCommit.MIN_OVERLAP_COMMITS
 
 describe("group commit", () => {
-  it.effect("counts the calls of webhooks in the size of a batch", () =>
-    Effect.gen(function* () {
-      const [webhooks, streams] = [10, 20]
-      const account_id = "acc" as AccountId
-      const heard = Array.from({ length: webhooks }, (_, nth) => ({ account_id, id: `wh_${nth}`, events: ["*"] }))
-      const { batches, submit, write } = yield* slowUnless(() => false, heard)
-      yield* submit(1)
-      yield* submit(ENOUGH, streams)
-      yield* write(0)
-      assert.deepStrictEqual(sizes(batches), [1, 3])
-      assert.isAtMost(2 * webhooks * streams * 512, GroupCommit.MAX_BYTES_PER_BATCH)
-      assert.isAbove(3 * webhooks * streams * 512, GroupCommit.MAX_BYTES_PER_BATCH)
-    }),
-  )
-
   it.effect("starts the next batch while the previous one is flushed, not while it is written", () =>
     Effect.gen(function* () {
       const { batches, flush, submit, write } = yield* slow

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Placement from "@waybill/store/cells/Placement"
 import { EventStore } from "@waybill/store/commit/EventStore"

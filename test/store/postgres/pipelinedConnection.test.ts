@@ -1,4 +1,4 @@
-import * as PipelinedConnection from "@waybill/store/cell/PipelinedConnection"
+import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
 import * as Rests from "@waybill/store/postgres/Rests"
 import { PgClient } from "@effect/sql-pg"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import * as ReachableCells from "@waybill/store/cell/ReachableCells"
+import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { ReadModel } from "@waybill/store/readmodels/ReadModel"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"

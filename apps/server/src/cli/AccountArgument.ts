@@ -1,6 +1,6 @@
 import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Data, Effect, Option } from "effect"
 import { accountFlag } from "./accountFlag.ts"

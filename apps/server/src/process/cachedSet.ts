@@ -1,6 +1,6 @@
-import { type CellName, FIRST } from "@waybill/store/cell/CellName"
-import * as Cells from "@waybill/store/cell/Cells"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import { type CellName, FIRST } from "@waybill/store/routing/CellName"
+import * as Cells from "@waybill/store/routing/Cells"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Duration, Effect } from "effect"
 
 /** Timeout of one load; the next one tries again. */

@@ -1,6 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import { Effect, Schema } from "effect"

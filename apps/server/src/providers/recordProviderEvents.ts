@@ -1,5 +1,5 @@
 import { Unavailable } from "@waybill/store/postgres/Unavailable"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect, Exit } from "effect"

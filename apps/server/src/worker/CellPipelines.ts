@@ -1,5 +1,5 @@
-import type { CellName } from "@waybill/store/cell/CellName"
-import * as ForEachCell from "@waybill/store/cell/ForEachCell"
+import type { CellName } from "@waybill/store/routing/CellName"
+import * as ForEachCell from "@waybill/store/routing/ForEachCell"
 import { Effect, type Scope } from "effect"
 import type * as Graphile from "./Graphile.ts"
 import type { Pipeline } from "./Pipeline.ts"

@@ -1,6 +1,6 @@
-import type { CellName } from "@waybill/store/cell/CellName"
-import { Cells } from "@waybill/store/cell/Cells"
-import { inCell } from "@waybill/store/cell/CurrentCell"
+import type { CellName } from "@waybill/store/routing/CellName"
+import { Cells } from "@waybill/store/routing/Cells"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Cause, Duration, Effect, Fiber } from "effect"
 
 /**

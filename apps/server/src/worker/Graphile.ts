@@ -1,4 +1,4 @@
-import { type CellName, FIRST } from "@waybill/store/cell/CellName"
+import { type CellName, FIRST } from "@waybill/store/routing/CellName"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { Cause, type Context, Duration, Effect, Exit, Predicate, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"

@@ -17,19 +17,12 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
   const tokens = new LruCache<string, true>({ maxEntries: MAX_TOKENS })
   // A successor's row may also have been tried, by the process that died with it.
   const wasTried = (row: Leases.Leased) => tokens.get(row.token) === true || Leases.isTakenOver(row)
-  const knownRows = () => {
-    const ids = new Set(rows.all().map(({ row }) => row.id))
-    return ({ id }: Leases.Leased) => ids.has(id)
-  }
   let expectedUntil = -Infinity
-  const expectFrom = (now: number): void => void (expectedUntil = now + EXPECTED_MS)
   /** Frees such leases. If the row may have been tried before, its attempt is recorded as lost. */
   const release = Effect.gen(function* () {
-    const isKnownBefore = knownRows()
-    const held = yield* Leases.heldBy(owner)
-    // A transaction that was under way before the query, or is after it, may have committed its rows meanwhile.
-    const isKnownAfter = knownRows()
-    const unknown = held.filter((row) => row.kind === kind && !isKnownBefore(row) && !isKnownAfter(row))
+    // Taken before the query: a row that is settled meanwhile may still be in its answer. Nothing is claimed meanwhile.
+    const known = new Set(rows.all().map(({ row }) => row.id))
+    const unknown = (yield* Leases.heldBy(owner)).filter((row) => row.kind === kind && !known.has(row.id))
     yield* Leases.release(unknown.filter((row) => !wasTried(row)))
     yield* Reclaim.reclaim(unknown.filter(wasTried))
   })
@@ -38,7 +31,7 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
     remember: (token: string): void => tokens.set(token, true),
     release,
     /** Notes an outage of the database, after which leases may turn up. */
-    expect: Effect.map(MonotonicClock.millis, expectFrom),
+    expect: Effect.map(MonotonicClock.millis, (now) => void (expectedUntil = now + EXPECTED_MS)),
     releaseIfExpected: Effect.flatMap(MonotonicClock.millis, (now) => (now < expectedUntil ? release : Effect.void)),
   }
 }

@@ -1,6 +1,6 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
-import { Cells } from "@waybill/store/cell/Cells"
+import { Cells } from "@waybill/store/routing/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
-import * as Cells from "@waybill/store/cell/Cells"
-import * as ForEachCell from "@waybill/store/cell/ForEachCell"
+import * as Cells from "@waybill/store/routing/Cells"
+import * as ForEachCell from "@waybill/store/routing/ForEachCell"
 import * as CanceledContent from "@waybill/store/content/CanceledContent"
 import * as Content from "@waybill/store/content/Content"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"

@@ -2,8 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { type Cause, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { Availability } from "../availability/Availability.ts"
-import { Cells, type CellsShape } from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { Cells, type CellsShape } from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 
 /** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
 export const FLUSH_EVERY = Duration.seconds(5)

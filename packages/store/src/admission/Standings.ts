@@ -2,8 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
-import { Cells } from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { Cells } from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 
 /** The API key or dashboard session by which a running request was admitted, with the live account that owns it. */
 export type Bearer =

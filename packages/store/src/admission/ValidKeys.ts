@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { Cells } from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { Cells } from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 import type { GroupRow } from "./AdmissionStatement.ts"
 import * as RateWindows from "./RateWindows.ts"
 

@@ -1,9 +1,9 @@
 import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, type Duration, Effect, type Scope } from "effect"
 import { SqlError } from "effect/sql"
-import * as CellClient from "../cell/CellClient.ts"
-import { FIRST } from "../cell/CellName.ts"
-import { CurrentCell } from "../cell/CurrentCell.ts"
+import * as CellClient from "../routing/CellClient.ts"
+import { FIRST } from "../routing/CellName.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type Problem, problemOf } from "./Problem.ts"
 

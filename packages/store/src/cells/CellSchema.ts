@@ -3,9 +3,9 @@ import { Data, Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as Migrations from "../database/Migrations.ts"
-import * as CellName from "../cell/CellName.ts"
-import { Cells } from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import * as CellName from "../routing/CellName.ts"
+import { Cells } from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 import * as HomeTables from "./HomeTables.ts"
 
 /** A request of the operator about cells that cannot be fulfilled, with the reason in words. */

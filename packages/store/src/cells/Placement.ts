@@ -2,10 +2,10 @@ import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit } from "effect"
 import { Unavailable } from "../postgres/Unavailable.ts"
-import { type CellName, FIRST } from "../cell/CellName.ts"
-import { ANSWER_WITHIN, Cells } from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
-import * as Directory from "../cell/Directory.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import { ANSWER_WITHIN, Cells } from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
+import * as Directory from "../routing/Directory.ts"
 
 /** Age of a month whose mail still counts when a new account gets its cell. */
 export const COUNTED_FOR = Duration.days(7)

@@ -1,4 +1,3 @@
-import * as Livemode from "@waybill/domain/account/Livemode"
 import { Clock, DateTime, Effect, Exit, Result } from "effect"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS, type StoredAnswer } from "../idempotency/Claim.ts"
 import { type LoadedStreams, loadStreams } from "./loadStreams.ts"
@@ -56,7 +55,6 @@ export const attempt = Effect.fnUntraced(function* (
     ],
     { concurrency: "unbounded" },
   )
-  noteSubscribers(deps, batch, facts)
 
   const expires_at = DateTime.formatIso(DateTime.makeUnsafe(nowMillis + IDEMPOTENCY_TTL_MS))
   const writes = new BatchWrites(deps, streams, facts, { now, nowMillis, expires_at })
@@ -94,16 +92,6 @@ const needsOf = ({ commit: { account_id, leases, needs } }: PendingCommit): Acco
   ...needs,
   ...(leases === undefined ? {} : { outbox: [...(needs?.outbox ?? []), ...leases.map(({ id }) => id)] }),
 })
-
-/** Notes how many webhooks hear of the accounts of a batch, for the size of the next ones. */
-const noteSubscribers = (
-  { subscribers }: CommitDeps,
-  batch: ReadonlyArray<PendingCommit>,
-  facts: Pick<Facts, "subscriptions">,
-): void => {
-  for (const { commit } of batch)
-    subscribers.set(Livemode.liveAccountOf(commit.account_id), facts.subscriptions(commit.account_id).length)
-}
 
 type Decided = Pick<BatchResult, "outcomes" | "duplicates" | "deferred">
 

@@ -1,4 +1,3 @@
-import type { LruCache } from "@waybill/domain/collections/LruCache"
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import { Data, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
@@ -98,8 +97,6 @@ export interface CommitDeps {
   readonly kinds: EventKindsShape
   readonly consequences: Consequences
   readonly cache: StreamStateCache
-  /** Number of webhooks that heard of the events of an account last. */
-  readonly subscribers: LruCache<string, number>
   readonly turns: StreamTurns
   readonly nextEventId: (epochMillis: number) => EventId
   readonly nextDeliveryId: (epochMillis: number) => WebhookDeliveryId

@@ -1,4 +1,3 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
 import { PgClient } from "@effect/sql-pg"
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
@@ -6,14 +5,14 @@ import * as Id from "@waybill/domain/values/Id"
 import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effect"
 import * as Span from "@waybill/domain/flow/Span"
 import * as AccountNames from "./AccountNames.ts"
-import * as CellClient from "../cell/CellClient.ts"
-import { Cells, type CellsShape } from "../cell/Cells.ts"
-import { CurrentCell } from "../cell/CurrentCell.ts"
-import * as PerCell from "../cell/PerCell.ts"
+import * as CellClient from "../routing/CellClient.ts"
+import { Cells, type CellsShape } from "../routing/Cells.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as PerCell from "../routing/PerCell.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as IdBytes from "../streams/IdBytes.ts"
-import * as PipelinedConnection from "../cell/PipelinedConnection.ts"
+import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 import { Replica } from "../feed/Replica.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
@@ -135,8 +134,6 @@ export interface Options {
 }
 
 const READ_TRIES = 3
-/** Maximum number of accounts of which a process knows how many webhooks they have. */
-export const MAX_SUBSCRIBERS = 10_000
 
 /** Retries a read on another connection when its connection was lost. */
 const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A> =>
@@ -160,7 +157,6 @@ export const makeDeps = (
   kinds,
   consequences,
   cache: StreamStateCache.make(cacheLimits),
-  subscribers: new LruCache({ maxEntries: MAX_SUBSCRIBERS }),
   turns: new StreamTurns(),
   nextEventId: (epochMillis) => Id.make("EventId", epochMillis, IdBytes.next()),
   nextDeliveryId: (epochMillis) => Id.make("WebhookDeliveryId", epochMillis, IdBytes.next()),

@@ -1,4 +1,3 @@
-import * as Livemode from "@waybill/domain/account/Livemode"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import * as Availability from "../availability/Availability.ts"
@@ -33,10 +32,8 @@ export const MIN_SPLIT_COMMITS = 32
  * more commits arrive until then.
  */
 export const MIN_OVERLAP_COMMITS = 16
-/** A batch takes no more commits once it has this many bytes of content and of calls of webhooks. */
+/** A batch takes no more commits once it has this many bytes of content. */
 export const MAX_BYTES_PER_BATCH = 256 * 1024
-/** Approximate bytes that a call of a webhook writes. */
-const BYTES_PER_CALL = 512
 /** Maximum number of waiting commits; more callers wait until a place is free. */
 export const MAX_COMMITS_WAITING = 10_000
 /** Maximum number of long streams read at a time outside the batches. */
@@ -69,7 +66,7 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
         return Math.min(Math.max(half, MIN_SPLIT_COMMITS), MAX_COMMITS_PER_BATCH)
       },
       maxWeight: MAX_BYTES_PER_BATCH,
-      weightOf: ({ commit }) => (commit.bytes ?? 0) + bytesOfCalls(deps, commit),
+      weightOf: ({ commit }) => commit.bytes ?? 0,
       isExclusive: CommitBatch.isExclusive,
     },
     closed,
@@ -148,10 +145,6 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
       }),
   }
 })
-
-/** Approximate bytes of the calls of webhooks that a commit writes, one event for each of its streams. */
-const bytesOfCalls = ({ subscribers }: Deps, { account_id, streams }: Commit<unknown, unknown>): number =>
-  streams.length * (subscribers.get(Livemode.liveAccountOf(account_id)) ?? 0) * BYTES_PER_CALL
 
 const closed = Exit.die(new Error("the event store is closed"))
 

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Clock, DateTime, Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as AccountWrites from "../locks/AccountWrites.ts"
-import * as StrayAccounts from "../cell/StrayAccounts.ts"
+import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 

@@ -3,12 +3,12 @@ import { Context, Duration, Effect, Layer, type Redacted, Schedule } from "effec
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError } from "effect/sql"
 import * as Sockets from "../postgres/Sockets.ts"
-import * as CellClient from "../cell/CellClient.ts"
-import * as CellName from "../cell/CellName.ts"
-import { Cells } from "../cell/Cells.ts"
-import { CurrentCell } from "../cell/CurrentCell.ts"
-import * as Directory from "../cell/Directory.ts"
-import * as PerCell from "../cell/PerCell.ts"
+import * as CellClient from "../routing/CellClient.ts"
+import * as CellName from "../routing/CellName.ts"
+import { Cells } from "../routing/Cells.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as Directory from "../routing/Directory.ts"
+import * as PerCell from "../routing/PerCell.ts"
 
 /** Default number of connections of a process to Postgres, beside those of graphile-worker. */
 export const DEFAULT_CONNECTIONS = 10

@@ -6,8 +6,8 @@ import type { SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import * as AccountWrites from "../locks/AccountWrites.ts"
-import * as Cells from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import * as Cells from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 
 /**
  * Maximum number of reports of one day about a domain. Each mailbox provider sends one or a few; anybody can send more,

@@ -4,9 +4,9 @@ import { Data, Effect } from "effect"
 import { SqlError } from "effect/sql"
 import { Unavailable } from "../postgres/Unavailable.ts"
 import * as AccountLocks from "./AccountLocks.ts"
-import * as StrayAccounts from "../cell/StrayAccounts.ts"
-import { Cells, inCellOf } from "../cell/Cells.ts"
-import { CurrentCell, TransactionCell } from "../cell/CurrentCell.ts"
+import * as StrayAccounts from "../routing/StrayAccounts.ts"
+import { Cells, inCellOf } from "../routing/Cells.ts"
+import { CurrentCell, TransactionCell } from "../routing/CurrentCell.ts"
 
 /** An account has moved to another cell since the cell of a write was chosen. */
 export class AccountMoved extends Data.TaggedError("AccountMoved")<{}> {}

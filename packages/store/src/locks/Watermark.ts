@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
-import { FIRST } from "../cell/CellName.ts"
+import { FIRST } from "../routing/CellName.ts"
 
 /**
  * Key spaces of the announcements among the 64-bit advisory locks: 16 bits, then 48 bits of position. pg_locks shows the

@@ -1,10 +1,10 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
-import { type CellName, FIRST } from "../cell/CellName.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { inCell } from "../cell/CurrentCell.ts"
-import * as Directory from "../cell/Directory.ts"
+import { inCell } from "../routing/CurrentCell.ts"
+import * as Directory from "../routing/Directory.ts"
 
 /** Steps of a move. Until the last one the account is in its old cell. */
 export type Step = "draining" | "fenced" | "cleaning"

@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { CellName } from "../cell/CellName.ts"
+import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 import * as RowVersions from "./RowVersions.ts"
 

@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
-import type { CellName } from "../cell/CellName.ts"
+import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 
 /** An account and its test account. */

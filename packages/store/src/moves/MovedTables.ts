@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as IdKey from "../postgres/IdKey.ts"
-import type { CellName } from "../cell/CellName.ts"
+import type { CellName } from "../routing/CellName.ts"
 import * as HomeTables from "../cells/HomeTables.ts"
 
 /** A table of a cell whose rows belong to accounts. */

@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { CellName } from "../cell/CellName.ts"
+import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 
 /** Parts of a table by the hash of its key. Parts that nobody has changed since they were compared are not read again. */

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { type CellName, FIRST } from "../cell/CellName.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 
 /** A server of a Citus cluster. */
 export interface Node {

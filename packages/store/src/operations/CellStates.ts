@@ -1,10 +1,10 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { type CellName, FIRST } from "../cell/CellName.ts"
-import { Cells } from "../cell/Cells.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { inCell } from "../cell/CurrentCell.ts"
-import * as Directory from "../cell/Directory.ts"
+import { inCell } from "../routing/CurrentCell.ts"
+import * as Directory from "../routing/Directory.ts"
 
 export type State = "open" | "full" | "draining"
 

@@ -1,7 +1,7 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
 import { Clock, Data, Duration, Effect, Redacted, Result } from "effect"
 import pg from "pg"
-import * as CellName from "../cell/CellName.ts"
+import * as CellName from "../routing/CellName.ts"
 import * as Database from "../database/Database.ts"
 import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 import { Availability } from "../availability/Availability.ts"
-import type { CellName } from "../cell/CellName.ts"
-import { Cells } from "../cell/Cells.ts"
+import type { CellName } from "../routing/CellName.ts"
+import { Cells } from "../routing/Cells.ts"
 
 /** Time limit for the database to respond. */
 export const QUERY_TIMEOUT = "2 seconds"

@@ -1,8 +1,8 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import type { SqlError, Statement } from "effect/sql"
-import { Cells } from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { Cells } from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 import type * as Leases from "./Leases.ts"
 
 /**

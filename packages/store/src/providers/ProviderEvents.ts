@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import * as Cells from "../cell/Cells.ts"
+import * as Cells from "../routing/Cells.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ProviderMessages from "./ProviderMessages.ts"
 

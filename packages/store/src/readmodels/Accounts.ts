@@ -2,9 +2,9 @@ import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
-import * as Cells from "../cell/Cells.ts"
-import { CurrentCell } from "../cell/CurrentCell.ts"
-import * as StrayAccounts from "../cell/StrayAccounts.ts"
+import * as Cells from "../routing/Cells.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 export interface StoredAccount {

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/domain/Domain"
 import { Effect, Option } from "effect"
-import * as StrayAccounts from "../cell/StrayAccounts.ts"
+import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
-import * as Cells from "../cell/Cells.ts"
+import * as Cells from "../routing/Cells.ts"
 
 /**
  * Finds the account of an email, in all cells. A return path names only the email, and its MAC was verified before. Events

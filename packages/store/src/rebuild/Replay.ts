@@ -3,7 +3,7 @@ import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "ef
 import type { SqlError } from "effect/sql"
 import type pg from "pg"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
-import { FIRST } from "../cell/CellName.ts"
+import { FIRST } from "../routing/CellName.ts"
 import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
 

@@ -2,9 +2,9 @@ import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
-import { FIRST } from "../cell/CellName.ts"
+import { FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { CurrentCell } from "../cell/CurrentCell.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
 
 export interface TableSize {
   readonly name: string

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { FIRST } from "../cell/CellName.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { FIRST } from "../routing/CellName.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 import type { Level } from "./RequestLogBounds.ts"
 import * as LogDay from "./LogDay.ts"
 

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import * as Cells from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import * as Cells from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 
 /** Maximum number of pools of an instance. */
 export const MAX_POOLS = 100

@@ -1,8 +1,8 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { type CellName, FIRST } from "../cell/CellName.ts"
-import * as Cells from "../cell/Cells.ts"
-import { inCell } from "../cell/CurrentCell.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as Cells from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 
 /** Membership of a user in an account, which may have ended. */
 export interface Membership {

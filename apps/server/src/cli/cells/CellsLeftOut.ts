@@ -1,4 +1,4 @@
-import type { CellName } from "@waybill/store/cell/CellName"
+import type { CellName } from "@waybill/store/routing/CellName"
 import { Data, Effect } from "effect"
 
 /** Cells did not answer, so that a command did its work in the others only. */

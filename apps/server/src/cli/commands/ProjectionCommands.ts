@@ -1,4 +1,4 @@
-import * as CellName from "@waybill/store/cell/CellName"
+import * as CellName from "@waybill/store/routing/CellName"
 import type { Comparison } from "@waybill/store/rebuild/Compare"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { ReplayRefused } from "@waybill/store/rebuild/Replay"

@@ -1,5 +1,5 @@
-import type { CellName } from "@waybill/store/cell/CellName"
-import * as ReachableCells from "@waybill/store/cell/ReachableCells"
+import type { CellName } from "@waybill/store/routing/CellName"
+import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"

@@ -1,7 +1,7 @@
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import type * as Id from "@waybill/domain/values/Id"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Effect, Option } from "effect"

@@ -1,6 +1,6 @@
 import * as Email from "@waybill/domain/email/Email"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
-import * as Cells from "@waybill/store/cell/Cells"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as Content from "@waybill/store/content/Content"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"

@@ -38,7 +38,7 @@ const one: CellsShape = {
 }
 
 /** The cells of the database; without a directory of them there is only the first one. */
-export const Cells = Context.Reference<CellsShape>("@waybill/store/cell/Cells", { defaultValue: () => one })
+export const Cells = Context.Reference<CellsShape>("@waybill/store/routing/Cells", { defaultValue: () => one })
 
 /** Runs work in the cell of an account. */
 export const inCellOf = <A, E, R>(account_id: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>

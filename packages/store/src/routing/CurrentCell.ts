@@ -2,7 +2,7 @@ import { Context, Effect } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 
 /** The cell whose tables the statements of a fiber use. */
-export const CurrentCell = Context.Reference<CellName>("@waybill/store/cell/CurrentCell", {
+export const CurrentCell = Context.Reference<CellName>("@waybill/store/routing/CurrentCell", {
   defaultValue: () => FIRST,
 })
 

@@ -14,7 +14,7 @@ export const elsewhere = (sql: PgClient.PgClient, accounts: ReadonlyArray<string
  * Accounts, by their live ids, that have rows in the fiber's cell and are in another one: the copies of an unfinished move, and
  * what it has left behind. Work over all cells leaves them out, so that it sees each account once.
  */
-export const StrayAccounts = Context.Reference<ReadonlySet<string>>("@waybill/store/cell/StrayAccounts", {
+export const StrayAccounts = Context.Reference<ReadonlySet<string>>("@waybill/store/routing/StrayAccounts", {
   defaultValue: () => NONE,
 })
 
