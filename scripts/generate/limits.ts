@@ -1,19 +1,8 @@
-// Writes the generated parts of docs/limits.md and docs/security.md: `npm run limits`.
+// Writes the generated part of docs/limits.md: `npm run limits`.
 import { readFileSync, writeFileSync } from "node:fs"
-import {
-  BEGIN_BOUNDS,
-  BEGIN_LIMITS,
-  END_BOUNDS,
-  END_LIMITS,
-  writtenBounds,
-  writtenLimits,
-} from "../../test/house/bounds/bounds.ts"
+import { BEGIN_LIMITS, END_LIMITS, writtenLimits } from "../../test/house/bounds/bounds.ts"
 
-const write = (file: string, begin: string, end: string, part: string) => {
-  const text = readFileSync(file, "utf8")
-  const before = text.slice(0, text.indexOf(begin) + begin.length)
-  const after = text.slice(text.indexOf(end))
-  writeFileSync(file, `${before}\n\n${part}\n${after}`)
-}
-write("docs/limits.md", BEGIN_LIMITS, END_LIMITS, writtenLimits())
-write("docs/security.md", BEGIN_BOUNDS, END_BOUNDS, writtenBounds())
+const FILE = "docs/limits.md"
+const text = readFileSync(FILE, "utf8")
+const before = text.slice(0, text.indexOf(BEGIN_LIMITS) + BEGIN_LIMITS.length)
+writeFileSync(FILE, `${before}\n\n${writtenLimits()}\n${text.slice(text.indexOf(END_LIMITS))}`)

@@ -146,6 +146,7 @@ const TIMEOUTS = { headers_ms: 300, request_ms: 600, check_ms: 50, stalled_ms: 1
 layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, timeout: "60 seconds" })(
   "mangled bytes",
   (it) => {
+    // threat: invalid-input
     it.effect(
       "over HTTP get an answer or a closed connection, never an internal error, and leak no memory",
       function* () {

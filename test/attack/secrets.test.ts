@@ -53,6 +53,7 @@ const sendRequest = (base: string, method: string, where: string, key: string | 
   })
 
 layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any output", (it) => {
+  // threat: shown-secrets
   it.effect(
     "of a process with all logs: keys, passwords, sessions, webhooks, SMTP, mail, faults and its end",
     function* () {
@@ -231,6 +232,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
     4 * Duration.toMillis(TIMEOUT),
   )
 
+  // threat: shown-secrets
   it.effect(
     "of a process that cannot start or that lists its settings",
     function* () {

@@ -88,6 +88,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       TIMEOUT,
     )
 
+    // threat: docs-page
     it(
       "runs in an origin of its own, out of which no script reaches the dashboard",
       { timeout: TIMEOUT },

@@ -143,6 +143,7 @@ describe.skipIf(typeof browser === "string")(
       assert.deepEqual(await links.allTextContents(), ["http://localhost/", "https://example.org/real"])
     })
 
+    // threat: dashboard-text
     it("shows hidden characters of a subject and isolates its text direction", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       await instance.request("POST", "/email/send", {

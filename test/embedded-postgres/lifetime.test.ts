@@ -35,6 +35,7 @@ describe("embedded server", () => {
     assert.isFalse(yield* Effect.promise(() => exists(path.join(dataDir, "holder"))))
   })
 
+  // threat: local-users
   it.live("the password is private and required", function* () {
     const dataDir = yield* servedBefore(yield* folder)
     const server = yield* EmbeddedPostgres.start({ dataDir, settings })

@@ -51,6 +51,7 @@ const LOCKS = [
 ]
 
 describe("licences", () => {
+  // threat: licences
   it("every package that runs in production has a permissive licence", () => {
     const production = [...locked("package-lock.json"), ...locked("runtime/package-lock.json")].filter(
       ([path, entry]) => path.startsWith("node_modules/") && entry.link !== true && entry.dev !== true,
@@ -79,6 +80,7 @@ describe("licences", () => {
     )
   })
 
+  // threat: licences
   it("no package at all has a licence that passes itself on, not even where we only build with it", () => {
     const copyleft = /\b(?:A?GPL|LGPL|EUPL|SSPL|OSL|CPAL|BUSL|CC-BY-SA)/iu
     assert.deepStrictEqual(

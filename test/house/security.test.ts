@@ -1,22 +1,23 @@
 import { readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
+import { FILE, holders, threats, written } from "../../scripts/generate/threats.ts"
+import { MEMORY_MIB, STALL_MS } from "../attack/harness/Scenario.ts"
 
-/** The part before the resource limits, which another test compares with the code. */
-const [text = ""] = readFileSync("docs/security.md", "utf8").split("\n## Resource limits")
-
-const rows = [...text.matchAll(/\| `(test\/[^`]+)`: ([^|]+) \|$/gmu)].map(([, file = "", title = ""]) => ({
-  file,
-  title,
-}))
+const text = readFileSync(FILE, "utf8")
+const names = threats(text).map(({ name }) => name)
 
 describe("docs/security.md", () => {
-  it("names a test in each of its rows", () => {
-    const described = text.split("\n").filter((line) => /^\| (?!what must)[A-Z]/u.test(line))
-    assert.isAbove(described.length, 30)
-    assert.lengthOf(rows, described.length)
+  it("has the tests that name its threats: `npm run threats` writes them again", () => {
+    assert.deepStrictEqual(text.split("\n"), written(text).split("\n"))
   })
 
-  it.each(rows)("names a test that exists: $title", ({ file, title }) => {
-    assert.include(readFileSync(file, "utf8"), title)
+  it("has each threat that a test names, once, and no threat without a test", () => {
+    assert.isAbove(names.length, 50)
+    assert.deepStrictEqual(names.toSorted(), [...holders().keys()].toSorted())
+  })
+
+  it("has the limits of the attacks", () => {
+    assert.include(text, `| ${STALL_MS} ms |`)
+    assert.include(text, `| ${MEMORY_MIB} MiB, `)
   })
 })

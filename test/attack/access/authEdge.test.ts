@@ -50,6 +50,7 @@ const endpointsOf = async (oidc: Options["oidc"]): Promise<ReadonlyArray<string>
 }
 
 describe("the sign-in library", () => {
+  // threat: sign-in-library
   it("serves the endpoints that the dashboard uses and no others", async () => {
     const all = await endpointsOf(undefined)
     const open = all.filter((each) => {
@@ -109,6 +110,7 @@ const BAD_TEXTS = [
 ]
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth", (it) => {
+  // threat: sign-in-library
   it.effect(
     "an invalid field in any body is refused in Waybill's error shape before the library sees it",
     function* () {
@@ -134,6 +136,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("/auth"
     },
   )
 
+  // threat: sign-in-library
   it.effect("an unexpected query is refused, and a callback leads only to pages of this site", function* () {
     const { url } = yield* House
     const page = browser(url)
@@ -170,6 +173,7 @@ const isOurs = (line: string): boolean => {
 layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })(
   "/auth with a failing database",
   (it) => {
+    // threat: sign-in-library
     it.effect(
       "only Waybill's logger reports the error, and no row, address, token or statement is in logs or answers",
       function* () {

@@ -120,6 +120,7 @@ const underV1 = operations.filter(({ path }) => path.startsWith("/v1/"))
 const ruleOf = ({ id }: Operation) => BoundKeys.ruleOf(...(id.split(".") as [string, string]))
 
 describe("bound keys", () => {
+  // threat: bound-keys
   plain("every endpoint has a rule for bound keys and a test of the rule", () => {
     const decided = Object.entries(BoundKeys.RULES).flatMap(([group, rules]) =>
       Object.keys(rules).map((endpoint) => `${group}.${endpoint}`),
@@ -137,6 +138,7 @@ describe("bound keys", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a key bound to a domain", (it) => {
+  // threat: bound-keys
   it.effect(
     "gets a 403 at every endpoint that names a resource of another domain, which stays unchanged",
     function* () {
@@ -157,6 +159,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     },
   )
 
+  // threat: bound-keys
   it.effect("gets a 403 at every endpoint that belongs to the whole account", function* () {
     const at = yield* setUp
     const whole = underV1.filter((each) => ruleOf(each) === "whole account")
@@ -172,6 +175,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
   })
 
+  // threat: bound-keys
   it.effect("lists, counts and deletes only what belongs to its domain", function* () {
     const at = yield* setUp
     const get = (path: string) => at.request(at.bound, "GET", path)
@@ -229,6 +233,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     )
   })
 
+  // threat: key-limits
   it.effect("creates only keys with the same binding, no later expiry and no wider addresses", function* () {
     const { account, request, world } = yield* setUp
     const { secret: limited } = yield* world.key(account, {
@@ -277,6 +282,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.strictEqual(link.json.error.reason, "key_is_restricted")
   })
 
+  // threat: bound-keys
   it.effect("never gets the answer to a key with another binding under the same idempotency key", function* () {
     const at = yield* setUp
     const once = (key: string, path: string, body?: unknown) =>
@@ -307,6 +313,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a key that may only send", (it) => {
+  // threat: bound-keys
   it.effect("gets the status of a mail from cancel and reschedule, but neither content nor recipients", function* () {
     const at = yield* setUp
     const { secret: sender } = yield* at.world.key(at.account, { scopes: ["email:send"] })
@@ -336,6 +343,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 })
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a bound key over SMTP", (it) => {
+  // threat: bound-keys
   it.effect(
     "never learns of a message that a key with another binding submitted under the same idempotency key",
     function* () {

@@ -29,6 +29,7 @@ const neighbourOf = (secret: string) => {
 const unknownKey = (nth: number) => ApiKeySecret.encode(new Uint8Array(ApiKeySecret.RANDOM_BYTES).fill(nth))
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("an API key", (it) => {
+  // threat: guessed-keys
   it.effect("is looked up only by its hash, with one statement and one plan for any input", function* () {
     const world = yield* HttpWorld
     const { sql } = world
@@ -90,6 +91,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 })
 
 layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, timeout: "60 seconds" })("keys", (it) => {
+  // threat: guessed-keys
   it.effect("guesses over HTTP and SMTP share one limit, which never affects the owner of a key", function* () {
     const world = yield* HttpWorld
     const { secret } = yield* world.key(yield* world.account())

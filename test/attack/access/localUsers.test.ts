@@ -88,6 +88,7 @@ const filesOfOthers = (cluster: string, uid: number) =>
   })
 
 describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on Linux)", () => {
+  // threat: local-users
   it.live("is closed to other programs of the machine and to the server of another installation", function* () {
     const [first, second] = [yield* servedBefore(yield* folder), yield* servedBefore(yield* folder)]
     const one = yield* serve({ dataDir: first, settings })
@@ -101,6 +102,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on 
     assert.lengthOf(yield* query(one.answer.url, "SELECT 1"), 1)
   })
 
+  // threat: local-users
   it.live("has a user id that a copy of its folder does not share", function* () {
     const original = yield* servedBefore(yield* folder)
     const first = yield* serve({ dataDir: original, settings })
@@ -118,6 +120,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on 
     assert.strictEqual(yield* owner(`/proc/${restarted.answer.pid}`), mine)
   })
 
+  // threat: local-users
   it.live("takes another user id if another program runs with its user id", function* () {
     const parent = yield* folder
     const rootHome = path.join(parent, "lib")
@@ -135,6 +138,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on 
     assert.deepStrictEqual(yield* Effect.promise(() => fs.readdir(path.join(rootHome, "users"))), [String(other)])
   })
 
+  // threat: local-users
   it.live("takes over a cluster of the user nobody, also after a start that was killed halfway", function* () {
     const dataDir = yield* folderOfNobody(yield* folder)
     const cluster = path.join(dataDir, "cluster")
@@ -152,6 +156,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on 
     assert.lengthOf(yield* query(answer.url, "SELECT 1"), 1)
   })
 
+  // threat: local-users
   it.live("changes no file outside a crafted cluster of the user nobody", function* () {
     const parent = yield* folder
     const dataDir = yield* folderOfNobody(parent)
@@ -191,6 +196,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on 
     }),
   )
 
+  // threat: local-users
   it.live("does not take over a cluster while a program of the user nobody has it open", function* () {
     const dataDir = yield* folderOfNobody(yield* folder)
     const cluster = path.join(dataDir, "cluster")
@@ -201,6 +207,7 @@ describe.skipIf(!isRoot || !isLinux)("the embedded Postgres of root (as root on 
     yield* serve({ dataDir, settings })
   })
 
+  // threat: local-users
   it.live("denies the files of initdb to other programs of the user that initdb runs as", function* () {
     const parent = yield* folder
     const { go, installed, waiting } = yield* haltingPostgres(parent)

@@ -34,6 +34,7 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team", (it) => {
+  // threat: member-takeover
   it.effect("a key can neither create, change, remove nor impersonate an owner", function* () {
     const { byKey, name, operator, setPassword, signedIn } = yield* setUp
     const memberWithRole = (email: string, role: string) => ({ email: `${email}-${name}@example.org`, role })
@@ -64,6 +65,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     assert.deepStrictEqual(reasonOf(yield* byKey("POST", `${olgaPath}/link`)), [422, "member_has_joined"])
   })
 
+  // threat: member-takeover
   it.effect("an owner cannot create a link for a member who has signed in, even after changing the role", function* () {
     const { name, operator, setPassword, signedIn } = yield* setUp
     const ownerInvitation = (email: string) => ({ body: { email: `${email}-${name}@example.org`, role: "owner" } })
@@ -87,6 +89,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     assert.strictEqual((yield* operator.request("POST", `/v1/members/${eve.json.member.id}/link`)).status, 200)
   })
 
+  // threat: member-takeover
   it.effect("a link is invalid once the member has joined or has another role", function* () {
     const { byKey, name, operator, setPassword, signedIn } = yield* setUp
     const email = `vic-${name}@example.org`
@@ -103,6 +106,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     assert.strictEqual((yield* setPassword(wanda.json.url)).status, 400)
   })
 
+  // threat: key-limits
   it.effect("a key with limits cannot manage members, because a sign-in would not have these limits", function* () {
     const { byKey, name } = yield* setUp
     const limited = [
@@ -120,6 +124,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     }
   })
 
+  // threat: changed-account
   it.effect(
     "an invitation gets the same answer and reserves no address, whether or not another account knows the address",
     function* () {
@@ -162,6 +167,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     },
   )
 
+  // threat: changed-account
   it.effect("of concurrent invitations one per account succeeds, and the others leave no user behind", function* () {
     const { bea, byKey, name } = yield* setUp
     const body = { email: `race-${name}@example.org`, role: "member" }
@@ -181,6 +187,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
     assert.strictEqual((yield* sql`SELECT id FROM users WHERE email = ${body.email}`).length, 2)
   })
 
+  // threat: operator-takeover
   it.effect("only operators change the role of an operator, and nobody gets a link for themselves", function* () {
     const { byKey, name, operator, setPassword, signedIn } = yield* setUp
     const { id } = (yield* operator.request("GET", "/v1/session")).json.actor

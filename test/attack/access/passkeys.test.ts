@@ -86,6 +86,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     assert.strictEqual((yield* page.request("GET", "/v1/session")).json.actor.id, pia.id)
   })
 
+  // threat: passkeys
   it.effect("is not registered with a wrong site, a wrong challenge or without user verification", function* () {
     const { device, member } = yield* setUp
     const { page } = yield* member
@@ -98,6 +99,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     assert.deepStrictEqual(JSON.parse((yield* page.request("GET", "/auth/passkey/list-user-passkeys")).json), [])
   })
 
+  // threat: passkeys
   it.effect("does not sign in with wrong client data, a lower counter or a signature by another key", function* () {
     const { device, member, url } = yield* setUp
     const { page } = yield* member
@@ -142,6 +144,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     assert.strictEqual((yield* signsIn(url, laptop, { counter: 30 })).seen.status, 200)
   })
 
+  // threat: passkeys
   it.effect("a challenge is valid once, in the browser and for the ceremony that requested it", function* () {
     const { device, member, url } = yield* setUp
     const { page } = yield* member
@@ -180,6 +183,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     assert.deepStrictEqual(reasonOf(yield* sendAuthentication(page, wrongCeremony)), [400, "challenge_not_found"])
   })
 
+  // threat: passkeys
   it.effect(
     "is registered only for the user of a recent session, and replaces no credential of another user",
     function* () {
@@ -208,6 +212,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     },
   )
 
+  // threat: passkeys
   it.effect(
     "only its owner removes it, after a sign-in within the last hour, and it then signs in no more",
     function* () {
@@ -227,6 +232,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
     },
   )
 
+  // threat: passkeys
   it.effect(
     "the cookie of a pending second factor, which has the same signature, is not accepted as a challenge",
     function* () {

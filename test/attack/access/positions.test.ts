@@ -20,6 +20,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
     return { ...customer, webhook: (yield* customer.call("POST", "/v1/webhooks", subscription)).json }
   })
 
+  // threat: positions
   it.effect("no answer contains a position of the log", function* () {
     const { account, call, webhook, world } = yield* setUp
     const email = yield* Webhooks.acceptEmail(account)
@@ -57,6 +58,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
     assert.strictEqual(new Set(cursors).size, cursors.length)
   })
 
+  // threat: positions
   it.effect("a cursor is a different text each time, whether the log has grown or not", function* () {
     const { call } = yield* setUp
     const other = yield* (yield* HttpWorld).account()
@@ -72,6 +74,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("the volume of other acc
     assert.strictEqual(seen.size, 12)
   })
 
+  // threat: positions
   it.effect("a cursor of another account or an invented one is refused", function* () {
     const { call, key, webhook, world } = yield* setUp
     const theirs = yield* world.account()

@@ -43,6 +43,7 @@ const isSignedIn = (page: ReturnType<typeof browser>) =>
   Effect.map(page.request("GET", "/v1/session"), ({ status }) => status === 200)
 
 layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 seconds" })("an identity provider", (it) => {
+  // threat: identity-provider
   it.effect("a sign-in at the provider still requires the second factor", function* () {
     const { email, id, link, operator, url } = yield* member
     const identity = person(email)
@@ -77,6 +78,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     assert.isTrue(yield* isSignedIn(pendingSignIn.page))
   })
 
+  // threat: identity-provider
   it.effect("only the first subject is bound to a user, also when several race", function* () {
     const { email, url } = yield* member
     const first = person(email)
@@ -110,6 +112,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     assert.strictEqual(signedIn.filter(Boolean).length, 1)
   })
 
+  // threat: identity-provider
   it.effect("an invitation by another account does not redirect a sign-in to that account", function* () {
     const { email, id, operator, url } = yield* member
     const bound = person(email)
@@ -133,6 +136,7 @@ layer(House.layerWith(settings), { excludeTestServices: true, timeout: "90 secon
     assert.isFalse(yield* isSignedIn(refused.page))
   })
 
+  // threat: identity-provider
   it.effect("an unverified address, an uninvited user or the state of another browser does not sign in", function* () {
     const { email, url } = yield* member
     const unverified = yield* signInAtProvider(url, { ...person(email), email_verified: false })

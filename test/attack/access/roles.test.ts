@@ -110,6 +110,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
     return page
   })
 
+  // threat: roles
   it.effect.each(["viewer", "member", "owner"] as const)(
     "with the role %s is refused at every endpoint outside that role",
     (role) =>

@@ -90,6 +90,7 @@ const resetRateWindows = Effect.gen(function* () {
 })
 
 layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds" })("a second factor", (it) => {
+  // threat: password-change
   it.effect("a trusted browser needs the code again after every kind of password change", function* () {
     const { email, factor, id, operator, page, setPassword, trust, url } = yield* member
     const trusted = yield* trust
@@ -122,6 +123,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     }
   })
 
+  // threat: password-change
   it.effect(
     "a trusted browser needs the code again after the second factor was removed and set up again",
     function* () {
@@ -137,6 +139,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     },
   )
 
+  // threat: password-change
   it.effect("a password change stops a sign-in that is in progress", function* () {
     const { beginSignIn, email, factor, id } = yield* member
     const sql = yield* PgClient.PgClient
@@ -156,6 +159,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     yield* heldWrites.drop
   })
 
+  // threat: reused-code
   it.effect("each code is valid once: not after enrolment, not if older, not in concurrent requests", function* () {
     const { beginSignIn, factor } = yield* member
     const submitCode = (page: Page, code: string) =>
@@ -171,6 +175,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     assert.deepStrictEqual(reasonOf(yield* submitCode(yield* beginSignIn(), factor.enrolled)), [401, "invalid_code"])
   })
 
+  // threat: reused-code
   it.effect("each backup code is valid once, also in concurrent requests", function* () {
     const { beginSignIn, factor } = yield* member
     const [code] = factor.backupCodes
@@ -187,6 +192,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     assert.strictEqual(repeated.status, 401)
   })
 
+  // threat: guessed-passwords
   it.effect(
     "guesses of codes and passwords within a session are limited on every path, also in parallel",
     function* () {
@@ -219,6 +225,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     },
   )
 
+  // threat: guessed-passwords
   it.effect("guesses of a code with the right password are limited over all browsers and addresses", function* () {
     const { beginSignIn } = yield* member
     const thieves = yield* Effect.forEach(Array.from({ length: 3 * TRIES_PER_MINUTE }), () => beginSignIn(), {

@@ -109,6 +109,7 @@ const setUp = Effect.gen(function* () {
 })
 
 layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds" })("sign-in", (it) => {
+  // threat: invalid-input
   it.effect("invalid data gets a 4xx, never an internal error", function* () {
     const { url } = yield* House
     let nth = 0
@@ -136,6 +137,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     }
   })
 
+  // threat: guessed-passwords
   it.effect("a wrong password and an unknown address get the same answer", function* () {
     const { owner, url } = yield* House
     const [wrong, nobody] = yield* Effect.all([
@@ -148,6 +150,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.deepStrictEqual([...wrong.headers.keys()].toSorted(), [...nobody.headers.keys()].toSorted())
   })
 
+  // threat: guessed-passwords
   it.effect(
     "more tries than a minute allows close one address, for the right password too, and no other address",
     function* () {
@@ -176,6 +179,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.strictEqual(statuses(seen).at(-1), 429)
   })
 
+  // threat: operator-takeover
   it.effect("neither a key nor another owner can create a link for an operator or remove an operator", function* () {
     const { bea, byKey, eve, operator, url } = yield* setUp
     for (const { id, reason } of [
@@ -204,6 +208,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.strictEqual((yield* useLink(url, helped.json.url)).status, 200)
   })
 
+  // threat: password-change
   it.effect("only the newest link is valid, and none after one was used", function* () {
     const { byKey, name, url } = yield* setUp
     const first = yield* byKey("POST", "/v1/members", { email: `ann-${name}@example.org`, role: "viewer" })
@@ -229,6 +234,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.deepStrictEqual(statuses(opened).toSorted(), [200, 400, 400, 400])
   })
 
+  // threat: password-change
   it.effect("a password change ends all other sessions and all links by other owners", function* () {
     const { eve, name, operator, url } = yield* setUp
     const otherSession = browser(url)
@@ -249,6 +255,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.strictEqual((yield* useLink(url, link)).status, 400)
   })
 
+  // threat: changed-account
   it.effect("an earlier password or link of one account does not sign in to another account", function* () {
     const { bea, byKey, name, url } = yield* setUp
     const carl = { email: `carl-${name}@example.org`, password: PASSWORD }
@@ -271,6 +278,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.deepInclude((yield* page.request("GET", "/v1/session")).json, { role: "member", operator: false })
   })
 
+  // threat: operator-takeover
   it.effect("an invitation of the address of an operator without an account creates another user", function* () {
     const { bea, byKey, name, url } = yield* setUp
     const dan = { email: `dan-${name}@example.org`, role: "member" }
@@ -294,6 +302,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.isFalse((yield* page.request("GET", "/v1/session")).json.operator)
   })
 
+  // threat: guessed-passwords
   it.effect("consecutive wrong codes lock the second factor, from whatever addresses they come", function* () {
     const { owner, url } = yield* House
     const page = browser(url)

@@ -65,6 +65,7 @@ describe("test keys", () => {
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
   "a test key with all its scopes",
   (it) => {
+    // threat: test-mail
     it.effect("is refused at live things, and asks in its own mode for the rest", function* () {
       const { call, keyWith, world } = yield* signUp({ domains: ["acme.test"] })
       const key = yield* keyWith({ mode: "test" })
@@ -101,6 +102,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       assert.lengthOf((yield* call("GET", "/v1/domains")).json.data, 1)
     })
 
+    // threat: test-mail
     it.effect("does not reach mail of the other mode by its id, nor does a live key", function* () {
       const { call, key: live, keyWith, send, world } = yield* signUp({ domains: ["acme.test"] })
       const test = yield* keyWith({ mode: "test" })

@@ -81,6 +81,7 @@ const SENT = 10
 const layers = HttpWorld.layer({ transport: "relay" })
 
 layer(layers, { excludeTestServices: true })("test mail", (it) => {
+  // threat: test-mail
   it.effect("never leaves, whichever door it comes through, while live mail does", function* () {
     const server = yield* SmtpServer.listen()
     yield* worker("relay", World.relay(server))
@@ -106,6 +107,7 @@ layer(layers, { excludeTestServices: true })("test mail", (it) => {
     assert.deepStrictEqual(reasonOf(yield* call("GET", "/v1/sandbox/messages")), [404, "route_not_found"])
   })
 
+  // threat: test-mail
   it.effect("never leaves by direct delivery, whichever door it comes through, while live mail does", function* () {
     const servers = yield* pair({})
     yield* worker("direct", directTransport(servers))

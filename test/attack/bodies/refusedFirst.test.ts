@@ -57,6 +57,7 @@ layer(HttpWorld.layer({ trustedProxies }), { excludeTestServices: true, timeout:
       assert.isAbove(ofKeys.length, 60)
     })
 
+    // threat: fan-out
     it.effect("gets its 403 at every endpoint and door before its body arrives", function* () {
       const { keyWith, world } = yield* setUp
       const keys = [yield* keyWith({ scopes: ["stats:read"] }), yield* keyWith({ scopes: ["email:send"] })]

@@ -24,6 +24,7 @@ const sizes = { chars: 1_000 }
 describe("the largest requests", () => {
   const routes = Routes.all()
 
+  // threat: bombs
   it("are sent to every route that the service adds to its router", () => {
     const files = fs.readdirSync(SERVER, { recursive: true, encoding: "utf8" }).filter((file) => file.endsWith(".ts"))
     const added = files.map((file) => [file, routesIn(file)] as const).filter(([, count]) => count > 0)

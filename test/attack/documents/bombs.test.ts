@@ -48,6 +48,7 @@ const BOMBS: Readonly<Record<string, string>> = {
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over SMTP", (it) => {
   for (const [name, bytes] of Object.entries(BOMBS)) {
+    // threat: bombs
     it.effect(
       `of ${name} gets a reply from both listeners, which continue to work`,
       () =>
@@ -111,6 +112,7 @@ const HTML = [
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("a document bomb over HTTP", (it) => {
   const setUp = signUp({ domains: ["acme.test"] })
 
+  // threat: endless-requests
   it.effect("a compressed body is refused and not decompressed", function* () {
     const { key, world } = yield* setUp
     const large = Buffer.from(JSON.stringify({ ...MESSAGE, text: "x".repeat(40_000_000) }))
@@ -130,6 +132,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     }
   })
 
+  // threat: bombs
   it.effect(
     "hostile HTML is delivered like any other mail and can be read back",
     function* () {

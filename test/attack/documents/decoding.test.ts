@@ -80,6 +80,7 @@ describe("decoding a request", () => {
     )
   })
 
+  // threat: bombs
   it.effect("lists 100 unknown fields, compares ten of them, and counts the others", function* () {
     const violations = yield* violationsOf(EmailMessage, { ...MESSAGE, ...numbered(MANY, "subjcet") })
     assert.deepStrictEqual([violations.details.length, violations.more], [Violations.MAX_DETAILS, MANY - 100])

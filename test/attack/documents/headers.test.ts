@@ -61,6 +61,7 @@ describe("the table of headers", () => {
       )
   })
 
+  // threat: forged-headers
   plain("forbidden headers of mail that was accepted earlier are not sent", () => {
     const composed = Compose.compose({
       id: "msg_01kakz5xq8e4vb2m0r7c3d9h1t" as EmailId,
@@ -89,6 +90,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     return { ...customer, send }
   })
 
+  // threat: forged-headers
   it.effect("a header that an author may not set is refused by name", function* () {
     const { send } = yield* setUp
     const { json, status } = yield* send(
@@ -103,6 +105,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     assert.strictEqual(allowed.status, 200)
   })
 
+  // threat: forged-headers
   it.effect("Sender follows the rule of From: one address of a verified domain that the key may use", function* () {
     const { call, key, keyWith, send } = yield* setUp
     const bound = yield* keyWith({ domain: "acme.test" })
@@ -156,6 +159,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("headers
     assert.deepStrictEqual(mail?.headers, { "X-Order": "x" })
   })
 
+  // threat: forged-headers
   it.effect("Sender follows the rule of From over SMTP too", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()

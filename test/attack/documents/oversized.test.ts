@@ -72,6 +72,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
   })
 
+  // threat: endless-requests
   it.effect("oversized paths, queries and headers are refused, and no answer is large", function* () {
     const { call } = yield* setUp
     for (const [method, path, body] of CALLS) {
@@ -101,6 +102,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     )
   })
 
+  // threat: endless-requests
   it.effect("oversized lines, logins, recipients and messages are refused over SMTP", function* () {
     const port = yield* Smtp.submission({ limits: { maxRecipients: 100 } })
     const acme = yield* Smtp.customer()

@@ -227,6 +227,7 @@ const LARGEST = DEFAULT_MAX_BODY_BYTES - 100_000
 const runningLayer = Running.layer.pipe(Layer.provideMerge(Database.layerFresh))
 
 layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the event loop is not blocked", (it) => {
+  // threat: blocked-loop
   it.effect(
     "by 200 submitted pathological mails and 200 pathological headers",
     function* () {
@@ -243,6 +244,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
     Duration.toMillis(TIMEOUT),
   )
 
+  // threat: blocked-loop
   it.effect(
     "by deriving text from 200 pathological pages of HTML or tracking the links of 200 more",
     function* () {
@@ -255,6 +257,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
     Duration.toMillis(TIMEOUT),
   )
 
+  // threat: blocked-loop
   it.effect(
     "by showing 200 pathological mails or previewing 200 with their images",
     function* () {
@@ -286,6 +289,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
     Duration.toMillis(TIMEOUT),
   )
 
+  // threat: blocked-loop
   it.effect(
     "by 200 pathological reports and 200 pathological bounces in prose from a recipient",
     function* () {
@@ -305,6 +309,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
     Duration.toMillis(TIMEOUT),
   )
 
+  // threat: blocked-loop
   it.effect(
     "by 200 pathological aggregate reports from a stranger",
     function* () {
@@ -318,6 +323,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
     Duration.toMillis(TIMEOUT),
   )
 
+  // threat: blocked-loop
   it.effect(
     "by a flood of mails that are slow to parse: the service answers, and stops on SIGTERM",
     () =>

@@ -71,6 +71,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })(
       }).pipe(Effect.provide(NoTimePool)),
     )
 
+    // threat: unread-reports
     it.effect("is kept unread and counted if it is a report", () =>
       Effect.gen(function* () {
         const before = yield* unread

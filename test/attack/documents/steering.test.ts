@@ -116,6 +116,7 @@ const steeringIn = (mails: ReadonlyArray<Relayed>) => {
 const OPTIONS = { excludeTestServices: true, timeout: "120 seconds" } as const
 
 layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
+  // threat: steering-headers
   it.effect("is refused by each API, which names it, and nothing of the request is sent", function* () {
     const { mails, request } = yield* setUp
     for (const [nth, [way, path, body]] of REQUESTS.entries()) {
@@ -174,6 +175,7 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
     ])
   })
 
+  // threat: steering-headers
   it.effect("is refused over SMTP with a 550 that names it, however it is written", function* () {
     const { key, mails, port } = yield* setUp
     const client = yield* Smtp.raw(port)
@@ -300,6 +302,7 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
     )
   })
 
+  // threat: steering-headers
   it.effect("is left out of mail that an earlier release accepted, which is logged", function* () {
     const { url } = yield* Database.Fresh
     const { at, mails } = yield* relay

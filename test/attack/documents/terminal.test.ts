@@ -64,6 +64,7 @@ describe("the output of programs", () => {
     assertPlain((second ?? "").replaceAll("\u001b[31m", ""), "guarded")
   })
 
+  // threat: terminal
   plain("every command prints with the one module that escapes", () => {
     const files = paths.filter((path) => /^apps\/server\/src\/(?:cli|operate)\//u.test(path))
     assert.isAbove(files.length, 20)
@@ -75,6 +76,7 @@ describe("the output of programs", () => {
     assert.include(read("apps/server/src/boot/main.ts").text, "Output.guarded(")
   })
 
+  // threat: terminal
   plain("log lines are escaped and decode to the same text", async () => {
     const lines: Array<string> = []
     const logger = Logger.map(Logs.lines, (line) => void lines.push(line))
@@ -86,6 +88,7 @@ describe("the output of programs", () => {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a name with escape sequences", (it) => {
+  // threat: terminal
   it.effect("every list of the command line escapes an old name in the database", function* () {
     const world = yield* HttpWorld
     const store = yield* EventStore
@@ -131,6 +134,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.strictEqual(json.name, EVIL)
   })
 
+  // threat: terminal
   it.effect("is refused wherever a name is set", function* () {
     const { account, call } = yield* signUp({ domains: ["acme.test"] })
     const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
@@ -175,6 +179,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 layer(House.layer, { excludeTestServices: true, timeout: "60 seconds" })(
   "a name with escape sequences in the dashboard",
   (it) => {
+    // threat: terminal
     it.effect("is refused for a user and for an account that an operator creates", function* () {
       const { owner, url } = yield* House
       const page = browser(url)

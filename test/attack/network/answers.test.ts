@@ -67,6 +67,7 @@ describe("an endless answer", () => {
     })
   }
 
+  // threat: endless-answers
   it.live(
     "of a webhook's endpoint is ended if the answer comes before the request or after a complete answer",
     function* () {
@@ -146,6 +147,7 @@ describe("a TLS handshake", () => {
     ({ server }) => Effect.sync(() => server.close()),
   )
 
+  // threat: endless-answers
   it.live("is made once per connection, also if the server requests renegotiation: webhooks, MTA-STS", () =>
     Effect.gen(function* () {
       const { handshakes, port } = yield* renegotiatingServer
@@ -204,6 +206,7 @@ describe("an endless reply", () => {
     })
   }
 
+  // threat: endless-answers
   it.live("unread replies are limited in bytes, so that they cannot fill the memory", function* () {
     const { port } = yield* Floods.listen({ forever: `220-${"x".repeat(60_000)}\r\n220 x\r\n` }, { atOnce: true })
     const wire = yield* Effect.promise((signal) => SmtpWire.connect({ host: "127.0.0.1", port }, 10_000, signal))

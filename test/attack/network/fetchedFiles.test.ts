@@ -19,6 +19,7 @@ const world = HttpWorld.layer({
 })
 
 layer(world, { excludeTestServices: true, timeout: "90 seconds" })("files that are fetched for requests", (it) => {
+  // threat: fetched-files
   it.effect("count in the memory of their account while the others are awaited", function* () {
     const { key, world } = yield* signUp({ domains: ["acme.test"] })
     const { promise: isGone, resolve: goAway } = Promise.withResolvers<void>()

@@ -39,6 +39,7 @@ describe("names in the operator's own DNS are hidden from a customer who adds a 
     )
   const visible = ({ records }: DomainCheck.Report) => records.map(({ error, found, status }) => [status, found, error])
 
+  // threat: internal-names
   it.effect("for a zone that only the operator's network serves", function* () {
     const operatorDns = yield* DnsServer.listen()
     const inside = {
@@ -63,6 +64,7 @@ describe("names in the operator's own DNS are hidden from a customer who adds a 
     assert.strictEqual((yield* checkDomain(operatorDns, operatorZones, [])).verdict, "verified")
   })
 
+  // threat: internal-names
   it.effect("for an alias in a zone of the customer", function* () {
     const served = { "acme.test": { NS: ["ns1.acme.test"] }, "ns1.acme.test": { A: ["127.0.0.1"] } } as const
     const alias = { CNAME: "db.inner.test" } as const

@@ -65,6 +65,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     ["the fast path of send", "/v1/email/send", 240 * 1024],
     ["a batch", "/v1/email/send/batch", 900 * 1024],
   ] as const)
+    // threat: memory-budgets
     it.effect(`with incomplete bodies gets a 503 at the budget of its account: ${way}`, function* () {
       const { call, key, world } = yield* setUp
       const many = Math.ceil(BUDGETS.bodies.holder_bytes / each) + 6
@@ -111,6 +112,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     }
   })
 
+  // threat: memory-budgets
   it.effect("of several accounts, each below its budget, leaves capacity for small requests", function* () {
     const each = 2 * MIB
     const { world } = yield* setUp
@@ -129,6 +131,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     }
   })
 
+  // threat: documents
   it.effect("that requests documents too often gets a 429 per address, and probes still get an answer", function* () {
     const { world } = yield* setUp
     // A minute may end during these requests.
@@ -160,6 +163,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
   excludeTestServices: true,
   timeout: "90 seconds",
 })("a crowd of HTTP clients that reads nothing", (it) => {
+  // threat: memory-budgets
   it.effect("with large unread answers gets a short 503 at the budget of its account", function* () {
     const { call, from, key, world } = yield* setUp
     // A body far larger than the buffers between two sockets of one machine.
@@ -181,6 +185,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
     assert.strictEqual(answer.json.content.text.length, 9 * MIB)
   })
 
+  // threat: documents
   it.effect("without reading shares one copy of the documentation", function* () {
     const { world } = yield* setUp
     // The documentation is built at the first request.

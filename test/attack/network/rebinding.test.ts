@@ -22,6 +22,7 @@ const requestAs = (port: number, path: string, host: string) =>
   )
 
 layer(Database.layerFresh, { excludeTestServices: true })("metrics", (it) => {
+  // threat: proxies
   it.effect(
     "are not served under a host name that a web page could point at this machine",
     function* () {

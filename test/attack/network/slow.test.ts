@@ -100,6 +100,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
     ],
     ["that reads no byte of its answer", "GET /large HTTP/1.1\r\nHost: x\r\n\r\n", { reads: false }],
   ] as const) {
+    // threat: slow-clients
     it.effect(`over HTTP ${client} is disconnected, and other clients get an answer`, function* () {
       const { port, counts, server } = yield* http
       yield* openMany(port, head, options)
@@ -162,6 +163,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       ["whose message never ends", (message: string) => message, { drip: "x\r\n" }],
       ["that reads no answers", () => ehlo, { drip: "RSET\r\n".repeat(2_000), reads: false }],
     ] as const) {
+      // threat: slow-clients
       it.effect(`on the listener for ${name} ${client} is disconnected, and its connections become free`, function* () {
         const { message, port } = yield* listen
         // The clients take all connections that an address may have.

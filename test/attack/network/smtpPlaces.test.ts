@@ -64,6 +64,7 @@ const clientHello = Effect.promise(async () => {
 const returnPath = { domain: World.RETURN_PATH.domain, secretKeys: [World.RETURN_PATH.secretKey] }
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP with many idle connections", (it) => {
+  // threat: smtp-connections
   it.effect("serves a client with a key beside 1,000 clients without a login, and keeps earlier logins", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()
@@ -128,6 +129,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
     }).pipe(Effect.timeout(TIMEOUT)),
   )
 
+  // threat: smtp-connections
   it.effect("accepts reports beside clients that fill the listener for reports", function* () {
     const limits = {
       maxConnections: 20,
@@ -150,6 +152,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
     }
   })
 
+  // threat: smtp-connections
   it.effect("disconnects unfinished TLS handshakes like clients without a login", function* () {
     const hello = yield* clientHello
     const limits = {
@@ -201,6 +204,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
     for (const reply of replies) assert.match(reply, /^220 /u)
   })
 
+  // threat: smtp-connections
   it.effect("refuses every TLS renegotiation", function* () {
     const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
     const answer = yield* Effect.promise(async () => {

@@ -117,6 +117,7 @@ describe("every special-purpose address", () => {
     }
   })
 
+  // threat: internal-addresses
   it("gets the same decision at creation and at dispatch, and so do its neighbours", () => {
     const bits = (ip: Uint8Array, step: bigint) => {
       const width = BigInt(ip.length * 8)

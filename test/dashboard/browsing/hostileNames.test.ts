@@ -145,6 +145,7 @@ describe.skipIf(typeof browser === "string")(
         assert.deepStrictEqual(wide, [])
       })
 
+    // threat: dashboard-text
     it("shows them in the search of everything and in the dialogs of their records", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       await page.getByRole("switch", { name: "Test mode" }).click()

@@ -29,6 +29,7 @@ const command = (over: Partial<ApiKey.Command> = {}): ApiKey.Command => ({
 const created = (over: Partial<ApiKey.Command> = {}) => happened(ApiKey, [], ApiKey.create(facts, command(over)))
 
 describe("API key", () => {
+  // threat: database-copy
   it("a created key holds its hash, never its secret", () => {
     const request = command({
       scopes: ["admin", "email:send", "admin"],

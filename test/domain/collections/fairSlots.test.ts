@@ -2,6 +2,7 @@ import { Effect, Fiber, Latch } from "effect"
 import * as FairSlots from "@waybill/domain/flow/FairSlots"
 import { assert, it } from "../../support/effectTest.ts"
 
+// threat: provider-calls
 it.effect("an owner whose work hangs leaves slots to the others", function* () {
   const slots = FairSlots.make({ all: 4, perOwner: 2 })
   const open = yield* Latch.make()

@@ -45,6 +45,7 @@ describe("cells that a spreadsheet would take for formulas", () => {
     "ana+tag@example.org",
   ]
 
+  // threat: formulas
   it("are written with an apostrophe, and read as they were", () => {
     const text = SuppressionFile.write(addresses.map(row))
     const cells = text.split("\n").slice(1, -1)

@@ -47,6 +47,7 @@ const NAMES = [
 ]
 
 describe("hidden characters", () => {
+  // threat: terminal
   it.each(TRICKS)("a hidden character is found, escaped and refused in a name: %s", (_, text) => {
     const name = Schema.is(Text.name(100))
     assert.deepStrictEqual([HiddenCharacters.hasHidden(text), name(text)], [true, false])

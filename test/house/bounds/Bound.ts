@@ -1,5 +1,5 @@
-/** Who can reach a bound. Nobody outside the code reaches an internal one, or only an attacker does. */
-export type Audience = "customer" | "operator" | "internal"
+/** Who can reach a bound. */
+export type Audience = "customer" | "operator"
 
 export interface Bound {
   readonly audience: Audience
@@ -29,4 +29,3 @@ const boundFor =
   })
 export const customer = boundFor("customer")
 export const operator = boundFor("operator")
-export const internal = boundFor("internal")

@@ -8,16 +8,14 @@ import { testModeBounds } from "./testModeBounds.ts"
 import { toolBounds } from "./toolBounds.ts"
 import { read } from "../source.ts"
 
-/** Groups of docs/security.md. */
-const SECURITY: ReadonlyArray<Group> = [...securityBounds, requestLogBounds]
-
 export const GROUPS: ReadonlyArray<Group> = [
   ...productBounds,
   sourceBounds,
   ...testModeBounds,
   clockBounds,
   ...toolBounds,
-  ...SECURITY,
+  ...securityBounds,
+  requestLogBounds,
 ]
 
 const declared = (constant: string, path: string): string => {
@@ -68,31 +66,12 @@ export const spoken = (constant: string, value: string): string => {
   return last === "" ? plain : `${plain} ${last === "CHARS" ? "characters" : last.toLowerCase()}`
 }
 
-export const BEGIN_BOUNDS = "<!-- bounds, written by scripts/generate/limits.ts -->"
-export const END_BOUNDS = "<!-- end of the bounds -->"
-
 /** Value of a bound, as the code has it. Throws where the code does not declare it. */
 export const valueOf = ({ constant, path, value }: Bound): string => {
   if (value === undefined) return spoken(constant, declared(constant, path))
   if (!read(path).text.includes(`const ${constant}:`)) throw new Error(`${path} declares no ${constant}`)
   return value
 }
-
-/** The generated part of docs/security.md. */
-export const writtenBounds = (): string =>
-  SECURITY.map(({ bounds, title }) =>
-    [
-      `### ${title}`,
-      "",
-      "| bound | value | constant | when it is exceeded |",
-      "|---|---|---|---|",
-      ...bounds.map(
-        (bound) =>
-          `| ${bound.what} | ${valueOf(bound)} | \`${bound.constant}\` in \`${bound.path}\` | ${bound.beyond} |`,
-      ),
-      "",
-    ].join("\n"),
-  ).join("\n")
 
 export const BEGIN_LIMITS = "<!-- limits, written by scripts/generate/limits.ts -->"
 export const END_LIMITS = "<!-- end of the limits -->"
@@ -101,18 +80,20 @@ const limitsOf = (audience: Audience): ReadonlyArray<string> =>
   GROUPS.flatMap(({ bounds, title }) => {
     const rows = bounds.filter((bound) => bound.audience === audience)
     if (rows.length === 0) return []
-    return [
-      `### ${title}${audience === "operator" ? ", for operators" : ""}`,
-      "",
-      "| limit | value | when it is exceeded |",
-      "|---|---|---|",
-      ...rows.map((bound) => `| ${bound.what} | ${valueOf(bound)} | ${bound.beyond} |`),
-      "",
-    ]
+    return [`| **${title}** | | |`, ...rows.map((bound) => `| ${bound.what} | ${valueOf(bound)} | ${bound.beyond} |`)]
   })
+
+const HEADER = ["", "| limit | value | when it is exceeded |", "|---|---|---|"]
 
 /** The generated part of docs/limits.md: what a customer or an operator can reach. */
 export const writtenLimits = (): string =>
-  ["## Limits for customers", "", ...limitsOf("customer"), "## Limits for operators", "", ...limitsOf("operator")].join(
-    "\n",
-  )
+  [
+    "## Limits for customers",
+    ...HEADER,
+    ...limitsOf("customer"),
+    "",
+    "## Limits for operators",
+    ...HEADER,
+    ...limitsOf("operator"),
+    "",
+  ].join("\n")

@@ -7,25 +7,12 @@ export const clockBounds: Group = {
   title: "Test clocks",
   bounds: [
     customer("Test clocks of an account", "MAX_CLOCKS", CLOCKS, "422 `too_many_test_clocks`"),
-    customer("The name of a test clock", "MAX_NAME_CHARS", CLOCKS, "400"),
     customer("Days by which one request advances a test clock", "MAX_ADVANCE_DAYS", CLOCKS, "422 `advance_too_far`"),
-    customer(
-      "Different times at which one advance does work",
-      "MAX_STEPS",
-      CLOCKS,
-      "the advance ends at the time reached: `stopped` is `too_many_steps`",
-    ),
     customer(
       "Real minutes of one advance",
       "MAX_ADVANCE_MINUTES",
       CLOCKS,
       "the advance ends at the time reached: `stopped` is `took_too_long`",
-    ),
-    customer(
-      "Seconds that an advance is waited for",
-      "ANSWER_WITHIN_SECONDS",
-      "packages/api/src/groups/TestClocks.ts",
-      "the answer has the status `advancing`",
     ),
     operator(
       "Test clocks that one process advances at once",

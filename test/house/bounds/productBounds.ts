@@ -19,7 +19,6 @@ const WEBHOOK = "packages/domain/src/webhook/Webhook.ts"
 const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
 const EVENTS = "packages/api/src/groups/history/Events.ts"
 const LISTS = "packages/api/src/schemas/Page.ts"
-const REQUESTS = "packages/api/src/groups/history/Requests.ts"
 const LOGS = "packages/api/src/groups/Logs.ts"
 const SEARCH = "packages/api/src/schemas/EmailSearch.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
@@ -54,14 +53,11 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer("Suppressions in a page", "MAX_PAGE", "packages/api/src/groups/Suppressions.ts", "400"),
       customer("An address", "MAX_ADDRESS_OCTETS", ADDRESS, "400"),
-      customer("The part of an address before the `@`", "MAX_LOCAL_OCTETS", ADDRESS, "400"),
       customer("The display name of an address", "MAX_NAME_CHARS", ADDRESS, "400"),
-      customer("An address with its display name", "MAX_MAILBOX_CHARS", ADDRESS, "400"),
       customer("`subject`", "MAX_SUBJECT_CHARS", HEADER, "400"),
       customer("Custom headers", "MAX_HEADERS", HEADER, "400"),
       customer("The name of a custom header", "MAX_NAME_CHARS", "packages/api/src/schemas/MessageHeaders.ts", "400"),
       customer("The value of a custom header", "MAX_HEADER_VALUE_CHARS", HEADER, "400"),
-      customer("A run without a space in a header value", "MAX_UNBROKEN_OCTETS", HEADER, "400"),
       customer("Attachments", "MAX_ATTACHMENTS", "packages/domain/src/email/Content.ts", "400"),
       customer("The file name of an attachment", "MAX_FILENAME_CHARS", MESSAGE, "400"),
       customer("Tags", "MAX_TAGS", "packages/domain/src/email/Tag.ts", "400"),
@@ -99,12 +95,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "UNATTEMPTED_LIMIT",
         JUDGE,
         "the recipient fails",
-      ),
-      customer(
-        "Attempts of one message that end with the death of the worker",
-        "MAX_LOST",
-        "packages/store/src/recovery/Reclaim.ts",
-        "the message fails as `expired`",
       ),
       operator("Deliveries in progress per process", "MAX_IN_FLIGHT", PIPELINE, "due messages wait"),
       operator(
@@ -148,9 +138,7 @@ export const productBounds: ReadonlyArray<Group> = [
     title: "Reading",
     bounds: [
       customer("`limit` of a list", "MAX_LIMIT", LISTS, "400"),
-      customer("`limit` of a list, by default", "DEFAULT_LIMIT", LISTS, "the rest is on the next page"),
       customer("`limit` of `GET /events`", "MAX_EVENTS", EVENTS, "400"),
-      customer("`limit` of `GET /events`, by default", "DEFAULT_EVENTS", EVENTS, "the rest is on the next page"),
       customer(
         "Stored bytes of a page of events or emails",
         "MAX_PAGE_BYTES",
@@ -159,8 +147,6 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer("`subject` filter of `GET /email/logs`", "MAX_SUBJECT_FILTER_CHARS", LOGS, "400"),
       customer("`tag` filters of `GET /email/logs`", "MAX_TAG_FILTERS", LOGS, "400"),
-      customer("`path` filter of `GET /requests`", "MAX_PATH_FILTER_CHARS", REQUESTS, "400"),
-      customer("`status` filters of `GET /requests`", "MAX_STATUS_FILTERS", REQUESTS, "400"),
       customer("Length of `q`, a text to search for", "MAX_QUERY_CHARS", SEARCH, "400"),
       customer("Words of `q` of `GET /email/logs`", "MAX_QUERY_WORDS", SEARCH, "400"),
       customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
@@ -190,13 +176,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/domain/src/account/ApiKey.ts",
         "422 `too_many_api_keys`",
       ),
-      customer(
-        "Revoked and expired keys in the list of keys",
-        "MAX_ENDED_KEYS",
-        "packages/store/src/readmodels/ApiKeys.ts",
-        "older ones are not listed",
-      ),
-      customer("The name of an API key", "MAX_NAME_CHARS", "packages/domain/src/account/ApiKey.ts", "400"),
       customer("`allowed_ips` of an API key", "MAX_ALLOWED_IPS", "packages/domain/src/account/ApiKey.ts", "400"),
       customer("Domains", "MAX_DOMAINS", "packages/domain/src/domain/Domain.ts", "422 `too_many_domains`"),
       customer(
@@ -212,8 +191,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "the domain is `failed`",
       ),
       customer("Members", "MAX_MEMBERS", "packages/domain/src/account/TeamRefusal.ts", "422 `too_many_members`"),
-      customer("The name of a member", "MAX_NAME_CHARS", "packages/domain/src/account/Team.ts", "400"),
-      operator("The name of an account", "MAX_NAME_CHARS", ACCOUNT, "refused"),
       operator("Headers that can be allowed to an account", "MAX_ALLOWED", STEERING, "refused"),
       operator("Days for which content is kept, by default", "DEFAULT_RETENTION_DAYS", ACCOUNT, "content is deleted"),
       operator("Days for which content is kept, at most", "MAX_RETENTION_DAYS", ACCOUNT, "refused"),
@@ -237,12 +214,6 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("The URL of a webhook", "MAX_URL_CHARS", "packages/domain/src/webhook/WebhookUrl.ts", "400"),
       customer("The description of a webhook", "MAX_DESCRIPTION_CHARS", WEBHOOK, "400"),
       customer("Time for which a rotated secret still signs", "SECRET_OVERLAP_MS", WEBHOOK, "it signs no more"),
-      customer(
-        "Rotated secrets that sign beside the newest",
-        "MAX_PREVIOUS",
-        "packages/domain/src/webhook/WebhookState.ts",
-        "the oldest signs no more",
-      ),
       customer("Time without one successful call", "FAILING_LIMIT_MS", WEBHOOK, "the webhook is disabled"),
       customer(
         "Events of one range replay",
@@ -255,12 +226,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "MAX_HISTORY",
         "packages/store/src/webhooks/WebhookDeliveries.ts",
         "older ones are not shown",
-      ),
-      customer(
-        "Attempts of a delivery with the answers to them",
-        "MAX_HISTORY_BYTES",
-        "packages/store/src/webhooks/WebhookDeliveries.ts",
-        "answers to older attempts are not shown",
       ),
       customer(
         "Simultaneous calls per process of an endpoint that answers",
@@ -323,12 +288,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "the process does not start",
       ),
       operator("Instance keys", "MAX_KEYS", "packages/store/src/secrets/InstanceKey.ts", "the process does not start"),
-      operator(
-        "Networks in a setting",
-        "MAX_NETWORKS",
-        "packages/mail/src/dns/Network.ts",
-        "the process does not start",
-      ),
       operator("Time of an orderly stop", "STOP_TIMEOUT", STOP, "the process ends with 1"),
       operator(
         "Time for which commits wait at most for a database that restarts or fails over",
@@ -354,13 +313,6 @@ export const productBounds: ReadonlyArray<Group> = [
         POSTMARK_LISTS,
         "422, 300",
       ),
-      customer(
-        "Pages in which a list of Postmark reads them, which are shorter where the emails are large",
-        "MAX_PAGES",
-        POSTMARK_LISTS,
-        "422, 300",
-      ),
-      customer("The entries in an answer of a list of Postmark", "MAX_ANSWER_CHARS", POSTMARK_LISTS, "422, 300"),
       customer(
         "Addresses that one call of Postmark suppresses or releases",
         "MAX_ADDRESSES",

@@ -3,7 +3,6 @@ import { customer, type Group, operator } from "./Bound.ts"
 const MASKED_BODY = "apps/server/src/requestLog/maskedBody.ts"
 const MASKED_QUERY = "apps/server/src/requestLog/maskedQuery.ts"
 const MASKED_TEXT = "apps/server/src/requestLog/maskedText.ts"
-const REQUEST_LOG = "packages/store/src/requests/RequestLogWriter.ts"
 const LOG_BOUNDS = "packages/store/src/requests/RequestLogBounds.ts"
 const COUNTED = "not logged, counted"
 
@@ -14,42 +13,6 @@ export const requestLogBounds: Group = {
     customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
     customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
     customer("A query in the request log", "MAX_LOGGED_QUERY_CHARS", MASKED_QUERY, "cut"),
-    customer(
-      "Accepted API calls that are logged per process in half a second, on average",
-      "ACCEPTED_PER_FLUSH",
-      REQUEST_LOG,
-      COUNTED,
-    ),
-    customer(
-      "Accepted API calls that are logged per process at once, after a pause",
-      "MAX_ACCEPTED_AT_ONCE",
-      REQUEST_LOG,
-      COUNTED,
-    ),
-    customer(
-      "Rows of a key or member in the request log per minute and process",
-      "MAX_KEY_ROWS_PER_MINUTE",
-      LOG_BOUNDS,
-      COUNTED,
-    ),
-    customer(
-      "Bytes of a key or member in the request log per minute and process",
-      "MAX_KEY_BYTES_PER_MINUTE",
-      LOG_BOUNDS,
-      COUNTED,
-    ),
-    customer(
-      "Rows of an account in the request log per minute and process",
-      "MAX_ACCOUNT_ROWS_PER_MINUTE",
-      LOG_BOUNDS,
-      COUNTED,
-    ),
-    customer(
-      "Bytes of an account in the request log per minute and process",
-      "MAX_ACCOUNT_BYTES_PER_MINUTE",
-      LOG_BOUNDS,
-      COUNTED,
-    ),
     customer(
       "Rows of a key or member in the request log per day (UTC), half of them for refused calls only",
       "MAX_KEY_ROWS_PER_DAY",
@@ -64,11 +27,7 @@ export const requestLogBounds: Group = {
       COUNTED,
     ),
     customer("Bytes of an account in the request log per day", "MAX_ACCOUNT_BYTES_PER_DAY", LOG_BOUNDS, COUNTED),
-    operator("Rows of the request log per minute and process", "MAX_PROCESS_ROWS_PER_MINUTE", LOG_BOUNDS, COUNTED),
-    operator("Bytes of the request log per minute and process", "MAX_PROCESS_BYTES_PER_MINUTE", LOG_BOUNDS, COUNTED),
     operator("Rows of the request log per day, of all processes", "MAX_INSTANCE_ROWS_PER_DAY", LOG_BOUNDS, COUNTED),
     operator("Bytes of the request log per day, of all processes", "MAX_INSTANCE_BYTES_PER_DAY", LOG_BOUNDS, COUNTED),
-    operator("API calls that wait to be logged per process", "MAX_ROWS_WAITING", REQUEST_LOG, COUNTED),
-    operator("Bytes of API calls that wait to be logged", "MAX_BYTES_WAITING", REQUEST_LOG, COUNTED),
   ],
 }

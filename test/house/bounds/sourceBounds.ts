@@ -2,11 +2,9 @@ import { type Group, operator } from "./Bound.ts"
 
 const SOURCES = "packages/store/src/sources/SourceAddresses.ts"
 const POOLS = "packages/store/src/sources/SourcePools.ts"
-const PAUSES = "packages/store/src/sources/SourcePauses.ts"
 const WARM_UP_PLANS = "packages/store/src/sources/WarmUpPlans.ts"
 const WARM_UP = "packages/mail/src/source/WarmUp.ts"
 const OVERFLOWS = "apps/server/src/sources/PoolConfiguration.ts"
-const BUDGET = "apps/server/src/sources/SourceBudget.ts"
 
 /** Bounds of source addresses. */
 export const sourceBounds: Group = {
@@ -16,10 +14,7 @@ export const sourceBounds: Group = {
     operator("Pools of source addresses", "MAX_POOLS", POOLS, "`ips add` is refused"),
     operator("Pools that mail overflows into, one after another", "MAX_OVERFLOWS", OVERFLOWS, "mail waits"),
     operator("Warm-up plans of an operator", "MAX_PLANS", WARM_UP_PLANS, "`ips plans add` is refused"),
-    operator("Days of a warm-up plan", "MAX_PLAN_DAYS", WARM_UP, "`ips plans add` is refused"),
     operator("Mails of a warm-up plan per day and provider", "MAX_PLAN_MAILS", WARM_UP, "`ips plans add` is refused"),
-    operator("Mails of a warm-up plan that a worker claims at once", "MAX_BLOCK", BUDGET, "a crash wastes them"),
-    operator("Pauses of one source address", "MAX_PAUSES", PAUSES, "further sites are not paused"),
     operator("Rules of `SITE_RULES`", "MAX_RULES", "packages/mail/src/site/SiteRules.ts", "the service does not start"),
   ],
 }

@@ -44,12 +44,6 @@ export const volumeBounds: Group = {
     ),
     customer("Test emails per account and UTC month", "TEST_MONTHLY_EMAILS", USAGE, "429 `monthly_quota`"),
     customer(
-      "Size for which a test email counts once more",
-      "TEST_PIECE_BYTES",
-      USAGE,
-      "each full piece counts as one more test email",
-    ),
-    customer(
       "Canceled recipients that are refunded per account and UTC month",
       "TERMS",
       PLANS,

@@ -17,6 +17,7 @@ const BREAKS = ["\r\nBcc: evil@x.test", "\nBcc: evil@x.test", "\rBcc: evil@x.tes
 
 describe("a line break or NUL", () => {
   for (const text of BREAKS) {
+    // threat: injected-lines
     it(`${JSON.stringify(text)} is refused in every field`, () => {
       const evil = `x${text}`
       assert.strictEqual(refusal({ subject: evil }), "subject: line_break")
@@ -45,6 +46,7 @@ describe("a line break or NUL", () => {
 })
 
 describe("a header", () => {
+  // threat: forged-headers
   it("that the service sets itself is refused, in upper and lower case", () => {
     for (const name of [
       "From",
@@ -98,6 +100,7 @@ describe("a header", () => {
 })
 
 describe("an address", () => {
+  // threat: injected-lines
   it("that parses as another address, or as two, is refused", () => {
     const bad = [
       "",

@@ -206,6 +206,7 @@ const Scrap = Schema.Literals([
 const Html = Arbitrary.map(Arbitrary.schema(Schema.Array(Scrap)), (scraps) => scraps.join(""))
 
 describe("any HTML", () => {
+  // threat: tracked-links
   it.prop("changes only in its links", [Html], ([html]) => {
     const marked = TrackedHtml.rewrite(html, { click: () => "\u0001", open: "\u0002" })
     const kept = marked.replace(PICTURE.replace(OPEN, "\u0002"), "").replaceAll('"\u0001"', "\u0001").split("\u0001")
@@ -228,6 +229,7 @@ describe("any HTML", () => {
     )
   })
 
+  // threat: blocked-loop
   it("takes time linear in its length", () => {
     const long = 100_000
     for (const scrap of [

@@ -107,6 +107,7 @@ describe("DANE-TA: the records name an issuer of the server's certificate", () =
   })
 })
 
+// threat: unsigned-mail
 describe("a server that fails DANE gets no mail", () => {
   const record = tlsa(3, 1, 1, AUTHORITY)
   const unusable = { ...record, usage: 1 }

@@ -54,6 +54,7 @@ describe("a trusted resolver", () => {
     assert.isTrue(answer._tag === "Found" && answer.records[0]?.data.equals(certificate))
   })
 
+  // threat: unsigned-mail
   it.effect("takes no answer to another question, nor one with another number", function* () {
     const socket = yield* Effect.acquireRelease(
       Effect.promise(

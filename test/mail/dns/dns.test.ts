@@ -204,6 +204,7 @@ describe("Dns.authoritative", () => {
     })
   })
 
+  // threat: internal-addresses
   it.effect("never queries a name server in a private network", function* () {
     const { own, resolver } = yield* pair
     own.set("x.acme.test", { TXT: ["new"] })

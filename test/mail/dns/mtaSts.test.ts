@@ -38,6 +38,7 @@ describe("an MTA-STS policy", () => {
   it("is valid for at most a year", () => {
     assert.strictEqual(MtaSts.parse(POLICY.replace("604800", "9999999999"))?.max_age_ms, MtaSts.MAX_AGE_SECONDS * 1000)
   })
+  // threat: endless-answers
   const broken: Record<string, string> = {
     "no version": POLICY.replace("version: STSv1\r\n", ""),
     "another version": POLICY.replace("STSv1", "STSv2"),
@@ -150,6 +151,7 @@ describe("MtaSts.enforced", () => {
     assert.isUndefined(yield* lookUp)
   })
 
+  // threat: unsigned-mail
   it.effect("is loaded from storage by a process that starts while record and host are unreachable", function* () {
     const { lookUp, now, process } = yield* world
     yield* lookUp
@@ -271,6 +273,7 @@ describe("MtaStsFetch over https", () => {
   }
   const OK = "HTTP/1.1 200 OK\r\nContent-Type: text/plain\r\n"
 
+  // threat: endless-answers
   it.effect("fails on endless interim responses, headers, chunks and protocol upgrades", function* () {
     const hosts: ReadonlyArray<readonly [expected: RegExp, begin: (socket: tls.TLSSocket) => void]> = [
       [/interim responses|on the wire/u, endless("HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n".repeat(100))],
@@ -310,6 +313,7 @@ describe("MtaStsFetch over https", () => {
     assert.strictEqual(yield* fetch(port, { timeout_ms: 20_000 }), POLICY)
   })
 
+  // threat: internal-addresses
   it.effect(
     "refuses redirects, other types, endless bodies, silence, wrong certificates and private addresses",
     function* () {

@@ -255,6 +255,7 @@ describe("a packed report", () => {
     assert.strictEqual(file(Buffer.from(`\ufeff${xml}`, "utf16le")), xml)
   })
 
+  // threat: domain-reports
   it("is refused as a bomb by its size, its ratio or its number of files", () => {
     const zeros = (bytes: number) => Buffer.alloc(bytes)
     assert.strictEqual(file(gzipSync(zeros(ReportFile.MAX_TEXT_BYTES + 1))), "too_large")
@@ -302,6 +303,7 @@ describe("the reader of XML", () => {
     )
   })
 
+  // threat: domain-reports
   it("refuses document types, unknown entities and whatever is not well formed", () => {
     for (const text of [
       '<!DOCTYPE a [<!ENTITY x "y">]><a>&x;</a>',

@@ -65,6 +65,7 @@ describe("a document on a thread", () => {
     assert.deepStrictEqual(order, ["many", "many", "one", "many", "many", "many"])
   })
 
+  // threat: fan-out
   it("always finds a free thread beside one busy account", async () => {
     const pool = poolOf({ threads: 2 })
     await Promise.all([reading(pool, "one", LARGE), reading(pool, "other", LARGE)])

@@ -228,6 +228,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
     ),
   )
 
+  // threat: bombs
   it.effect("of deep nesting is refused", () =>
     quickly(
       Effect.gen(function* () {

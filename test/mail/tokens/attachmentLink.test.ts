@@ -10,6 +10,7 @@ const EXPIRES = 1_800_000_000_000
 describe("the token of an attachment's link", () => {
   const verify = (text: string, now = EXPIRES - 1) => AttachmentLink.verify([key, former], text, now)
 
+  // threat: fetched-files
   it("is valid until it expires, under a former key too", () => {
     for (const each of [key, former]) {
       const token = AttachmentLink.token(each, place, EXPIRES)

@@ -45,6 +45,7 @@ describe("the token of a tracked mail", () => {
     assert.isTrue(Option.isNone(TrackingToken.verifyOpen([key], `${TrackingToken.ofOpen(key, mail)}aa`)))
   })
 
+  // threat: tracked-links
   it("never redirects outside http and https", () => {
     for (const url of ["javascript:alert(1)", "https://x.test/\r\nSet-Cookie: a=b", "https://x.test/ü", "//x.test", ""])
       assert.isTrue(Option.isNone(TrackingToken.verifyClick([key], TrackingToken.ofClick(key, { ...mail, url }))), url)

@@ -141,6 +141,7 @@ process.stdin.on("data", (chunk) => chunks.push(chunk)).on("end", () => require(
       },
     })
 
+  // threat: odd-providers
   it.effect(
     "an odd answer of a transport that took the message counts as taken, so that it is not sent again",
     function* () {
@@ -233,6 +234,7 @@ export default () => ({ name: "own", version: "1", ${send} })`,
       return { logged: logged.join(), outcomes, text: JSON.stringify(outcomes) }
     })
 
+    // threat: shown-secrets
     it.effect("an error about the account is told in the log, without its keys", function* () {
       const { logged, outcomes } = yield* saying(
         "account",

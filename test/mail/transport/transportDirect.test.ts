@@ -240,6 +240,7 @@ describe("a domain that names a provider's server before its own", () => {
 })
 
 describe("a private address", () => {
+  // threat: internal-addresses
   it.effect("is never connected to, whatever name resolves to it", function* () {
     const world = yield* pair({})
     world.dns.set("mapped.test", { MX: [[10, "six.mapped.test"]] })
@@ -254,6 +255,7 @@ describe("a private address", () => {
     assert.strictEqual(world.mx2.connections().opened, 0)
   })
 
+  // threat: internal-names
   it.effect("looks to senders like a name that does not exist", function* () {
     const world = yield* pair({})
     world.dns.set("inner.test", { MX: [[10, "mx.inner.test"]] })

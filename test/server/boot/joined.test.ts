@@ -2,6 +2,7 @@ import { Deferred, Effect, Fiber } from "effect"
 import { shareRunning } from "../../../apps/server/src/operate/shareRunning.ts"
 import { assert, it } from "../../support/effectTest.ts"
 
+// threat: documents
 it.effect("a joined effect runs once at a time, and survives its first caller", function* () {
   let begun = 0
   const gate = yield* Deferred.make<void>()

@@ -169,6 +169,7 @@ describe("settings", () => {
     assert.deepStrictEqual(yield* readers({ METRICS_ALLOW_NETWORKS: "10.0.0.0/8, ::1" }), ["10.0.0.0/8", "::1"])
   })
 
+  // threat: shown-secrets
   it.effect("never show a secret", () =>
     Effect.gen(function* () {
       const described = yield* Settings.describe

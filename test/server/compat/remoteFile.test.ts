@@ -72,6 +72,7 @@ it.effect("refuses hosts in private networks, without a connection to them", fun
   assert.lengthOf(calls, 0)
 })
 
+// threat: internal-addresses
 it.effect("refuses a redirect into a private network", function* () {
   for (const location of ["http://10.0.0.1/", "http://inside.test/", "http://169.254.169.254/latest/meta-data/"]) {
     const { base, calls } = yield* served(() => ({ status: 307, headers: { location } }))
@@ -123,6 +124,7 @@ it.effect("gives up on a server that is too slow", function* () {
   }
 })
 
+// threat: fetched-files
 it.effect("lets accounts take turns while the files of one are slow", function* () {
   const slow = 2 * RemoteFile.MAX_CONCURRENT_FETCHES
   const full = Promise.withResolvers<void>()

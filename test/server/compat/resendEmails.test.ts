@@ -104,6 +104,7 @@ layer(HttpWorld.layer({ zones, attachmentNetworks: ["127.0.0.0/8"] }), {
     ])
   })
 
+  // threat: doors
   it.effect("are not fetched for a message, or a batch, that is refused anyway", function* () {
     const files = yield* Effect.acquireRelease(
       Effect.promise(() => WebhookReceiver.open({ answer: () => ({ status: 200, body: "x" }) })),

@@ -8,6 +8,7 @@ const ADDRESSES = 100
 const UNDER_WAY = 2
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("a key that is revoked during a request to a door", (it) => {
+  // threat: revoked-access
   it.effect("changes nothing more", function* () {
     const { account, call, world } = yield* signUp()
     const { id, secret } = yield* world.key(account)

@@ -12,6 +12,7 @@ import * as Smtp from "../smtp/support.ts"
 import * as Received from "./support.ts"
 
 layer(Smtp.layer, { excludeTestServices: true })("a hostile aggregate report", (it) => {
+  // threat: domain-reports
   it.effect("that its sender did not sign is kept apart, and does not stand in for a genuine one", function* () {
     const { port, sign } = yield* Received.listen
     const acme = yield* Received.aDomain
@@ -100,6 +101,7 @@ layer(Smtp.layer, { excludeTestServices: true })("a hostile aggregate report", (
     assert.deepStrictEqual(yield* Received.sourcesOf(acme, false), [])
   })
 
+  // threat: domain-reports
   it.effect("cut, doubled, mixed or replayed adds nothing to the verified ones", function* () {
     const { port, sign } = yield* Received.listen
     const acme = yield* Received.aDomain

@@ -77,6 +77,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => 
     )
   })
 
+  // threat: domain-reports
   it.effect("reaches each account by its most specific verified domain, and no other", function* () {
     const { port, sign } = yield* Received.listen
     const acme = yield* Received.aDomain

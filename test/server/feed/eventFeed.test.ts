@@ -158,6 +158,7 @@ layer(Feeds, { excludeTestServices: true })("event feed of an account", (it) => 
     )
   })
 
+  // threat: memory-budgets
   it.effect("streams large events in small steps, so that a stream that nobody reads holds little", function* () {
     const feed = yield* EventFeed.EventFeed
     const account_id = id("AccountId")

@@ -221,6 +221,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("GET /events/stream", (i
     assert.deepStrictEqual(stats.group_by, ["day", "domain"])
   })
 
+  // threat: memory-budgets
   it.effect("refuses more streams than an account may have, also if they are requested together", function* () {
     const { key, world } = yield* signUp()
     const openAll = (count: number) =>

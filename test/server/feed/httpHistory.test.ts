@@ -42,6 +42,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual((yield* read(`after_position=${position}`)).data, [])
   })
 
+  // threat: shown-secrets
   it.effect("contains no secret and no hash", function* () {
     const { call } = yield* setUp
     yield* call("POST", "/v1/webhooks", { url: "https://example.org/", events: ["*"] })

@@ -24,6 +24,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   const statuses = (json: { readonly data: ReadonlyArray<Entry> }) =>
     json.data.map(({ email, status }) => [email, status])
 
+  // threat: filled-disk
   it.effect("are bounded by account and day, because each change is kept for ever", function* () {
     const { account, batch, call, world } = yield* setUp
     const bucket = `day/${account}/suppressions`

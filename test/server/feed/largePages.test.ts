@@ -43,6 +43,7 @@ const readAll = Effect.fnUntraced(function* (
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true })("lists of large messages", (it) => {
+  // threat: large-pages
   it.effect("end a page by its bytes, and the next one goes on without a gap", function* () {
     const account = yield* withLargeMail
     for (const include of ["", "&include=webhook_payload"]) {

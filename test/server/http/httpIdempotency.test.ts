@@ -242,6 +242,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       assert.strictEqual((yield* post("/v1/email/send", "o", EMAIL)).text, queued.text)
     })
 
+    // threat: shown-secrets
     it.effect("leaves no secret readable in the database", function* () {
       const { post } = yield* setUp
       const { sql } = yield* HttpWorld

@@ -60,6 +60,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
     Object.keys(operations).map((method) => `${method.toUpperCase()} ${path}`),
   )
 
+  // threat: tenants
   it.effect("get 404 for another account's resources at every endpoint", function* () {
     const world = yield* HttpWorld
     const theirs = yield* furnished
@@ -102,6 +103,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
     assert.strictEqual((yield* mine(`/v1/suppressions/gone@example.org`)).reason, "manual")
   })
 
+  // threat: tenants
   it.effect("see nothing of another account in any list", function* () {
     const world = yield* HttpWorld
     const theirs = yield* furnished

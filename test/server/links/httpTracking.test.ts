@@ -146,6 +146,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     )
   })
 
+  // threat: forged-visits
   it.effect("ignores forged tokens and unknown emails", function* () {
     const { account, call, visit } = yield* setUp
     const later = new Date(Date.now() + 3_600_000).toISOString()
@@ -192,6 +193,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     assert.lengthOf((yield* call("GET", "/v1/events?types=email.opened,email.clicked")).json.data, 1)
   })
 
+  // threat: tracked-links
   it.effect("has dead links on every node once an operator stopped the account's links", function* () {
     const { account, call, visit, world } = yield* setUp
     const other = yield* setUp

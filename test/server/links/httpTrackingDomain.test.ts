@@ -52,6 +52,7 @@ const setUp = Effect.gen(function* () {
 layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zones } as Setup), options)(
   "a name of a customer that links lead over",
   (it) => {
+    // threat: tracked-links
     it.effect("is a DNS record of its own, and used while it resolves here", function* () {
       const { account, call, domain, key, put, verify, world } = yield* setUp
       const certificateStatus = (name: string) =>
@@ -218,6 +219,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
       assert.lengthOf(json.data, 2)
     })
 
+    // threat: tracked-links
     it.effect("gets no certificate before the domain is verified", function* () {
       const { call, put, verify, world } = yield* setUp
       const theirs = yield* setUp

@@ -129,6 +129,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       assert.deepStrictEqual(yield* reasons(from.account_id), [])
     })
 
+    // threat: erased-people
     it.effect("records nothing about an erased recipient", function* () {
       const from = yield* sender
       const erased = Mask.replacement(Buffer.alloc(8))
@@ -138,6 +139,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       assert.deepStrictEqual(yield* reasons(from.account_id), [])
     })
 
+    // threat: forged-visits
     it.effect("queries the database a few times per minute and email, however often repeated", function* () {
       const from = yield* sender
       const [one, other] = [yield* World.send(from), yield* World.send(from)]

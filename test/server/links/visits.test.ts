@@ -80,6 +80,7 @@ describe("visits", () => {
     }).pipe(Effect.provide(EventStore.layerMemory())),
   )
 
+  // threat: forged-visits
   it.effect("are limited per address and minute, without affecting others", function* () {
     const { layer, written } = counting()
     const v6 = (ip: string, over: Partial<Visits.Visit> = {}) =>
@@ -93,6 +94,7 @@ describe("visits", () => {
     )
   })
 
+  // threat: erased-people
   it.effect("of erased recipients are not recorded", () =>
     Effect.gen(function* () {
       const forgotten = Mask.replacement(Buffer.alloc(8)) as Address

@@ -69,6 +69,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
+  // threat: assistants
   it.effect("emails are found, read and explained; their text is marked, and a body comes only when asked for", () =>
     Effect.gen(function* () {
       const { account, call, send } = yield* setUp
@@ -202,6 +203,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
+  // threat: assistants
   it.effect("no tool answers with a secret of the instance, wherever it stands", () =>
     Effect.gen(function* () {
       const { call, client, key, send, world } = yield* setUp
@@ -294,6 +296,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
+  // threat: assistants
   it.effect("live sending needs the flag and a key with the scope, and reaches few recipients", () =>
     Effect.gen(function* () {
       const { key, keyWith, world } = yield* signUp({ domains: ["acme.test"] })

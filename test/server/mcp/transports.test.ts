@@ -65,6 +65,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }),
   )
 
+  // threat: assistants
   it.effect("serves the official client over streamable HTTP, and nobody without host, origin and token", () =>
     Effect.gen(function* () {
       const { key, send, world } = yield* signUp({ domains: ["acme.test"] })

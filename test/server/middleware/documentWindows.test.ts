@@ -19,6 +19,7 @@ describe("rate windows of documents", () => {
     assert.isFalse(refused("2001:db8::1", MINUTE_MS))
   })
 
+  // threat: documents
   it("count bytes per address and in total", () => {
     const { charge } = DocumentWindows.make(LIMITS)
     const refused = (address: string, bytes: number, now_ms = 0) => charge(address, now_ms, bytes) !== undefined

@@ -20,6 +20,7 @@ describe("the client's address", () => {
       "198.51.100.1, 10.0.0.2, 10.0.0.3",
       "198.51.100.1",
     ],
+    // threat: proxies
     ["is not what the client wrote itself", "10.0.0.1", "192.0.2.66, 198.51.100.1", "198.51.100.1"],
     ["is the proxy's when all are trusted", "10.0.0.1", "10.0.0.2", "10.0.0.2"],
     [

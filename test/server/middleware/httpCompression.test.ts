@@ -23,6 +23,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     )
   })
 
+  // threat: compressed-secrets
   it.effect("is not for the content of messages, nor for answers that show a new secret", function* () {
     const { call, send } = yield* signUp({ domains: ["acme.test"] })
     const accepted = { "accept-encoding": "br, gzip" }

@@ -40,6 +40,7 @@ const house = () => {
 }
 
 describe("connections of a server", () => {
+  // threat: http-connections
   it("are limited per address (IPv6: per /64), however it is written", () => {
     const { isReserved, open } = house()
     const v4 = ["1.2.3.4", "::ffff:1.2.3.4", "1.2.3.4", "::ffff:1.2.3.4", "1.2.3.4", "1.2.3.4"].map(open)
@@ -75,6 +76,7 @@ describe("connections of a server", () => {
 })
 
 describe("a server at its connection limit", () => {
+  // threat: http-connections
   it("answers health checks, and all else with a 503 and Retry-After", async () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS, CAPS)
     const served: Array<string | undefined> = []

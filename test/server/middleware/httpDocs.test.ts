@@ -16,6 +16,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.notMatch(policy, /https?:|\*|connect-src/u)
   })
 
+  // threat: docs-page
   it.effect("allows its own scripts by their hashes, and none injected through the URL", function* () {
     const world = yield* HttpWorld
     const { headers, text } = yield* world.request("GET", "/docs")

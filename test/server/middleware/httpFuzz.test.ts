@@ -119,6 +119,7 @@ const value = (schema: Json, { below, chance, pick }: Dice, values: ReadonlyArra
 }
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "300 seconds" })("fuzz", (it) => {
+  // threat: invalid-input
   it.effect(
     `whatever is asked (seed ${SEED}), the answer is a documented one and never a 500`,
     function* () {

@@ -62,6 +62,7 @@ const echo: Handler = (request, response) => {
 const answersIn = (received: string) => received.match(/^\/\d+ .*$/gmu) ?? []
 
 describe("pipelined requests", () => {
+  // threat: pipelining
   it("start one at a time, with at most one more read in advance", async () => {
     let open = 0
     let most = 0
@@ -91,6 +92,7 @@ describe("pipelined requests", () => {
     assert.deepStrictEqual([most, mostParsed], [1, 1])
   })
 
+  // threat: pipelining
   it("wait until the previous response was read", async () => {
     using service = await listening((request, response) => response.end(request.url === "/large" ? LARGE : "small"))
     const socket = await service.connect()
@@ -210,6 +212,7 @@ describe("pipelined requests", () => {
     assert.deepStrictEqual(service.begun, ["GET /1", "GET /2"])
   })
 
+  // threat: pipelining
   it("with CONNECT close the connection, not the service", async () => {
     using service = await listening(() => undefined)
     const socket = await service.connect()

@@ -165,6 +165,7 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
     assert.deepStrictEqual(statuses, [401, 403, 404, 400, 404])
   })
 
+  // threat: guessed-keys
   it.effect("never shows a key, nor more about a 401 than its message", function* () {
     const { world } = yield* setUp
     const secret = "wb_verysecretverysecretverysecret"
@@ -191,6 +192,7 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
     assert.strictEqual(headers.get("x-ratelimit-limit"), "120")
   })
 
+  // threat: endless-requests
   it.effect("stops reading a body at the limit, chunked or not", function* () {
     const { key, world } = yield* setUp
     const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\n`
@@ -245,6 +247,7 @@ layer(HttpWorld.layer({ maxBodyBytes: 200_000, timeouts: LIMITS }), {
     }
   })
 
+  // threat: slow-clients
   it.effect("times out on a body that does not arrive", function* () {
     const { key, world } = yield* setUp
     const head = `POST /v1/email/send HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n\r\n{`

@@ -81,6 +81,7 @@ const sendSlowly = <E, R>(
 const EMAIL = JSON.stringify({ from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "Hello", text: "Hi" })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the revocation of a key", (it) => {
+  // threat: revoked-access
   it.effect("ends its event streams within a second on every node, and no others", function* () {
     const { account, key: admin, revoke, world } = yield* setUp
     const key = yield* world.key(account)
@@ -110,6 +111,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
   })
 
+  // threat: revoked-access
   it.effect("refuses a request whose body was still arriving, on every path", function* () {
     const { account, revoke, world } = yield* setUp
     for (const [path, body] of [

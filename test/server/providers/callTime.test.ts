@@ -104,6 +104,7 @@ layer(Layer.mergeAll(dnsZones({}), Visits.layer).pipe(Layer.provideMerge(HttpWor
     assert.isBelow(leastOf(shares), MAX_SHARE)
   })
 
+  // threat: provider-calls
   it.effect("cost little more for many events about no known message, of which few are kept", function* () {
     const { id, numbers, send } = yield* makeHook("sendgrid")
     const callOf = (event: string, smtpId: (nth: number) => string) =>

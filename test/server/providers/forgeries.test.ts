@@ -197,6 +197,7 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("forged call
     })
 
   for (const provider of PROVIDERS)
+    // threat: provider-calls
     it.effect(`${provider}: are refused if the secret of the hook is lost`, function* () {
       const { mail } = yield* setUp()
       const { id, send } = yield* makeHook(provider)
@@ -211,6 +212,7 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("forged call
       assert.strictEqual((yield* message.log).status, "queued")
     })
 
+  // threat: provider-calls
   it.effect("mailgun: a proof that was used proves its own event only", function* () {
     const { mail } = yield* setUp()
     const { send } = yield* makeHook("mailgun")

@@ -55,6 +55,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
       assert.isAtMost(counted?.lag_ms ?? Infinity, 60_000)
     })
 
+  // threat: provider-calls
   it.effect("calls that are forged, replayed, cut or too large change nothing and are counted", function* () {
     const { mail } = yield* setUp()
     const { request } = yield* HttpWorld
@@ -171,6 +172,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
     assert.strictEqual((yield* message.log).status, "queued")
   })
 
+  // threat: provider-calls
   it.effect("a subscription of Amazon SNS is confirmed at Amazon only, and certificates are checked", function* () {
     const { send } = yield* makeHook("ses")
     const confirmation = (SubscribeURL: string, at = Date.now()) =>

@@ -26,6 +26,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     return Effect.sync(() => received)
   })
 
+  // threat: provider-calls
   it.effect("take no place from others", function* () {
     const { mail } = yield* setUp()
     const { path, report } = yield* makeHook("mailgun")

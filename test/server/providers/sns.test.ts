@@ -14,6 +14,7 @@ const DAY_MS = 86_400_000
 const world = HttpWorld.layer({ zones: Amazon.ZONES }).pipe(Layer.provide(Amazon.layer))
 
 layer(world, { excludeTestServices: true, timeout: "90 seconds" })("notifications of Amazon SNS", (it) => {
+  // threat: provider-calls
   it.effect("a certificate counts only if it leads to a root of Amazon", function* () {
     const { mail } = yield* setUp()
     const { send } = yield* makeHook("ses")
@@ -98,6 +99,7 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("notification
     }
   })
 
+  // threat: invalid-input
   it.effect("names that every object has are no type and no version of a signature", function* () {
     const { numbers, send } = yield* makeHook("ses")
     const good = JSON.parse(Calls.notification({ Type: "Notification", Message: "{}" }, Date.now()))

@@ -51,6 +51,7 @@ describe("the budget of the request log", () => {
     )
   })
 
+  // threat: filled-disk
   it("shares the bounds of a day among processes exactly, also after one began anew", () => {
     const add = sums()
     let kept = 0

@@ -59,6 +59,7 @@ describe("a secret header in a logged body", () => {
     })
 
   for (const header of NAMES)
+    // threat: request-log
     it(`is masked in every shape of a list: ${header}`, () => {
       for (const field of ["headers", "Headers", "HEADERS", String.raw`he\u0061ders`])
         for (const pair of pairsOf(header))

@@ -130,6 +130,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       assert.lengthOf((yield* list("?status=429&limit=100")).data, Math.min(100, refused))
     })
 
+    // threat: request-log
     it.effect("shows an account its own calls, and a bound key those of the key", function* () {
       const { call, keyWith, summaries, world, account, list } = yield* setUp
       const { id, secret: bound } = yield* world.key(account, { domain: "acme.test" })

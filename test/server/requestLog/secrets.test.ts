@@ -50,6 +50,7 @@ const DOORS = [
 layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeout: "90 seconds" })(
   "secrets in the request log",
   (it) => {
+    // threat: request-log
     it.effect("are not in its table, whatever endpoint they were sent to", function* () {
       const { account, key, key_id, world } = yield* signUp({ domains: ["acme.test"] })
       const send = (method: string, path: string, body: unknown) =>

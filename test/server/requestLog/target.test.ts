@@ -29,6 +29,7 @@ const counted = Effect.map(Metric.snapshot, (all) =>
 )
 
 layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true })("the target of a request", (it) => {
+  // threat: request-log
   it.effect("is routed, counted and logged in one spelling, however it was sent", function* () {
     const { key, world } = yield* signUp()
     const agent = new http.Agent({ keepAlive: true })

@@ -73,6 +73,7 @@ const signedIn = (
     } satisfies Case
   })
 
+// threat: revoked-access
 const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient.PgClient>>> = {
   "a key that is revoked": keyed(
     (owner, id) => owner.request("DELETE", `/v1/api-keys/${id}`),

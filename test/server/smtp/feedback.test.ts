@@ -126,6 +126,7 @@ layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for 
     assert.deepStrictEqual(yield* statuses(redacted), ["delivered", "delivered"])
   })
 
+  // threat: forged-reports
   it.effect("a complaint that is forged, about no mail of ours or a mere mail changes nothing", function* () {
     const port = yield* listen()
     const ref = yield* Smtp.delivered("hal@example.org")
@@ -157,6 +158,7 @@ layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for 
     assert.match(yield* send(port, ["info"], arf(enclosed([genuine]))), /^550 5\.1\.1 /u)
   })
 
+  // threat: forged-reports
   it.effect("an address that everybody knows identifies nobody", function* () {
     const port = yield* listen({ maxConnections: 10, maxUnidentified: 2, maxUnidentifiedPerAddress: 10 })
     const ref = yield* Smtp.delivered("jo@example.org")

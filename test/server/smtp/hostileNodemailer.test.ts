@@ -138,6 +138,7 @@ const MAILS: ReadonlyArray<readonly [name: string, reply: RegExp, mail: (domain:
 ]
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "90 seconds" })("hostile messages by nodemailer", (it) => {
+  // threat: injected-lines
   it.effect("reach only the recipients of the envelope, with no header that was injected", function* () {
     const { url } = yield* Database.Fresh
     const server = yield* SmtpServer.listen()
@@ -201,6 +202,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "90 seconds" })("hostile
     ])
   })
 
+  // threat: odd-providers
   it.effect("counts headers before it looks at each", function* () {
     let looked = 0
     const headers = Array.from({ length: 20_000 }, (_, nth) => ({

@@ -83,6 +83,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP th
     assert.match(yield* say("MAIL FROM:<a@b.cc>"), /^530 5\.7\.0 /u)
   })
 
+  // threat: plain-text
   it.effect("closes a connection that is not TLS without a reply in plain text, and serves the next one", () =>
     Effect.gen(function* () {
       const { tlsPort } = yield* submission()

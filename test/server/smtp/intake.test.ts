@@ -46,6 +46,7 @@ describe("SMTP intake", () => {
     assert.strictEqual(said(await receive(intake, ["123", "4567", "89"], true, { bytes: 5 }).taken), "12345")
   })
 
+  // threat: domain-reports
   it("leaves space for others beside messages that anybody may send", async () => {
     const intake = Intake.make({ maxMessageBytes: 100, strictLines: false, maxBytesHeld: 20 })
     const kept = { bytes: 8, maxHeld: 10 }

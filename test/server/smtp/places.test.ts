@@ -57,6 +57,7 @@ describe("the slots of an SMTP listener", () => {
     assert.lengthOf(inside(), BOUNDS.total)
   })
 
+  // threat: smtp-connections
   it("are taken from the site with most of them first", () => {
     const { come } = listener()
     const alone = come("203.0.113.7")
@@ -132,6 +133,7 @@ describe("TLS handshakes on an SMTP listener", () => {
     return { handshakes, tick: () => tick?.(), isTicking: () => tick !== undefined }
   }
 
+  // threat: smtp-connections
   it("begin in the order of requests, at a limited rate", () => {
     const { handshakes, isTicking, tick } = paced()
     const begun: Array<number> = []

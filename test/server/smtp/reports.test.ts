@@ -252,6 +252,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
     }
   })
 
+  // threat: forged-reports
   it.effect("is refused at RCPT if its return path is forged", function* () {
     const port = yield* listen()
     const ref = yield* Smtp.delivered("ana@example.org")

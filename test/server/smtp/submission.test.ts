@@ -93,6 +93,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     assert.strictEqual(mail?.message_id, `<${mail?.id}@${acme.domain}>`)
   })
 
+  // threat: injected-lines
   it.effect("removes Bcc from the sent message, also if there are no other recipients", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()

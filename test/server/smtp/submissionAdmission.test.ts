@@ -50,6 +50,7 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
     })
   }
 
+  // threat: revoked-access
   it.effect("a key that is revoked between two messages or while a body arrives", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()
@@ -98,6 +99,7 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
     yield* sql`DELETE FROM rate_windows WHERE bucket LIKE 'ip/%'`
   })
 
+  // threat: smtp-connections
   it.effect("slow clients, large messages and the number of connections", function* () {
     const limits = { message: Duration.millis(300), maxConnectionsPerAddress: 2, maxRecipients: 3 }
     const port = yield* Smtp.submission({ limits })

@@ -81,6 +81,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
         }),
     )
 
+  // threat: plain-text
   it.effect("accepts a key over STARTTLS, and discards commands sent before it", function* () {
     const port = yield* Smtp.submission({ tls: Smtp.CERTIFICATE, isLocal: () => false })
     const acme = yield* Smtp.customer()
@@ -105,6 +106,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
     assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 Queued as /u)
   })
 
+  // threat: plain-text
   it.effect("refuses a key without TLS from another machine", function* () {
     const port = yield* Smtp.submission({ isLocal: () => false })
     const acme = yield* Smtp.customer()
@@ -174,6 +176,7 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
     ["CRLF . CR", "\r\n.\r"],
     ["NUL before CRLF", "\r\n.\0\r\n"],
   ] as const) {
+    // threat: smuggling
     it.effect(`smuggles nothing past ${name}`, function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer()

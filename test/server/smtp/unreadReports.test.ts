@@ -111,6 +111,7 @@ const counted = (outcome: string) =>
   )
 
 layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a report whose parsing is ended", (it) => {
+  // threat: unread-reports
   it.effect("is kept for the account of each of its messages, and for no other", function* () {
     const [one, two, other] = [
       yield* Smtp.delivered("ana@example.org"),
@@ -160,6 +161,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     yield* removed(full.account_id)
   })
 
+  // threat: unread-reports
   it.effect("is refused for now if the instance has no capacity left, also if many arrive at once", function* () {
     const ref = yield* Smtp.delivered("ana@example.org")
     const bytes = bounceOf("ana@example.org")
@@ -243,6 +245,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     }).pipe(Effect.orDie),
   )
 
+  // threat: unread-reports
   it.effect("is removed when an address is erased that its message was sent to, or that it contains", () =>
     Effect.gen(function* () {
       const sent = yield* keptFor(yield* Smtp.delivered("eve@example.org", "ana@example.org"))
@@ -283,6 +286,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("waybill
     yield* type("reports", "remove", second)
   })
 
+  // threat: unread-reports
   it.effect("shows a report with control characters escaped, and writes its bytes to files only", function* () {
     const ref = yield* Smtp.delivered("ana@example.org")
     const evil = "\u001b[2J\u009b31m\u202e"

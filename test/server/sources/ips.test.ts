@@ -90,6 +90,7 @@ layer(World.layer, { excludeTestServices: true })("waybill ips", (it) => {
     TIMEOUT,
   )
 
+  // threat: internal-names
   it.effect(
     "assigns an account to a pool, whose mail waits with a reason in its timeline, and leaves after it",
     function* () {

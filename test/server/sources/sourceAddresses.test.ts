@@ -117,6 +117,7 @@ layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
     assert.strictEqual(short((yield* send(ana))[0]), "delivered")
   })
 
+  // threat: blocked-addresses
   it.effect("does not pause other mail because one server claims to block an address", function* () {
     yield* clear
     yield* add(ONE)
@@ -178,6 +179,7 @@ layer(Database.layerFresh)("direct delivery from source addresses", (it) => {
     assert.isTrue((yield* Fiber.join(starting)).isConfigured())
   })
 
+  // threat: blocked-addresses
   it.effect("tells the sender's message that its pool has no address", function* () {
     yield* clear
     yield* add(ONE, { pool: "fine" })

@@ -56,6 +56,7 @@ describe("the address of a webhook", () => {
     "[fe80::1]",
     "[fd00:ec2::254]",
   ]
+  // threat: internal-addresses
   it.live.each(inward)("is refused when it is %s", (host) =>
     Effect.gen(function* () {
       const receiver = yield* Receiver.listen()
@@ -97,6 +98,7 @@ describe("the address of a webhook", () => {
     assert.strictEqual(receiver.connections(), 0)
   })
 
+  // threat: internal-names
   it.live("does not reveal the operator's DNS to a customer, and the log has the reason", function* () {
     const dns = yield* DnsServer.listen({
       "db.internal.test": { A: ["10.0.0.7"] },
@@ -128,6 +130,7 @@ describe("the address of a webhook", () => {
     assert.notInclude(logged.join(), "secret")
   })
 
+  // threat: internal-addresses
   it.live("is resolved once per call, which uses that result", function* () {
     const allowed = yield* Receiver.listen()
     const forbidden = yield* Receiver.listen({ host: "127.0.0.2", port: allowed.port })

@@ -123,6 +123,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
     refuses(() => verify(after, endpoint.secret))
   })
 
+  // threat: forged-calls
   it.effect("is never made unsigned, and the attempt has the reason", function* () {
     yield* working({ nextAt: Webhooks.never })
     const sql = yield* PgClient.PgClient
@@ -138,6 +139,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
     assert.deepStrictEqual(receiver.calls, [])
   })
 
+  // threat: internal-addresses
   it.effect("does not follow a redirect", function* () {
     yield* working({ nextAt: Webhooks.never })
     const elsewhere = yield* Receiver.listen()

@@ -200,6 +200,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
     assert.strictEqual(balances.find(({ webhook_id }) => webhook_id === endpoint.webhook_id)?.events, 0)
   })
 
+  // threat: tenants
   it.effect("does not reach another account", function* () {
     const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
     yield* Webhooks.acceptEmail(id("AccountId"))

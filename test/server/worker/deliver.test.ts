@@ -198,6 +198,7 @@ layer(World.layer, { excludeTestServices: true })("a worker", (it) => {
     assert.strictEqual(yield* rowOf(ref), undefined)
   })
 
+  // threat: unsigned-mail
   it.effect("defers a message that cannot be signed, and never sends it unsigned", function* () {
     const server = yield* relayed()
     const from = yield* World.verifiedDomain("nokey.test", undefined, false)

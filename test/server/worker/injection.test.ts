@@ -76,6 +76,7 @@ const MESSAGE = { from: "hi@acme.test", to: [ANA], cc: [BO], bcc: [CY], subject:
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: 60_000 })(
   "injected characters in a send request",
   (it) => {
+    // threat: injected-lines
     it.effect(
       "reaches the envelope of nobody, wherever it stands",
       function* () {

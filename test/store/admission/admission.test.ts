@@ -153,6 +153,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
 })
 
 layer(World, { excludeTestServices: true })("a key", (it) => {
+  // threat: revoked-access
   it.effect("is refused by the first request after its revocation, on every node, under load", function* () {
     const nodes = [yield* Admission, yield* OtherNode]
     for (let round = 0; round < 20; round++) {
@@ -215,6 +216,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
     assert.deepStrictEqual([spell(before), spell(yield* admit(request(hash)))], ["Admitted", "expired"])
   })
 
+  // threat: key-limits
   it.effect("serves only the addresses it allows, IPv6 and mapped IPv4 too", function* () {
     const { hash } = yield* key(yield* account, {
       allowed_ips: ["198.51.100.7", "10.0.0.0/8", "2001:db8::/32", "::ffff:192.0.2.0/120"],
@@ -277,6 +279,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
 })
 
 layer(World, { excludeTestServices: true })("a client without a valid key", (it) => {
+  // threat: guessed-keys
   it.effect("is counted by its address, whatever it sends, and 401 becomes 429 at 120", function* () {
     const gone = yield* key(yield* account)
     yield* revoke(gone)

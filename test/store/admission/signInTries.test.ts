@@ -34,6 +34,7 @@ const onAll = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>, times: numb
   )
 
 layer(DatabaseClock.layer, { excludeTestServices: true })("sign-in tries", (it) => {
+  // threat: guessed-passwords
   it.effect("are counted one by one, on all nodes together, however many come at once", function* () {
     const counted = yield* onAll(SignInTries.count(["sign-in/a", "sign-in/b"]), PARALLEL)
     const totals = counted.map(({ total }) => total).toSorted((a, b) => a - b)
@@ -69,6 +70,7 @@ layer(DatabaseClock.layer, { excludeTestServices: true })("sign-in tries", (it) 
     )
   })
 
+  // threat: passkeys
   it.effect(
     "use each count of a passkey once, on all nodes together, and zero of those that do not count",
     function* () {

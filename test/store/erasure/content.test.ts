@@ -75,6 +75,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
     )
   })
 
+  // threat: tenants
   it.effect("of another account is not found, even if the bytes are equal", function* () {
     const body = Content.encodeBody({ html: null, text: "secret" })
     yield* keep("acc_2", [body])

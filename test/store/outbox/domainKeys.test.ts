@@ -64,6 +64,7 @@ const earlier = (column: string, n: number) =>
 const days = (n: number) => run(`UPDATE secrets SET ${earlier("created_at", n)}, ${earlier("expires_at", n)}`)
 
 layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
+  // threat: database-copy
   it.effect("expire, while keys in use or pending stay, and the log still folds without them", function* () {
     const { sweep } = yield* Secrets
     const acme = yield* World.verifiedDomain("acme.test")

@@ -49,6 +49,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
     for (const row of rows) assert.notInclude(row.whole, Buffer.from("correct horse").toString("hex"))
   })
 
+  // threat: database-copy
   it.effect("does not open under another key of the table, nor with a changed bit", function* () {
     const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
     yield* secrets.seal(secretRef("dom_4"), bytes("mine"))

@@ -248,6 +248,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
 })
 
 describe("while a long stream is read", () => {
+  // threat: long-histories
   it.effect("only commits that need it wait", () =>
     Effect.gen(function* () {
       const { account_id, reading, change, group, mayRead } = yield* held()

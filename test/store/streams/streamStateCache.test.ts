@@ -236,6 +236,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (
     return { sql, store, account_id, holders }
   })
 
+  // threat: erased-people
   it.effect("does not come back with a team that a node has cached", () =>
     Effect.gen(function* () {
       const { account_id, holders, store } = yield* setUp

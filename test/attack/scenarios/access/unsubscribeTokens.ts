@@ -12,6 +12,7 @@ const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 
 /** Attacks one-click unsubscribing (RFC 8058) behind a proxy that terminates TLS. */
 export const unsubscribeTokens: Scenario = {
+  // threat: forged-visits
   name: "unsubscribe tokens over https",
   load: "tokens that are forged, cut, swapped, huge, replayed and requested with every method",
   run: async (attack) => {

@@ -13,6 +13,7 @@ const LISTS: ReadonlyArray<readonly [path: string, status: number]> = [
 ]
 
 export const largeLists: Scenario = {
+  // threat: large-pages
   name: "largest lists",
   load: "lists of messages with a hundred long recipients, as many as a list may have",
   bounds: { memory_mib: 500 },

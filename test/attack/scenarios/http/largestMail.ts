@@ -39,6 +39,7 @@ const isDelivered = async ({ target }: Attack, { key }: Customer, id: string): P
 
 /** Sends mail as large as the service takes, of every kind, one after the other, until each is delivered. */
 export const largestMail: Scenario = {
+  // threat: blocked-loop
   name: "largest mail",
   load: "texts, HTML and files that are accepted, each until it is delivered",
   bounds: { memory_mib: 400 },

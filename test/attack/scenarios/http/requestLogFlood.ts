@@ -18,6 +18,7 @@ const WORDS = 44
 const LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 export const requestLogFlood: Scenario = {
+  // threat: filled-disk
   name: "refused requests fill the log",
   load: "18,000 refused requests of one key with bodies of 16 KB",
   bounds: { memory_mib: 400 },

@@ -14,6 +14,7 @@ const PAUSE_MS = 100
 
 /** Requests of many events from an account whose webhooks all receive each of them. */
 export const webhookFanOut: Scenario = {
+  // threat: fan-out
   name: "many events for many webhooks",
   load: `5 batches of mail and 5 of ${MAX_BATCH} suppressions at once, of an account with ${MAX_WEBHOOKS} webhooks`,
   bounds: { memory_mib: 400 },

@@ -10,6 +10,7 @@ const CROWD = 260
 
 /** Attacks every listener of a process over IPv6; the limits are those of IPv4. */
 export const ipv6: Scenario = {
+  // threat: smtp-connections
   name: "IPv6 peers",
   load: "::1 to HTTP, submission, reports and metrics; a /64 of clients behind a proxy; a crowd on submission",
   run: async ({ dice, target }) => {

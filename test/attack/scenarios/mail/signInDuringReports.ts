@@ -21,6 +21,7 @@ const documents = (recipient: string): ReadonlyArray<string> => [
 ]
 
 export const signInDuringReports: Scenario = {
+  // threat: blocked-loop
   name: "sign-in while reports arrive",
   load: `valid and hostile reports by ${PEERS} peers without a pause, and sign-ins and pages beside them`,
   // Memory of the threads that parse reports, and of the reports.

@@ -85,6 +85,7 @@ it.effect("settings that are off are taken", function* () {
     assert.isUndefined(yield* refusedFields(service, change), `${service} ${JSON.stringify(change)}`)
 })
 
+// threat: doors
 it.effect("a setting in another form than the documented one is refused, and nothing is sent", function* () {
   for (const [service, change, field] of REFUSED)
     assert.include((yield* refusedFields(service, change)) ?? [], field, `${service} ${JSON.stringify(change)}`)

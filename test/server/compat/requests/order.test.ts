@@ -8,6 +8,7 @@ import type { Route } from "../../../../apps/server/src/compat/Door.ts"
 const pathOf = ({ path }: Route): string => path.replace(":stream", "outbound").replaceAll(/:\w+/gu, "x")
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a door", (it) => {
+  // threat: doors
   it.effect("refuses a key without the scope of the route before it parses the body", function* () {
     const { keyWith, world } = yield* signUp()
     let count = 0

@@ -18,6 +18,7 @@ const untouched = (count: number) =>
     },
   )
 
+// threat: doors
 it.effect("a batch is counted before its entries are decoded", function* () {
   const batches = [
     { door: SENDS.resend.door, path: "/emails/batch", most: 100 },
