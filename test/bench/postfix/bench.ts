@@ -53,8 +53,8 @@ const findings = (turns: Turns.Turns, own: string): ReadonlyArray<Measure.Findin
   })
   const hasOpendkim = turns.has(NAMES.opendkim)
   return [
-    rates("request to sink, signed, against Postfix that signs nothing", own, NAMES.postfix, 1.3),
-    ...(hasOpendkim ? [rates("the same against Postfix with opendkim", own, NAMES.opendkim, 3)] : []),
+    rates("request to sink, signed, against Postfix that signs nothing", own, NAMES.postfix, 1.6),
+    ...(hasOpendkim ? [rates("the same against Postfix with opendkim", own, NAMES.opendkim, 3.2)] : []),
     rates("by hand against Postfix that signs nothing", NAMES.byHand, NAMES.postfix),
     ...(hasOpendkim ? [rates("by hand against Postfix with opendkim", NAMES.byHand, NAMES.opendkim)] : []),
     rates("request to sink, signed, against by hand", own, NAMES.byHand),

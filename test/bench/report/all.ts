@@ -55,38 +55,32 @@ const run = (name: string, args: ReadonlyArray<string>): Promise<string | undefi
     })
   })
 
-const markdown = (name: string, { environment, findings }: Answer, seconds: number): string => {
-  const line = (of: ReadonlyArray<string>) => `| ${of.join(" | ")} |`
-  const load = environment === undefined ? "" : `, load ${environment.loadAverage} before`
-  return [
-    `### ${name}`,
-    "",
-    `\`npm run bench -- ${[name, ...(BENCHES[name] ?? [])].join(" ")}\`: ${Math.round(seconds)} s${load}.`,
-    "",
-    line(Measure.CELLS),
-    "|---|---|---|---|---|",
-    ...findings.map((finding) => line(Measure.cells(finding))),
-  ].join("\n")
-}
+const line = (of: ReadonlyArray<string>) => `| ${of.join(" | ")} |`
 
-/** Runs all benchmarks; `date` stands above the tables. */
+/** Rows of what has an aim. The JSON of the benchmark has the rest. */
+const rows = (name: string, { findings }: Answer): ReadonlyArray<string> =>
+  findings
+    .filter(({ atLeast, atMost }) => atLeast !== undefined || atMost !== undefined)
+    .map((finding) => line([`\`${name}\``, ...Measure.cells(finding)]))
+
+/** Runs all benchmarks; `date` stands above the table. */
 export const all = async (date: string): Promise<void> => {
   mkdirSync(FOLDER, { recursive: true })
-  const parts: Array<string> = []
+  const table: Array<string> = []
+  const missing: Array<string> = []
   const environments: Array<TemporaryServer.Environment> = []
   let growth: ReadonlyArray<Series> = []
   for (const [name, args] of Object.entries(BENCHES)) {
     process.stdout.write(`\n${name}\n`)
-    const began = performance.now()
     const text = await run(name, args)
     if (text === undefined) {
-      parts.push(`### ${name}\n\nNot measured: a program that it needs is not installed.`)
+      missing.push(`Not measured: \`${name}\`, because a program that it needs is not installed.`)
       continue
     }
     const answer = JSON.parse(text) as Answer
     writeFileSync(join(FOLDER, `${name}.json`), text)
     process.stdout.write(`${Measure.findingsTable(answer.findings)}\n`)
-    parts.push(markdown(name, answer, (performance.now() - began) / 1000))
+    table.push(...rows(name, answer))
     if (answer.environment !== undefined) environments.push(answer.environment)
     growth = answer.series ?? growth
   }
@@ -97,7 +91,8 @@ export const all = async (date: string): Promise<void> => {
     `${machine.cores} cores of ${machine.cpu}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}`
   const written = [
     `Measured on ${date} by one \`npm run bench\`: ${shape}. The full results are in [benchmarks/](benchmarks).`,
-    ...parts,
+    [line(["benchmark", ...Measure.CELLS]), "|---|---|---|---|---|---|", ...table].join("\n"),
+    ...missing,
     "![Cost of an operation by number of stored messages](benchmarks/growth.svg)",
   ].join("\n\n")
   const doc = readFileSync(DOC, "utf8")
