@@ -9,7 +9,7 @@ const PARENT_WATCH_MS = 250
 /**
  * Flags of a service, each unless the operator has set it. They bound the space for new objects, keep V8 from making objects old
  * that it takes for long-lived, with the requests that they refer to, and let the main thread alone collect young garbage: what is
- * left to copy is less work than starting threads (docs/decisions/0058-let-requests-die-young.md).
+ * left to copy is less work than starting threads (docs/decisions/0065-pay-for-each-optimisation.md).
  */
 export const SERVICE_FLAGS = ["--max-semi-space-size=32", "--no-allocation-site-pretenuring", "--no-parallel-scavenge"]
 

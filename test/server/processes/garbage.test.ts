@@ -12,7 +12,7 @@ const [WARM_UP, MEASURED] = [2_500, 4_000]
 const AT_MOST_MILLIS = 60_000
 /**
  * Share of new objects that scavenges may move to the old generation. It is 0.3 % without, and several percent with a Set that churns or a
- * generator function made for each send (docs/decisions/0058-let-requests-die-young.md).
+ * generator function made for each send (docs/decisions/0065-pay-for-each-optimisation.md).
  */
 const MOST_PROMOTED = 0.015
 

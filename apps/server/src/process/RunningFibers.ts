@@ -3,7 +3,7 @@ import { Effect, Fiber, type Scope } from "effect"
 
 /**
  * Fibers that handle requests or rows. The end of the scope interrupts those that still run, and waits for them. A `FiberSet`
- * would keep what each of them has held alive (docs/decisions/0058-let-requests-die-young.md).
+ * would keep what each of them has held alive (docs/decisions/0065-pay-for-each-optimisation.md).
  */
 export interface RunningFibers {
   readonly add: (fiber: Fiber.Fiber<unknown, unknown>) => void

@@ -16,7 +16,7 @@ interface Entry<K, V> {
  * A map of bounded size. When a bound is exceeded, the entries used longest ago are removed first.
  *
  * The order of use is a list of its own. To insert a used entry again would do, but a Map with few entries gets a new table
- * with each deletion (docs/decisions/0058-let-requests-die-young.md).
+ * with each deletion (docs/decisions/0065-pay-for-each-optimisation.md).
  */
 export class LruCache<K, V> {
   readonly #places = new Map<K, Place<Entry<K, V>>>()

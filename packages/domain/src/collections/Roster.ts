@@ -11,7 +11,7 @@ export interface Entry<A> {
  * A Set or Map would do, but V8 replaces its table after some deletions and links the old table to the new one. Once one of
  * these tables is old enough to be left alone by minor collections, each later table is kept by the one before it, with all
  * that it held: every object of every request then survives until the next major collection
- * (docs/decisions/0058-let-requests-die-young.md).
+ * (docs/decisions/0065-pay-for-each-optimisation.md).
  */
 export class Roster<A> {
   readonly #entries: Array<Entry<A>> = []

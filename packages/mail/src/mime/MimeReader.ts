@@ -85,7 +85,7 @@ export const CALENDARS: ReadonlySet<string> = new Set(["text/calendar", "applica
 /**
  * Reads a message with the linear parts of postal-mime: headers, tree and character sets. Its other parts are not
  * called: its text from HTML is cubic in the length of a tag, each line of a body costs 13 µs, and it parses every
- * address header. Decision 0023 has the patterns and measurements.
+ * address header (decision 0023).
  */
 export const read = (bytes: Uint8Array, { exact = false }: Options = {}): Promise<MailTree> =>
   new MimeReader(exact).read(bytes)

@@ -24,7 +24,7 @@ export const ACCEPTED_PER_FLUSH = 50
 export const MAX_ACCEPTED_AT_ONCE = 1_000
 /** Maximum rows of a statement, so that their encoding does not hold up the event loop. */
 const MAX_ROWS_PER_STATEMENT = 1_000
-/** Size of a row on disk beside its texts, with its entries in indexes, as measured (docs/decisions/0039). */
+/** Size of a row on disk beside its texts, with its entries in indexes, as measured (docs/decisions/data.md, 0039). */
 const ROW_BYTES = 850
 
 export interface Writer {

@@ -14,7 +14,7 @@ const BROTLI_QUALITY = 4
 /**
  * Answers with the content of a message, or with a whole webhook call. A message may hold a secret, such as a link that sets
  * a password, beside a text that somebody else chose; the compressed size would tell that person how alike the two are
- * (BREACH). See docs/decisions/0038-compress-answers-to-reads.md.
+ * (BREACH). See docs/decisions/api.md, 0038.
  */
 const CONFIDENTIAL = /\/msg_|\/whd_|^\/v1\/sandbox\/messages\/|^\/v1\/requests\//u
 

@@ -9,7 +9,7 @@ import * as SharedDocument from "./SharedDocument.ts"
 /**
  * Isolates the page from the dashboard, which has the same address: without `allow-same-origin` the page has an origin of
  * its own, without cookies, storage or responses of the service. It runs only its own inline script, by its hash, and
- * requests nothing: the contract is part of the page. See docs/decisions/0030.
+ * requests nothing: the contract is part of the page. See docs/decisions/api.md, 0030.
  */
 const policy = (hashes: ReadonlyArray<string>): string =>
   [
