@@ -1,19 +1,12 @@
 import { readFileSync } from "node:fs"
+import { shiftDate } from "../support/process/shiftDate.ts"
 
 /**
  * Loaded before a process of the storm: shifts its wall clock by the milliseconds in a file, which it reads again at
- * each SIGUSR2. Timers and the monotonic clock are not shifted, as when an operator sets the time.
+ * each SIGUSR2.
  */
 const file = process.env["WAYBILL_CHAOS_CLOCK"] ?? ""
-const Real = globalThis.Date
-const now = Real.now.bind(Real)
 let off = 0
 
-Real.now = () => now() + off
-const Shifted = new Proxy(Real, {
-  construct: (target, args, as) => Reflect.construct(target, args.length === 0 ? [Real.now()] : args, as) as Date,
-  apply: () => new Real(Real.now()).toString(),
-})
-Real.prototype.constructor = Shifted
-globalThis.Date = Shifted
+shiftDate(() => off)
 process.on("SIGUSR2", () => (off = Number(readFileSync(file, "utf8"))))

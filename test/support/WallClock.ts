@@ -1,15 +1,11 @@
-import { Clock, Effect, Function, Layer } from "effect"
-import { setImmediate as turn, setTimeout as pause } from "node:timers/promises"
+import { Clock, Context, Effect, Layer } from "effect"
+import { setImmediate as turn } from "node:timers/promises"
 
-/** Upper bound of the duration of a test that counts by month. */
-const COUNTED_WITHIN_MS = 20_000
+/** Middle of a day and of a month, at which tests begin that count by one of them. */
+export const MIDDLE = "2026-11-15T12:00:00.000Z"
 
-/** Waits for the next month where the current one is about to end, so that a month never ends during a count. */
-export const awayFromEndOfMonth = Effect.promise(async () => {
-  const now = new Date()
-  const left = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1) - now.getTime()
-  if (left < COUNTED_WITHIN_MS) await pause(left + 50)
-})
+/** Instant some hours after the middle, such as one to schedule mail at. */
+export const hoursAfterMiddle = (hours: number) => new Date(Date.parse(MIDDLE) + hours * 3_600_000).toISOString()
 
 /** Waits for the next millisecond; ids of one millisecond have no order. */
 export const nextMillisecond = Effect.promise(async () => {
@@ -33,21 +29,40 @@ const set = (clock: Clock.Clock, wallMillis: number, later = 0): Clock.Clock => 
   }
 }
 
+/** Wall clock that begins at an instant, so that no month and no day ends while a test counts. */
+export const layerFrom = (instant: string) =>
+  Layer.effect(
+    Clock.Clock,
+    Effect.map(Clock.Clock, (clock) => set(clock, Date.parse(instant) - clock.currentTimeMillisUnsafe())),
+  )
+
+export const layerFromMiddle = layerFrom(MIDDLE)
+
 /** Wall clock that stands, so that no minute ends while a test counts. Pauses and the monotonic time go on. */
-export const layerStanding = Layer.effect(
-  Clock.Clock,
-  Effect.map(Clock.Clock, (clock) => {
-    const currentTimeMillisUnsafe = Function.constant(clock.currentTimeMillisUnsafe())
-    const currentTimeNanosUnsafe = Function.constant(clock.currentTimeNanosUnsafe())
-    return {
-      ...set(clock, 0),
-      currentTimeMillisUnsafe,
-      currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
-      currentTimeNanosUnsafe,
-      currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
-    }
-  }),
-)
+export class StandingClock extends Context.Service<
+  StandingClock,
+  { readonly set: (instant: string) => Effect.Effect<void> }
+>()("test/StandingClock") {
+  static readonly layer = (instant: string) =>
+    Layer.effectContext(
+      Effect.map(Clock.Clock, (clock) => {
+        let millis = Date.parse(instant)
+        const currentTimeMillisUnsafe = () => millis
+        const currentTimeNanosUnsafe = () => BigInt(millis) * 1_000_000n
+        return Context.make(Clock.Clock, {
+          ...set(clock, 0),
+          currentTimeMillisUnsafe,
+          currentTimeMillis: Effect.sync(currentTimeMillisUnsafe),
+          currentTimeNanosUnsafe,
+          currentTimeNanos: Effect.sync(currentTimeNanosUnsafe),
+        }).pipe(
+          Context.add(StandingClock, {
+            set: (to) => Effect.sync(() => void (millis = Date.parse(to))),
+          }),
+        )
+      }),
+    )
+}
 
 /** Runs an effect as if the wall clock had been set meanwhile. */
 export const withWallClockShifted =

@@ -3,12 +3,13 @@ import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as EmailReport from "@waybill/domain/email/EmailReport"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Address from "@waybill/domain/values/Address"
-import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { Errors, type Message, Models, ServerClient } from "postmark"
 import { test } from "vitest"
+import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import { hoursAfterMiddle, layerFromMiddle, MIDDLE } from "../../support/WallClock.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { EMAIL, postmarkCalls } from "./postmarkCalls.ts"
 
@@ -44,7 +45,7 @@ const bounce = Effect.fnUntraced(function* (account_id: Id.AccountId, id: string
     mx: "mx.example.org",
     attempt: 1,
   }
-  const now = Timestamp.fromMillis(Date.now())
+  const now = yield* NewIds.now
   const ref = { account_id, stream_id: id as Id.EmailId }
   yield* Effect.orDie(commit(Email, ref, EmailReport.record(now, [{ _tag: "Bounced", recipient, words }])))
 })
@@ -58,7 +59,9 @@ test("the package postmark has a row for each of its methods", () => {
   )
 })
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the package postmark", (it) => {
+const World = HttpWorld.layer().pipe(Layer.provideMerge(layerFromMiddle))
+
+layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package postmark", (it) => {
   it.effect("every call gives what its row says", function* () {
     const { account, client } = yield* setUp
     const sent = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "gone@example.org" }))
@@ -232,7 +235,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       [{ status: "queued" }, 2],
       [{ status: "sent" }, 1],
       [{ fromDate: "2020-01-01", toDate: "2020-01-31" }, 0],
-      [{ fromDate: new Date().toISOString().slice(0, 10), toDate: new Date(Date.now() + 5000).toISOString() }, 3],
+      [{ fromDate: MIDDLE.slice(0, 10), toDate: hoursAfterMiddle(1) }, 3],
     ] as const)
       assert.strictEqual((yield* list(filter)).Messages.length, found, JSON.stringify(filter))
     for (const filter of [{ recipient: "nobody" }, { fromDate: "soon" }, { count: 501 }, { offset: 999 }]) {

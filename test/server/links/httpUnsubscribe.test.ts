@@ -16,7 +16,7 @@ import * as unsubscribeRoute from "../../../apps/server/src/http/pages/Unsubscri
 import * as UnsubscribeLinks from "../../../apps/server/src/links/UnsubscribeLinks.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { layerStanding } from "../../support/WallClock.ts"
+import { MIDDLE, StandingClock } from "../../support/WallClock.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
@@ -38,7 +38,7 @@ const PROXIES = Result.getOrThrow(Network.parseAll(["127.0.0.0/8"]))
 
 const Site = HttpRouter.serve(unsubscribeRoute.layer(PROXIES), { disableLogger: true, disableListenLog: true }).pipe(
   Layer.provideMerge(NodeHttpServer.layer(createServer, { port: 0, host: "127.0.0.1" })),
-  Layer.provide(layerStanding),
+  Layer.provide(StandingClock.layer(MIDDLE)),
 )
 
 layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), { excludeTestServices: true })(

@@ -1,10 +1,13 @@
+import * as Account from "@waybill/domain/account/Account"
 import * as Network from "@waybill/mail/dns/Network"
-import { Effect, Result } from "effect"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import { Effect, Layer, Result } from "effect"
 import { request } from "node:http"
-import { assert, layer } from "../../support/effectTest.ts"
+import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
+import { assert, layer, type Methods } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
-import { awayFromEndOfMonth } from "../../support/WallClock.ts"
-import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
+import { layerFromMiddle, StandingClock } from "../../support/WallClock.ts"
+import { type Answer, EMAIL, HttpWorld, reasonOf, signUp, statusesOf } from "../../support/world/HttpWorld.ts"
 
 const MESSAGE = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello" }
 
@@ -154,53 +157,90 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
         200,
       )
     })
-
-    it.effect("admit the monthly volume to the last recipient under load, and refund canceled mail", function* () {
-      yield* awayFromEndOfMonth
-      const { key, world } = yield* account("free")
-      const tens = { ...MESSAGE, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
-      const later = { ...tens, scheduled_at: new Date(Date.now() + 3_600_000).toISOString() }
-      const canceled = yield* world.request("POST", "/v1/email/send", { key, body: later })
-      const answers = yield* Effect.forEach(
-        Array.from({ length: 302 }),
-        () => world.request("POST", "/v1/email/send", { key, body: tens }),
-        { concurrency: 40 },
-      )
-      assert.deepStrictEqual(count(answers), { 200: 299, 429: 3 })
-      const refused = answers.find(({ status }) => status === 429)
-      assert.strictEqual(refused?.json.error.reason, "monthly_quota")
-      const now = new Date()
-      const nextMonth = Date.UTC(now.getUTCFullYear(), now.getUTCMonth() + 1, 1)
-      assert.closeTo(Number(refused?.headers.get("retry-after")), (nextMonth - Date.now()) / 1000, 30)
-      assert.strictEqual((yield* world.request("POST", "/v1/email/send", { key, body: MESSAGE })).status, 429)
-      assert.strictEqual((yield* world.request("POST", `/v1/email/${canceled.json.id}/cancel`, { key })).status, 200)
-      assert.strictEqual((yield* world.request("POST", "/v1/email/send", { key, body: tens })).status, 200)
-      const { json } = yield* world.request("GET", "/v1/account", { key })
-      assert.deepStrictEqual([json.usage.emails, json.limits.monthly_emails], [3_000, 3_000])
-    })
-
-    it.effect("refuse a strict batch beyond the monthly volume, and let a permissive one fill it", function* () {
-      yield* awayFromEndOfMonth
-      const { key, world } = yield* account("free")
-      const ten = { ...MESSAGE, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
-      const batch = (count: number, mode?: string) =>
-        world.request("POST", "/v1/email/send/batch", {
-          key,
-          body: { emails: Array.from({ length: count }, () => ten), mode },
-        })
-      for (let i = 0; i < 2; i++) assert.strictEqual((yield* batch(100)).status, 200)
-      assert.strictEqual((yield* batch(95)).status, 200)
-      const whole = yield* batch(6)
-      assert.strictEqual(whole.status, 429)
-      assert.isNotNull(whole.headers.get("retry-after"))
-      const { json, status } = yield* batch(6, "permissive")
-      assert.strictEqual(status, 200)
-      assert.deepStrictEqual(
-        json.data.map(
-          (each: { status: string | null; error: { reason: string } | null }) => each.status ?? each.error?.reason,
-        ),
-        ["queued", "queued", "queued", "queued", "queued", "monthly_quota"],
-      )
-    })
   },
 )
+
+const TENS = { ...EMAIL, to: Array.from({ length: 10 }, (_, nth) => `r${nth}@example.org`) }
+
+const SEND = "/v1/email/send"
+
+const customer = Effect.map(signUp({ domains: ["acme.test"], plan: "free" }), (customer) => ({
+  ...customer,
+  usage: Effect.map(customer.call("GET", "/v1/account"), ({ json }) => json.usage.emails as number),
+}))
+
+const refusedIn = (answers: ReadonlyArray<Answer>) => answers.filter(({ status }) => status === 429)
+
+/** Registers what holds at any time of a month, whose end is `left_s` away. */
+const inMonth = (it: Methods<HttpWorld | EventStore>, left_s: number) => {
+  it.effect("is admitted to the last recipient under load, and canceled mail is refunded", function* () {
+    const { call, usage } = yield* customer
+    const canceled = yield* call("POST", SEND, { ...TENS, scheduled_at: "2026-12-03T12:00:00.000Z" })
+    const answers = yield* Effect.forEach(Array.from({ length: 302 }), () => call("POST", SEND, TENS), {
+      concurrency: 40,
+    })
+    const refused = refusedIn(answers)
+    assert.deepStrictEqual(statusesOf(answers).toSorted(), [...Array(299).fill(200), 429, 429, 429])
+    for (const each of refused) {
+      assert.deepStrictEqual(reasonOf(each), [429, "monthly_quota"])
+      assert.closeTo(Number(each.headers.get("retry-after")), left_s, 180)
+    }
+    assert.strictEqual((yield* call("POST", SEND, EMAIL)).status, 429)
+    assert.strictEqual((yield* call("POST", `/v1/email/${canceled.json.id}/cancel`)).status, 200)
+    assert.strictEqual((yield* call("POST", SEND, TENS)).status, 200)
+    assert.strictEqual(yield* usage, 3_000)
+  })
+
+  it.effect("refuses a strict batch beyond it, and lets a permissive one fill it", function* () {
+    const { call } = yield* customer
+    const batch = (count: number, mode?: string) =>
+      call("POST", "/v1/email/send/batch", { emails: Array.from({ length: count }, () => TENS), mode })
+    for (const count of [100, 100, 95]) assert.strictEqual((yield* batch(count)).status, 200)
+    const whole = yield* batch(6)
+    assert.strictEqual(whole.status, 429)
+    assert.isNotNull(whole.headers.get("retry-after"))
+    const { json, status } = yield* batch(6, "permissive")
+    assert.strictEqual(status, 200)
+    assert.deepStrictEqual(
+      json.data.map(
+        (each: { status: string | null; error: { reason: string } | null }) => each.error?.reason ?? each.status,
+      ),
+      ["queued", "queued", "queued", "queued", "queued", "monthly_quota"],
+    )
+  })
+}
+
+const OPTIONS = { excludeTestServices: true, timeout: "180 seconds" } as const
+const Service = HttpWorld.layer({ minuteStands: true })
+const Middle = Service.pipe(Layer.provideMerge(layerFromMiddle))
+
+layer(Middle, OPTIONS)("the monthly volume, in the middle of a month,", (it) => inMonth(it, 15.5 * 86_400))
+
+const LAST = "2026-11-30T23:59:59.900Z"
+const End = Service.pipe(Layer.provideMerge(StandingClock.layer(LAST)))
+
+layer(End, OPTIONS)("the monthly volume, a tenth of a second before a month ends,", (it) => {
+  inMonth(it, 0.1)
+
+  it.effect("begins anew at the turn and not before", function* () {
+    const clock = yield* StandingClock
+    const { account, call, usage } = yield* customer
+    const { commit } = yield* EventStore
+    const limited = Account.changeLimits(yield* NewIds.now, { ...Account.NONE_GRANTED, monthly_emails: 3 })
+    yield* Effect.orDie(commit(Account, { account_id: account, stream_id: account }, limited))
+    const sendTo = (count: number) => Effect.forEach(Array.from({ length: count }), () => call("POST", SEND, EMAIL))
+    const before = yield* sendTo(4)
+    assert.deepStrictEqual(statusesOf(before), [200, 200, 200, 429])
+    assert.strictEqual(before[3]?.headers.get("retry-after"), "1")
+    yield* clock.set("2026-11-30T23:59:59.999Z")
+    assert.deepStrictEqual(statusesOf(yield* sendTo(1)), [429])
+    yield* clock.set("2026-12-01T00:00:00.000Z")
+    assert.strictEqual(yield* usage, 0)
+    assert.deepStrictEqual(statusesOf(yield* sendTo(4)), [200, 200, 200, 429])
+    // What was accepted before the turn is given back to the month before.
+    yield* call("POST", `/v1/email/${before[0]?.json.id}/cancel`)
+    assert.strictEqual(yield* usage, 3)
+    yield* clock.set(LAST)
+    assert.strictEqual(yield* usage, 2)
+  })
+})

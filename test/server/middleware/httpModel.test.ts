@@ -1,10 +1,10 @@
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { Arbitrary, Effect, Schema } from "effect"
+import { Arbitrary, Effect, Layer, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
-import { awayFromEndOfMonth, nextMillisecond } from "../../support/WallClock.ts"
+import { hoursAfterMiddle, layerFromMiddle, nextMillisecond } from "../../support/WallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 
@@ -95,7 +95,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, reques
     secret?: string,
   ) {
     const to = [...new Map(written.map((each) => [keyOf(each), keyOf(each)])).values()]
-    const scheduled_at = later ? new Date(Date.now() + 3_600_000).toISOString() : null
+    const scheduled_at = later ? hoursAfterMiddle(1) : null
     const answer = yield* request(
       "POST",
       "/v1/email/send",
@@ -185,7 +185,7 @@ const obey = Effect.fnUntraced(function* (model: Model, command: Command, reques
     case "Reschedule": {
       const message = email(command.nth)
       if (message === undefined) return
-      const scheduled_at = new Date(Date.now() + 7_200_000).toISOString()
+      const scheduled_at = hoursAfterMiddle(2)
       const answer = yield* request("PATCH", `/v1/email/${message.id}`, { scheduled_at })
       if (message.canceled) return expect(answer, 422, "not_cancelable")
       return assert.strictEqual(expect(answer, 200).scheduled_at, scheduled_at)
@@ -250,10 +250,12 @@ const compare = Effect.fnUntraced(function* (model: Model, request: Request) {
   assert.strictEqual(account.json.usage.emails, model.used)
 })
 
+const World = HttpWorld.layer().pipe(Layer.provideMerge(layerFromMiddle))
+
 const PER_KEY = 90
 const PATIENCE_MS = 180_000
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
+layer(World, { excludeTestServices: true, timeout: "180 seconds" })(
   "the service and a customer's model of it",
   (it) => {
     it.effect.prop(
@@ -261,7 +263,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
       { history: Arbitrary.array(Arbitrary.schema(Command), { minLength: 10, maxLength: 60 }) },
       ({ history }) =>
         Effect.gen(function* () {
-          yield* awayFromEndOfMonth
           const world = yield* HttpWorld
           const account = yield* world.account()
           let left = 0

@@ -5,13 +5,14 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as CanceledContent from "@waybill/store/content/CanceledContent"
-import { Clock, Effect } from "effect"
+import { Clock, Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
-import { awayFromEndOfMonth, withWallClockShifted } from "../../support/WallClock.ts"
+import { hoursAfterMiddle, layerFromMiddle, withWallClockShifted } from "../../support/WallClock.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
+const World = HttpWorld.layer().pipe(Layer.provideMerge(layerFromMiddle))
+
 const KIB = 1024
-const soon = () => new Date(Date.now() + 3_600_000).toISOString()
 /** A body of so many KiB that no other message has. */
 const bodyOf = (kib: number, name: string) => ({
   text: name.repeat(Math.ceil((kib * KIB) / name.length)).slice(0, kib * KIB),
@@ -23,7 +24,6 @@ const removedAfter = (minutes: number) =>
 
 /** An account that may store 100 KiB for scheduled mail. */
 const customer = Effect.fnUntraced(function* (limits: Partial<Account.Limits> = { scheduled_bytes: 100 * KIB }) {
-  yield* awayFromEndOfMonth
   const signedUp = yield* signUp({ domains: ["acme.test"], plan: "free" })
   const { account, call } = signedUp
   const { commit } = yield* EventStore
@@ -35,7 +35,7 @@ const customer = Effect.fnUntraced(function* (limits: Partial<Account.Limits> = 
   return {
     ...signedUp,
     post,
-    schedule: (message: object) => post({ scheduled_at: soon(), ...message }),
+    schedule: (message: object) => post({ scheduled_at: hoursAfterMiddle(1), ...message }),
     cancel: (id: string) => call("POST", `/v1/email/${id}/cancel`),
     usage: Effect.map(call("GET", "/v1/account"), ({ json }) => json.usage),
     stored: (account_id: string) =>
@@ -63,7 +63,7 @@ const delivered = Effect.fnUntraced(function* (account_id: AccountId, id: string
   yield* Effect.orDie(commit(Email, { account_id, stream_id: id as EmailId }, decide))
 })
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("content of unsent mail", (it) => {
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("content of unsent mail", (it) => {
   it.effect("leaves within an hour after the mail was canceled, as the log and a copy then say", function* () {
     const { account, call, cancel, log, schedule, stored } = yield* customer()
     const { json } = yield* schedule(bodyOf(10, "canceled "))
@@ -122,7 +122,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       from: "hi@acme.test",
       to: "ana@example.org",
       subject: "Hi",
-      scheduled_at: soon(),
+      scheduled_at: hoursAfterMiddle(1),
       ...bodyOf(40, name),
     })
     const emails = ["a", "b", "c"].map(message)
@@ -133,8 +133,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
       json.data.map((each: { error: { reason: string } | null }) => each.error?.reason ?? null),
       [null, null, "scheduled_size_exceeded"],
     )
-    const later = new Date(Date.now() + 7_200_000).toISOString()
-    assert.strictEqual((yield* call("PATCH", `/v1/email/${json.data[0].id}`, { scheduled_at: later })).status, 200)
+    assert.strictEqual(
+      (yield* call("PATCH", `/v1/email/${json.data[0].id}`, { scheduled_at: hoursAfterMiddle(2) })).status,
+      200,
+    )
     assert.deepStrictEqual(reasonOf(yield* schedule(bodyOf(40, "d"))), [422, "scheduled_size_exceeded"])
     assert.isBelow((yield* usage).scheduled_bytes, 100 * KIB)
   })
@@ -170,7 +172,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
   })
 })
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the volume of canceled mail", (it) => {
+layer(World, { excludeTestServices: true, timeout: "60 seconds" })("the volume of canceled mail", (it) => {
   it.effect("is given back as often as the month has volume, and not more", function* () {
     const { call, cancel, schedule, usage } = yield* customer({ monthly_emails: 3 })
     const used: Array<number> = []

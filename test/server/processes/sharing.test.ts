@@ -1,8 +1,8 @@
-import { Context, Effect, Layer, Schedule } from "effect"
+import { Context, Effect, Layer, type Redacted, Schedule } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
-import { awayFromEndOfMonth } from "../../support/WallClock.ts"
+import { MIDDLE } from "../../support/WallClock.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -53,6 +53,12 @@ const accepted = Effect.fnUntraced(function* (key: string) {
   const { json } = yield* Effect.promise(() => node.request("GET", "/v1/events?types=email.queued&limit=1000", { key }))
   return (json.data as ReadonlyArray<{ readonly stream_id: string }>).map(({ stream_id }) => stream_id).toSorted()
 })
+
+/** Process whose month does not end during a test. */
+const inMiddleOfMonth = (url: Redacted.Redacted) =>
+  ServiceProcess.startApi(url, [
+    `--import=${new URL("../../support/process/beginAt.ts", import.meta.url).href}?${MIDDLE}`,
+  ])
 
 const PAIRS = 20
 const QUOTA = 50
@@ -108,21 +114,25 @@ layer(TwoNodes, { excludeTestServices: true })("two processes on one database", 
     SLOW,
   )
 
-  it.effect("accept exactly the rest of the monthly quota", function* () {
-    yield* awayFromEndOfMonth
-    const nodes = yield* Nodes
-    const { key } = yield* sender({ limits: { monthly_emails: QUOTA } })
-    const halves = yield* Effect.promise(() =>
-      Promise.all(nodes.map((node) => ServiceProcess.sendMany(QUOTA, (n) => send(node, key, n)))),
-    )
-    const answers = halves.flat()
-    assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: QUOTA, 429: QUOTA })
-    const refused = answers.filter(({ status }) => status === 429)
-    assert.isTrue(refused.every(({ json }) => json.error.reason === "monthly_quota"))
-    assert.lengthOf(yield* accepted(key), QUOTA)
-    const account = yield* Effect.promise(() => nodes[0].request("GET", "/v1/account", { key }))
-    assert.strictEqual(account.json.usage.emails, QUOTA)
-  })
+  it.effect(
+    "accept exactly the rest of the monthly quota",
+    function* () {
+      const { url } = yield* Database.Fresh
+      const nodes = yield* Effect.all([inMiddleOfMonth(url), inMiddleOfMonth(url)], { concurrency: 2 })
+      const { key } = yield* sender({ limits: { monthly_emails: QUOTA } })
+      const halves = yield* Effect.promise(() =>
+        Promise.all(nodes.map((node) => ServiceProcess.sendMany(QUOTA, (n) => send(node, key, n)))),
+      )
+      const answers = halves.flat()
+      assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: QUOTA, 429: QUOTA })
+      const refused = answers.filter(({ status }) => status === 429)
+      assert.isTrue(refused.every(({ json }) => json.error.reason === "monthly_quota"))
+      assert.lengthOf(yield* accepted(key), QUOTA)
+      const account = yield* Effect.promise(() => nodes[0].request("GET", "/v1/account", { key }))
+      assert.strictEqual(account.json.usage.emails, QUOTA)
+    },
+    SLOW,
+  )
 
   it.effect(
     "refuse a key from the answer on with which a third revoked it",

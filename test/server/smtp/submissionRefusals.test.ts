@@ -8,7 +8,7 @@ import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
 import { assert, layer } from "../../support/effectTest.ts"
-import { awayFromEndOfMonth } from "../../support/WallClock.ts"
+import { layerFromMiddle } from "../../support/WallClock.ts"
 import * as Smtp from "./support.ts"
 
 const mail = (customer: Smtp.Customer, over: SendMailOptions = {}): SendMailOptions => ({
@@ -224,6 +224,17 @@ const bomb = (customer: Smtp.Customer, rest: string): SendMailOptions => ({
   raw: `From: hi@${customer.domain}\r\nTo: ana@example.org\r\nSubject: s\r\n${rest}\r\n`,
 })
 
+const aboveQuota = Effect.gen(function* () {
+  const port = yield* Smtp.submission()
+  const acme = yield* Smtp.customer({ plan: "free" })
+  const sql = yield* PgClient.PgClient
+  const month = Timestamp.fromMillis(yield* Clock.currentTimeMillis).slice(0, 7)
+  // As after 2,999 messages, which would take minutes to send.
+  yield* sql`INSERT INTO monthly_usage (account_id, month, accepted) VALUES (${acme.account_id}, ${month}, 2999)`
+  assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 /u)
+  assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^452 4\.2\.2 monthly_quota: .*Retry after \d+ s\.$/u)
+})
+
 layer(Smtp.layer, { excludeTestServices: true })("SMTP submission refuses", (it) => {
   for (const each of CASES) {
     it.effect(
@@ -252,15 +263,5 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission refuses", (it)
     assert.match(yield* Smtp.send(port, acme.secret, mail(acme, { bcc: "bo@example.org" })), /^250 /u)
   })
 
-  it.effect("mail above the monthly quota, and says when it resets", function* () {
-    yield* awayFromEndOfMonth
-    const port = yield* Smtp.submission()
-    const acme = yield* Smtp.customer({ plan: "free" })
-    const sql = yield* PgClient.PgClient
-    const month = Timestamp.fromMillis(yield* Clock.currentTimeMillis).slice(0, 7)
-    // As after 2,999 messages, which would take minutes to send.
-    yield* sql`INSERT INTO monthly_usage (account_id, month, accepted) VALUES (${acme.account_id}, ${month}, 2999)`
-    assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^250 /u)
-    assert.match(yield* Smtp.send(port, acme.secret, mail(acme)), /^452 4\.2\.2 monthly_quota: .*Retry after \d+ s\.$/u)
-  })
+  it.effect("mail above the monthly quota, and says when it resets", () => Effect.provide(aboveQuota, layerFromMiddle))
 })
