@@ -1,37 +1,46 @@
 import { PgClient } from "@effect/sql-pg"
-import * as Outbox from "@waybill/store/outbox/Outbox"
-import { Effect, Queue } from "effect"
+import { FIRST } from "@waybill/store/routing/CellName"
+import { KINDS } from "@waybill/store/outbox/OutboxRow"
+import * as WakeUps from "@waybill/store/outbox/WakeUps"
+import { Deferred, Effect, Fiber, Queue } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
-/** The jobs without what differs from one job to the next. */
-const jobs = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly job: object }>`
-    SELECT to_jsonb(j) - ARRAY['id', 'run_at', 'created_at', 'updated_at'] AS job
-    FROM graphile_worker._private_jobs j ORDER BY task_id`)
-  yield* Effect.orDie(sql`DELETE FROM graphile_worker._private_jobs`)
-  return rows.map(({ job }) => job)
-})
-
 layer(Database.layerFresh, { excludeTestServices: true })("the wake-ups of workers", (it) => {
-  it.effect("are the jobs that graphile-worker adds, whether it knows their tasks yet or not", function* () {
+  it.effect("are one job per kind, which names its cell unless it is the first", function* () {
     const sql = yield* PgClient.PgClient
-    yield* Effect.orDie(sql`DELETE FROM graphile_worker._private_tasks`)
-    const wake = Effect.orDie(Outbox.wakeAll(sql, Outbox.KINDS))
-    yield* wake
-    const added = yield* jobs
-    assert.lengthOf(added, Outbox.KINDS.length)
-    yield* wake
-    assert.deepStrictEqual(yield* jobs, added)
+    for (const cell of [FIRST, "cell_2"]) {
+      yield* Effect.orDie(sql`${WakeUps.jobs(sql, KINDS, cell)}`)
+      const jobs = yield* Effect.orDie(sql<{ readonly task: string; readonly key: string | null }>`
+        SELECT task_identifier AS task, key FROM graphile_worker.jobs ORDER BY 1`)
+      const tasks = ["advance_test_clocks", "check_domains", "drain_deliveries", "drain_webhooks"]
+      assert.deepStrictEqual(
+        jobs,
+        tasks.map((task) => ({ task, key: null })),
+      )
+      const removed = yield* Effect.orDie(sql<{ readonly payload: object }>`
+        SELECT payload FROM graphile_worker.complete_jobs(ARRAY(SELECT id FROM graphile_worker.jobs))`)
+      assert.deepStrictEqual(
+        removed.map(({ payload }) => payload),
+        tasks.map(() => (cell === FIRST ? {} : { cell })),
+      )
+    }
   })
 
   it.effect("notify the workers that wait for jobs", function* () {
     const sql = yield* PgClient.PgClient
-    yield* Effect.orDie(Outbox.wake(sql, "delivery"))
     const notifications = yield* Effect.orDie(sql.listen("jobs:insert"))
-    yield* Effect.orDie(Outbox.wake(sql, "delivery"))
+    yield* Effect.orDie(WakeUps.wake(sql, ["delivery"]))
     const { payload } = yield* Effect.orDie(Queue.take(notifications))
     assert.include(payload, '"count"')
+  })
+
+  it.effect("wait for no other commit that wakes workers for the same kind", function* () {
+    const sql = yield* PgClient.PgClient
+    const wake = Effect.orDie(WakeUps.wake(sql, ["delivery"]))
+    const woken = yield* Deferred.make<void>()
+    const other = yield* Effect.forkChild(Effect.andThen(Deferred.await(woken), sql.withTransaction(wake)))
+    const ended = Effect.andThen(Deferred.succeed(woken, undefined), Effect.timeout(Fiber.join(other), "5 seconds"))
+    yield* Effect.orDie(sql.withTransaction(Effect.andThen(wake, ended)))
   })
 })

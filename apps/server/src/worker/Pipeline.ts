@@ -4,7 +4,7 @@ import { Cells } from "@waybill/store/routing/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
-import * as Outbox from "@waybill/store/outbox/Outbox"
+import * as WakeUps from "@waybill/store/outbox/WakeUps"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
@@ -213,7 +213,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       const now = yield* MonotonicClock.millis
       if (now - calledAt < Duration.toMillis(CALL_EVERY)) return
       calledAt = now
-      yield* Effect.orDie(Outbox.wake(sql, kind))
+      yield* Effect.orDie(WakeUps.wake(sql, [kind]))
     })
 
     const claiming = yield* claimAll.pipe(
@@ -251,7 +251,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
           left.filter(({ phase }) => (phase !== "claimed") === started).map(({ row }) => row)
         const giveRestBack = Effect.andThen(Leases.release(rowsLeft(false)), Reclaim.reclaim(rowsLeft(true)))
         // Passes on wake-ups that arrived here during the stop.
-        const wakeOthers = Effect.ignoreCause(Outbox.wake(sql, kind))
+        const wakeOthers = Effect.ignoreCause(WakeUps.wake(sql, [kind]))
         until = Duration.sum(until, GIVE_BACK_WITHIN)
         yield* inTime(Effect.andThen(giveRestBack, wakeOthers))
       }).pipe(Effect.provideContext(context)),

@@ -9,6 +9,7 @@ import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as StoredAnswers from "../idempotency/StoredAnswers.ts"
 import * as Outbox from "../outbox/Outbox.ts"
+import * as WakeUps from "../outbox/WakeUps.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
@@ -97,7 +98,7 @@ const writeStatements = (
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   return [
     ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
-    ...withWakeUps(sql, ctes, Outbox.due(arm, write.now), cell),
+    ...withWakeUps(sql, ctes, WakeUps.due(arm, write.now), cell),
   ]
 }
 
@@ -121,17 +122,17 @@ const modelParts = (
 const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fragment): ReadonlyArray<Fragment> =>
   rows.length === 0 ? [] : [part(rows)]
 
-/** The wake-ups of the first cell are part of its statement. Citus joins no table of another cell with those of the jobs. */
+/** The wake-ups of the first cell are the answer of its statement. Citus adds no jobs beside the tables of another cell. */
 const withWakeUps = (
   sql: PgClient.PgClient,
   ctes: ReadonlyArray<Fragment>,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
-  const wakeUps = Outbox.wakeUps(sql, kinds, cell)
-  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv([...ctes, wakeUps])}`]
+  const wakeUps = WakeUps.jobs(sql, kinds, cell)
+  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
   const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
-  return kinds.length === 0 ? [written] : [written, sql`WITH ${wakeUps}`]
+  return kinds.length === 0 ? [written] : [written, sql`${wakeUps}`]
 }
 
 /**

@@ -9,7 +9,8 @@ import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
-import * as Outbox from "../outbox/Outbox.ts"
+import { KINDS } from "../outbox/OutboxRow.ts"
+import * as WakeUps from "../outbox/WakeUps.ts"
 import * as Accounts from "../readmodels/Accounts.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
 import * as ComparedRows from "./ComparedRows.ts"
@@ -204,7 +205,7 @@ const switchOnce = Effect.fnUntraced(function* (
 /** Deletes the rows in the old cell, once no process reads them any more. */
 const clean = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Move, rows: number, waiting: Waiting) {
   const { accounts, from, noticed, report, tables, to } = move
-  yield* Effect.orDie(inCell(to, Outbox.wakeAll(sql, Outbox.KINDS)))
+  yield* Effect.orDie(inCell(to, WakeUps.wake(sql, KINDS)))
   yield* report(`the account is in ${to}; deleting its rows in ${from}`)
   yield* noticed
   yield* Effect.orDie(inCell(from, MovedRows.deleteOld(sql, move, tables)))

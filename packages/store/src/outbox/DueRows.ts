@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { OutboxRow } from "./OutboxRow.ts"
-import * as Outbox from "./Outbox.ts"
+import * as WakeUps from "./WakeUps.ts"
 
 /** Maximum number of due rows that one statement marks as ready. */
 export const MAX_MARKED = 1_000
@@ -40,7 +40,7 @@ const nextDue = (sql: PgClient.PgClient) =>
 
 /** Wakes the workers of the rows' kinds. */
 export const wakeKindsOf = (sql: PgClient.PgClient, rows: ReadonlyArray<MarkedRow>) =>
-  rows.length === 0 ? Effect.void : Effect.asVoid(Outbox.wakeAll(sql, [...new Set(rows.map(({ kind }) => kind))]))
+  rows.length === 0 ? Effect.void : Effect.asVoid(WakeUps.wake(sql, [...new Set(rows.map(({ kind }) => kind))]))
 
 export const statement = (sql: PgClient.PgClient) => sql<MarkedRow>`
   UPDATE outbox SET ready = true WHERE id = ANY(ARRAY(

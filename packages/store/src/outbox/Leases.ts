@@ -9,6 +9,7 @@ import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE, type OutboxRow } from "./OutboxRow.ts"
 import * as Outbox from "./Outbox.ts"
+import * as WakeUps from "./WakeUps.ts"
 
 /** Maximum number of rows of one claim, and of accounts among which the claim divides them. */
 export const MAX_CLAIM = 100
@@ -159,7 +160,7 @@ export const releaseAndWake = Effect.fn("Leases.releaseAndWake")(function* (
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
   const kinds = [...new Set(rows.map((row) => row.kind))]
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(release(rows), Outbox.wakeAll(sql, kinds))))
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(release(rows), WakeUps.wake(sql, kinds))))
 })
 
 /** Moves a row to a later time and releases its lease, because nothing was attempted. The log does not change. */

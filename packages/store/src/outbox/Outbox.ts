@@ -1,24 +1,13 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import type { Fragment } from "effect/sql/Statement"
 import type { LeaseFact, OutboxRow } from "./OutboxRow.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
-
-/** The graphile-worker task of each kind of work. */
-export const TASKS = {
-  delivery: "drain_deliveries",
-  webhook: "drain_webhooks",
-  domain_check: "check_domains",
-  test_clock: "advance_test_clocks",
-} as const satisfies Record<OutboxRow["kind"], string>
+import * as WakeUps from "./WakeUps.ts"
 
 /** Duration of a lease. A row whose lease is not renewed in time is taken by another process. */
 export const LEASE = Duration.seconds(60)
-
-export const KINDS = Object.keys(TASKS) as ReadonlyArray<OutboxRow["kind"]>
 
 /** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
 export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
@@ -40,12 +29,13 @@ export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell:
 }
 
 /**
- * Inserts rows, or moves existing ones to a new time. Leases and pauses that a receiving site asked for stay. At most
- * one wake-up job is added per kind, because Postgres serializes commits that notify.
+ * Inserts rows, or moves existing ones to a new time. Leases and pauses that a receiving site asked for stay. Wakes
+ * workers for rows that are due.
  */
 export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) {
   yield* insert(sql, armed, now)
-  yield* wakeAll(sql, due(armed, now))
+  const kinds = WakeUps.due(armed, now)
+  if (kinds.length > 0) yield* WakeUps.wake(sql, kinds)
 })
 
 /** Inserts rows, or moves existing ones, without waking workers. */
@@ -79,36 +69,3 @@ const clockPart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) =>
         updates: sql`, clock_due = excluded.clock_due`,
       }
     : { columns: sql``, values: sql``, updates: sql`` }
-
-/** Returns the kinds of which a row is due now. */
-export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<OutboxRow["kind"]> => [
-  ...new Set(armed.filter((row) => row.available_at <= now).map((row) => row.kind)),
-]
-
-export const wake = (sql: PgClient.PgClient, kind: OutboxRow["kind"]) => wakeAll(sql, [kind])
-
-/** Wakes workers for the fiber's cell. */
-export const wakeAll = (sql: PgClient.PgClient, kinds: ReadonlyArray<OutboxRow["kind"]>) =>
-  Effect.flatMap(CurrentCell, (cell) => sql`WITH ${wakeUps(sql, kinds, cell)}`)
-
-/**
- * Adds one wake-up job per kind, as the last part of a statement and its answer. Those of the first cell do not name it. The
- * rows are what `graphile_worker.add_job` inserts, which takes three times as long (decision 0057). It is called for a task
- * that no worker has named yet.
- */
-export const wakeUps = (sql: PgClient.PgClient, kinds: ReadonlyArray<OutboxRow["kind"]>, cell: CellName): Fragment => {
-  const tasks = kinds.map((kind) => TASKS[kind])
-  const payload = cell === FIRST ? sql`'{}'::json` : sql`json_build_object('cell', ${cell}::text)`
-  return sql`woken AS (
-    INSERT INTO graphile_worker._private_jobs (task_id, payload)
-    SELECT t.id, ${payload} FROM graphile_worker._private_tasks t WHERE t.identifier = ANY(${tasks}::text[])
-    RETURNING id
-  )
-  SELECT 1 AS woken FROM (
-    SELECT pg_notify('jobs:insert', json_build_object('r', random(), 'count', 1)::text) FROM woken OFFSET 0
-  ) AS notified
-  UNION ALL SELECT 1 FROM (
-    SELECT name FROM unnest(${tasks}::text[]) AS task(name)
-    WHERE NOT EXISTS (SELECT FROM graphile_worker._private_tasks t WHERE t.identifier = task.name) OFFSET 0
-  ) AS unnamed CROSS JOIN LATERAL graphile_worker.add_job(unnamed.name, ${payload}) AS job`
-}

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Random } from "effect"
 import * as Iso from "../postgres/Iso.ts"
-import * as Outbox from "../outbox/Outbox.ts"
+import * as WakeUps from "../outbox/WakeUps.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 
 /** Error recorded in place of a response. */
@@ -51,5 +51,5 @@ export const free = Effect.fn("LostCalls.free")(function* (
     SET status = 'failed', next_attempt_at = NULL, attempts = d.attempts + 1,
       history = ${WebhookDeliveries.earlierAttempts(sql)} || lost.attempt
     FROM lost WHERE d.account_id = lost.account_id AND d.id = lost.id`
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(statement, Outbox.wake(sql, "webhook"))))
+  yield* Effect.orDie(sql.withTransaction(Effect.andThen(statement, WakeUps.wake(sql, ["webhook"]))))
 })

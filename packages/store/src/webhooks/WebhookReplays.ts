@@ -3,7 +3,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as PositionSearch from "../feed/PositionSearch.ts"
-import * as Outbox from "../outbox/Outbox.ts"
+import * as WakeUps from "../outbox/WakeUps.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 
@@ -106,7 +106,7 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
       SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true
       FROM unnest(${upserted.map(({ id }) => id)}::text[]) AS armed(id)
       ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true`
-    yield* Outbox.wake(sql, "webhook")
+    yield* WakeUps.wake(sql, ["webhook"])
     return { queued: upserted.length, next_position: more ? (replayed.at(-1)?.position ?? null) : null }
   })
   return yield* Effect.orDie(queue.pipe(sql.withTransaction, WebhookDeliveries.retryDeadlocks))

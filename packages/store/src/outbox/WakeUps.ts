@@ -1,0 +1,37 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
+import type { OutboxRow } from "./OutboxRow.ts"
+
+type Kind = OutboxRow["kind"]
+
+/** The graphile-worker task of each kind of work. */
+const TASKS = {
+  delivery: "drain_deliveries",
+  webhook: "drain_webhooks",
+  domain_check: "check_domains",
+  test_clock: "advance_test_clocks",
+} as const satisfies Record<Kind, string>
+
+/** Wakes workers for rows of the fiber's cell. */
+export const wake = (sql: PgClient.PgClient, kinds: ReadonlyArray<Kind>) =>
+  Effect.flatMap(CurrentCell, (cell) => sql`${jobs(sql, kinds, cell)}`)
+
+/** Returns the kinds of which a row is due now. */
+export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<Kind> => [
+  ...new Set(armed.filter((row) => row.available_at <= now).map((row) => row.kind)),
+]
+
+/**
+ * Adds one job per kind, however many rows there are, because Postgres serializes commits that notify. Jobs for the first
+ * cell do not name it. They have no key: a commit that finds the job of another one by its key waits for the end of that commit.
+ */
+export const jobs = (sql: PgClient.PgClient, kinds: ReadonlyArray<Kind>, cell: CellName): Fragment => {
+  const payload = cell === FIRST ? {} : { cell }
+  const specs = kinds.map((kind) => ({ identifier: TASKS[kind], payload }))
+  return sql`
+  SELECT 1 AS woken FROM graphile_worker.add_jobs(ARRAY(
+    SELECT spec FROM json_populate_recordset(NULL::graphile_worker.job_spec, ${JSON.stringify(specs)}::json) AS spec)) AS job`
+}
