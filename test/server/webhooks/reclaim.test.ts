@@ -57,7 +57,7 @@ layer(World.layer, { excludeTestServices: true })("a result", (it) => {
     yield* Webhooks.acceptEmail(endpoint.account_id)
     const [first] = (yield* claim("prc_1", "one")).rows
     if (first === undefined) return assert.fail("nothing was claimed")
-    yield* Leases.releaseAndWake([first])
+    yield* Leases.release([first])
     const [second] = (yield* claim("prc_2", "two")).rows
     assert.strictEqual(second?.id, first.id)
     const settled = (token: string, status: number): SettledCalls.Settled => ({

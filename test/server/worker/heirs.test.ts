@@ -62,7 +62,7 @@ const away = Effect.gen(function* () {
       if (!job.start()) return yield* job.giveBack
       begun.push(job.row.stream_id)
       yield* answer.await
-      yield* Leases.remove(job.row)
+      yield* Leases.settle(job.row)
     }).pipe(Effect.onInterrupt(() => Effect.sync(() => state.dropped++)))
   const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
   yield* stands

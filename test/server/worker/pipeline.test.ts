@@ -176,7 +176,7 @@ describe("a pipeline", () => {
       yield* Scope.close(scope, Exit.void)
       assert.deepStrictEqual(yield* World.timeline(ref), ["EmailQueued"])
       assert.deepStrictEqual(yield* leased, [{ id: ref.stream_id, token: "another" }])
-      yield* Leases.remove({ id: ref.stream_id, token: "another" })
+      yield* Leases.settle({ id: ref.stream_id, token: "another" })
     }),
   )
 
@@ -197,7 +197,7 @@ describe("a pipeline", () => {
         Effect.suspend(() => {
           const began = job.start()
           begun.push(began)
-          return began ? Leases.remove(job.row) : job.giveBack
+          return began ? Leases.settle(job.row) : job.giveBack
         })
       const pipeline = Pipeline.make({ kind: "delivery", prepare: (jobs) => Effect.succeed(jobs.map(work)) })
       const { kick } = yield* Effect.provide(pipeline, processes)

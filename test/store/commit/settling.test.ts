@@ -7,6 +7,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { type Commit, LeaseLost } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Leases from "@waybill/store/outbox/Leases"
+import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import type * as StreamState from "@waybill/store/streams/StreamState"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
@@ -31,7 +32,7 @@ const DEFERRED: DeliveryOutcome.Outcome = {
 }
 
 interface Claimed {
-  readonly row: Pick<Leases.Leased, "id" | "account_id" | "stream_id" | "token">
+  readonly row: Pick<Leased, "id" | "account_id" | "stream_id" | "token">
   readonly stream: StreamState.StreamState
 }
 

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
+import * as Outbox from "@waybill/store/outbox/Outbox"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Effect, Layer } from "effect"
@@ -167,7 +168,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     if (mine === undefined || stolen === undefined || settled === undefined) return assert.fail("three rows")
     const sql = yield* PgClient.PgClient
     yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'other' WHERE id = ${stolen.id}`)
-    yield* Leases.remove(settled)
+    yield* Leases.settle(settled)
     yield* Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '1 second'`)
     const kept = yield* Effect.orDie(Leases.renew(rows))
     assert.deepStrictEqual([...kept], [mine.id])
@@ -176,10 +177,10 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     assert.isAbove(row?.seconds ?? 0, 50)
   })
 
-  it.effect("released with a wake-up, can be claimed again immediately", function* () {
+  it.effect("released again wake a worker, and can be claimed immediately", function* () {
     yield* backlog({ a: 2 })
     const { rows } = yield* claim()
-    yield* Leases.releaseAndWake(rows)
+    yield* Leases.release(rows)
     const sql = yield* PgClient.PgClient
     const jobs = yield* Effect.orDie(
       sql`SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`,
@@ -188,7 +189,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     const again = yield* claim()
     assert.deepStrictEqual(ids(again.rows), ids(rows))
     // The former holder can no longer release the rows.
-    yield* Leases.releaseAndWake(rows)
+    yield* Leases.release(rows)
     assert.deepStrictEqual((yield* claim()).rows, [])
   })
 
@@ -226,8 +227,12 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
       const sql = yield* PgClient.PgClient
       const statements = {
         hop: Leases.accountsReady(sql, "delivery", "", 100),
-        take: Leases.leaseRows(sql, { kind: "delivery", owner: "prc_1", token: "explained" }, ["a", "b"], 50),
-        due: DueRows.statement(sql),
+        take: Outbox.claim(
+          sql,
+          { owner: "prc_1", token: "explained" },
+          Leases.readyRows(sql, "delivery", ["a", "b"], 50),
+        ),
+        due: Outbox.arm(sql, { waiting: DueRows.due(sql) }),
       }
       for (const [name, statement] of Object.entries(statements)) {
         const [text, parameters] = statement.compile()

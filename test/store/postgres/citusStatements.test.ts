@@ -9,7 +9,7 @@ import { refusals, type Functions } from "./citusRefusals.ts"
 import { readAll } from "./sqlTexts.ts"
 
 const REASONS: Readonly<Record<string, string>> = {
-  "Outbox.rows": "is a part of other statements",
+  "Outbox.arm": "is a part of other statements",
   "StoredAnswers.insertion": "is a part of other statements",
   "CellSchema.make": "runs before the cell lies on a node",
   "LogImport.write": "is a part of an import, which may wait for a node that is away",

@@ -3,7 +3,7 @@ import * as path from "node:path"
 
 /** SQL in the source of the store, with what is put into it. */
 export interface SqlText {
-  /** Module and name of the constant that it is in: `Outbox.rows`. */
+  /** Module and name of the constant that it is in: `Outbox.arm`. */
   readonly name: string
   /** On one line and without comments. Values are `$1`, and names that are computed are `"?"`. */
   readonly text: string

@@ -1,6 +1,7 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { type Entry, Roster } from "@waybill/domain/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
+import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import * as Outbox from "@waybill/store/outbox/Outbox"
 import { Deferred, Duration, Effect, Exit, Fiber, Queue, Schedule } from "effect"
 
@@ -15,7 +16,7 @@ export interface PartialResults {
 }
 
 export interface ClaimedRow {
-  readonly row: Leases.Leased
+  readonly row: Leased
   phase: Phase
   /** Time at which the lease was last known to begin. */
   leased_at: number
@@ -30,7 +31,7 @@ export interface ClaimedRow {
 export interface ClaimedRows {
   readonly size: () => number
   readonly all: () => ReadonlyArray<ClaimedRow>
-  readonly add: (row: Leases.Leased, now: number) => ClaimedRow
+  readonly add: (row: Leased, now: number) => ClaimedRow
   readonly remove: (claimed: ClaimedRow) => void
   readonly heldBy: (account: string) => number
   readonly accountsWithAtLeast: (rows: number) => ReadonlySet<string>

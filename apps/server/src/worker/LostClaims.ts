@@ -1,6 +1,6 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import type { OutboxRow } from "@waybill/store/outbox/OutboxRow"
+import type { Leased, OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Effect } from "effect"
@@ -16,7 +16,7 @@ export const make = (kind: OutboxRow["kind"], owner: string, rows: ClaimedRows) 
   /** Tokens of the claims whose rows arrived. */
   const tokens = new LruCache<string, true>({ maxEntries: MAX_TOKENS })
   // A successor's row may also have been tried, by the process that died with it.
-  const wasTried = (row: Leases.Leased) => tokens.get(row.token) === true || Leases.isTakenOver(row)
+  const wasTried = (row: Leased) => tokens.get(row.token) === true || Leases.isTakenOver(row)
   let expectedUntil = -Infinity
   /** Frees such leases. If the row may have been tried before, its attempt is recorded as lost. */
   const release = Effect.gen(function* () {

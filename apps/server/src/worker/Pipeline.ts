@@ -2,7 +2,7 @@ import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/routing/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"
-import type { OutboxRow } from "@waybill/store/outbox/OutboxRow"
+import type { Leased, OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as WakeUps from "@waybill/store/outbox/WakeUps"
 import { Processes } from "@waybill/store/outbox/Processes"
@@ -38,7 +38,7 @@ const FAILURE_PAUSE = Duration.seconds(1)
 
 /** A row in flight. Its work ends with a commit under its lease, a pause, or by giving the row back. */
 export interface PipelineJob {
-  readonly row: Leases.Leased
+  readonly row: Leased
   /** Called before anything leaves this machine, any number of times. False if the row must be given back instead. */
   readonly start: () => boolean
   /** Gives a row back that was not started, so that another process can take it. */

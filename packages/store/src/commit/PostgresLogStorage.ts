@@ -92,15 +92,24 @@ const writeStatements = (
   if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
   if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
-  if (arm.length > 0) parts.push(Outbox.rows(sql, arm, write.now))
+  if (arm.length > 0) parts.push(Outbox.arm(sql, { rows: arm, now: write.now }))
   if (write.usage.length > 0) parts.push(UsageRows.add(sql, write.usage))
-  if (disarm.length > 0) parts.push(Outbox.disarm(sql, disarm, cell))
+  if (disarm.length > 0) parts.push(Outbox.settle(sql, rowsOfIds(sql, disarm, cell)))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   return [
-    ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
+    ...(released.length > 0 ? [Outbox.release(sql, rowsOfIds(sql, released, FIRST))] : []),
     ...withWakeUps(sql, ctes, WakeUps.due(arm, write.now), cell),
   ]
 }
+
+/**
+ * Query of outbox rows by their ids. The statement that names them locks them in the order in which `Leases.hold` does: by the
+ * plan of the connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
+ */
+const rowsOfIds = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell: CellName): Fragment =>
+  cell === FIRST
+    ? sql`SELECT unnest(${ids}::text[]) AS id`
+    : sql`SELECT id FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
 
 /** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet, the others are. */
 const modelParts = (

@@ -9,7 +9,7 @@ import type { ClockFact } from "../readmodels/TestClocks.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import * as UnsentRows from "./UnsentRows.ts"
-import * as Outbox from "../outbox/Outbox.ts"
+import * as Leases from "../outbox/Leases.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
@@ -74,7 +74,7 @@ export const readFacts = Effect.fnUntraced(function* (
     )
   }
   // After the usage, as the leases that are only checked when everything is written, and before clocks.
-  if (leases.length > 0) parts.push(part("lease", Outbox.hold(sql, leases)))
+  if (leases.length > 0) parts.push(part("lease", Leases.hold(sql, leases)))
   if (clocks.names.length + clocksOf.names.length > 0) parts.push(part("clock", clocksHeld(sql, clocks, clocksOf)))
   if (unsent.names.length > 0) parts.push(part("unsent", sql`SELECT * FROM unsent`))
   const locked = [

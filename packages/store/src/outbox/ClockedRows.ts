@@ -26,15 +26,17 @@ export const work = Effect.fn("ClockedRows.work")(function* (
 
 /**
  * Makes rows ready that waited for the clock until a time, and wakes the workers of their kinds. Without a time, all rows
- * of the clock. A statement takes a limited number; the next call takes the rest.
+ * of the clock. One statement takes a limited number; the next call takes the rest.
  */
-export const release = Effect.fn("ClockedRows.release")(function* (clock: string, until: Timestamp.Timestamp | null) {
+export const markReady = Effect.fn("ClockedRows.markReady")(function* (
+  clock: string,
+  until: Timestamp.Timestamp | null,
+) {
   const sql = yield* PgClient.PgClient
-  const released = sql<DueRows.MarkedRow>`
-    UPDATE outbox SET available_at = now(), ready = true WHERE id = ANY(ARRAY(
-      SELECT o.id FROM outbox o WHERE o.clock = ${clock} AND o.available_at = ${FAR_FUTURE}::timestamptz
-        AND (${until}::timestamptz IS NULL OR o.clock_due <= ${until}::timestamptz)
-      ORDER BY o.clock_due, o.id LIMIT ${DueRows.MAX_MARKED}::int FOR UPDATE))
-    RETURNING kind`
-  yield* Effect.orDie(sql.withTransaction(Effect.flatMap(released, (rows) => DueRows.wakeKindsOf(sql, rows))))
+  const waiting = sql`
+    SELECT o.id, now() AS available_at, true AS ready FROM outbox o
+    WHERE o.clock = ${clock} AND o.available_at = ${FAR_FUTURE}::timestamptz
+      AND (${until}::timestamptz IS NULL OR o.clock_due <= ${until}::timestamptz)
+    ORDER BY o.clock_due, o.id LIMIT ${DueRows.MAX_MARKED}::int FOR UPDATE`
+  yield* Effect.orDie(DueRows.armWaiting(sql, waiting))
 })

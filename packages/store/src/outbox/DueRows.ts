@@ -1,5 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as Outbox from "./Outbox.ts"
 import type { OutboxRow } from "./OutboxRow.ts"
 import * as WakeUps from "./WakeUps.ts"
 
@@ -12,9 +13,12 @@ export interface MarkedRows {
   readonly next_ms: number | undefined
 }
 
-export interface MarkedRow {
-  readonly kind: OutboxRow["kind"]
-}
+/** Arms rows, and wakes workers for those that are due. */
+export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<OutboxRow>, now: string) {
+  yield* sql`WITH armed AS (${Outbox.arm(sql, { rows, now })}) SELECT 1 AS armed`
+  const kinds = WakeUps.due(rows, now)
+  if (kinds.length > 0) yield* WakeUps.wake(sql, kinds)
+})
 
 /** Marks due rows as ready and wakes the workers of their kinds. */
 export const markReady = Effect.fn("DueRows.markReady")(function* (): Effect.fn.Return<
@@ -25,7 +29,7 @@ export const markReady = Effect.fn("DueRows.markReady")(function* (): Effect.fn.
   const sql = yield* PgClient.PgClient
   const next_ms = yield* nextDue(sql)
   if (next_ms === undefined || next_ms > 0) return { rows: 0, next_ms }
-  const marked = yield* Effect.orDie(sql.withTransaction(Effect.tap(statement(sql), (rows) => wakeKindsOf(sql, rows))))
+  const marked = yield* Effect.orDie(armWaiting(sql, due(sql)))
   return { rows: marked.length, next_ms: yield* nextDue(sql) }
 })
 
@@ -38,12 +42,16 @@ const nextDue = (sql: PgClient.PgClient) =>
     ([next]) => next?.ms,
   )
 
-/** Wakes the workers of the rows' kinds. */
-export const wakeKindsOf = (sql: PgClient.PgClient, rows: ReadonlyArray<MarkedRow>) =>
-  rows.length === 0 ? Effect.void : Effect.asVoid(WakeUps.wake(sql, [...new Set(rows.map(({ kind }) => kind))]))
+/** Query of the due rows, which are ready from now on. */
+export const due = (sql: PgClient.PgClient) => sql`
+  SELECT o.id, o.available_at, true AS ready FROM outbox o
+  WHERE NOT o.ready AND o.lease_token IS NULL AND o.available_at <= now()
+  ORDER BY o.available_at LIMIT ${MAX_MARKED}::int FOR UPDATE SKIP LOCKED`
 
-export const statement = (sql: PgClient.PgClient) => sql<MarkedRow>`
-  UPDATE outbox SET ready = true WHERE id = ANY(ARRAY(
-    SELECT o.id FROM outbox o WHERE NOT o.ready AND o.lease_token IS NULL AND o.available_at <= now()
-    ORDER BY o.available_at LIMIT ${MAX_MARKED}::int FOR UPDATE SKIP LOCKED))
-  RETURNING kind`
+/** Arms rows that wait already, and wakes the workers of their kinds. */
+export const armWaiting = (sql: PgClient.PgClient, waiting: ReturnType<typeof due>) =>
+  sql.withTransaction(
+    Effect.tap(Outbox.arm(sql, { waiting }), (rows) =>
+      rows.length === 0 ? Effect.void : WakeUps.wake(sql, [...new Set(rows.map(({ kind }) => kind))]),
+    ),
+  )

@@ -3,11 +3,11 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { Statement } from "effect/sql"
+import type { Fragment } from "effect/sql/Statement"
 import { Cells } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
-import { FAR_FUTURE, type OutboxRow } from "./OutboxRow.ts"
+import { FAR_FUTURE, type Leased, type LeaseFact, type LeaseRef, type OutboxRow } from "./OutboxRow.ts"
 import * as Outbox from "./Outbox.ts"
 import * as WakeUps from "./WakeUps.ts"
 
@@ -18,13 +18,7 @@ export const RENEW_EVERY = Duration.seconds(20)
 /** Maximum number of expired leases of one search. */
 export const MAX_EXPIRED = 1_000
 
-const LEASE_SECONDS = Duration.toSeconds(Outbox.LEASE)
-
 type Kind = OutboxRow["kind"]
-
-export interface Leased extends OutboxRow {
-  readonly token: string
-}
 
 export interface ClaimQuery {
   readonly kind: Kind
@@ -70,14 +64,12 @@ export const claim = Effect.fn("Leases.claim")(function* (
   const accounts = eligible.slice(0, limit)
   if (accounts.length === 0) return { rows: [], after: "", more: moreLater }
   const share = Math.max(1, Math.floor(limit / accounts.length))
-  const rows = yield* Effect.orDie(leaseRows(sql, query, accounts, share))
+  const rows = yield* Effect.orDie(Outbox.claim(sql, query, readyRows(sql, query.kind, accounts, share)))
   const taken = new Map<string, number>()
   for (const row of rows) taken.set(row.account_id, (taken.get(row.account_id) ?? 0) + 1)
   const allSeen = found.length < maxAccounts && accounts.length === eligible.length
   return {
-    rows: rows
-      .toSorted((a, b) => (a.available_at < b.available_at ? -1 : 1))
-      .map((row) => ({ ...row, token: query.token })),
+    rows: rows.toSorted((a, b) => (a.available_at < b.available_at ? -1 : 1)),
     after: allSeen ? "" : (accounts.at(-1) ?? ""),
     more: !allSeen || accounts.some((account) => taken.get(account) === share) ? "now" : moreLater,
   }
@@ -108,30 +100,23 @@ export const accountsReady = (sql: PgClient.PgClient, kind: Kind, after: string,
     )
     SELECT account_id FROM hop`
 
-/** Selects the rows first and leases them by primary key. */
-export const leaseRows = (
-  sql: PgClient.PgClient,
-  { kind, owner, token }: Pick<ClaimQuery, "kind" | "owner" | "token">,
-  accounts: ReadonlyArray<string>,
-  share: number,
-) => sql<OutboxRow>`
-  WITH leased AS (
-    UPDATE outbox
-    SET lease_token = ${token}, lease_owner = ${owner}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8),
-      held_until = NULL
-    WHERE id = ANY(ARRAY(
-      SELECT picked.id FROM unnest(${accounts}::text[]) AS turn(account_id) CROSS JOIN LATERAL (
-        SELECT o.id FROM outbox o
-        WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
-        ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked))
-    RETURNING id, account_id, kind, stream_id, attempt, payload, clock, available_at)
-  SELECT id, account_id, kind, stream_id, attempt, payload, clock, ${Iso.iso(sql, "available_at")} AS available_at
-  FROM leased`
+/** Query of an account's oldest ready rows, for each of the accounts. */
+export const readyRows = (sql: PgClient.PgClient, kind: Kind, accounts: ReadonlyArray<string>, share: number) => sql`
+  SELECT picked.id FROM unnest(${accounts}::text[]) AS turn(account_id) CROSS JOIN LATERAL (
+    SELECT o.id FROM outbox o
+    WHERE o.kind = ${kind} AND o.account_id = turn.account_id AND o.ready AND o.lease_token IS NULL
+    ORDER BY o.available_at LIMIT ${share}::int FOR UPDATE SKIP LOCKED) AS picked`
 
-export interface LeaseRef {
-  readonly id: string
-  readonly token: string
-}
+/** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
+export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
+  SELECT id, lease_token, attempt,
+    ${Iso.iso(sql, "lease_until")} AS lease_until
+  FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
+
+/** Query of those rows whose lease still holds, and of which the condition holds. */
+export const held = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>, condition: Fragment = sql`true`) => sql`
+  SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
+  JOIN outbox o ON o.id = held.id AND o.lease_token = held.token WHERE ${condition} ORDER BY o.id FOR UPDATE OF o`
 
 /**
  * Renews the leases that are still held and returns the ids of their rows. A row missing from the result has lost its
@@ -139,38 +124,39 @@ export interface LeaseRef {
  */
 export const renew = Effect.fn("Leases.renew")(function* (rows: ReadonlyArray<LeaseRef>) {
   const sql = yield* PgClient.PgClient
-  const renewed = yield* sql<{ readonly id: string }>`
-    UPDATE outbox SET lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
-    WHERE id = ANY(ARRAY(${lockHeld(sql, rows)})) RETURNING id`
+  const renewed = yield* Outbox.renew(sql, held(sql, rows))
   return new Set(renewed.map(({ id }) => id))
 })
 
-/** Releases leases of rows that were not attempted. Other processes find the rows at their next claim. */
-export const release = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<LeaseRef>) {
+/** Renews a lease with a pause, which the commit that is about to settle the row respects. */
+export const pause = Effect.fn("Leases.pause")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
-    WHERE id = ANY(ARRAY(${lockHeld(sql, rows)}))`)
+  yield* Effect.orDie(Outbox.renew(sql, held(sql, [row]), until))
 })
 
-/** Releases leases like `release` and wakes a worker. */
-export const releaseAndWake = Effect.fn("Leases.releaseAndWake")(function* (
-  rows: ReadonlyArray<LeaseRef & { readonly kind: Kind }>,
-) {
+/** Deletes a row of which the log says that nothing is left to do. */
+export const settle = Effect.fn("Leases.settle")(function* (row: LeaseRef) {
+  const sql = yield* PgClient.PgClient
+  yield* Effect.orDie(Outbox.settle(sql, held(sql, [row])))
+})
+
+/** Releases leases of rows that were not attempted, and wakes a worker for them. */
+export const release = Effect.fn("Leases.release")(function* (rows: ReadonlyArray<Leased>) {
   if (rows.length === 0) return
   const sql = yield* PgClient.PgClient
   const kinds = [...new Set(rows.map((row) => row.kind))]
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(release(rows), WakeUps.wake(sql, kinds))))
+  yield* Effect.orDie(
+    sql.withTransaction(Effect.andThen(Outbox.release(sql, held(sql, rows)), WakeUps.wake(sql, kinds))),
+  )
 })
 
-/** Moves a row to a later time and releases its lease, because nothing was attempted. The log does not change. */
+/** Releases a row until a later time, because nothing was attempted. The log does not change. */
 export const postpone = Effect.fn("Leases.postpone")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    UPDATE outbox
-    SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = false,
-      held_until = ${until}::timestamptz, available_at = ${until}::timestamptz
-    WHERE id = ${row.id} AND lease_token = ${row.token}`)
+  const later = sql`
+    SELECT id, false AS ready, ${until}::timestamptz AS available_at, ${until}::timestamptz AS held_until
+    FROM (${held(sql, [row])}) AS held`
+  yield* Effect.orDie(Outbox.release(sql, later, ["ready", "available_at", "held_until"]))
 })
 
 /** Postpones a row on the time that it lives on: real time, or that of its test clock. */
@@ -179,40 +165,24 @@ export const postponeInTime = (row: Leased, until: string) =>
 
 const postponeOnClock = Effect.fn("Leases.postponeOnClock")(function* (row: LeaseRef, until: string) {
   const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    UPDATE outbox
-    SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = false,
-      available_at = ${FAR_FUTURE}::timestamptz, clock_due = ${until}::timestamptz
-    WHERE id = ${row.id} AND lease_token = ${row.token}`)
-})
-
-/**
- * Sets the same pause for a row that a commit is about to settle: the lease stays, and the commit respects the pause.
- */
-export const setPause = Effect.fn("Leases.setPause")(function* (row: LeaseRef, until: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    UPDATE outbox SET held_until = ${until}::timestamptz WHERE id = ${row.id} AND lease_token = ${row.token}`)
-})
-
-/** Deletes a row of which the log says that nothing is left to do. */
-export const remove = Effect.fn("Leases.remove")(function* (row: LeaseRef) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM outbox WHERE id = ${row.id} AND lease_token = ${row.token}`)
+  const later = sql`
+    SELECT id, false AS ready, ${FAR_FUTURE}::timestamptz AS available_at, ${until}::timestamptz AS clock_due
+    FROM (${held(sql, [row])}) AS held`
+  yield* Effect.orDie(Outbox.release(sql, later, ["ready", "available_at", "clock_due"]))
 })
 
 /** Rows leased by a process. */
 export const heldBy = Effect.fn("Leases.heldBy")(function* (owner: string) {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
-    SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
+    SELECT ${Outbox.columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${owner} ORDER BY id`)
 })
 
 /** Rows whose lease has expired. */
 export const expired = Effect.fn("Leases.expired")(function* () {
   const sql = yield* PgClient.PgClient
   return yield* Effect.orDie(sql<Leased>`
-    SELECT ${columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
+    SELECT ${Outbox.columns(sql)} FROM outbox WHERE lease_token IS NOT NULL AND lease_until < now()
     ORDER BY lease_until LIMIT ${MAX_EXPIRED}::int`)
 })
 
@@ -249,14 +219,7 @@ export const takeOverFrom = Effect.fn("Leases.takeOverFrom")(function* ({ id, nu
 export const takeOverExpired = Effect.fn("Leases.takeOverExpired")(function* (rows: ReadonlyArray<LeaseRef>) {
   if (rows.length === 0) return []
   const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(
-    takeOver(
-      sql,
-      sql`SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
-        JOIN outbox o ON o.id = held.id AND o.lease_token = held.token WHERE o.lease_until < now()
-        ORDER BY o.id FOR UPDATE OF o`,
-    ),
-  )
+  return yield* Effect.orDie(takeOver(sql, held(sql, rows, sql`o.lease_until < now()`)))
 })
 
 /** Time limit of one statement of a take-over, because a process that registers again waits for it. */
@@ -269,21 +232,4 @@ export const newToken = (): string => Buffer.from(SecureRandom.randomBytesUnsafe
 /** Whether the lease was taken over from a holder that may still be alive and see the row under its name. */
 export const isTakenOver = ({ token }: LeaseRef): boolean => token.startsWith(TAKEN_OVER)
 
-/**
- * Takes over leases. `lease_owner` stays the dead process, so that the next successor finds the rows if this one dies.
- */
-const takeOver = (sql: PgClient.PgClient, ids: Statement.Fragment) => sql<Leased>`
-  WITH taken AS (
-    UPDATE outbox
-    SET lease_token = ${TAKEN_OVER + newToken()}, lease_until = now() + make_interval(secs => ${LEASE_SECONDS}::float8)
-    WHERE id = ANY(ARRAY(${ids}))
-    RETURNING id, account_id, kind, stream_id, attempt, payload, clock, lease_token, available_at)
-  SELECT ${columns(sql)} FROM taken`
-
-const columns = (sql: PgClient.PgClient) =>
-  sql`id, account_id, kind, stream_id, attempt, payload, clock, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
-
-/** Locks rows in the order in which commits lock them, so that they cannot deadlock. */
-const lockHeld = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>) => sql`
-  SELECT o.id FROM unnest(${rows.map((row) => row.id)}::text[], ${rows.map((row) => row.token)}::text[]) AS held(id, token)
-  JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o`
+const takeOver = (sql: PgClient.PgClient, ids: Fragment) => Outbox.claim(sql, { token: TAKEN_OVER + newToken() }, ids)

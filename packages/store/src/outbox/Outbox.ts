@@ -1,58 +1,39 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Duration, Effect } from "effect"
-import type { LeaseFact, OutboxRow } from "./OutboxRow.ts"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import { Duration } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
-import * as WakeUps from "./WakeUps.ts"
+import type { Leased, OutboxRow } from "./OutboxRow.ts"
+
+// The five verbs of the outbox: arm, claim, renew, settle and release. No other statement writes its rows, except the copy of an
+// account's rows to another cell. A verb names existing rows by a query of their ids, which locks them in the order of the ids, as
+// commits do, so that no two transactions deadlock. Each is a statement, or a part of one.
 
 /** Duration of a lease. A row whose lease is not renewed in time is taken by another process. */
 export const LEASE = Duration.seconds(60)
 
-/** Locks rows until the end of the transaction, in the order of their ids, and returns their leases. */
-export const hold = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql<LeaseFact>`
-  SELECT id, lease_token, attempt,
-    ${Iso.iso(sql, "lease_until")} AS lease_until
-  FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
+const leaseEnd = (sql: PgClient.PgClient) => sql`now() + make_interval(secs => ${Duration.toSeconds(LEASE)}::float8)`
 
-export const release = (sql: PgClient.PgClient, ids: ReadonlyArray<string>) => sql`
-  UPDATE outbox SET lease_token = NULL, lease_until = NULL, lease_owner = NULL WHERE id = ANY(${ids}::text[])`
+/** Rows with their times, or a query of the `id`, `available_at` and `ready` of rows that wait already. */
+export type Arming = { readonly rows: ReadonlyArray<OutboxRow>; readonly now: string } | { readonly waiting: Fragment }
 
-/**
- * Deletes rows. Locks them in the order in which `hold` does: by the plan of the
- * connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
- */
-export const disarm = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell: CellName) => {
-  const rows = sql`${ids}::text[]`
-  const locked = sql`ARRAY(SELECT id FROM outbox WHERE id = ANY(${rows}) ORDER BY id FOR UPDATE)`
-  return sql`DELETE FROM outbox WHERE id = ANY(${cell === FIRST ? rows : locked}) RETURNING id, lease_token`
-}
-
-/**
- * Inserts rows, or moves existing ones to a new time. Leases and pauses that a receiving site asked for stay. Wakes
- * workers for rows that are due.
- */
-export const arm = Effect.fnUntraced(function* (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) {
-  yield* insert(sql, armed, now)
-  const kinds = WakeUps.due(armed, now)
-  if (kinds.length > 0) yield* WakeUps.wake(sql, kinds)
-})
-
-/** Inserts rows, or moves existing ones, without waking workers. */
-export const insert = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => sql`
-  WITH armed AS (${rows(sql, armed, now)}) SELECT 1 AS armed`
-
-/** The insertion as part of a statement. */
-export const rows = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>, now: string) => {
-  const clocks = clockPart(sql, armed)
-  return sql`
+/** Inserts rows, or gives existing ones a new time. Leases stay, and so do pauses that a receiving site asked for. */
+export const arm = (sql: PgClient.PgClient, arming: Arming) => {
+  if ("waiting" in arming)
+    return sql<Pick<OutboxRow, "kind">>`
+  WITH moved AS MATERIALIZED (${arming.waiting})
+  UPDATE outbox o SET available_at = moved.available_at, ready = moved.ready FROM moved
+  WHERE o.id = moved.id AND o.id = ANY(ARRAY(SELECT id FROM moved)) RETURNING o.kind`
+  const { now, rows } = arming
+  const clocks = clockPart(sql, rows)
+  return sql<Pick<OutboxRow, "kind">>`
   INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready)
   SELECT id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns},
     available_at <= ${now}::timestamptz
-  FROM unnest(${Arrays.texts(armed.map((row) => row.id))}, ${Arrays.texts(armed.map((row) => row.account_id))},
-    ${Arrays.texts(armed.map((row) => row.kind))}, ${Arrays.texts(armed.map((row) => row.stream_id))},
-    ${Arrays.texts(armed.map((row) => row.available_at))}::timestamptz[], ${Arrays.ints(armed.map((row) => row.attempt))},
-    ${Arrays.jsonbs(armed.map((row) => row.payload))}${clocks.values})
+  FROM unnest(${Arrays.texts(rows.map((row) => row.id))}, ${Arrays.texts(rows.map((row) => row.account_id))},
+    ${Arrays.texts(rows.map((row) => row.kind))}, ${Arrays.texts(rows.map((row) => row.stream_id))},
+    ${Arrays.texts(rows.map((row) => row.available_at))}::timestamptz[], ${Arrays.ints(rows.map((row) => row.attempt))},
+    ${Arrays.jsonbs(rows.map((row) => row.payload))}${clocks.values})
     AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns})
   ON CONFLICT (id) DO UPDATE
     SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
@@ -69,3 +50,43 @@ const clockPart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) =>
         updates: sql`, clock_due = excluded.clock_due`,
       }
     : { columns: sql``, values: sql``, updates: sql`` }
+
+/**
+ * Leases rows under a token, which settling and releasing require, and ends their pauses. Without an owner the rows are taken
+ * over: they stay under the name of the process that held them, so that the next successor finds them if this one dies.
+ */
+export const claim = (
+  sql: PgClient.PgClient,
+  { owner, token }: { readonly owner?: string; readonly token: string },
+  ids: Fragment,
+) => sql<Leased>`
+  WITH claimed AS (
+    UPDATE outbox SET lease_token = ${token}, lease_until = ${leaseEnd(sql)}
+      ${owner === undefined ? sql.literal("") : sql`, lease_owner = ${owner}, held_until = NULL`}
+    WHERE id = ANY(ARRAY(${ids}))
+    RETURNING id, account_id, kind, stream_id, attempt, payload, clock, lease_token, available_at)
+  SELECT ${columns(sql)} FROM claimed`
+
+/** The columns of a leased row. */
+export const columns = (sql: PgClient.PgClient) =>
+  sql`id, account_id, kind, stream_id, attempt, payload, clock, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
+
+/** Renews leases. With a pause, the commit that ends the lease arms the row for no earlier time. */
+export const renew = (sql: PgClient.PgClient, ids: Fragment, pausedUntil?: string) => sql<Pick<OutboxRow, "id">>`
+  UPDATE outbox SET lease_until = ${leaseEnd(sql)}
+    ${pausedUntil === undefined ? sql.literal("") : sql`, held_until = ${pausedUntil}::timestamptz`}
+  WHERE id = ANY(ARRAY(${ids})) RETURNING id`
+
+/** Deletes rows of which nothing is left to do. */
+export const settle = (sql: PgClient.PgClient, ids: Fragment) => sql`
+  DELETE FROM outbox WHERE id = ANY(ARRAY(${ids}))`
+
+/** Columns that a release may change. */
+export type Released = "ready" | "available_at" | "held_until" | "clock_due" | "attempt" | "payload"
+
+/** Ends leases of rows that stay. They keep their time, or get the named columns from the query. */
+export const release = (sql: PgClient.PgClient, rows: Fragment, changed: ReadonlyArray<Released> = []) => sql`
+  WITH released AS MATERIALIZED (${rows})
+  UPDATE outbox o SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
+    ${sql.literal(changed.map((column) => `, ${column} = released.${column}`).join(""))}
+  FROM released WHERE o.id = released.id AND o.id = ANY(ARRAY(SELECT id FROM released))`

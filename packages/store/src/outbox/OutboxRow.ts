@@ -19,6 +19,14 @@ export interface OutboxRow {
   readonly clock_due?: string | null
 }
 
+/** A row and the lease under which it is held. */
+export interface LeaseRef {
+  readonly id: string
+  readonly token: string
+}
+
+export interface Leased extends OutboxRow, LeaseRef {}
+
 export interface LeaseFact {
   readonly id: string
   readonly lease_token: string | null

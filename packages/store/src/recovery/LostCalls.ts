@@ -1,8 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Random } from "effect"
 import * as Iso from "../postgres/Iso.ts"
+import * as Outbox from "../outbox/Outbox.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+
+/** Query of the rows whose call is repeated, with its time and the losses so far. */
+const retried = (sql: PgClient.PgClient) => sql`
+  SELECT id, ready AND until IS NULL AS ready, coalesce(until, available_at) AS available_at, payload || losses AS payload
+  FROM decided WHERE seconds IS NOT NULL`
 
 /** Error recorded in place of a response. */
 const LOST = "given up: every worker that made this call ended before it recorded a response"
@@ -20,7 +26,7 @@ export const free = Effect.fn("LostCalls.free")(function* (
   const factors = yield* Effect.forEach(rows, () => Effect.map(Random.next, (random) => 0.5 + random))
   const statement = sql`
     WITH held AS MATERIALIZED (
-      SELECT o.id, o.account_id, o.stream_id, mine.factor, 1 + coalesce((o.payload ->> 'lost')::int, 0) AS lost
+      SELECT o.id, o.account_id, o.stream_id, o.ready, o.available_at, o.payload, mine.factor, 1 + coalesce((o.payload ->> 'lost')::int, 0) AS lost
       FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[], ${factors}::float8[])
         AS mine(id, token, factor)
       JOIN outbox o ON o.id = mine.id AND o.lease_token = mine.token ORDER BY o.id FOR UPDATE OF o
@@ -31,12 +37,9 @@ export const free = Effect.fn("LostCalls.free")(function* (
         jsonb_build_object('lost', lost) AS losses
       FROM paused
     ), given_up AS (
-      DELETE FROM outbox o USING decided j WHERE o.id = j.id AND j.seconds IS NULL
+      ${Outbox.settle(sql, sql`SELECT id FROM decided WHERE seconds IS NULL`)}
     ), retried AS (
-      UPDATE outbox o
-      SET lease_token = NULL, lease_until = NULL, lease_owner = NULL, ready = o.ready AND j.until IS NULL,
-        available_at = coalesce(j.until, o.available_at), payload = o.payload || j.losses
-      FROM decided j WHERE o.id = j.id AND j.seconds IS NOT NULL
+      ${Outbox.release(sql, retried(sql), ["ready", "available_at", "payload"])}
     ), waiting AS (
       UPDATE webhook_deliveries d SET next_attempt_at = j.until
       FROM decided j WHERE d.account_id = j.account_id AND d.id = j.id AND j.until IS NOT NULL

@@ -5,6 +5,7 @@ import { Clock, Effect } from "effect"
 import { pending } from "../commit/Consequences.ts"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import type { StreamRef } from "../log/StreamRef.ts"
+import * as DueRows from "../outbox/DueRows.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
@@ -36,13 +37,14 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   const armed: Array<string> = []
   for (let from = 0; from < refs.length; from += PAGE_STREAMS) {
     const rows = yield* rowsOf(sql, refs.slice(from, from + PAGE_STREAMS), now)
-    if (rows.length > 0) yield* Outbox.insert(sql, rows, now)
+    if (rows.length > 0) yield* DueRows.arm(sql, rows, now)
     armed.push(...rows.map(({ id }) => id))
   }
   // A resumed import may have brought the end of work that an earlier run inserted rows for.
-  yield* sql`
-    DELETE FROM outbox o WHERE kind IN ('delivery', 'domain_check', 'test_clock')
+  const ended = sql`
+    SELECT o.id FROM outbox o WHERE kind IN ('delivery', 'domain_check', 'test_clock')
       AND NOT EXISTS (SELECT FROM unnest(${armed}::text[]) AS armed(id) WHERE armed.id = o.id)`
+  yield* Outbox.settle(sql, ended)
   return armed.length
 })
 

@@ -3,7 +3,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { DateTime, Duration, Effect, Metric, Random, Result } from "effect"
-import { KINDS } from "../outbox/OutboxRow.ts"
+import { KINDS, type Leased } from "../outbox/OutboxRow.ts"
 import { EventStore } from "../commit/EventStore.ts"
 import type { View } from "../commit/Commit.ts"
 import type { Needs } from "../facts/Facts.ts"
@@ -21,7 +21,7 @@ const recovered = Metrics.seriesBy(
   KINDS,
 )
 
-const countRecovered = (rows: ReadonlyArray<Leases.Leased>): void => {
+const countRecovered = (rows: ReadonlyArray<Leased>): void => {
   for (const [kind, ofKind] of Map.groupBy(rows, (row) => row.kind)) recovered(kind, ofKind.length)
 }
 
@@ -47,12 +47,12 @@ export const MAX_LOST = 10
  * Records the attempts of rows taken over from a dead process as lost and makes them due again, at once or, after
  * repeated losses, after a pause.
  */
-export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leases.Leased>) {
+export const reclaim = Effect.fn("Reclaim.reclaim")(function* (rows: ReadonlyArray<Leased>) {
   countRecovered(rows)
-  const of = (kind: Leases.Leased["kind"]) => rows.filter((row) => row.kind === kind)
+  const of = (kind: Leased["kind"]) => rows.filter((row) => row.kind === kind)
   yield* Effect.forEach(of("delivery"), recordLost, { concurrency: APPENDS_AT_ONCE, discard: true })
   yield* LostCalls.free(of("webhook"), LOST_PAUSES)
-  yield* Leases.releaseAndWake([...of("domain_check"), ...of("test_clock")])
+  yield* Leases.release([...of("domain_check"), ...of("test_clock")])
   return rows.length
 })
 
@@ -84,7 +84,7 @@ const pauseAfter = (times: number): Duration.Duration =>
 /** Pauses after the first, second, … loss; after one more the work is given up. */
 const LOST_PAUSES = Array.from({ length: MAX_LOST - 1 }, (_, i) => pauseAfter(i + 1))
 
-const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
+const recordLost = Effect.fnUntraced(function* (row: Leased) {
   const store = yield* EventStore
   const account_id = row.account_id as AccountId
   if (row.attempt + 1 >= MIN_LOSSES_TO_PAUSE) yield* setPause(row)
@@ -116,20 +116,20 @@ const recordLost = Effect.fnUntraced(function* (row: Leases.Leased) {
         IdempotencyKeyReused: Effect.die,
       }),
       // The log has nothing to record, so only the row is released.
-      Effect.catch(() => Leases.releaseAndWake([row])),
+      Effect.catch(() => Leases.release([row])),
     )
 })
 
 /** The fact that tells the time of a row's test clock; none for a row on real time. */
-export const clockNeeds = ({ clock }: Leases.Leased): Needs => (typeof clock === "string" ? { clocks: [clock] } : {})
+export const clockNeeds = ({ clock }: Leased): Needs => (typeof clock === "string" ? { clocks: [clock] } : {})
 
 /** Time of a commit: that of the row's test clock, if it lives on one. */
-export const timeOf = ({ facts, now }: View, { account_id, clock }: Leases.Leased): Timestamp.Timestamp =>
+export const timeOf = ({ facts, now }: View, { account_id, clock }: Leased): Timestamp.Timestamp =>
   (typeof clock === "string" ? facts.clock(account_id as AccountId, clock)?.now : undefined) ??
   (now as Timestamp.Timestamp)
 
 /** Sets the pause in the row only; it is not recorded in the log. */
-const setPause = Effect.fnUntraced(function* (row: Leases.Leased) {
+const setPause = Effect.fnUntraced(function* (row: Leased) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: row.account_id as AccountId, stream_id: row.stream_id })
   const recipients = state._tag === "Message" ? state.recipients.filter(Recipient.isUnfinished) : []
@@ -137,5 +137,5 @@ const setPause = Effect.fnUntraced(function* (row: Leases.Leased) {
   if (times < MIN_LOSSES_TO_PAUSE || times >= MAX_LOST) return
   const wait = Duration.times(pauseAfter(times), 0.5 + (yield* Random.next))
   const until = DateTime.addDuration(yield* DateTime.now, wait)
-  yield* Leases.setPause(row, DateTime.formatIso(until))
+  yield* Leases.pause(row, DateTime.formatIso(until))
 })

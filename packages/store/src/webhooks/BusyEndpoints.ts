@@ -1,5 +1,9 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Random } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as Leases from "../outbox/Leases.ts"
+import * as Outbox from "../outbox/Outbox.ts"
+import type { LeaseRef } from "../outbox/OutboxRow.ts"
 
 /** Maximum number of rows of a busy endpoint that one statement defers. */
 export const MAX_DEFERRED = 5_000
@@ -16,35 +20,31 @@ const HASH_VALUES = 2 ** 20
 /** Defers the rows of an endpoint at its limit, so that its backlog is not claimed over and over. */
 export const defer = (sql: PgClient.PgClient, account_id: string, webhook_id: string) =>
   Effect.flatMap(Random.nextInt, (seed) =>
-    Effect.orDie(sql`
-      WITH waiting AS MATERIALIZED (
-        SELECT id FROM outbox
-        WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
-        ORDER BY id LIMIT ${MAX_DEFERRED}::int FOR UPDATE SKIP LOCKED
-      ), spread AS MATERIALIZED (${spread(sql, seed)})
-      UPDATE outbox o SET ready = false, available_at = spread.due FROM spread WHERE o.id = spread.id`),
+    Effect.orDie(
+      Outbox.arm(sql, {
+        waiting: spread(
+          sql,
+          sql`
+      SELECT id FROM outbox
+      WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
+      ORDER BY id LIMIT ${MAX_DEFERRED}::int FOR UPDATE SKIP LOCKED`,
+          seed,
+        ),
+      }),
+    ),
   )
 
 /** Defers claimed rows: ends their leases and counts no attempt. */
-export const deferClaimed = (
-  sql: PgClient.PgClient,
-  rows: ReadonlyArray<{ readonly id: string; readonly token: string }>,
-) =>
+export const deferClaimed = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>) =>
   Effect.flatMap(Random.nextInt, (seed) =>
-    Effect.orDie(sql`
-      WITH waiting AS MATERIALIZED (
-        SELECT o.id FROM unnest(${rows.map(({ id }) => id)}::text[], ${rows.map(({ token }) => token)}::text[]) AS held(id, token)
-        JOIN outbox o ON o.id = held.id AND o.lease_token = held.token ORDER BY o.id FOR UPDATE OF o
-      ), spread AS MATERIALIZED (${spread(sql, seed)})
-      UPDATE outbox o
-      SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL, available_at = spread.due
-      FROM spread WHERE o.id = spread.id`),
+    Effect.orDie(Outbox.release(sql, spread(sql, Leases.held(sql, rows), seed), ["ready", "available_at"])),
   )
 
 /** Gives each waiting row a time of its own, which the seed decides. */
-const spread = (sql: PgClient.PgClient, seed: number) => sql`
-  SELECT id, now() + make_interval(secs => ${DEFER_SECONDS}::float8
+const spread = (sql: PgClient.PgClient, ids: Fragment, seed: number) => sql`
+  WITH waiting AS MATERIALIZED (${ids})
+  SELECT id, false AS ready, now() + make_interval(secs => ${DEFER_SECONDS}::float8
     + (hashtextextended(id, ${seed}::bigint) & ${HASH_VALUES - 1}::bigint) / ${HASH_VALUES}::float8
     * least(${MAX_SPREAD_SECONDS}::float8,
-      greatest(${2 * DEFER_SECONDS}::float8, (SELECT count(*) FROM waiting) * ${SPREAD_SECONDS_PER_ROW}::float8))) AS due
+      greatest(${2 * DEFER_SECONDS}::float8, (SELECT count(*) FROM waiting) * ${SPREAD_SECONDS_PER_ROW}::float8))) AS available_at
   FROM waiting`

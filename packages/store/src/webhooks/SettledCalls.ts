@@ -1,5 +1,6 @@
 import { type PgClient, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
+import * as Outbox from "../outbox/Outbox.ts"
 import { FAR_FUTURE } from "../outbox/OutboxRow.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 
@@ -39,17 +40,12 @@ const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<
     SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
       next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
   ), held AS MATERIALIZED (
-    SELECT s.*, o.clock, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
+    SELECT s.*, o.clock, o.available_at, o.clock_due, o.attempt AS attempts, date_trunc('milliseconds', o.available_at) > s.armed_at AS rearmed
     FROM outbox o JOIN seen s ON s.id = o.id AND s.token = o.lease_token ORDER BY o.id FOR UPDATE OF o
   ), done AS (
-    DELETE FROM outbox o USING held s WHERE o.id = s.id AND s.next_attempt_at IS NULL AND NOT s.rearmed
+    ${Outbox.settle(sql, sql`SELECT id FROM held WHERE next_attempt_at IS NULL AND NOT rearmed`)}
   ), later AS (
-    UPDATE outbox o SET ready = false, lease_token = NULL, lease_until = NULL, lease_owner = NULL,
-      available_at = CASE WHEN s.rearmed THEN o.available_at WHEN s.clock IS NULL THEN s.next_attempt_at
-        ELSE ${FAR_FUTURE}::timestamptz END,
-      clock_due = CASE WHEN s.clock IS NULL OR s.rearmed THEN o.clock_due ELSE s.next_attempt_at END,
-      attempt = CASE WHEN s.rearmed THEN o.attempt ELSE o.attempt + 1 END
-    FROM held s WHERE o.id = s.id AND (s.rearmed OR s.next_attempt_at IS NOT NULL)
+    ${Outbox.release(sql, later(sql), ["ready", "available_at", "clock_due", "attempt"])}
   ), successful AS MATERIALIZED (
     SELECT DISTINCT d.account_id, d.webhook_id
     FROM held s JOIN webhook_deliveries d ON d.account_id = s.account_id AND d.id = s.id
@@ -67,6 +63,14 @@ const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<
   WHERE d.account_id = s.account_id AND d.id = s.id
   RETURNING d.id, d.account_id, d.webhook_id, s.clock IS NULL AND NOT EXISTS (
     SELECT 1 FROM webhooks w WHERE w.account_id = d.account_id AND w.id = d.webhook_id AND w.removed) AS counts`
+
+/** Query of the rows whose call is repeated, with its time. */
+const later = (sql: PgClient.PgClient) => sql`
+  SELECT id, false AS ready,
+    CASE WHEN rearmed THEN available_at WHEN clock IS NULL THEN next_attempt_at ELSE ${FAR_FUTURE}::timestamptz END AS available_at,
+    CASE WHEN clock IS NULL OR rearmed THEN clock_due ELSE next_attempt_at END AS clock_due,
+    CASE WHEN rearmed THEN attempts ELSE attempts + 1 END AS attempt
+  FROM held WHERE rearmed OR next_attempt_at IS NOT NULL`
 
 /** Notes since when webhooks fail of which no call was successful. */
 const noteFailing = Effect.fnUntraced(function* (

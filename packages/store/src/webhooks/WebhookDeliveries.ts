@@ -5,7 +5,8 @@ import { Effect, Option } from "effect"
 import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
-import * as Outbox from "../outbox/Outbox.ts"
+import * as DueRows from "../outbox/DueRows.ts"
+import * as Leases from "../outbox/Leases.ts"
 import type { Meta } from "../log/RecordedEvents.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
@@ -111,14 +112,14 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
   const sql = yield* PgClient.PgClient
   const rearmed = Effect.gen(function* () {
     // Locks the outbox row before the delivery, in the same order as `settle`.
-    yield* Outbox.hold(sql, [id])
+    yield* Leases.hold(sql, [id])
     const rows = yield* sql<DeliveryRecord>`
       WITH updated AS (
         UPDATE webhook_deliveries SET status = 'pending', next_attempt_at = ${now}::timestamptz
         WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}
         RETURNING *)
       SELECT ${columns(sql)} FROM updated`
-    if (rows.length > 0) yield* Outbox.arm(sql, [call(account_id, webhook_id, id, now)], now)
+    if (rows.length > 0) yield* DueRows.arm(sql, [call(account_id, webhook_id, id, now)], now)
     return Option.fromUndefinedOr(rows[0])
   })
   return yield* Effect.orDie(rearmed.pipe(sql.withTransaction, retryDeadlocks))
@@ -140,13 +141,13 @@ export const sendTest = Effect.fn("WebhookDeliveries.sendTest")(function* (deliv
     sql.withTransaction(
       Effect.andThen(
         insert(sql, [delivery]),
-        Outbox.arm(sql, [call(account_id, webhook_id, id, created_at)], created_at),
+        DueRows.arm(sql, [call(account_id, webhook_id, id, created_at)], created_at),
       ),
     ),
   )
 })
 
-const call = (account_id: string, webhook_id: string, id: string, now: string) => ({
+export const call = (account_id: string, webhook_id: string, id: string, now: string) => ({
   id,
   account_id: account_id as WebhookDelivery["account_id"],
   kind: "webhook" as const,

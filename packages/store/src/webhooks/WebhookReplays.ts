@@ -3,7 +3,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as PositionSearch from "../feed/PositionSearch.ts"
-import * as WakeUps from "../outbox/WakeUps.ts"
+import * as DueRows from "../outbox/DueRows.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 
@@ -101,12 +101,8 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
           DO UPDATE SET status = 'pending', next_attempt_at = excluded.next_attempt_at
         RETURNING d.id)
       SELECT id FROM upserted`
-    yield* sql`
-      INSERT INTO outbox (id, account_id, kind, stream_id, available_at, attempt, payload, ready)
-      SELECT id, ${account_id}, 'webhook', ${webhook_id}, ${now}::timestamptz, 0, '{}', true
-      FROM unnest(${upserted.map(({ id }) => id)}::text[]) AS armed(id)
-      ON CONFLICT (id) DO UPDATE SET available_at = excluded.available_at, attempt = 0, payload = '{}', ready = true`
-    yield* WakeUps.wake(sql, ["webhook"])
+    const calls = upserted.map(({ id }) => WebhookDeliveries.call(account_id, webhook_id, id, now))
+    yield* DueRows.arm(sql, calls, now)
     return { queued: upserted.length, next_position: more ? (replayed.at(-1)?.position ?? null) : null }
   })
   return yield* Effect.orDie(queue.pipe(sql.withTransaction, WebhookDeliveries.retryDeadlocks))

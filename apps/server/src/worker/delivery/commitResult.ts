@@ -8,6 +8,7 @@ import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as FullMailboxes from "@waybill/store/facts/FullMailboxes"
 import * as Leases from "@waybill/store/outbox/Leases"
+import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import type { Append, View } from "@waybill/store/commit/Commit"
@@ -36,7 +37,7 @@ export const commitResult = (job: PipelineJob, pending: Attempted, result: Attem
 type Attempted = Pick<PendingDelivery, "message" | "stream">
 
 /** Commits outcomes, suppressions and the row's next time or its end at once, if the lease still holds. */
-const commit = Effect.fnUntraced(function* (row: Leases.Leased, { message, stream }: Attempted, result: AttemptResult) {
+const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: Attempted, result: AttemptResult) {
   const repeated =
     result.suppressIfRepeated.length === 0
       ? []
@@ -46,7 +47,7 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, { message, strea
     return yield* Leases.postponeInTime(row, result.paused_until)
   }
   // Mail on a test clock stays on this machine, where no site asks for a pause.
-  if (result.paused_until !== null && typeof row.clock !== "string") yield* Leases.setPause(row, result.paused_until)
+  if (result.paused_until !== null && typeof row.clock !== "string") yield* Leases.pause(row, result.paused_until)
   const store = yield* EventStore
   const account_id = row.account_id as Id.AccountId
   const millis = yield* Clock.currentTimeMillis
@@ -79,7 +80,7 @@ const commit = Effect.fnUntraced(function* (row: Leases.Leased, { message, strea
     Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message), siteRules))),
     Effect.catch((refusal) =>
       refusal === "nothing new"
-        ? Leases.releaseAndWake([row])
+        ? Leases.release([row])
         : Effect.logWarning("delivery outcome came too late; another process holds the lease", { id: row.id }),
     ),
   )

@@ -50,7 +50,7 @@ const deliverDue = Effect.fnUntraced(function* (
   const now = yield* timeOf(pending)
   const unfinished = message.recipients.filter(Recipient.isUnfinished)
   const due = PendingDeliveries.due(message, now)
-  if (unfinished.length === 0) return yield* Leases.remove(row)
+  if (unfinished.length === 0) return yield* Leases.settle(row)
   if (domain === null && !isTest(pending, row))
     return yield* commitResult(job, pending, failed(unfinished, "domain_removed"))
   if (clock?.removed === true) return yield* commitResult(job, pending, failed(unfinished, "test_clock_deleted"))

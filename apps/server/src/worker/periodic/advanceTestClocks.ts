@@ -4,6 +4,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as ClockedRows from "@waybill/store/outbox/ClockedRows"
 import * as Leases from "@waybill/store/outbox/Leases"
+import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import { Duration, Effect } from "effect"
 import * as NewIds from "../../process/NewIds.ts"
 import * as CellPipelines from "../CellPipelines.ts"
@@ -31,7 +32,7 @@ const advance = Effect.fnUntraced(function* ({ giveBack, row, start }: Pipeline.
   // Checked before each step, because a row that is given back continues in another process.
   while (start()) {
     const clock = yield* store.state(TestClock, ref)
-    if (clock._tag === "NotCreated") return yield* Leases.remove(row)
+    if (clock._tag === "NotCreated") return yield* Leases.settle(row)
     const step = yield* nextStep(row, clock)
     if (step === "done") return
     pause = step === "moved" ? LOOK_PAUSE : Duration.min(Duration.times(pause, 2), MAX_LOOK_PAUSE)
@@ -40,11 +41,11 @@ const advance = Effect.fnUntraced(function* ({ giveBack, row, start }: Pipeline.
   yield* giveBack
 })
 
-const nextStep = Effect.fnUntraced(function* (row: Leases.Leased, clock: TestClock.Clock) {
+const nextStep = Effect.fnUntraced(function* (row: Leased, clock: TestClock.Clock) {
   const at = yield* NewIds.now
   const { busy, next } = yield* ClockedRows.work(clock.created.clock_id)
   if (clock.deleted_at !== null) return yield* endWork(row, next)
-  if (clock.advance === null) return yield* Effect.as(Leases.remove(row), "done" as const)
+  if (clock.advance === null) return yield* Effect.as(Leases.settle(row), "done" as const)
   const stopped = TestClock.mustStop(clock, at)
   if (stopped !== null) return yield* settle(row, TestClock.endAdvance(at, stopped))
   if (busy) return "busy" as const
@@ -57,18 +58,18 @@ const nextStep = Effect.fnUntraced(function* (row: Leases.Leased, clock: TestClo
     return "moved" as const
   }
   if (!isDue) return yield* settle(row, TestClock.endAdvance(at, null))
-  yield* ClockedRows.release(clock.created.clock_id, clock.now)
+  yield* ClockedRows.markReady(clock.created.clock_id, clock.now)
   return "moved" as const
 })
 
 /** Ends what waits on a deleted clock: its mail fails, and its webhook calls are given up. */
-const endWork = Effect.fnUntraced(function* (row: Leases.Leased, next: Timestamp.Timestamp | null) {
-  if (next === null) return yield* Effect.as(Leases.remove(row), "done" as const)
-  yield* ClockedRows.release(row.stream_id, null)
+const endWork = Effect.fnUntraced(function* (row: Leased, next: Timestamp.Timestamp | null) {
+  if (next === null) return yield* Effect.as(Leases.settle(row), "done" as const)
+  yield* ClockedRows.markReady(row.stream_id, null)
   return "moved" as const
 })
 
-const commit = (row: Leases.Leased, decide: ReturnType<typeof TestClock.moveTo>) =>
+const commit = (row: Leased, decide: ReturnType<typeof TestClock.moveTo>) =>
   Effect.flatMap(EventStore, (store) =>
     // A refusal means that the clock was deleted meanwhile, which the next look sees.
     Effect.ignore(
@@ -77,5 +78,5 @@ const commit = (row: Leases.Leased, decide: ReturnType<typeof TestClock.moveTo>)
   )
 
 /** Ends the advance. The commit removes its row. */
-const settle = (row: Leases.Leased, decide: ReturnType<typeof TestClock.endAdvance>) =>
+const settle = (row: Leased, decide: ReturnType<typeof TestClock.endAdvance>) =>
   Effect.as(commit(row, decide), "moved" as const)

@@ -136,7 +136,7 @@ const ofCell = Effect.fnUntraced(function* (
         const dispatch = byId.get(job.row.id)
         // A row without a delivery record has nothing to send.
         return dispatch === undefined
-          ? Leases.remove(job.row)
+          ? Leases.settle(job.row)
           : traced(work(job, dispatch, clocks.get(job.row.clock ?? "")), dispatch)
       })
     }),
