@@ -23,7 +23,7 @@ const CALL = "apps/server/src/worker/webhooks/WebhookCaller.ts"
 const EXCHANGE = "apps/server/src/worker/webhooks/WebhookExchange.ts"
 const POOL = "packages/mail/src/parsing/ParserPool.ts"
 const SUBMITTED = "packages/mail/src/report/readSubmitted.ts"
-const MIME = "packages/mail/src/mime/MimeReader.ts"
+const MIME = "packages/mail/src/mime/MimeTree.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
 
 /** Bounds that stop an attacker and that a customer or an operator can reach. */

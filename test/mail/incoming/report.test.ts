@@ -1,3 +1,4 @@
+import * as MimeTree from "@waybill/mail/mime/MimeTree"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as ReportComplaint from "@waybill/mail/report/ReportComplaint"
 import * as ReportFact from "@waybill/mail/report/ReportFact"
@@ -127,13 +128,6 @@ const dsn = (recipients: number, returned: string) =>
       `--b\r\nContent-Type: message/rfc822\r\n\r\n${returned}\r\n--b--\r\n`,
   )
 
-const NOTHING = {
-  childNodes: [],
-  content: undefined,
-  contentType: { multipart: false },
-  contentTransferEncoding: { encoding: "" },
-} as const
-
 /** A parsed mail for tests in which only the parts matter. */
 const NO_MAIL = {
   headers: [],
@@ -143,8 +137,8 @@ const NO_MAIL = {
   references: undefined,
   html: undefined,
   text: undefined,
-  attachments: [],
-  root: NOTHING,
+  files: [],
+  root: MimeTree.read(Buffer.alloc(0)),
 }
 
 /** Reading a complaint takes 0.1 ms, with a pattern that tries every comma 7 ms. */
@@ -189,7 +183,7 @@ describe("a hostile report", { timeout: 2 * HANGS_MS }, () => {
     const facts = ReportLegacy.read({
       mail: {
         ...NO_MAIL,
-        headers: [{ key: "x-failed-recipients", originalKey: "X-Failed-Recipients", value: addresses }],
+        headers: [{ key: "x-failed-recipients", originalKey: "X-Failed-Recipients", value: addresses, hasColon: true }],
       },
       text: "",
       ofType: () => {

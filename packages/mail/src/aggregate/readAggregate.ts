@@ -1,4 +1,3 @@
-import type { Attachment } from "postal-mime"
 import * as DmarcReport from "./DmarcReport.ts"
 import * as ReportFile from "./ReportFile.ts"
 import * as ReportText from "./ReportText.ts"
@@ -28,9 +27,9 @@ export type AggregateProblem =
   | "no_sender"
 
 /** Reads a mail with an aggregate report, of DMARC or of TLS, whatever the address that it came to. */
-export const readAggregate = async (bytes: Uint8Array): Promise<Aggregate | AggregateProblem> => {
+export const readAggregate = (bytes: Uint8Array): Aggregate | AggregateProblem => {
   if (bytes.length > MAX_MAIL_BYTES) return "mail_too_large"
-  const mail = await MimeReader.read(bytes).catch(() => undefined)
+  const mail = MimeReader.readIfSimple(bytes)
   if (mail === undefined) return "unreadable"
   // With two From fields it would depend on the reader who sent the mail.
   const senders = mail.headers.filter(({ key }) => key === "from").length
@@ -40,8 +39,8 @@ export const readAggregate = async (bytes: Uint8Array): Promise<Aggregate | Aggr
   return typeof report === "string" ? report : { report, from, signatures: DkimSignature.read(bytes) }
 }
 
-const reportIn = ({ attachments }: MimeReader.ParsedMail): Aggregate["report"] | AggregateProblem => {
-  const files = attachments.map(fileOf).filter(ReportFile.isCandidate).slice(0, MAX_FILES)
+const reportIn = (mail: MimeReader.Mail): Aggregate["report"] | AggregateProblem => {
+  const files = mail.files.map(fileOf).filter(ReportFile.isCandidate).slice(0, MAX_FILES)
   let problem: AggregateProblem = "not_a_report"
   for (const file of files) {
     const text = ReportFile.unpack(file)
@@ -52,10 +51,10 @@ const reportIn = ({ attachments }: MimeReader.ParsedMail): Aggregate["report"] |
   return problem
 }
 
-const fileOf = ({ content, filename, mimeType }: Attachment): ReportFile.NamedFile => ({
+const fileOf = ({ content, filename, mimeType }: MimeReader.File): ReportFile.NamedFile => ({
   name: filename ?? "",
   type: mimeType.toLowerCase(),
-  bytes: typeof content === "string" ? Buffer.from(content) : Buffer.from(new Uint8Array(content)),
+  bytes: Buffer.from(content.buffer, content.byteOffset, content.length),
 })
 
 const readText = (text: string): Aggregate["report"] | AggregateProblem =>

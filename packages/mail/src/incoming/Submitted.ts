@@ -1,5 +1,5 @@
 import { Effect, Schema } from "effect"
-import * as MimeReader from "../mime/MimeReader.ts"
+import * as MimeTree from "../mime/MimeTree.ts"
 import * as Parser from "../parsing/Parser.ts"
 import { MAX_ADDRESSES, MAX_PARTS } from "../report/readSubmitted.ts"
 import type { SubmittedMessage } from "../report/SubmittedMessage.ts"
@@ -7,7 +7,7 @@ import type { SubmittedMessage } from "../report/SubmittedMessage.ts"
 const DESCRIPTIONS = {
   too_many_lines: "has too many lines",
   too_many_parts: `has more than ${MAX_PARTS} parts`,
-  too_complex: `is nested deeper than ${MimeReader.MAX_DEPTH} parts or has more than ${MimeReader.MAX_HEADER_BYTES} bytes of headers`,
+  too_complex: `is nested deeper than ${MimeTree.MAX_DEPTH} parts or has more than ${MimeTree.MAX_HEADER_BYTES} bytes of headers`,
   too_many_addresses: `has more than ${MAX_ADDRESSES} addresses`,
   nested_groups: "has address groups inside address groups",
   empty_multipart: "declares a multipart type, but does not contain its boundary",

@@ -1,4 +1,4 @@
-import type { ParsedMail } from "../mime/MimeReader.ts"
+import type { Mail } from "../mime/MimeReader.ts"
 import * as Reply from "../reply/Reply.ts"
 
 /** Maximum number of facts read from one report. */
@@ -24,7 +24,7 @@ export interface ReportFact {
 
 /** Parsed MIME parts that the readers of each kind use. */
 export interface Parts {
-  readonly mail: ParsedMail
+  readonly mail: Mail
   readonly text: string
   /** Returns the decoded text of the parts of these types. */
   readonly ofType: (pattern: RegExp) => ReadonlyArray<string>

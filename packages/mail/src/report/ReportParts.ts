@@ -1,4 +1,3 @@
-import type { Attachment } from "postal-mime"
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as MimeReader from "../mime/MimeReader.ts"
 import type { Parts } from "./ReportFact.ts"
@@ -13,20 +12,19 @@ export const REPORT_LINES_LIMIT = 10_000
 export const REPORT_PARTS_LIMIT = 2000
 
 /** Parses the parts of a report, up to its limits. */
-export const read = async (bytes: Uint8Array): Promise<Parts | "too_many_parts" | "unreadable"> => {
+export const read = (bytes: Uint8Array): Parts | "too_many_parts" | "unreadable" => {
   const part = shortened(bytes)
   if (possibleParts(part) > REPORT_PARTS_LIMIT) return "too_many_parts"
-  const mail = await MimeReader.read(part).catch(() => undefined)
+  const mail = MimeReader.readIfSimple(part)
   if (mail === undefined) return "unreadable"
   return {
     mail,
     text: mail.text ?? (mail.html === undefined ? "" : textFromHtml(mail.html)),
-    ofType: (pattern) => mail.attachments.filter((part) => pattern.test(part.mimeType)).map(decoded),
+    ofType: (pattern) => mail.files.filter((file) => pattern.test(file.mimeType)).map(decoded),
   }
 }
 
-const decoded = ({ content }: Attachment): string =>
-  typeof content === "string" ? content : new TextDecoder().decode(content)
+const decoded = ({ content }: MimeReader.File): string => new TextDecoder().decode(content)
 
 const shortened = (bytes: Uint8Array): Buffer => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, Math.min(bytes.byteLength, REPORT_SIZE_LIMIT))
@@ -51,7 +49,7 @@ const possibleParts = (buffer: Buffer): number => {
  * RFC 3834 §5: a person on holiday has received the mail. Mail systems mark their bounces the same way, so a message
  * from one, or one that names a failed recipient, is not taken for a person's.
  */
-export const isAutoReply = (mail: MimeReader.ParsedMail): boolean => {
+export const isAutoReply = (mail: MimeReader.Mail): boolean => {
   const has = (name: string, pattern: RegExp) =>
     mail.headers.some(({ key, value }) => key === name && pattern.test(value.trim()))
   if (has("x-failed-recipients", /@/) || /^(?:mailer-daemon|postmaster)@/i.test(mail.from ?? "")) return false

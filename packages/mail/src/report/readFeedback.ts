@@ -20,8 +20,8 @@ export interface Feedback {
 type Problem = "auto_reply" | "not_a_complaint" | "too_many_parts" | "unreadable" | "unrecognized"
 
 /** Reads a complaint: ARF (RFC 5965), or the complained mail as a whole, as older feedback loops send it. */
-export const readFeedback = async (bytes: Uint8Array): Promise<Feedback | Problem> => {
-  const parts = await ReportParts.read(bytes)
+export const readFeedback = (bytes: Uint8Array): Feedback | Problem => {
+  const parts = ReportParts.read(bytes)
   if (typeof parts === "string") return parts
   const original = ReportBounce.returned(parts)
   const [report = ""] = parts.ofType(ReportComplaint.FEEDBACK_REPORT)

@@ -14,8 +14,8 @@ export type Reason =
   | "unrecognized"
 
 /** Returns the facts of a bounce, delay, receipt or complaint. */
-export const readReport = async (bytes: Uint8Array): Promise<ReadonlyArray<ReportFact.ReportFact> | Reason> => {
-  const parts = await ReportParts.read(bytes)
+export const readReport = (bytes: Uint8Array): ReadonlyArray<ReportFact.ReportFact> | Reason => {
+  const parts = ReportParts.read(bytes)
   if (typeof parts === "string") return parts
   const { mail } = parts
   const facts = ReportComplaint.read(parts) ?? ReportBounce.read(parts)

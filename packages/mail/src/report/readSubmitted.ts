@@ -1,11 +1,13 @@
-import { addressParser, type Attachment, decodeWords } from "postal-mime"
+import { addressParser, decodeWords } from "postal-mime"
 import * as EightBit from "../compose/EightBit.ts"
 import * as HtmlReference from "../compose/HtmlReference.ts"
 import * as LineEnds from "../compose/LineEnds.ts"
 import * as MediaType from "../compose/MediaType.ts"
 import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "./SubmittedMessage.ts"
 import * as Encodings from "../mime/Encodings.ts"
+import * as HeaderFields from "../mime/HeaderFields.ts"
 import * as MimeReader from "../mime/MimeReader.ts"
+import type { Part } from "../mime/MimeTree.ts"
 
 /** Maximum lines that could open a part, boundaries included; each part costs memory, whatever its size. */
 export const MAX_PARTS = 1000
@@ -32,17 +34,17 @@ export type Reason =
   | Encodings.Unknown
 
 /** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
-export const readSubmitted = async (bytes: Uint8Array): Promise<SubmittedMessage | Reason> => {
+export const readSubmitted = (bytes: Uint8Array): SubmittedMessage | Reason => {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const reason = tooLarge(buffer)
   if (reason !== undefined) return reason
-  const mail = await MimeReader.read(EightBit.inUtf8(buffer), { exact: true }).catch(() => undefined)
+  const mail = MimeReader.readIfSimple(EightBit.inUtf8(buffer), { exact: true })
   if (mail === undefined) return "too_complex"
   // Such a line is text to some readers and a header to others: one of them would lose it.
-  if (mail.root.rawHeaderLines.some(({ line }) => !line.includes(":"))) return "header_without_colon"
-  if (SIGNED_OR_ENCRYPTED.test(headerOf(mail, "content-type"))) return "signed_or_encrypted"
+  if (mail.headers.some(({ hasColon }) => !hasColon)) return "header_without_colon"
+  if (SIGNED_OR_ENCRYPTED.test(HeaderFields.valueOf(mail.headers, "content-type") ?? "")) return "signed_or_encrypted"
   // Nothing of it would be read, and an empty mail would be sent.
-  if (hasNoParts(mail.root) || mail.root.childNodes.some(hasEmptyMultipart)) return "empty_multipart"
+  if (hasNoParts(mail.root) || mail.root.children.some(hasEmptyMultipart)) return "empty_multipart"
   if (mail.headers.some(({ key, value }) => ADDRESS_HEADERS.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
     return "nested_groups"
   const unknown = Encodings.findUnknown(mail)
@@ -85,9 +87,6 @@ const tooLarge = (buffer: Buffer): "too_many_lines" | "too_many_parts" | undefin
   return undefined
 }
 
-const headerOf = (mail: MimeReader.ParsedMail, name: string): string =>
-  mail.headers.find(({ key }) => key === name)?.value ?? ""
-
 /** Returns the depth of open groups as the parser counts it: outside quotes, comments and angle brackets. */
 const groupDepth = (value: string): number => {
   let depth = 0
@@ -109,53 +108,44 @@ const groupDepth = (value: string): number => {
 const QUOTE = '"'
 
 /** Returns the mailboxes, members of groups included. A long name may be folded before a tab. */
-const mailboxes = (mail: MimeReader.ParsedMail, name: string): Array<SubmittedMailbox> =>
+const mailboxes = (mail: MimeReader.Mail, name: string): Array<SubmittedMailbox> =>
   mail.headers
     .filter(({ key }) => key === name)
     .flatMap(({ value }) => addressParser(value, { flatten: true }))
     .map((mailbox) => ({ address: mailbox.address ?? "", name: mailbox.name.replaceAll("\t", " ") }))
 
-const hasNoParts = ({ childNodes, contentType }: MimeReader.Part): boolean =>
-  contentType.multipart !== false && childNodes.length === 0
+const hasNoParts = ({ children, multipart }: Part): boolean => multipart !== undefined && children.length === 0
 
 /** A multipart inside another may be empty, as long as it holds no text. */
-const hasEmptyMultipart = (part: MimeReader.Part): boolean =>
-  hasNoParts(part) ? hasWords(part) : part.childNodes.some(hasEmptyMultipart)
-
-const hasWords = ({ content }: MimeReader.Part): boolean =>
-  content instanceof ArrayBuffer && new Uint8Array(content).some((byte) => byte > SPACE)
+const hasEmptyMultipart = (part: Part): boolean =>
+  hasNoParts(part) ? part.body.some((byte) => byte > SPACE) : part.children.some(hasEmptyMultipart)
 const SPACE = 0x20
 
-const filesIn = ({ attachments, html, nodes }: MimeReader.MailTree): ReadonlyArray<SubmittedFile> => {
-  const shown = attachments.some(({ contentId }) => contentId !== undefined)
-    ? contentIdsIn(html ?? "")
-    : new Set<string>()
-  return attachments.flatMap((attachment) =>
-    isForOthers(attachment) ? [] : [file(attachment, shown, nodes.get(attachment))],
-  )
+const filesIn = ({ files, html }: MimeReader.Mail): ReadonlyArray<SubmittedFile> => {
+  const shown = files.some(({ contentId }) => contentId !== undefined) ? contentIdsIn(html ?? "") : new Set<string>()
+  return files.flatMap((each) => (isForOthers(each) ? [] : [file(each, shown)]))
 }
 
 /** An alternative of the text for programs that know its type; a useless file for all others. */
-const isForOthers = ({ disposition, mimeType }: Attachment): boolean =>
-  mimeType === "text/x-amp-html" && disposition !== "attachment"
+const isForOthers = ({ mimeType, part }: MimeReader.File): boolean =>
+  mimeType === "text/x-amp-html" && part.disposition.value !== "attachment"
 
 /**
  * Many programs give each file a content id. One that the HTML never shows is an ordinary file: inside
  * multipart/related most readers would hide it.
  */
-const file = (attachment: Attachment, shown: ReadonlySet<string>, part: MimeReader.Node | undefined): SubmittedFile => {
-  const { content, contentId, method, mimeType } = attachment
-  const bytes = typeof content === "string" ? Buffer.from(content) : new Uint8Array(content)
-  const charset = part?.contentType.parsed.params["charset"]?.toLowerCase() ?? ""
+const file = ({ content, contentId, filename, mimeType, part }: MimeReader.File, shown: ReadonlySet<string>) => {
+  const method = MimeReader.CALENDARS.has(mimeType) ? (part.type.params.get("method")?.toUpperCase().trim() ?? "") : ""
+  const charset = part.type.params.get("charset")?.toLowerCase() ?? ""
   const type = [
     mimeType,
-    ...(method !== undefined && METHOD.test(method) ? [`method=${method}`] : []),
+    ...(METHOD.test(method) ? [`method=${method}`] : []),
     ...(CHARSET.test(charset) && !IN_UTF8.has(charset) ? [`charset=${charset}`] : []),
   ].join("; ")
   const id = contentId?.trim().replace(/^<|>$/gu, "") ?? ""
   return {
-    filename: attachment.filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
-    bytes: originalBytes(bytes, part),
+    filename: filename ?? FALLBACK_NAMES.get(mimeType) ?? "attachment",
+    bytes: originalBytes(content, part),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
   }
@@ -184,11 +174,11 @@ const unescaped = (id: string): string => {
 }
 
 /**
- * The parser ends the lines of unencoded parts with LF. In quoted-printable an LF may have been written as one, and
+ * The reader ends the lines of unencoded parts with LF. In quoted-printable an LF may have been written as one, and
  * base64 has no lines of its own.
  */
-const originalBytes = (bytes: Uint8Array, part: MimeReader.Node | undefined): Uint8Array =>
-  part === undefined || Encodings.isEncoded(part) ? bytes : LineEnds.inCrlf(bytes)
+const originalBytes = (bytes: Uint8Array, part: Part): Uint8Array =>
+  Encodings.isEncoded(part) ? bytes : LineEnds.inCrlf(bytes)
 
 const METHOD = /^[A-Z-]{1,40}$/u
 const CHARSET = /^[\w.:+-]{1,40}$/u

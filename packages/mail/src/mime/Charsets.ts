@@ -1,0 +1,66 @@
+/** Names in mail that TextDecoder does not know, without prefixes and separators, and the charset that they mean. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ["iso88598i", "iso-8859-8"],
+  ["iso88598e", "iso-8859-8"],
+  ["shiftjis", "shift_jis"],
+  ["windows31j", "shift_jis"],
+  ["mskanji", "shift_jis"],
+  ["eucjp", "euc-jp"],
+  ["iso2022jp", "iso-2022-jp"],
+  ["iso2022jp1", "iso-2022-jp"],
+  ["iso2022jp2", "iso-2022-jp"],
+  ["junet", "iso-2022-jp"],
+  ["euckr", "euc-kr"],
+  ["uhc", "euc-kr"],
+  ["tis620", "windows-874"],
+])
+
+/** Code pages of Windows and IBM, which names write as `cp932`, `ms932` or `ibm932`. */
+const CODE_PAGES: ReadonlyMap<string, string> = new Map([
+  ["932", "shift_jis"],
+  ["936", "gbk"],
+  ["949", "euc-kr"],
+  ["950", "big5"],
+  ["874", "windows-874"],
+  ["51932", "euc-jp"],
+  ["50220", "iso-2022-jp"],
+  ["50221", "iso-2022-jp"],
+  ["50222", "iso-2022-jp"],
+])
+
+/** Longest name that is looked up. */
+const MAX_NAME_CHARS = 40
+/** Maximum number of names that are remembered, because each message can make up more. */
+const MAX_DECODERS = 500
+const decoders = new Map<string, TextDecoder | undefined>()
+
+const make = (label: string): TextDecoder | undefined => {
+  try {
+    return new TextDecoder(label)
+  } catch {
+    return undefined
+  }
+}
+
+const search = (label: string): TextDecoder | undefined => {
+  const exact = make(label)
+  if (exact !== undefined) return exact
+  const short = label.replace(/^(?:x-ms-|x-|cs)/u, "").replaceAll(/[\s._-]+/gu, "")
+  const page = /^(?:cp|windows|ms|ibm)(\d+)$/u.exec(short)?.[1] ?? ""
+  return make(CODE_PAGES.get(page) ?? OTHER_NAMES.get(short) ?? short)
+}
+
+/** Returns the decoder of a charset by a name in use; an empty name means UTF-8. Undefined for an unknown charset. */
+export const find = (name: string): TextDecoder | undefined => {
+  const label = name.trim().toLowerCase() || "utf-8"
+  if (label.length > MAX_NAME_CHARS) return undefined
+  if (decoders.has(label)) return decoders.get(label)
+  const found = search(label)
+  if (decoders.size < MAX_DECODERS) decoders.set(label, found)
+  return found
+}
+
+const WINDOWS = new TextDecoder("windows-1252")
+
+/** Decodes text; one of an unknown charset as Windows-1252, which has a character for almost every byte. */
+export const decode = (bytes: Uint8Array, name: string): string => (find(name) ?? WINDOWS).decode(bytes)
