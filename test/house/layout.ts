@@ -59,10 +59,14 @@ export const cycles = (): ReadonlyArray<ReadonlyArray<string>> => {
 /** The layer of each folder of a package, as `docs/architecture.md` lists them: the top one has the highest number. */
 const layersOf = (text: string): ReadonlyMap<string, number> => {
   const layers = new Map<string, number>()
-  for (const [, root = "", list = ""] of text.matchAll(/^### `([^`]+)`\n\n((?:- .*\n)+)/gmu))
-    for (const [nth, line] of list.trim().split("\n").toReversed().entries())
+  for (const [, roots = "", list = ""] of text.matchAll(/^### (`.+`)\n\n((?:(?:- | {2}).*\n)+)/gmu))
+    for (const [nth, line] of list
+      .trim()
+      .split(/\n(?=- )/u)
+      .toReversed()
+      .entries())
       for (const [, folder] of (line.split(":")[0] ?? "").matchAll(/`([^`]+)`/gu))
-        layers.set(`${root}/src/${folder}`, nth)
+        for (const [, root] of roots.matchAll(/`([^`]+)`/gu)) layers.set(`${root}/src/${folder}`, nth)
   return layers
 }
 
