@@ -40,24 +40,15 @@ describe("the documentation", () => {
     )
   })
 
-  it("lists each decision with its title", () => {
-    const decided = documents
-      .filter(({ path }) => /^docs\/decisions\/(?!README)/u.test(path))
-      .flatMap(({ path, text }) =>
-        [...withoutFences(text).matchAll(/^(#{1,2}) ((\d{4}): (.+))$/gmu)].map(
-          ([, level = "", heading = "", number = "", title = ""]) => ({ path, level, heading, number, title }),
-        ),
-      )
-    assert.isAbove(decided.length, 30)
-    const rows = decided
-      .map(({ heading, level, number, path, title }) => {
-        const file = posix.basename(path)
-        return `| [${number}](${level === "#" ? file : `${file}#${anchor(heading)}`}) | ${title} |`
-      })
-      .toSorted()
-    const listed = read("docs/decisions/README.md")
-      .text.split("\n")
-      .filter((line) => line.startsWith("| ["))
-    assert.deepStrictEqual(listed, rows)
+  it("has each decision once, on a page that the list of decisions names", () => {
+    const decisions = documents.filter(({ path }) => /^docs\/decisions\/(?!README)/u.test(path))
+    const numbers = decisions.flatMap(({ text }) =>
+      [...withoutFences(text).matchAll(/^#{1,2} (\d{4}): .+$/gmu)].map(([, number = ""]) => number),
+    )
+    assert.isAbove(numbers.length, 30)
+    assert.lengthOf(new Set(numbers), numbers.length)
+    const { text } = read("docs/decisions/README.md")
+    const missing = decisions.filter(({ path }) => !text.includes(`(${posix.basename(path)})`))
+    assert.deepStrictEqual(missing, [])
   })
 })

@@ -13,13 +13,11 @@ const PLANS = "packages/domain/src/account/Plan.ts"
 const ACCEPTANCE = "packages/domain/src/email/Acceptance.ts"
 const ADDRESS = "packages/domain/src/values/Address.ts"
 const HEADER = "packages/domain/src/email/Header.ts"
-const STEERING = "packages/domain/src/account/SteeringHeader.ts"
 const ACCOUNT = "packages/domain/src/account/Account.ts"
 const WEBHOOK = "packages/domain/src/webhook/Webhook.ts"
 const MESSAGE = "packages/api/src/schemas/EmailMessage.ts"
 const EVENTS = "packages/api/src/groups/history/Events.ts"
 const LISTS = "packages/api/src/schemas/Page.ts"
-const LOGS = "packages/api/src/groups/Logs.ts"
 const SEARCH = "packages/api/src/schemas/EmailSearch.ts"
 const STATS = "packages/api/src/groups/Stats.ts"
 
@@ -38,7 +36,6 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer("Addresses in `to`", "MAX_TO", ACCEPTANCE, "400"),
       customer("Addresses in `cc`, and in `bcc`", "MAX_COPIES", MESSAGE, "400"),
-      customer("Addresses in `reply_to`", "MAX_REPLY_TO", MESSAGE, "400"),
       customer(
         "Addresses of a request to `POST /suppressions/batch`",
         "MAX_BATCH",
@@ -51,12 +48,9 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/domain/src/suppression/SuppressionRefusal.ts",
         "429 `suppression_changes`",
       ),
-      customer("Suppressions in a page", "MAX_PAGE", "packages/api/src/groups/Suppressions.ts", "400"),
       customer("An address", "MAX_ADDRESS_OCTETS", ADDRESS, "400"),
-      customer("The display name of an address", "MAX_NAME_CHARS", ADDRESS, "400"),
       customer("`subject`", "MAX_SUBJECT_CHARS", HEADER, "400"),
       customer("Custom headers", "MAX_HEADERS", HEADER, "400"),
-      customer("The name of a custom header", "MAX_NAME_CHARS", "packages/api/src/schemas/MessageHeaders.ts", "400"),
       customer("The value of a custom header", "MAX_HEADER_VALUE_CHARS", HEADER, "400"),
       customer("Attachments", "MAX_ATTACHMENTS", "packages/domain/src/email/Content.ts", "400"),
       customer("The file name of an attachment", "MAX_FILENAME_CHARS", MESSAGE, "400"),
@@ -145,26 +139,11 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/store/src/feed/PageBytes.ts",
         "the page ends early, the rest is on the next page",
       ),
-      customer("`subject` filter of `GET /email/logs`", "MAX_SUBJECT_FILTER_CHARS", LOGS, "400"),
-      customer("`tag` filters of `GET /email/logs`", "MAX_TAG_FILTERS", LOGS, "400"),
       customer("Length of `q`, a text to search for", "MAX_QUERY_CHARS", SEARCH, "400"),
-      customer("Words of `q` of `GET /email/logs`", "MAX_QUERY_WORDS", SEARCH, "400"),
       customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
       customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
-      customer(
-        "Tags in an answer of `GET /stats` by tag",
-        "MAX_SHOWN_TAGS",
-        STATS,
-        "further tags are left out, and the answer says so",
-      ),
       customer("`wait` for mail of the sandbox", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),
       customer("`wait` for events", "MAX_WAIT_SECONDS", EVENTS, "400"),
-      customer(
-        "Details of a refusal",
-        "MAX_DETAILS",
-        "packages/api/src/errors/Violations.ts",
-        "further details are counted",
-      ),
     ],
   },
   {
@@ -191,7 +170,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "the domain is `failed`",
       ),
       customer("Members", "MAX_MEMBERS", "packages/domain/src/account/TeamRefusal.ts", "422 `too_many_members`"),
-      operator("Headers that can be allowed to an account", "MAX_ALLOWED", STEERING, "refused"),
       operator("Days for which content is kept, by default", "DEFAULT_RETENTION_DAYS", ACCOUNT, "content is deleted"),
       operator("Days for which content is kept, at most", "MAX_RETENTION_DAYS", ACCOUNT, "refused"),
       operator("Days for which histories are kept, at least, where they expire", "MIN_LOG_DAYS", ACCOUNT, "refused"),
@@ -212,7 +190,6 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Webhooks of an account", "MAX_WEBHOOKS", WEBHOOK, "422 `too_many_webhooks`"),
       customer("Event types of a webhook", "MAX_EVENTS", "packages/api/src/groups/Webhooks.ts", "400"),
       customer("The URL of a webhook", "MAX_URL_CHARS", "packages/domain/src/webhook/WebhookUrl.ts", "400"),
-      customer("The description of a webhook", "MAX_DESCRIPTION_CHARS", WEBHOOK, "400"),
       customer("Time for which a rotated secret still signs", "SECRET_OVERLAP_MS", WEBHOOK, "it signs no more"),
       customer("Time without one successful call", "FAILING_LIMIT_MS", WEBHOOK, "the webhook is disabled"),
       customer(
@@ -220,12 +197,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "MAX_REPLAY_EVENTS",
         "packages/store/src/webhooks/WebhookReplays.ts",
         "continue at `next_position`",
-      ),
-      customer(
-        "Attempts kept of a delivery",
-        "MAX_HISTORY",
-        "packages/store/src/webhooks/WebhookDeliveries.ts",
-        "older ones are not shown",
       ),
       customer(
         "Simultaneous calls per process of an endpoint that answers",
@@ -287,19 +258,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "apps/server/src/settings/DatabaseSettings.ts",
         "the process does not start",
       ),
-      operator("Instance keys", "MAX_KEYS", "packages/store/src/secrets/InstanceKey.ts", "the process does not start"),
       operator("Time of an orderly stop", "STOP_TIMEOUT", STOP, "the process ends with 1"),
       operator(
         "Time for which commits wait at most for a database that restarts or fails over",
         "PATIENCE_MS",
         "packages/store/src/commit/CommitBatch.ts",
         "503 `unavailable`, or 500",
-      ),
-      operator(
-        "A log file of the embedded Postgres",
-        "LOG_MAX_BYTES",
-        "packages/embedded-postgres/src/server/Server.ts",
-        "it is rotated; one former file is kept",
       ),
     ],
   },
@@ -311,12 +275,6 @@ export const productBounds: ReadonlyArray<Group> = [
         "Emails that a list of Postmark searches, which bounds `count` and `offset` together",
         "MAX_REACH",
         POSTMARK_LISTS,
-        "422, 300",
-      ),
-      customer(
-        "Addresses that one call of Postmark suppresses or releases",
-        "MAX_ADDRESSES",
-        POSTMARK_DUMP,
         "422, 300",
       ),
       customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),

@@ -17,7 +17,6 @@ export const reportBounds: ReadonlyArray<Group> = [
       customer("A report, unpacked", "MAX_TEXT_BYTES", FILE, "dropped"),
       customer("Records of a DMARC report", "MAX_RECORDS", DMARC, "dropped"),
       customer("Age of a report, from the end of its period", "MAX_AGE_DAYS", RECEIVE, "dropped"),
-      customer("Period of a report", "MAX_PERIOD_DAYS", RECEIVE, "dropped"),
       customer("Verified reports of a day about a domain", "MAX_PER_DAY", STORE, "dropped"),
       customer("Unverified reports of a day about a domain", "MAX_UNVERIFIED_PER_DAY", STORE, "dropped"),
       customer("`days` of the reports of a domain", "MAX_DAYS", API, "400"),

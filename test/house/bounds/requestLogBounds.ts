@@ -1,8 +1,6 @@
 import { customer, type Group, operator } from "./Bound.ts"
 
 const MASKED_BODY = "apps/server/src/requestLog/maskedBody.ts"
-const MASKED_QUERY = "apps/server/src/requestLog/maskedQuery.ts"
-const MASKED_TEXT = "apps/server/src/requestLog/maskedText.ts"
 const LOG_BOUNDS = "packages/store/src/requests/RequestLogBounds.ts"
 const COUNTED = "not logged, counted"
 
@@ -11,8 +9,6 @@ export const requestLogBounds: Group = {
   title: "Request log",
   bounds: [
     customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
-    customer("A text of a body in the request log", "MAX_TEXT_CHARS", MASKED_TEXT, "cut"),
-    customer("A query in the request log", "MAX_LOGGED_QUERY_CHARS", MASKED_QUERY, "cut"),
     customer(
       "Rows of a key or member in the request log per day (UTC), half of them for refused calls only",
       "MAX_KEY_ROWS_PER_DAY",

@@ -23,7 +23,6 @@ const CALL = "apps/server/src/worker/webhooks/WebhookCaller.ts"
 const EXCHANGE = "apps/server/src/worker/webhooks/WebhookExchange.ts"
 const POOL = "packages/mail/src/parsing/ParserPool.ts"
 const SUBMITTED = "packages/mail/src/report/readSubmitted.ts"
-const MIME = "packages/mail/src/mime/MimeTree.ts"
 const RATES = "packages/domain/src/account/RateLimit.ts"
 
 /** Bounds that stop an attacker and that a customer or an operator can reach. */
@@ -41,7 +40,6 @@ export const securityBounds: ReadonlyArray<Group> = [
       operator("Connections reserved for health checks beyond these", "RESERVED_CONNECTIONS", CONNECTIONS, "closed"),
       customer("Requests for documents per address and minute", "DOCUMENTS_PER_MINUTE", DOCUMENTS, "429"),
       customer("Bytes of documents per address and minute", "DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
-      operator("Bytes of documents for all addresses per minute", "ALL_DOCUMENT_BYTES_PER_MINUTE", DOCUMENTS, "429"),
       operator("Batches of mail or suppressions in progress per process", "MAX_AT_ONCE", LARGE, "they wait"),
       operator("Batches of mail or suppressions of an account in progress", "MAX_PER_ACCOUNT", LARGE, "they wait"),
       operator("Request bodies in progress per process", "MAX_BODY_BYTES_HELD", BODIES, "503 `overloaded`"),
@@ -66,7 +64,6 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("All headers of a request", "MAX_HEADER_BYTES", NODE, "400 `headers_too_large`"),
       customer("Time to send the headers", "HEADERS_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),
       customer("Time to send the whole request", "REQUEST_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),
-      customer("Time in which nothing of an answer is read", "STALLED_TIMEOUT_MS", NODE, "closed"),
       customer(
         "A request body, where `MAX_BODY_BYTES` is not set",
         "DEFAULT_MAX_BODY_BYTES",
@@ -81,13 +78,6 @@ export const securityBounds: ReadonlyArray<Group> = [
         "ANONYMOUS_PER_MINUTE",
         RATES,
         "429 `request_rate`",
-      ),
-      customer("Reads of the own session per user and minute", "SESSION_READS_PER_MINUTE", RATES, "429 `request_rate`"),
-      customer(
-        "Images shown inside one preview",
-        "MAX_INLINE_BYTES",
-        "apps/server/src/http/pages/PreviewPages.ts",
-        "further images are left out",
       ),
       customer(
         "Bytes of attachments that one request names by URL",
@@ -115,19 +105,7 @@ export const securityBounds: ReadonlyArray<Group> = [
         "apps/server/src/links/AttachmentLinks.ts",
         "404",
       ),
-      customer(
-        "Addresses or ids in one call of Resend's suppressions",
-        "MAX_SUPPRESSIONS",
-        "apps/server/src/compat/resend/Suppressions.ts",
-        "400 at `/compat/resend`",
-      ),
       customer("Event streams per account and process", "MAX_STREAMS_PER_ACCOUNT", FEED, "422 `too_many_streams`"),
-      operator(
-        "Stored bytes that a stream reads in one step, of 100 events at most",
-        "STREAM_PAGE_BYTES",
-        FEED,
-        "the rest follows when the client has read them",
-      ),
       customer("Time of an event stream", "MAX_STREAM", FEED, "it ends; the client connects again"),
       customer(
         "Requests that wait for events per account and process",
@@ -155,7 +133,6 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       customer("Wrong codes in a row", "MAX_WRONG_CODES", AUTH, "429 `account_temporarily_locked` for 15 minutes"),
       customer("A password, at least", "MIN_PASSWORD_CHARS", SIGN_IN, "400"),
-      customer("A password, at most", "MAX_PASSWORD_CHARS", SIGN_IN, "400"),
       customer("Sessions of a user", "MAX_SESSIONS", "packages/store/src/users/Users.ts", "the oldest ends"),
       customer("A session that is not used", "SESSION_DAYS", AUTH, "it ends"),
       customer("A link that sets a password", "LINK_HOURS", SIGN_IN, "it no longer works"),
@@ -174,12 +151,6 @@ export const securityBounds: ReadonlyArray<Group> = [
       ),
       customer("Connections without a login per address", "MAX_UNIDENTIFIED_PER_ADDRESS", SUBMISSION, "421"),
       customer("Time from connecting to the login", "LOGIN_WITHIN", SUBMISSION, "421, closed"),
-      customer(
-        "Time from connecting to the login, when connections are scarce",
-        "LOGIN_WITHIN_CROWDED",
-        SUBMISSION,
-        "421, closed",
-      ),
       operator("TLS handshakes per second", "HANDSHAKES_PER_SECOND", HANDSHAKES, "they wait"),
       customer("Logins on a connection", "MAX_LOGIN_ATTEMPTS", SUBMISSION_CONNECTION, "421, closed"),
       customer("Time without a command", "IDLE", SUBMISSION, "421, closed"),
@@ -187,9 +158,6 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer("Recipients of an envelope", "MAX_RECIPIENTS", SUBMISSION, "452"),
       operator("Messages in progress per listener", "MAX_BYTES_HELD", "apps/server/src/smtp/Intake.ts", "452"),
       customer("Parts of a message", "MAX_PARTS", SUBMITTED, "552"),
-      customer("Depth of parts", "MAX_DEPTH", MIME, "552"),
-      customer("Headers of all parts", "MAX_HEADER_BYTES", MIME, "552"),
-      customer("Addresses in the headers", "MAX_ADDRESSES", SUBMITTED, "552"),
     ],
   },
   {
@@ -199,9 +167,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       operator("A report", "MAX_MESSAGE_BYTES", REPORTS, "552"),
       operator("A call of a mail provider", "MAX_CALL_BYTES", HOOKS, "413"),
       operator("Calls of mail providers that are checked at once", "CALLS_AT_ONCE", HOOKS, "they wait"),
-      operator("Calls of one hook that are checked at once", "CALLS_PER_HOOK", HOOKS, "they wait"),
       operator("Calls of mail providers in memory", "MAX_CALL_BYTES_HELD", HOOKS, "503"),
-      operator("Calls of one address in memory", "MAX_CALL_BYTES_HELD_PER_ADDRESS", HOOKS, "503"),
       operator(
         "Events of a provider about no known message that are kept",
         "MAX_UNMATCHED",
@@ -223,7 +189,6 @@ export const securityBounds: ReadonlyArray<Group> = [
         POOL,
         "parsing stops: 554, 422 `message_unreadable`, delivery without a text part or tracking, or a report that is kept unread",
       ),
-      customer("Memory of one document", "THREAD_MEMORY_MB", POOL, "parsing stops"),
       customer(
         "Waiting documents per account and process",
         "MAX_WAITING_PER_ACCOUNT",

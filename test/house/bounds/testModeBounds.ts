@@ -6,9 +6,6 @@ const SCRIPT = "packages/domain/src/email/Script.ts"
 export const testModeBounds: ReadonlyArray<Group> = [
   {
     title: "Test mode",
-    bounds: [
-      customer("`X-Waybill-Script`", "MAX_SCRIPT_CHARS", SCRIPT, "400"),
-      customer("Steps of a script", "MAX_STEPS", SCRIPT, "400"),
-    ],
+    bounds: [customer("Steps of a script", "MAX_STEPS", SCRIPT, "400")],
   },
 ]

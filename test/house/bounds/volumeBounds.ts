@@ -6,7 +6,6 @@ const RATES = "packages/domain/src/account/RateLimit.ts"
 const USAGE = "packages/domain/src/email/UsageChange.ts"
 const UNSENT = "packages/domain/src/email/UnsentMail.ts"
 const PLANS = "packages/domain/src/account/Plan.ts"
-const ACCOUNT = "packages/domain/src/account/Account.ts"
 
 export const ofPlans = (value: (terms: Plan.Terms) => number | null): string =>
   Plan.ALL.map((plan) => {
@@ -44,13 +43,6 @@ export const volumeBounds: Group = {
     ),
     customer("Test emails per account and UTC month", "TEST_MONTHLY_EMAILS", USAGE, "429 `monthly_quota`"),
     customer(
-      "Canceled recipients that are refunded per account and UTC month",
-      "TERMS",
-      PLANS,
-      "they count as sent",
-      "1 time the monthly volume",
-    ),
-    customer(
       "Content of scheduled mail of a UTC month, until it is sent, and for up to an hour after it is canceled",
       "TERMS",
       PLANS,
@@ -63,13 +55,5 @@ export const volumeBounds: Group = {
       UNSENT,
       "422 `scheduled_size_exceeded`",
     ),
-    operator(
-      "Content of scheduled mail that can be granted to an account",
-      "MAX_GRANTED_SCHEDULED_BYTES",
-      ACCOUNT,
-      "refused",
-    ),
-    operator("Requests per minute that can be granted to an account", "MAX_GRANTED_PER_MINUTE", ACCOUNT, "refused"),
-    operator("Monthly volume that can be granted to an account", "MAX_GRANTED_MONTHLY", ACCOUNT, "refused"),
   ],
 }
