@@ -1,4 +1,4 @@
-import { customer, type Group, operator } from "./Bound.ts"
+import { customer, type Group } from "./Bound.ts"
 
 const CLOCKS = "packages/domain/src/clock/TestClockLimits.ts"
 

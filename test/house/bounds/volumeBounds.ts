@@ -1,6 +1,6 @@
 import * as Plan from "@waybill/domain/account/Plan"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
-import { customer, type Group, operator } from "./Bound.ts"
+import { customer, type Group } from "./Bound.ts"
 
 const RATES = "packages/domain/src/account/RateLimit.ts"
 const USAGE = "packages/domain/src/email/UsageChange.ts"
