@@ -104,11 +104,11 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     account_id === undefined ? Effect.succeed(FIRST) : ofLive(account_id)
   const ofLive = (account_id: string): Effect.Effect<CellName> =>
     Effect.andThen(afterFence(account_id), remembered(account_id, cellOf(sql, account_id)))
-  const unlessAlone = (find: Effect.Effect<CellName>): Effect.Effect<CellName> =>
+  const unlessAlone = <A>(find: Effect.Effect<A>): Effect.Effect<A | CellName> =>
     Effect.suspend(() =>
       isFresh() && known.names.length === 1
         ? FIRST_CELL
-        : Effect.flatMap(current, ({ names }) => (names.length === 1 ? FIRST_CELL : find)),
+        : Effect.flatMap(current, ({ names }): Effect.Effect<A | CellName> => (names.length === 1 ? FIRST_CELL : find)),
     )
   const byName = (kind: Kind, name: string) =>
     unlessAlone(remembered(`${kind} ${name}`, Effect.flatMap(accountNamed(sql, kind, name), found)))
@@ -116,6 +116,13 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   return {
     names: Effect.map(current, ({ names }) => names),
     of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
+    ofUnlessFenced: (account_id) => {
+      const live = Livemode.liveAccountOf(account_id)
+      const ofLiveNow = Effect.suspend(() =>
+        known.fenced.has(live) ? Effect.undefined : remembered(live, cellOf(sql, live)),
+      )
+      return unlessAlone(ofLiveNow)
+    },
     ofKey: (hash) => byName("api_key", hash),
     ofUser: (user_id) => byName("user", user_id),
     isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,
