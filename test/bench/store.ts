@@ -29,7 +29,7 @@ const theirs = account()
 const bare = account()
 
 const none: Consequences = {
-  work: () => ({ arm: [], disarm: [], deliveries: [], canceled: [] }),
+  work: () => ({ arm: [], settle: [], deliveries: [], canceled: [] }),
   usage: () => [],
   unsent: () => undefined,
 }

@@ -22,9 +22,8 @@ export const EMAIL = {
 export const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const also = Effect.gen(function* () {
-    const webhooks = yield* WebhookPipeline.make({ allowedNetworks: LOOPBACK })
-    const clocks = yield* advanceTestClocks()
-    return { drain_webhooks: { run: webhooks.kick }, advance_test_clocks: { run: clocks.kick } }
+    const drain_webhooks = yield* WebhookPipeline.make({ allowedNetworks: LOOPBACK })
+    return { drain_webhooks, advance_test_clocks: yield* advanceTestClocks() }
   })
   const layers = Worker.layer({
     url,

@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Cells } from "@waybill/store/routing/Cells"
+import * as Directory from "@waybill/store/routing/Directory"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -133,6 +134,24 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
       assert.strictEqual(yield* rowsIn("public", account), 0)
       assert.strictEqual(yield* rowsIn("cell_d", account), 4)
     }
+  })
+
+  // threat: moved-accounts
+  it.effect("that is killed in its last step is continued", function* () {
+    yield* CellSchema.make("cell_h")
+    const sql = yield* PgClient.PgClient
+    const account = yield* World.account()
+    yield* sendMail(account)
+    const report = (line: string) => (line.startsWith("waiting") ? Effect.die("killed") : Effect.void)
+    yield* Effect.exit(AccountMove.move(account, "cell_h", { ...ALONE, report }))
+    // A process that is killed does not take the step back.
+    yield* sql`UPDATE account_cells SET step = 'fenced' WHERE account_id = ${account}`
+    yield* CellSchema.noteChange(sql)
+    // Another process reads the directory when it has begun to move.
+    yield* Effect.sleep(Directory.TRUSTED_FOR)
+    const moved = yield* Effect.timeoutOption(AccountMove.move(account, "cell_h", ALONE), Duration.seconds(20))
+    assert.strictEqual(moved._tag, "Some")
+    assert.deepStrictEqual([yield* rowsIn("public", account), yield* rowsIn("cell_h", account)], [0, 2])
   })
 
   it.effect("reads only what has changed meanwhile while its requests wait", function* () {

@@ -1,17 +1,21 @@
 import { Unavailable } from "@waybill/store/postgres/Unavailable"
 import * as Cells from "@waybill/store/routing/Cells"
+import * as Directory from "@waybill/store/routing/Directory"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
-import { Cause, Context, Effect, Exit, Fiber, Layer, type Redacted } from "effect"
+import { PgClient } from "@effect/sql-pg"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 
-/** The cells as a process knows them that has just started. */
-const started = (url: Redacted.Redacted) =>
-  Effect.map(Layer.build(Layer.fresh(StoreDatabase.layer({ url }))), (services) => Context.get(services, Cells.Cells))
+/** What a process has that has just started. */
+const services = (url: Redacted.Redacted) => Layer.build(Layer.fresh(StoreDatabase.layer({ url })))
+
+/** The cells as such a process knows them. */
+const started = (url: Redacted.Redacted) => Effect.map(services(url), (built) => Context.get(built, Cells.Cells))
 
 /** Runs work while a table is locked, ends the connection on which it waits for the table, and unlocks it. */
 const losingConnection = Effect.fnUntraced(function* <A>(table: string, work: Effect.Effect<A>) {
@@ -46,5 +50,52 @@ layer(Database.layerFresh, { excludeTestServices: true })("the directory of cell
     yield* cells.names
     const looked = losingConnection("account_cells", cells.of(id("AccountId")))
     assert.strictEqual(yield* looked, "public")
+  })
+
+  // threat: moved-accounts
+  it.effect("shows the move of an account while requests use all connections of the first cell", function* () {
+    const { url } = yield* Database.Fresh
+    const [account, other] = [id("AccountId"), yield* otherClient(url)]
+    const built = yield* services(url)
+    const [sql, cells] = [Context.get(built, PgClient.PgClient), Context.get(built, Cells.Cells)]
+    yield* CellSchema.make("cell_c")
+    yield* other.query("INSERT INTO account_cells (account_id, cell) VALUES ($1, 'cell_b')", [account])
+    assert.strictEqual(yield* cells.of(account), "cell_b")
+    yield* Effect.forEach(Array.from({ length: StoreDatabase.DEFAULT_CONNECTIONS }), () => sql.reserve)
+    yield* other.query("UPDATE account_cells SET cell = 'cell_c' WHERE account_id = $1", [account])
+    yield* other.query("SELECT nextval('cell_change')")
+    yield* Effect.sleep(Directory.TRUSTED_FOR)
+    assert.strictEqual(yield* cells.of(account), "cell_c")
+  })
+
+  // threat: moved-accounts
+  it.effect("is waited for when it was last read long ago", function* () {
+    const { url } = yield* Database.Fresh
+    const [account, other] = [id("AccountId"), yield* otherClient(url)]
+    const cells = yield* started(url)
+    yield* other.query("INSERT INTO account_cells (account_id, cell) VALUES ($1, 'cell_b')", [account])
+    assert.strictEqual(yield* cells.of(account), "cell_b")
+    yield* other.query("BEGIN; LOCK TABLE account_cells; SELECT nextval('cell_change')")
+    yield* other.query("UPDATE account_cells SET cell = 'cell_c' WHERE account_id = $1", [account])
+    yield* Effect.sleep(Directory.NOTICED_AFTER)
+    const cell = yield* Effect.forkChild(cells.of(account))
+    yield* Effect.sleep(Duration.times(Directory.READ_TIMEOUT, 2))
+    yield* other.query("COMMIT")
+    assert.strictEqual(yield* Fiber.join(cell), "cell_c")
+  })
+
+  // threat: moved-accounts
+  it.effect("is used for no longer than moves rely on while it cannot be read", function* () {
+    const proxy = yield* faultProxy((yield* Database.Fresh).url)
+    const cells = yield* started(proxy.url)
+    const account = id("AccountId")
+    const before = yield* cells.of(account)
+    proxy.down()
+    yield* Effect.sleep(Directory.NOTICED_AFTER)
+    const exit = yield* Effect.exit(cells.of(account))
+    assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Unavailable)
+    proxy.up()
+    yield* Effect.sleep("1 second")
+    assert.strictEqual(yield* cells.of(account), before)
   })
 })

@@ -243,7 +243,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       usage: [],
       unsent: [],
       canceled: [],
-      outbox: { arm, disarm: ids.slice(50, 70), release: ids.slice(70) },
+      outbox: { arm, settle: ids.slice(50, 70), release: ids.slice(70) },
       deliveries: [],
       now: NOW,
     }
@@ -262,7 +262,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
 
     const accounts = [...new Set(events.map(({ account_id }) => account_id))]
     const usage = accounts.map((account_id) => ({ account_id, month: "2026-11", delta: 1 }))
-    const settled = yield* written({ ...write, usage, outbox: { arm: [], disarm: ids, release: ids } })
+    const settled = yield* written({ ...write, usage, outbox: { arm: [], settle: ids, release: ids } })
     assert.lengthOf(settled.filter(isWrite), 1)
     for (const index of ["outbox_pkey", "monthly_usage_pkey"]) holds(settled, index, 4000)
   })

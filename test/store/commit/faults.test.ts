@@ -296,7 +296,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a commit that is refu
   it.effect("at its last event leaves nothing of the first", function* () {
     const fresh = yield* Database.Fresh
     const consequences = {
-      work: () => ({ arm: [], disarm: [], deliveries: [], canceled: [] }),
+      work: () => ({ arm: [], settle: [], deliveries: [], canceled: [] }),
       unsent: () => undefined,
       usage: (event: { readonly _tag: string }) => {
         if (event._tag === "EmailOpened") throw new Error("a bug in a consequence")

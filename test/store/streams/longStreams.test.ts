@@ -242,7 +242,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
   usage: [],
   unsent: [],
   canceled: [],
-  outbox: { arm: [], disarm: [], release: [] },
+  outbox: { arm: [], settle: [], release: [] },
   deliveries: [],
   now: NOW,
 })

@@ -11,8 +11,8 @@
  */
 export const FILES = [
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
-  "test/store/admission/!(assumed)*.test.ts",
-  "test/store/commit/{assumptions,eventStore,faults,hangs,newKeys,packedEvents,rememberedFacts}.test.ts",
+  "test/store/admission/*.test.ts",
+  "test/store/commit/{eventStore,faults,hangs,packedEvents}.test.ts",
   "test/store/erasure/{content,contentTemplates,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
   "test/store/operations/{audit,conservation,eventsCommand}.test.ts",
@@ -24,11 +24,8 @@ export const FILES = [
   "test/store/streams/{longStreams,streamStateCache}.test.ts",
 ]
 
-/**
- * Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves.
- * Those of the first cell run here, too: no commit of another cell admits its request.
- */
-export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts", "test/store/admission/assumed*.test.ts"]
+/** Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves. */
+export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts"]
 
 /** The cell, which has a name of its own, because the search path of its tables must differ from that of the first one. */
 export const CELL = "cell_t"
@@ -37,7 +34,6 @@ const FALLS_BACK = "without a table of the cell, a statement finds that of the f
 const READS_COORDINATOR = "reads statistics of tables, which the coordinator does not have for tables of a node"
 const SHARES_BOUND = "counts rows in flight of a process that serves one cell; two cells share them"
 const NO_TRIGGERS = "Citus has no triggers on tables of a node"
-const OWN_TRANSACTIONS = "a node of Citus has transactions of its own, so that a batch does not know which one wrote it"
 const ONE_CLOCK = "the clock of the database cannot be stopped on a node"
 const NO_PLANS = "looks at a plan, which the coordinator does not show of a node"
 const PLACED_FIRST = "the test gives the account its cell before its first commit, and is interrupted there"
@@ -58,12 +54,6 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/server/worker/claimedRows.test.ts": {
     "is dropped before the lease ends if the database does not answer": FALLS_BACK,
-  },
-  "test/store/outbox/claimOnInsert.test.ts": {
-    "is claimed by the commit that accepts it, without a wake-up": NO_TRIGGERS,
-    "is left to a claim if the pipeline is full, and every message is sent once": NO_TRIGGERS,
-    "is left to a claim while older mail of its account waits for one, which mail of others does not": NO_TRIGGERS,
-    "is known as a claim would read it": OWN_TRANSACTIONS,
   },
   "test/server/worker/pipeline.test.ts": {
     "leaves room for others when all servers of one account hang": SHARES_BOUND,

@@ -35,8 +35,8 @@ export const worker = (
   over: Partial<WebhookPipeline.Options> = {},
   dns: Layer.Layer<Dns.Dns> = dnsZones({}),
 ) => {
-  const also = Effect.map(WebhookPipeline.make({ allowedNetworks: LOOPBACK, ...over }), ({ kick }) => ({
-    drain_webhooks: { run: kick },
+  const also = Effect.map(WebhookPipeline.make({ allowedNetworks: LOOPBACK, ...over }), (drain_webhooks) => ({
+    drain_webhooks,
   }))
   return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, also }).pipe(
     Layer.provide(Transports.Transports.layer<never, never>("capture", {})),

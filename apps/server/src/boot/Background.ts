@@ -26,7 +26,6 @@ import { followStats } from "../worker/periodic/followStats.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { feedbackHeaders } from "../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
-import * as CellPipelines from "../worker/CellPipelines.ts"
 import * as CellTasks from "../worker/CellTasks.ts"
 import * as Worker from "../worker/Worker.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
@@ -93,9 +92,9 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const months = inCells(EmailStatsMonths.keep(settings.statsMonths))
           yield* Effect.forkScoped(Effect.annotateLogs(months, { task: "keep_statistics" }))
           return {
-            drain_webhooks: CellPipelines.taskOf(webhooks),
-            advance_test_clocks: CellPipelines.taskOf(clocks),
-            check_domains: CellPipelines.taskOf(domains),
+            drain_webhooks: webhooks,
+            advance_test_clocks: clocks,
+            check_domains: domains,
             keep_request_log: { run: inCells(RequestLogDays.keep(settings.requestLogDays)), cron: "3 * * * *" },
             expire_domain_reports: {
               run: inCells(DomainReports.expire(settings.domainReportDays)),

@@ -66,9 +66,8 @@ const make = Effect.gen(function* () {
   return Revocations.of({
     check: (grant) =>
       Effect.gen(function* () {
-        const bearer = bearerOf(grant)
-        const standings = yield* Effect.provideContext(Standings.find([bearer]), services)
-        const refusal = refusalOf(grant, standings.get(Standings.nameOf(bearer)))
+        const standing = yield* Effect.provideContext(Standings.findOne(bearerOf(grant)), services)
+        const refusal = refusalOf(grant, standing)
         if (refusal !== undefined) return yield* refusal
       }),
     revoked: (grant) =>
@@ -88,11 +87,12 @@ const makeWaiting = Effect.gen(function* () {
     while (waiting.size > 0) {
       yield* Effect.sleep(CHECK_EVERY)
       const bearers = new Map([...waiting].map(({ grant }) => [Standings.nameOf(bearerOf(grant)), bearerOf(grant)]))
-      const standings = yield* query([...bearers.values()])
+      const { later, standings } = yield* query([...bearers.values()])
       for (const request of waiting) {
         const name = Standings.nameOf(bearerOf(request.grant))
         // A request that was added during the query is checked by the next one.
-        const refusal = bearers.has(name) ? refusalOf(request.grant, standings.get(name)) : undefined
+        const isChecked = bearers.has(name) && !later.has(name)
+        const refusal = isChecked ? refusalOf(request.grant, standings.get(name)) : undefined
         if (refusal !== undefined) request.resume(Exit.fail(refusal))
       }
     }

@@ -21,14 +21,19 @@ const ABORT_AFTER_MS = 5_000
 const RUNNER_STOP = Duration.millis(ABORT_AFTER_MS + 3_000)
 const RESTART_PAUSE = "1 second"
 
-export interface Task<R = never> {
-  readonly run: Effect.Effect<unknown, unknown, R>
-  /** Runs at the wake-up of a commit, for the cell of the commit, in place of `run`. */
-  readonly wake?: (cell: CellName) => Effect.Effect<void, unknown, R>
-  /** Schedule on which one of all processes runs the task, besides the wake-ups of commits. */
-  readonly cron?: string
+/** Drains the outbox of one kind of work. */
+export interface Drain<R = never> {
+  /** Runs at the wake-up of a commit, for the cell that the job names. */
+  readonly wake: (cell: CellName) => Effect.Effect<void, unknown, R>
 }
-export type Tasks<R = never> = { readonly [name: string]: Task<R> }
+
+/** Periodic work. */
+export interface Periodic<R = never> {
+  readonly run: Effect.Effect<unknown, unknown, R>
+  /** Schedule on which one of all processes runs it. */
+  readonly cron: string
+}
+export type Tasks<R = never> = { readonly [name: string]: Drain<R> | Periodic<R> }
 
 /** Runs tasks by wake-up and by schedule, on connections of its own. */
 export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
@@ -54,8 +59,8 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
             events,
             taskList: taskList(tasks, context),
             parsedCronItems: parseCronItems(
-              Object.entries(tasks).flatMap(([task, { cron }]) =>
-                cron === undefined ? [] : [{ task, match: cron, identifier: task }],
+              Object.entries(tasks).flatMap(([name, task]) =>
+                "cron" in task ? [{ task: name, match: task.cron, identifier: name }] : [],
               ),
             ),
             noHandleSignals: true,
@@ -102,13 +107,16 @@ const openPool = (url: Redacted.Redacted): pg.Pool => {
   return pool
 }
 
-/** Wraps tasks so that a failure is logged and not retried by graphile-worker: the schedule runs the task again. */
+/**
+ * Wraps tasks so that a failure is logged and not retried by graphile-worker: the schedule runs periodic work again, and
+ * pipelines look for work by themselves.
+ */
 const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
   Object.fromEntries(
-    Object.entries(tasks).map(([name, { run, wake }]) => [
+    Object.entries(tasks).map(([name, task]) => [
       name,
       async (payload, helpers) => {
-        const work = wake === undefined || isScheduled(payload) ? run : wake(cellIn(payload))
+        const work = "wake" in task ? task.wake(cellIn(payload)) : task.run
         const exit = await Effect.runPromiseExitWith(context)(
           Effect.asVoid(work).pipe(
             Effect.withSpan(`task ${name}`, { root: true }),
@@ -123,9 +131,6 @@ const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
       },
     ]),
   )
-
-/** Whether a job comes from a schedule, by what graphile-worker adds to the payload of such a job. */
-const isScheduled = (payload: unknown): boolean => Predicate.hasProperty(payload, "_cron")
 
 /** Returns the cell that a wake-up names: the first one, unless it says otherwise. */
 const cellIn = (payload: unknown): CellName =>

@@ -20,7 +20,6 @@ import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
 import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
-import * as CellPipelines from "./CellPipelines.ts"
 import * as CellTasks from "./CellTasks.ts"
 import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
@@ -53,7 +52,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
       yield* ForEachCell.make(checkOutbox)
       const inCells = yield* CellTasks.make
       const tasks: Graphile.Tasks<T | PgClient.PgClient | Secrets> = {
-        drain_deliveries: CellPipelines.taskOf(deliveries),
+        drain_deliveries: deliveries,
         expire_sandbox: { run: inCells(Sandbox.expire()), cron: "7 * * * *" },
         remove_canceled_content: { run: inCells(CanceledContent.remove()), cron: CanceledContent.REMOVAL_CRON },
         expire_content: { run: inCells(Content.expire()), cron: "17 * * * *" },

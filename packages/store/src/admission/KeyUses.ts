@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { type Cause, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { Availability } from "../availability/Availability.ts"
-import { Cells, type CellsShape } from "../routing/Cells.ts"
+import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 
 /** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
@@ -25,7 +25,7 @@ export class KeyUses extends Context.Service<
     Effect.gen(function* () {
       const sql = yield* PgClient.PgClient
       const { problem } = yield* Availability
-      const cells = yield* Cells
+      const cells = yield* Cells.Cells
       let noted = new Map<string, Use>()
       const note = (account_id: string, key_id: string, at_ms: number): void => {
         const use = noted.get(key_id)
@@ -36,11 +36,13 @@ export class KeyUses extends Context.Service<
         if (noted.size === 0 || problem() !== undefined) return Effect.void
         const uses = [...noted.values()]
         noted = new Map()
-        return byCell(cells, uses).pipe(
-          Effect.flatMap((parts) =>
-            Effect.forEach(parts, ([cell, part]) => inCell(cell, flushCell(part)), { concurrency: "unbounded" }),
-          ),
+        return Cells.place(uses).pipe(
+          Effect.flatMap(({ fenced, placed }) => {
+            noteAgain(fenced)
+            return Effect.forEach(placed, ([cell, part]) => inCell(cell, flushCell(part)), { concurrency: "unbounded" })
+          }),
           Effect.catchCause((cause) => notWritten(uses, cause)),
+          Effect.provideService(Cells.Cells, cells),
         )
       }).pipe(Effect.uninterruptible)
       const flushCell = (uses: ReadonlyArray<Use>) =>
@@ -49,8 +51,11 @@ export class KeyUses extends Context.Service<
           Effect.timeout(FLUSH_TIMEOUT),
           Effect.catchCause((cause) => notWritten(uses, cause)),
         )
-      const notWritten = (uses: ReadonlyArray<Use>, cause: Cause.Cause<unknown>) => {
+      const noteAgain = (uses: ReadonlyArray<Use>) => {
         for (const use of uses) note(use.account_id, use.key_id, use.at_ms)
+      }
+      const notWritten = (uses: ReadonlyArray<Use>, cause: Cause.Cause<unknown>) => {
+        noteAgain(uses)
         return Effect.logWarning(
           "last uses of API keys could not be written; they will be written with the next ones",
           cause,
@@ -68,13 +73,6 @@ interface Use {
   readonly key_id: string
   at_ms: number
 }
-
-const byCell = (cells: CellsShape, uses: ReadonlyArray<Use>) =>
-  Effect.map(
-    Effect.forEach(uses, (use) => Effect.map(cells.of(use.account_id), (cell) => ({ cell, use }))),
-    (found) =>
-      [...Map.groupBy(found, ({ cell }) => cell)].map(([cell, all]) => [cell, all.map(({ use }) => use)] as const),
-  )
 
 /** Writes the uses in the order of the key, so that two nodes cannot deadlock. */
 const write = (sql: PgClient.PgClient, uses: ReadonlyArray<Use>) => sql`

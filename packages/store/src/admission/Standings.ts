@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
-import { Cells } from "../routing/Cells.ts"
+import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 
 /** The API key or dashboard session by which a running request was admitted, with the live account that owns it. */
@@ -32,19 +32,21 @@ interface Row {
 
 /**
  * Looks up the standing of many bearers, by `nameOf`, in one statement for each cell. No request is counted: this is for
- * requests that were admitted before and are still running.
+ * requests that were admitted before and are still running. Bearers of an account in the last step of its move are to be
+ * looked up later: nothing can be revoked there until then.
  */
 export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
-  const { of } = yield* Cells
-  const placed = yield* Effect.forEach(bearers, (bearer) =>
-    Effect.map(of(bearer.account_id), (cell) => ({ bearer, cell })),
-  )
-  const found = yield* Effect.forEach(
-    [...Map.groupBy(placed, ({ cell }) => cell)],
-    ([cell, all]) => inCell(cell, findHere(all.map(({ bearer }) => bearer))),
-    { concurrency: "unbounded" },
-  )
-  return new Map(found.flat())
+  const { fenced, placed } = yield* Cells.place(bearers)
+  const found = yield* Effect.forEach(placed, ([cell, all]) => inCell(cell, findHere(all)), {
+    concurrency: "unbounded",
+  })
+  return { standings: new Map(found.flat()), later: new Set(fenced.map(nameOf)) }
+})
+
+/** Looks up the standing of one bearer, after the end of a move of its account. */
+export const findOne = Effect.fn("Standings.findOne")(function* (bearer: Bearer) {
+  const found = yield* Cells.inCellOf(bearer.account_id, findHere([bearer]))
+  return new Map(found).get(nameOf(bearer))
 })
 
 const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {

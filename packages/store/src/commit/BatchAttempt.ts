@@ -67,10 +67,10 @@ export const attempt = Effect.fnUntraced(function* (
   }
   const { content, events, released, changedStreams: touched, unsent, usage } = writes
   if (events.length > 0) {
-    const { arm, canceled, deliveries, disarm } = deps.consequences.work(touched, facts, now, () =>
+    const { arm, canceled, deliveries, settle } = deps.consequences.work(touched, facts, now, () =>
       deps.nextDeliveryId(nowMillis),
     )
-    const outbox = { arm, disarm, release: released }
+    const outbox = { arm, settle, release: released }
     yield* transaction.write({
       changedStreams: touched,
       events,

@@ -19,7 +19,7 @@ export interface Work {
   /** Outbox rows to insert or to give a new time. */
   readonly arm: ReadonlyArray<OutboxRow>
   /** Ids of outbox rows to delete, because nothing is left to do. */
-  readonly disarm: ReadonlyArray<string>
+  readonly settle: ReadonlyArray<string>
   /** One row for each event and each webhook that subscribes to it. */
   readonly deliveries: ReadonlyArray<WebhookDelivery>
   /** Messages whose content is to be removed soon. */
@@ -43,12 +43,12 @@ export interface Consequences {
 export const live: Consequences = {
   work: (touched, facts, now, nextDeliveryId) => {
     const arm: Array<OutboxRow> = []
-    const disarm: Array<string> = []
+    const settle: Array<string> = []
     const deliveries: Array<WebhookDelivery> = []
     const canceled: Array<CanceledContent> = []
     for (const stream of touched) {
       const row = pending(stream, now)
-      if (row === "none") disarm.push(stream.stream_id)
+      if (row === "none") settle.push(stream.stream_id)
       else if (row !== undefined) arm.push(row)
       if (stream.added.some(({ event }) => event._tag === "EmailCanceled")) canceled.push(...canceledContent(stream))
       for (const subscription of facts.subscriptions(stream.account_id)) {
@@ -64,7 +64,7 @@ export const live: Consequences = {
         }
       }
     }
-    return { arm, disarm, deliveries, canceled }
+    return { arm, settle, deliveries, canceled }
   },
   usage: (event, state) => {
     const message = state as Email.State

@@ -23,7 +23,7 @@ export interface Write {
   readonly canceled: ReadonlyArray<CanceledContent>
   readonly outbox: {
     readonly arm: ReadonlyArray<OutboxRow>
-    readonly disarm: ReadonlyArray<string>
+    readonly settle: ReadonlyArray<string>
     /** Rows whose lease ends with this batch, because its holder settles them. */
     readonly release: ReadonlyArray<string>
   }

@@ -62,7 +62,7 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
         const row = outbox.get(id)
         if (row !== undefined) outbox.set(id, { ...row, lease_token: null, lease_until: null })
       }
-      for (const id of batch.outbox.disarm) outbox.delete(id)
+      for (const id of batch.outbox.settle) outbox.delete(id)
       for (const row of batch.outbox.arm) outbox.set(row.id, { lease_token: null, lease_until: null, ...row })
       return Effect.void
     })

@@ -83,9 +83,9 @@ const writeStatements = (
   write: Write,
   cell: CellName,
 ): ReadonlyArray<Statement<object>> => {
-  const { arm, disarm, release } = write.outbox
-  const disarmed = new Set(disarm)
-  const released = release.filter((id) => !disarmed.has(id))
+  const { arm, settle, release } = write.outbox
+  const settled = new Set(settle)
+  const released = release.filter((id) => !settled.has(id))
   const parts: Array<Fragment> = [events(sql, write)]
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
@@ -94,7 +94,7 @@ const writeStatements = (
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.arm(sql, { rows: arm, now: write.now }))
   if (write.usage.length > 0) parts.push(UsageRows.add(sql, write.usage))
-  if (disarm.length > 0) parts.push(Outbox.settle(sql, rowsOfIds(sql, disarm, cell)))
+  if (settle.length > 0) parts.push(Outbox.settle(sql, rowsOfIds(sql, settle, cell)))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   return [
     ...(released.length > 0 ? [Outbox.release(sql, rowsOfIds(sql, released, FIRST))] : []),

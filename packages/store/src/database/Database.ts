@@ -50,7 +50,7 @@ export const layer = (options: Options) =>
           return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
             Context.add(SqlClient.SqlClient, sql),
             Context.add(Sockets.Sockets, { here: Effect.map(pools.here, ({ sockets }) => sockets) }),
-            Context.add(Cells, yield* Directory.make(pools.first.sql)),
+            Context.add(Cells, yield* Directory.make(yield* openDirectory(options, pools.first.sockets))),
           )
         }),
       ),
@@ -61,17 +61,30 @@ export const layer = (options: Options) =>
 const openPool = Effect.fnUntraced(function* (options: Options, cell: CellName.CellName) {
   const sockets = Sockets.make(options.url)
   const sql = yield* PgClient.make({
+    ...configOf(options, sockets),
     url: CellName.urlOf(options.url, cell),
-    stream: sockets.connect,
-    applicationName: options.applicationName ?? "waybill",
     maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
     minConnections: cell === CellName.FIRST ? 1 : 0,
-    connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
-    idleTimeout: "60 seconds",
-    startupParameters: SESSION,
   })
   return { sql, sockets }
 }, Effect.provide(Reactivity.layer))
+
+/**
+ * Opens the connection of the directory of cells. Requests of one cell that use all its connections must not keep a process from
+ * noticing that an account of another one has moved.
+ */
+const openDirectory = (options: Options, sockets: Sockets.OpenSockets) =>
+  PgClient.make({ ...configOf(options, sockets), url: options.url, maxConnections: 1, minConnections: 0 }).pipe(
+    Effect.provide(Reactivity.layer),
+  )
+
+const configOf = ({ applicationName = "waybill" }: Options, sockets: Sockets.OpenSockets) => ({
+  stream: sockets.connect,
+  applicationName,
+  connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
+  idleTimeout: "60 seconds" as const,
+  startupParameters: SESSION,
+})
 
 /** Waits until the database answers. The pool connects on demand, so an absent database would show only later. */
 export const ready = Effect.flatMap(PgClient.PgClient, (sql) => sql`SELECT 1`).pipe(

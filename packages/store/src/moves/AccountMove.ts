@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
-import { Data, Duration, Effect, Option, Schedule } from "effect"
+import { Data, Duration, Effect, Schedule } from "effect"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import type { CellName } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
@@ -11,7 +11,6 @@ import * as Directory from "../routing/Directory.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
-import * as Accounts from "../readmodels/Accounts.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
 import * as ComparedRows from "./ComparedRows.ts"
 import * as MovedCounts from "./MovedCounts.ts"
@@ -78,7 +77,7 @@ export const move = Effect.fn("AccountMove.move")(function* (
     sql,
     live,
     Effect.gen(function* () {
-      const started = yield* MoveSteps.begin(sql, live, to, yield* exists(live))
+      const started = yield* MoveSteps.begin(sql, live, to)
       const { refresh } = yield* Cells
       const move: Move = {
         from: started.from,
@@ -104,12 +103,6 @@ export const move = Effect.fn("AccountMove.move")(function* (
     }),
   )
 })
-
-const exists = (account_id: AccountId) =>
-  Effect.gen(function* () {
-    const { of } = yield* Cells
-    return Option.isSome(yield* inCell(yield* of(account_id), Accounts.find(account_id)))
-  })
 
 /** Waits until no worker holds a lease on the account's pending work, of which none is claimed any more. */
 const untilIdle = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>

@@ -84,19 +84,22 @@ interface Entry {
 }
 
 /** Begins a move in the directory, or finds the interrupted move that is to be continued. */
-export const begin = (sql: PgClient.PgClient, account_id: AccountId, to: CellName, exists: boolean) =>
+export const begin = (sql: PgClient.PgClient, account_id: AccountId, to: CellName) =>
   inCell(
     FIRST,
     sql.withTransaction(
       Effect.gen(function* () {
         const refuse = (message: string) => Effect.fail(new CellSchema.CellRefused({ message }))
-        if (!exists) return yield* refuse(`there is no account ${account_id}`)
         const [target] = yield* sql<{ readonly state: string }>`SELECT state FROM cells WHERE name = ${to}`
         if (target === undefined) return yield* refuse(`there is no cell ${to}`)
         yield* sql`
           INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${FIRST}) ON CONFLICT (account_id) DO NOTHING`
         const [entry] = yield* sql<Entry>`
           SELECT cell, moving_to, left_cell AS left, step FROM account_cells WHERE account_id = ${account_id} FOR UPDATE`
+        // Read in its cell without the directory, where requests of an account that was fenced by a killed move wait for this one.
+        const found =
+          yield* sql`SELECT FROM ${sql(`${entry?.cell ?? FIRST}.accounts`)} WHERE account_id = ${account_id}`
+        if (found.length === 0) return yield* refuse(`there is no account ${account_id}`)
         if (entry?.step === "cleaning" && entry.left !== null) {
           if (entry.cell !== to)
             return yield* refuse(

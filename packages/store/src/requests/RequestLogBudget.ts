@@ -108,6 +108,11 @@ export class RequestLogBudget {
     for (const { bytes, notKept, rows, ...holder } of changes) this.#change(holder, rows, bytes, notKept)
   }
 
+  /** Takes rows back out of the sums, until they are taken again. */
+  uncount(rows: ReadonlyArray<Charged>): void {
+    for (const row of rows) this.#add(row, -1, -row.bytes, 0)
+  }
+
   /** Gives back rows that were not copied, and counts them. */
   giveBack(rows: ReadonlyArray<Charged>): void {
     for (const row of rows) this.#add(row, -1, -row.bytes, 1)

@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Clock, Context, Duration, Effect, Layer, type Redacted, Scope, Semaphore } from "effect"
-import { Cells } from "../routing/Cells.ts"
+import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import * as Metrics from "../log/Metrics.ts"
@@ -47,7 +47,7 @@ export const layer = (url: Redacted.Redacted): Layer.Layer<never, never, PgClien
   Layer.effect(RequestLogWriter, make(url))
 
 const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const cells = yield* Cells
+  const cells = yield* Cells.Cells
   const clock = yield* Clock.Clock
   // Closed after the last write.
   const scope = yield* Scope.fork(yield* Effect.scope)
@@ -67,15 +67,16 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     budget.giveBack(rows)
     return Effect.logWarning(`${rows.length} API calls could not be logged`, cause)
   }
+  /** Rows of accounts in the last step of their move, for the next write. */
+  let postponed: Array<Row> = []
   /** Writes rows to the log of the cell of each account, in all cells at once. */
   const writeToCells = Effect.fnUntraced(function* (batch: ReadonlyArray<Row & Charged>) {
-    const placed = yield* Effect.forEach(batch, (row) =>
-      Effect.map(cells.of(row.account_id), (cell) => ({ cell, row })),
-    )
+    const { fenced, placed } = yield* Effect.provideService(Cells.place(batch), Cells.Cells, cells)
+    budget.uncount(fenced)
+    postponed.push(...fenced)
     yield* Effect.forEach(
-      Map.groupBy(placed, ({ cell }) => cell),
-      ([cell, ofCell]) => {
-        const rows = ofCell.map(({ row }) => row)
+      placed,
+      ([cell, rows]) => {
         const writing = Effect.flatMap(connections.at(cell), ({ copy }) => inCell(cell, copy(rows)))
         return Effect.catchCause(writing, (cause) => lose(rows, cause))
       },
@@ -111,6 +112,9 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       waiting = waiting.slice(batch.length)
       for (const row of batch) bytes -= sizeOf(row)
     } while (waiting.length > 0)
+    waiting = postponed
+    postponed = []
+    for (const row of waiting) bytes += sizeOf(row)
     if (leftOut > 0) Metrics.requestsNotLogged("many_accepted", leftOut)
     if (beyondBounds > 0) Metrics.requestsNotLogged("beyond_bounds", beyondBounds)
     leftOut = beyondBounds = 0

@@ -9,6 +9,8 @@ export interface CellsShape {
   /** Names of all cells, the first one first. */
   readonly names: Effect.Effect<ReadonlyArray<CellName>>
   readonly of: (account_id: string) => Effect.Effect<CellName>
+  /** The same at once: undefined while the account's requests wait for the end of its move. */
+  readonly ofUnlessFenced: (account_id: string) => Effect.Effect<CellName | undefined>
   /** The cell of the account of an API key, by the key's hash; the first cell for an unknown key. */
   readonly ofKey: (hash: string) => Effect.Effect<CellName>
   /** The cell of the account of a user; the first cell for an unknown user. */
@@ -29,6 +31,7 @@ export interface CellsShape {
 const one: CellsShape = {
   names: Effect.succeed([FIRST]),
   of: () => Effect.succeed(FIRST),
+  ofUnlessFenced: () => Effect.succeed(FIRST),
   ofKey: () => Effect.succeed(FIRST),
   ofUser: () => Effect.succeed(FIRST),
   isCertainlyAlone: () => true,
@@ -43,6 +46,24 @@ export const Cells = Context.Reference<CellsShape>("@waybill/store/routing/Cells
 /** Runs work in the cell of an account. */
 export const inCellOf = <A, E, R>(account_id: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(Cells, ({ of }) => Effect.flatMap(of(account_id), (cell) => inCell(cell, work)))
+
+/**
+ * Groups rows of many accounts by cell. Rows of accounts whose requests wait for the end of a move are apart, so that work on
+ * the others does not wait with them.
+ */
+export const place = <A extends { readonly account_id: string }>(rows: ReadonlyArray<A>) =>
+  Effect.gen(function* () {
+    const { ofUnlessFenced } = yield* Cells
+    const placed = new Map<CellName, Array<A>>()
+    const fenced: Array<A> = []
+    for (const row of rows) {
+      const cell = yield* ofUnlessFenced(row.account_id)
+      const ofCell = cell === undefined ? fenced : placed.get(cell)
+      if (ofCell !== undefined) ofCell.push(row)
+      else if (cell !== undefined) placed.set(cell, [row])
+    }
+    return { placed, fenced }
+  })
 
 /** Groups accounts by their cell. */
 export const byCell = (

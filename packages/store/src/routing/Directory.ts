@@ -14,6 +14,8 @@ export const TRUSTED_FOR = Duration.seconds(2)
 /** Time limit of a read, and pause after one that failed. */
 export const READ_TIMEOUT = Duration.millis(500)
 const TRIED_AGAIN_AFTER = Duration.millis(500)
+/** Time limit of a read without which requests are refused. */
+const AWAITED_READ = Duration.seconds(5)
 /** Maximum number of further tries at a lookup whose connection was lost, each at once and on another connection. */
 const MAX_RETRIES = 3
 /** Time after a change of the cells by which every process has noticed it. */
@@ -41,12 +43,15 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const clock = yield* Clock.Clock
   const oneAtATime = Semaphore.makeUnsafe(1)
   const trustedMillis = Duration.toMillis(TRUSTED_FOR)
+  const triedAgainMillis = Duration.toMillis(TRIED_AGAIN_AFTER)
   const noCells = () => new LruCache<string, CellName>({ maxEntries: MAX_REMEMBERED })
   let cells = noCells()
   let known: Known = { names: [FIRST], change: 0n, fenced: new Set(), leaving: new Set(), strays: new Map() }
   /** Time of the last read that succeeded, and until when what it found is used. */
   let readAt = -Infinity
   let usedUntil = -Infinity
+  /** Until when requests are refused because of a read that failed. */
+  let refusedUntil = -Infinity
 
   const now = () => MonotonicClock.millisOf(clock)
   const isFresh = () => now() < usedUntil
@@ -69,10 +74,21 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
    * A database that does not answer must not hold up requests here, where nothing watches it. What is known is used a
    * little longer, and the next statement meets the fault. A commit looks its accounts up itself then (`isCertainlyAlone`).
    */
-  const useLonger = Effect.sync(() => void (usedUntil = now() + Duration.toMillis(TRIED_AGAIN_AFTER)))
+  const useLonger = Effect.sync(() => void (usedUntil = Math.min(now() + triedAgainMillis, reliableUntil())))
+  /** Of several cells, what is known is used for no longer than moves rely on: keys may have been revoked in another cell since. */
+  const reliableUntil = () => (known.names.length === 1 ? Infinity : readAt + Duration.toMillis(NOTICED_AFTER))
+  const readOrRefuse = Effect.suspend(() => {
+    if (now() < refusedUntil) return Effect.die(new Unavailable())
+    return Effect.catchCause(Effect.timeout(read, AWAITED_READ), () => {
+      refusedUntil = now() + triedAgainMillis
+      return Effect.die(new Unavailable())
+    })
+  })
   const readUnlessFresh = Effect.suspend(() => {
     if (isFresh()) return Effect.void
-    return readAt === -Infinity ? readFirst : Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => useLonger)
+    if (readAt === -Infinity) return readFirst
+    if (now() + Duration.toMillis(READ_TIMEOUT) > reliableUntil()) return readOrRefuse
+    return Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => useLonger)
   })
   const current = Effect.suspend(() =>
     isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
@@ -104,11 +120,11 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     account_id === undefined ? Effect.succeed(FIRST) : ofLive(account_id)
   const ofLive = (account_id: string): Effect.Effect<CellName> =>
     Effect.andThen(afterFence(account_id), remembered(account_id, cellOf(sql, account_id)))
-  const unlessAlone = (find: Effect.Effect<CellName>): Effect.Effect<CellName> =>
+  const unlessAlone = <A>(find: Effect.Effect<A>): Effect.Effect<A | CellName> =>
     Effect.suspend(() =>
       isFresh() && known.names.length === 1
         ? FIRST_CELL
-        : Effect.flatMap(current, ({ names }) => (names.length === 1 ? FIRST_CELL : find)),
+        : Effect.flatMap(current, ({ names }): Effect.Effect<A | CellName> => (names.length === 1 ? FIRST_CELL : find)),
     )
   const byName = (kind: Kind, name: string) =>
     unlessAlone(remembered(`${kind} ${name}`, Effect.flatMap(accountNamed(sql, kind, name), found)))
@@ -116,6 +132,13 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   return {
     names: Effect.map(current, ({ names }) => names),
     of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
+    ofUnlessFenced: (account_id) => {
+      const live = Livemode.liveAccountOf(account_id)
+      const ofLiveNow = Effect.suspend(() =>
+        known.fenced.has(live) ? Effect.undefined : remembered(live, cellOf(sql, live)),
+      )
+      return unlessAlone(ofLiveNow)
+    },
     ofKey: (hash) => byName("api_key", hash),
     ofUser: (user_id) => byName("user", user_id),
     isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,

@@ -10,7 +10,6 @@ export const LOOK_EVERY = Duration.seconds(1)
 export interface ForEachCell<A> {
   /** The instance of a cell; undefined if this process has not started it yet. */
   readonly at: (cell: CellName) => A | undefined
-  readonly all: () => ReadonlyArray<A>
 }
 
 /**
@@ -61,8 +60,5 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
 
   yield* startIn(FIRST)
   yield* Effect.forkIn(follow, own)
-  return {
-    at: (cell) => instances.get(cell)?.instance,
-    all: () => [...instances.values()].map((each) => each.instance),
-  }
+  return { at: (cell) => instances.get(cell)?.instance }
 })
