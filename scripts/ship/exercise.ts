@@ -16,7 +16,7 @@ export const exercise = async (
   waybill: (...args: ReadonlyArray<string>) => Promise<string>,
 ): Promise<void> => {
   const account = JSON.parse(await waybill("accounts", "create", "Ship", "--json")) as { readonly id: string }
-  const made = await waybill("keys", "create", account.id, "ship", "--scope", "admin", "--json")
+  const made = await waybill("keys", "create", "--account", account.id, "ship", "--scope", "admin", "--json")
   const client = new Waybill((JSON.parse(made) as { readonly key: string }).key, { baseUrl: base })
   await client.domains.add("ship.test")
   await until("the domain is verified", 30, async () =>

@@ -125,16 +125,6 @@ const sandbox = createRoute({
   component: lazyScreen(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
 })
 
-/** Former path of the sandbox, kept for bookmarks. */
-const inbox = createRoute({
-  getParentRoute: () => shell,
-  path: "/inbox",
-  validateSearch: withId,
-  beforeLoad: ({ search }) => {
-    throw redirect({ to: "/sandbox", search, replace: true })
-  },
-})
-
 const requests = createRoute({
   getParentRoute: () => shell,
   path: "/requests",
@@ -266,7 +256,6 @@ const routeTree = root.addChildren([
     overview,
     emails,
     email,
-    inbox,
     sandbox,
     compose,
     requests,

@@ -109,12 +109,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     yield* Effect.orDie(world.sql`UPDATE users SET name = ${EVIL} WHERE email = 'evil@example.org'`)
     const commands = [
       ["accounts", "list"],
-      ["accounts", "plan", account_id, "growth"],
+      ["accounts", "plan", "--account", account_id, "growth"],
       ["users", "list"],
-      ["keys", "list", account_id],
+      ["keys", "list", "--account", account_id],
       ["events", "stream", keyId],
       ["events", "stream", account_id],
-      ["domains", "list", account_id],
+      ["domains", "list", "--account", account_id],
       ["users", "password", "evil@example.org"],
       ["doctor"],
     ]
@@ -170,7 +170,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     for (const name of NAMES)
       for (const command of [
         ["accounts", "create", name],
-        ["keys", "create", account, name, "--scope", "email:send"],
+        ["keys", "create", "--account", account, name, "--scope", "email:send"],
       ])
         assert.isTrue(Exit.isFailure((yield* type(...command)).exit), JSON.stringify(name))
   })

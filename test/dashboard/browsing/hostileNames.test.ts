@@ -13,7 +13,7 @@ const TIMEOUT = 240_000
 const PHONE_PX = 360
 const RETURN_PATH = "bounces.waybill.example"
 /** Routes that lead to another, and those that somebody who is signed in does not see. */
-const ELSEWHERE: ReadonlySet<string> = new Set(["/", "/inbox", "/sign-in", "/welcome", "/$", "/*"])
+const ELSEWHERE: ReadonlySet<string> = new Set(["/", "/sign-in", "/welcome", "/$", "/*"])
 /** The page of a record that does not exist says so, and logs the refusal. */
 const NOT_FOUND = /^ApiError: /u
 /** Scripts of a preview are blocked by its own policy; that the browser says so is no fault of the page. */

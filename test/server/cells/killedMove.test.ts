@@ -55,7 +55,7 @@ layer(World.layer, { excludeTestServices: true })("the process that moves an acc
       const { secret: key } = yield* World.key(account_id)
       yield* World.verifiedDomain("acme.test", account_id)
       const clients = load(() => [node], key)
-      const command = ["accounts", "move", account_id, "--to", "cell_b"]
+      const command = ["accounts", "move", "--account", account_id, "--to", "cell_b"]
       for (const step of STEPS) {
         yield* clients.more(MAILS_BETWEEN_KILLS)
         const move = new WaybillCommand(command, env)

@@ -189,14 +189,14 @@ layer(World.layer, { excludeTestServices: true })("an operator's command", (it) 
     assert.strictEqual(none.errors, "waybill: There is no account yet. `waybill accounts create NAME` makes one.")
     const first = yield* CommandLine.typed("accounts", "create", "Acme")
     assert.strictEqual((yield* CommandLine.typed("accounts", "plan", "growth")).plan, "growth")
-    assert.deepStrictEqual(yield* CommandLine.typed("domains", "list", first.id), [])
+    assert.deepStrictEqual(yield* CommandLine.typed("domains", "list", "--account", first.id), [])
     const second = yield* CommandLine.typed("accounts", "create", "Other")
     const both = yield* CommandLine.type("accounts", "plan", "starter")
     assert.strictEqual(
       both.errors,
       "waybill: There are 2 accounts. Name one with --account; `waybill accounts list` shows their ids.",
     )
-    assert.strictEqual((yield* CommandLine.typed("accounts", "plan", second.id, "starter")).id, second.id)
+    assert.strictEqual((yield* CommandLine.typed("accounts", "plan", "--account", second.id, "starter")).id, second.id)
     assert.strictEqual((yield* CommandLine.typed("accounts", "plan", "free", "--account", first.id)).id, first.id)
   })
 })

@@ -225,7 +225,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("are created, listed and revoked at the command line as over the API", function* () {
     const { account, call, key_id, world } = yield* setUp
     const { id, key } = yield* CommandLine.typed(
-      ...`keys create ${account} CI --scope domains:read --scope email:send --domain Acme.test`.split(" "),
+      ...`keys create --account ${account} CI --scope domains:read --scope email:send --domain Acme.test`.split(" "),
       ...`--allowed-ip 127.0.0.0/8 --expires-at 2999-01-01T00:00:00+01:00`.split(" "),
     )
     assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 200)
@@ -242,7 +242,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ],
     )
     assert.match(record.created_by, /^cli:/u)
-    const listed = (yield* CommandLine.typed("keys", "list", account)) as ReadonlyArray<Record<string, unknown>>
+    const listed = (yield* CommandLine.typed("keys", "list", "--account", account)) as ReadonlyArray<
+      Record<string, unknown>
+    >
     assert.deepStrictEqual(
       listed.map((each) => [each["id"], each["status"]]),
       [
@@ -250,12 +252,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         [key_id, "active"],
       ],
     )
-    const test = yield* CommandLine.typed("keys", "create", account, "Tests", "--test", "--scope", "email:send")
+    const test = yield* CommandLine.typed(
+      "keys",
+      "create",
+      "--account",
+      account,
+      "Tests",
+      "--test",
+      "--scope",
+      "email:send",
+    )
     assert.match(test.key, /^wb_test_/u)
     assert.strictEqual((yield* call("GET", `/v1/api-keys/${test.id}`)).json.mode, "test")
-    const first = yield* CommandLine.typed("keys", "revoke", account, id)
+    const first = yield* CommandLine.typed("keys", "revoke", "--account", account, id)
     assert.deepStrictEqual(first, { id, revoked: true, revoked_at: first.revoked_at })
-    assert.deepStrictEqual(yield* CommandLine.typed("keys", "revoke", account, id), first)
+    assert.deepStrictEqual(yield* CommandLine.typed("keys", "revoke", "--account", account, id), first)
     assert.strictEqual((yield* world.request("GET", "/v1/domains", { key })).status, 401)
   })
 
@@ -263,14 +274,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const world = yield* HttpWorld
     const anonymous = "acc_00000000000000000000000000"
     for (const words of [
-      ["keys", "create", anonymous, "x", "--scope", "admin"],
-      ["keys", "list", anonymous],
-      ["keys", "revoke", anonymous, "key_00000000000000000000000000"],
-      ["domains", "list", anonymous],
-      ["domains", "transport", anonymous, "acme.test", "relay"],
-      ["accounts", "plan", anonymous, "free"],
-      ["accounts", "limits", anonymous, "--send", "1"],
-      ["accounts", "retention", anonymous],
+      ["keys", "create", "--account", anonymous, "x", "--scope", "admin"],
+      ["keys", "list", "--account", anonymous],
+      ["keys", "revoke", "--account", anonymous, "key_00000000000000000000000000"],
+      ["domains", "list", "--account", anonymous],
+      ["domains", "transport", "--account", anonymous, "acme.test", "relay"],
+      ["accounts", "plan", "--account", anonymous, "free"],
+      ["accounts", "limits", "--account", anonymous, "--send", "1"],
+      ["accounts", "retention", "--account", anonymous],
     ]) {
       const { exit, output } = yield* CommandLine.type(...words)
       const error = Exit.isFailure(exit) ? Option.getOrUndefined(Cause.findErrorOption(exit.cause)) : undefined

@@ -212,7 +212,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     assert.deepStrictEqual(yield* followed(click), [302, 302])
 
     for (const _ of [1, 2]) {
-      const { id, links_stopped_at } = yield* CommandLine.typed("accounts", "links", account, "--off")
+      const { id, links_stopped_at } = yield* CommandLine.typed("accounts", "links", "--account", account, "--off")
       assert.deepStrictEqual([id, typeof links_stopped_at], [account, "string"])
     }
     yield* World.until(followed(click), (statuses) => statuses.join() === "410,410")
@@ -245,7 +245,7 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     assert.strictEqual((sent.html ?? "").replace(/<img [^>]*>/u, "").trimEnd(), HTML)
     assert.include(sent.html ?? "", BASE + TrackingToken.OPEN_PATH)
 
-    yield* CommandLine.typed("accounts", "links", account, "--on")
+    yield* CommandLine.typed("accounts", "links", "--account", account, "--on")
     yield* World.until(followed(click), (statuses) => statuses.join() === "302,302")
     const { data } = (yield* call("GET", "/v1/audit")).json
     const hands = data.filter(({ type }: { type: string }) => type === "account.links_changed")
@@ -264,8 +264,12 @@ layer(HttpWorld.layer({ tracks: true, trustedProxies: PROXIES } as Setup), optio
     )
     assert.deepStrictEqual(row, { has: false })
     for (const invalid of [[], ["--on", "--off"]])
-      assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", account, ...invalid)).exit))
-    assert.isTrue(Exit.isFailure((yield* CommandLine.type("accounts", "links", id("AccountId"), "--off")).exit))
+      assert.isTrue(
+        Exit.isFailure((yield* CommandLine.type("accounts", "links", "--account", account, ...invalid)).exit),
+      )
+    assert.isTrue(
+      Exit.isFailure((yield* CommandLine.type("accounts", "links", "--account", id("AccountId"), "--off")).exit),
+    )
   })
 
   it.effect("is turned on for a domain with the scope, once", function* () {

@@ -102,7 +102,16 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
 
     it.effect("follow an operator's grant, and every response shows them", function* () {
       const { id, key, world } = yield* account()
-      const granted = yield* CommandLine.typed("accounts", "limits", id, "--other", "125", "--send", "2000")
+      const granted = yield* CommandLine.typed(
+        "accounts",
+        "limits",
+        "--account",
+        id,
+        "--other",
+        "125",
+        "--send",
+        "2000",
+      )
       assert.deepStrictEqual(granted.granted, { send: 2_000, logs: null, other: 125, monthly_emails: null })
       const answers = yield* Effect.forEach(
         Array.from({ length: 130 }),
@@ -121,7 +130,7 @@ layer(HttpWorld.layer({ trustedProxies, minuteStands: true }), { excludeTestServ
       const body = { ...MESSAGE, to: Array.from({ length: 11 }, (_, nth) => `r${nth}@example.org`) }
       const send = Effect.map(world.request("POST", "/v1/email/send", { key, body }), ({ status }) => status)
       assert.strictEqual(yield* send, 422)
-      assert.strictEqual((yield* CommandLine.typed("accounts", "plan", id, "starter")).plan, "starter")
+      assert.strictEqual((yield* CommandLine.typed("accounts", "plan", "--account", id, "starter")).plan, "starter")
       assert.strictEqual(yield* send, 200)
       const { json } = yield* world.request("GET", "/v1/account", { key })
       assert.deepStrictEqual([json.plan, json.limits.monthly_emails, json.usage.emails], ["starter", 50_000, 11])

@@ -74,7 +74,7 @@ layer(World.layer, { excludeTestServices: true })("Amazon SES", (it) => {
         FOLDER,
       )
       const { account_id, key, post } = yield* ServiceProcess.signUp(node)
-      yield* CommandLine.typed("domains", "transport", account_id, "acme.test", "nodemailer")
+      yield* CommandLine.typed("domains", "transport", "--account", account_id, "acme.test", "nodemailer")
       const sent = Effect.fnUntraced(function* (to: string) {
         const { json } = yield* post("/v1/email/send", {
           from: "hi@acme.test",

@@ -1,7 +1,6 @@
 import { Cause, Effect } from "effect"
 import { CliOutput, Command } from "effect/cli"
 import * as Version from "../process/Version.ts"
-import { moveAccount } from "../cli/moveAccount.ts"
 import * as Output from "../cli/Output.ts"
 import { presenter } from "../cli/presenter.ts"
 
@@ -28,7 +27,7 @@ export const runCommand = Effect.fnUntraced(
   function* (words: ReadonlyArray<string>) {
     if (REMOTE.has(words[0] ?? "")) {
       const { remote } = yield* Effect.promise(() => import("../cli/remote/Tree.ts"))
-      return yield* Command.runWith(remote, config)(moveAccount(words))
+      return yield* Command.runWith(remote, config)(words)
     }
     if (words[0] === "temporary") {
       const { temporary } = yield* Effect.promise(() => import("./temporary/temporary.ts"))
@@ -38,7 +37,7 @@ export const runCommand = Effect.fnUntraced(
     // Speeds up decoding in the service. Loaded before the schemas.
     yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
     const { waybill } = yield* Effect.promise(() => import("./waybill.ts"))
-    yield* Command.runWith(waybill, config)(moveAccount(words))
+    yield* Command.runWith(waybill, config)(words)
   },
   Effect.tapCause((cause) =>
     Effect.flatMap(described(cause), (line) => (line === "" ? Effect.void : Output.complain(line))),

@@ -28,8 +28,7 @@ const reach = (url: Redacted.Redacted) =>
 
 /** Runs the service until it is stopped. */
 const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
-  const warnings = [...Settings.misspelled(process.env), ...Settings.outdated(process.env)]
-  yield* Effect.forEach(warnings, (warning) => Effect.logWarning(warning))
+  yield* Effect.forEach(Settings.misspelled(process.env), (warning) => Effect.logWarning(warning))
   // No pooler stands before an embedded server.
   const isEmbedded = Option.isNone(settings.databaseUrl)
   // The code of the service is loaded while Postgres starts, and by no other command. Loading blocks the process, so it

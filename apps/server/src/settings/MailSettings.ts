@@ -53,7 +53,7 @@ export const TABLE = {
   ),
   transport: setting(
     "TRANSPORT",
-    "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers, nodemailer hands it to NODEMAILER_TRANSPORT. capture is the former name of sandbox.",
+    "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers, nodemailer hands it to NODEMAILER_TRANSPORT.",
     "sandbox",
     Config.Literals(TransportName.NAMES, "TRANSPORT").pipe(
       Config.withDefault("sandbox" as const),

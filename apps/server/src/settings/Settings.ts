@@ -7,7 +7,6 @@ import * as HttpSettings from "./HttpSettings.ts"
 import * as MailSettings from "./MailSettings.ts"
 import * as ObservabilitySettings from "./ObservabilitySettings.ts"
 import { setting, type Setting } from "./Setting.ts"
-import * as TransportName from "./TransportName.ts"
 
 /** All settings. `waybill config` and docs/configuration.md are generated from this table. */
 export const TABLE = {
@@ -93,10 +92,6 @@ export const misspelled = (env: Readonly<Record<string, string | undefined>>): R
       : [`${name} is not a setting and has no effect. Did you mean ${nearest}?`]
   })
 }
-
-/** Returns a warning for each value that has a new name. */
-export const outdated = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> =>
-  env["TRANSPORT"] === "capture" ? [`TRANSPORT: ${TransportName.FORMER_NAME}`] : []
 
 /** Shortens a schema error to one line without its path, because the message names the variable already. */
 const oneLine = (text: string): string =>

@@ -8,14 +8,9 @@ const events = Metric.counter("waybill_events_total", {
   description: "Events appended to the log by this process, by type; EmailQueued counts accepted messages",
   incremental: true,
 })
-const COMMIT_BOUNDARIES = [1, 2, 5, 10, 20, 50, 100]
 const batchCommits = Metric.histogram("waybill_batch_commits", {
   description: "Commits that shared one database transaction",
-  boundaries: COMMIT_BOUNDARIES,
-})
-const flightUnits = Metric.histogram("waybill_flight_units", {
-  description: "Former name of waybill_batch_commits, removed in the next release",
-  boundaries: COMMIT_BOUNDARIES,
+  boundaries: [1, 2, 5, 10, 20, 50, 100],
 })
 const logReads = Metric.counter("waybill_log_reads_total", {
   description: "Log reads of this process while it has a replica, by the server that answered",
@@ -82,7 +77,6 @@ export const requestsNotLogged = (cause: (typeof NOT_LOGGED)[number], count: num
 /** Records a committed batch. */
 export const batchCommitted = (commits: number, appended: ReadonlyArray<Stored>): void => {
   batchCommits.updateUnsafe(commits, NO_CONTEXT)
-  flightUnits.updateUnsafe(commits, NO_CONTEXT)
   const types = new Map<string, number>()
   for (const { type } of appended) types.set(type, (types.get(type) ?? 0) + 1)
   for (const [type, count] of types) countEvent(type, count)

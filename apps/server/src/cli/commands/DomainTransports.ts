@@ -39,7 +39,6 @@ export interface Choice {
 /** Sets the transport of a domain. */
 export const setTransport = Effect.fnUntraced(function* ({ account: named, domain, transport }: Choice, json: boolean) {
   const account = yield* AccountArgument.idOf(named)
-  if (transport === "capture") yield* Output.complain(`waybill: ${TransportName.FORMER_NAME}`)
   const choice = transport === DEFAULT ? null : TransportName.toStored(transport)
   const { domain_id } = yield* find(account, domain)
   const store = yield* EventStore
