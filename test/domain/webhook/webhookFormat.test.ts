@@ -34,12 +34,6 @@ describe("the format of a webhook", () => {
     assert.deepStrictEqual(formatOf(created({ format: "resend" })), ["resend", true])
     assert.deepStrictEqual(formatOf(created({ format: "resend", svix_headers: false })), ["resend", false])
   })
-  it("is Waybill's own for events of releases that had no other, and stays under their changes", () => {
-    const { format, svix_headers, ...former } = created()[0] as Extract<Webhook.Event, { _tag: "WebhookCreated" }>
-    assert.deepStrictEqual(formatOf([former]), ["waybill", false])
-    const change: Webhook.Event = { _tag: "WebhookUpdated", url, events: ["*"], description: null, at: after(1) }
-    assert.deepStrictEqual(formatOf([...created({ format: "resend" }), change]), ["resend", true])
-  })
   it("changes with the headers that belong to it, unless the request names the headers", () => {
     assert.deepStrictEqual(changed(created(), { format: "resend" }), ["resend", true])
     assert.deepStrictEqual(changed(created(), { format: "resend", svix_headers: false }), ["resend", false])

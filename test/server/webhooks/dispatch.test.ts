@@ -113,7 +113,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
 
     const sql = yield* PgClient.PgClient
     yield* Effect.orDie(sql`
-        UPDATE webhooks SET signing = jsonb_set(signing, '{previous,until}', to_jsonb('2020-01-01T00:00:00.000Z'::text))
+        UPDATE webhooks SET signing = jsonb_set(signing, '{previous,0,until}', to_jsonb('2020-01-01T00:00:00.000Z'::text))
         WHERE id = ${endpoint.webhook_id}`)
     yield* Webhooks.acceptEmail(endpoint.account_id)
     yield* Webhooks.settledAll(endpoint, 2)

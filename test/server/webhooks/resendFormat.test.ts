@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Conservation from "@waybill/store/operations/Conservation"
@@ -210,17 +209,5 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
     new StandardWebhook(endpoint.secret).verify(again.body, again.headers)
     assert.deepStrictEqual(only(again, "svix-"), {})
     assert.deepInclude(JSON.parse(again.body), { type: "email.queued", api_version: "v1" })
-  })
-
-  it.effect("keeps its format under an event of a release that had only one", function* () {
-    const endpoint = yield* Webhooks.create("https://example.org/hook", { format: "resend", svix_headers: true })
-    const sql = yield* PgClient.PgClient
-    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { description: "ours" }, []))
-    yield* Effect.orDie(sql`
-        UPDATE events SET data = data - 'format' - 'svix_headers'
-        WHERE stream_id = ${endpoint.webhook_id} AND type = 'WebhookUpdated'`)
-    yield* Webhooks.change(endpoint, (now) => Webhook.update(now, { description: "yours" }, []))
-    const record = yield* Webhooks.record(endpoint)
-    assert.deepInclude(record, { description: "yours", format: "resend", svix_headers: true })
   })
 })

@@ -28,7 +28,7 @@ export interface ControlHeaders {
   readonly key: string | undefined
   readonly tags: ReadonlyArray<string>
   readonly scheduledAt: string | null
-  /** Omitted without such headers, so that the fingerprint of an idempotency key stays that of earlier releases. */
+  /** Omitted without such headers. */
   readonly tracking: { readonly tracking?: { readonly opens: unknown; readonly clicks: unknown } }
   /** Names of instructions that a message may have once, and has more often. */
   readonly repeated: ReadonlyArray<string>

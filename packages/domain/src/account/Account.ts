@@ -40,7 +40,7 @@ export const Limits = Schema.Struct({
   logs: Granted,
   other: Granted,
   monthly_emails: Schema.NullOr(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_GRANTED_MONTHLY }))),
-  /** Absent to keep the plan's, as in the events of former releases. */
+  /** Absent to keep the plan's. */
   scheduled_bytes: Schema.optionalKey(
     Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_GRANTED_SCHEDULED_BYTES })),
   ),

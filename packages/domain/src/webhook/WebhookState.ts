@@ -23,9 +23,8 @@ const settings = {
   url: WebhookUrl.WebhookUrl,
   events: Schema.Array(Subscription),
   description: Schema.NullOr(Text.Stored),
-  /** Absent in events of releases that had only Waybill's own format. */
-  format: Schema.optionalKey(WebhookFormat.Format),
-  svix_headers: Schema.optionalKey(Schema.Boolean),
+  format: WebhookFormat.Format,
+  svix_headers: Schema.Boolean,
 }
 
 /** Events never hold secrets: `secret_ref` names the sealed secret. */
@@ -76,7 +75,7 @@ export const evolve = (state: State, event: Event): State => {
   if (state._tag !== "Webhook") return state
   switch (event._tag) {
     case "WebhookUpdated": {
-      const { url, events, description, format = state.format, svix_headers = state.svix_headers } = event
+      const { url, events, description, format, svix_headers } = event
       return { ...state, url, events, description, format, svix_headers, updated_at: event.at }
     }
     case "WebhookSecretRotated": {
@@ -102,8 +101,8 @@ const created = (event: typeof Event.cases.WebhookCreated.Type): Webhook => ({
   url: event.url,
   events: event.events,
   description: event.description,
-  format: event.format ?? WebhookFormat.DEFAULT_FORMAT,
-  svix_headers: event.svix_headers ?? false,
+  format: event.format,
+  svix_headers: event.svix_headers,
   enabled: event.enabled,
   disabled_reason: event.enabled ? null : "manual",
   secret_ref: event.secret_ref,

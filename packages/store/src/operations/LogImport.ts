@@ -81,12 +81,19 @@ const lastPosition = Effect.fnUntraced(function* (logs: ReadonlyArray<CellLog>) 
   return Math.max(...positions.flat().map(({ position }) => Number(position)))
 })
 
+/** Types of which files from before the first release have a version 2. Its data has the form that is now the first. */
+const RENUMBERED: ReadonlySet<string> = new Set<DomainEvent.Tag>(["KeyCreated", "TestKeyCreated"])
+
+const renumber = (entry: LogFile.Entry): LogFile.Entry =>
+  RENUMBERED.has(entry.type) ? { ...entry, meta: { ...entry.meta, schema_version: 1 } } : entry
+
 /** Checks a line. A line with a valid hash may still be unreadable for this release. */
 const check = (chain: LogFile.Chain, line: string) =>
   Effect.try({
     try: () => {
-      const entry = chain.take(line)
-      if (entry === undefined) return undefined
+      const taken = chain.take(line)
+      if (taken === undefined) return undefined
+      const entry = renumber(taken)
       const { data, meta, position, stream, type } = entry
       if (DomainEvent.streamOf(type) !== stream)
         throw refuse(`position ${position}: ${type} belongs to a newer release than this one`)

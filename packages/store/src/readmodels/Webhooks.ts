@@ -1,5 +1,4 @@
 import { PgClient } from "@effect/sql-pg"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
@@ -32,20 +31,14 @@ interface Row {
   readonly format: WebhookFormat.Format
   readonly svix_headers: boolean
   readonly signing: Signing | null
-  /** Without the settings that have a column of their own, which a node of an earlier release leaves as they are. */
-  readonly record: Omit<WebhookRecord, "format" | "svix_headers"> | null
+  readonly record: WebhookRecord | null
 }
 
-/** Signing secrets of a webhook. `older` exists only if a secret was rotated more than once within a day. */
+/** Signing secrets of a webhook, newest first. */
 export interface Signing {
   readonly secret_ref: string
-  readonly previous: Webhook.Previous | null
-  readonly older?: ReadonlyArray<Webhook.Previous>
+  readonly previous: ReadonlyArray<Webhook.Previous>
 }
-
-/** Returns the references of the secrets that sign a call at `now`, newest first. */
-export const signingSecrets = ({ older = [], previous, secret_ref }: Signing, now: Timestamp.Timestamp) =>
-  Webhook.signingSecrets({ secret_ref, previous: previous === null ? [] : [previous, ...older] }, now)
 
 export const readModel = ReadModel.make({
   name: "webhooks",
@@ -63,13 +56,14 @@ export const readModel = ReadModel.make({
       url,
       events,
       description,
+      format,
+      svix_headers,
       enabled,
       disabled_reason,
       created_at,
       updated_at,
     }
-    const [previous = null, ...older] = state.previous
-    const signing = { secret_ref: state.secret_ref, previous, ...(older.length === 0 ? {} : { older }) }
+    const signing: Signing = { secret_ref: state.secret_ref, previous: state.previous }
     const received = WebhookFormat.received(format, events)
     return [{ ...key, enabled, removed: false, events: received, format, svix_headers, signing, record }]
   },
@@ -97,8 +91,7 @@ export interface ListedWebhook extends WebhookRecord {
 const select = (sql: PgClient.PgClient, account_id: string, which: Fragment) => sql<{
   readonly record: ListedWebhook
 }>`
-  SELECT w.record || jsonb_build_object('format', w.format, 'svix_headers', w.svix_headers,
-    'failing_since', ${Iso.iso(sql, "f.since")}, 'last_call', last.call) AS record
+  SELECT w.record || jsonb_build_object('failing_since', ${Iso.iso(sql, "f.since")}, 'last_call', last.call) AS record
   FROM webhooks w
   LEFT JOIN webhook_failures f ON f.account_id = w.account_id AND f.webhook_id = w.id
   LEFT JOIN LATERAL (

@@ -1,7 +1,8 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import * as Webhooks from "@waybill/store/readmodels/Webhooks"
+import type * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Data, Effect, Option } from "effect"
 import { SqlError } from "effect/sql"
 
@@ -38,7 +39,7 @@ export const make = Effect.gen(function* () {
 
   const secretsOf: SecretsOf = (account_id, webhook_id, signing, now) =>
     Effect.map(
-      Effect.forEach(Webhooks.signingSecrets(signing, now), (secret_ref) => open(account_id, webhook_id, secret_ref)),
+      Effect.forEach(Webhook.signingSecrets(signing, now), (secret_ref) => open(account_id, webhook_id, secret_ref)),
       (each) => each.flat(),
     ).pipe(
       // A secret that cannot be opened is handled here; a database that cannot be queried is not.
