@@ -89,7 +89,7 @@ CREATE TABLE content (
   expires_on date NOT NULL,
   compressed boolean NOT NULL DEFAULT false,
   template bytea,
-  uses integer,
+  uses integer NOT NULL,
   CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256),
   CONSTRAINT content_template FOREIGN KEY (account_id, template) REFERENCES content_templates(account_id, id)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
@@ -327,7 +327,7 @@ CREATE TABLE outbox (
   CONSTRAINT outbox_pkey PRIMARY KEY (id),
   CONSTRAINT outbox_attempt_check CHECK ((attempt >= 0)),
   CONSTRAINT outbox_check CHECK (((lease_token IS NULL) = (lease_until IS NULL))),
-  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['delivery'::text, 'webhook'::text, 'domain_check'::text, 'test_clock'::text]))) NOT VALID
+  CONSTRAINT outbox_kind_check CHECK ((kind = ANY (ARRAY['delivery'::text, 'webhook'::text, 'domain_check'::text, 'test_clock'::text])))
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_threshold=500, autovacuum_vacuum_cost_delay=0);
 
 CREATE TABLE processes (

@@ -90,8 +90,8 @@ export const inserting = (source: string, main: string): string => `
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
     SELECT account_id, id, 1, 'email', 'EmailQueued', id, packed, now() FROM new
   ), content AS (
-    INSERT INTO content (account_id, sha256, bytes, compressed, template, expires_on)
-    SELECT account_id, hash, body, true, $1, current_date + 30 FROM new ON CONFLICT DO NOTHING
+    INSERT INTO content (account_id, sha256, bytes, compressed, template, expires_on, uses)
+    SELECT account_id, hash, body, true, $1, current_date + 30, 1 FROM new ON CONFLICT DO NOTHING
   ), logged AS (
     INSERT INTO email_log (account_id, id, from_key, subject_key, to_key, tag_key, domain_key, version, status)
     SELECT account_key, key, 1, subject_key, to_key, 2, 3, 1, 0 FROM new

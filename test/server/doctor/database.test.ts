@@ -15,7 +15,7 @@ const NOW = Date.UTC(2026, 10, 21)
 
 const well: DatabaseExamination.DatabaseFindings = {
   version: 180_004,
-  schema: { applied: ["0001_event_log.sql"], pending: [] },
+  schema: { applied: ["0001_waybill.sql"], pending: [] },
   readOnly: false,
   nodes: [],
   unsafeSettings: [],
@@ -94,7 +94,7 @@ describe("a real database", () => {
       yield* World.verifiedDomain("as-the-instance.test")
       yield* World.send(relayed)
       const sql = yield* PgClient.PgClient
-      yield* CommandLine.typed("domains", "transport", relayed.account_id, relayed.name, "relay")
+      yield* CommandLine.typed("domains", "transport", "--account", relayed.account_id, relayed.name, "relay")
       const examined = yield* DatabaseExamination.examine(url)
       assert.isAtLeast(examined.version, 150_000)
       assert.deepStrictEqual([examined.schema.pending, examined.missingExtensions], [[], []])

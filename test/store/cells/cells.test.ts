@@ -7,7 +7,6 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as Watermark from "@waybill/store/locks/Watermark"
-import type * as Migrations from "@waybill/store/database/Migrations"
 import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
 import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
@@ -123,7 +122,7 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
     const [row] = yield* newest
     const name = row?.name ?? ""
     const refused = yield* Effect.flip(CellSchema.make("cell_h"))
-    assert.include((refused as Migrations.SchemaBehind).message, `(pending: ${name}): run \`waybill migrate\``)
+    assert.strictEqual(refused._tag, "SchemaBehind")
     assert.notInclude(yield* (yield* Cells.Cells).names, "cell_h")
     yield* sql`INSERT INTO schema_migrations (name) VALUES (${name})`
   })

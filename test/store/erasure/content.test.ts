@@ -12,8 +12,8 @@ const keep = Effect.fnUntraced(function* (
 ) {
   const sql = yield* PgClient.PgClient
   yield* sql`
-    INSERT INTO content (account_id, sha256, bytes, expires_on)
-    SELECT ${account_id}, decode(sha256, 'hex'), bytes, (now() AT TIME ZONE 'UTC')::date + ${expires_in_days}::int
+    INSERT INTO content (account_id, sha256, bytes, expires_on, uses)
+    SELECT ${account_id}, decode(sha256, 'hex'), bytes, (now() AT TIME ZONE 'UTC')::date + ${expires_in_days}::int, 1
     FROM unnest(${blobs.map((blob) => blob.sha256)}::text[],
       ${Result.getOrThrow(
         PgTypes.array(

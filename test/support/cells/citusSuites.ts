@@ -3,7 +3,7 @@
  * those that have a database:
  * - `store/commit/explain`, `store/search/emailLogPlans`: look at plans, which the coordinator does not show of a node;
  * - `store/commit/contention`, `store/feed/feed`, `store/postgres/epoch`: their stores put accounts into the first cell;
- * - `store/rebuild/{projectionsCommand,upgrade}`: commands and migrations go over both cells, and print or change both;
+ * - `store/rebuild/projectionsCommand`: commands go over both cells, and print both;
  * - `store/postgres/migrations`: of the whole database, and `citus-cells` has those of cells;
  * - `store/postgres/sqlErrors`: errors of a server, to which a lock or a role on the coordinator gives rise;
  * - `store/operations/{backup,cellsCommand}`: start servers of their own, or expect that there is no Citus.

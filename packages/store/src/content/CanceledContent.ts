@@ -86,8 +86,7 @@ const countOf = (hashes: ReadonlyArray<string>): ReadonlyMap<string, number> => 
 
 /**
  * Takes back uses of content, and removes what nothing else uses. A commit that uses it too counts that first or waits for the
- * locks, which are taken in the order of the commits. The statements after it see its outbox row. Content of former releases
- * has no count, and stays until it expires.
+ * locks, which are taken in the order of the commits. The statements after it see its outbox row.
  */
 const removeUses = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
@@ -101,7 +100,7 @@ const removeUses = Effect.fnUntraced(function* (
       AND c.sha256 IN (SELECT sha256 FROM ${hashes}) ORDER BY c.sha256 FOR UPDATE`
   yield* sql`
     UPDATE content c SET uses = greatest(0, c.uses - taken.uses) FROM ${hashes}
-    WHERE c.account_id = ${account_id} AND c.sha256 = taken.sha256 AND c.uses IS NOT NULL`
+    WHERE c.account_id = ${account_id} AND c.sha256 = taken.sha256`
   yield* sql`
     WITH needed AS MATERIALIZED (
       SELECT decode(used.sha256, 'hex') AS sha256

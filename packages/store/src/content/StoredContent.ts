@@ -75,8 +75,7 @@ export const inserts = (
       AS new(account_id, sha256, bytes, compressed, template, expires_on, uses)
     ORDER BY 1, 2
     ON CONFLICT (account_id, sha256) DO UPDATE
-      SET expires_on = greatest(c.expires_on, excluded.expires_on), uses = least(c.uses::bigint + excluded.uses, ${sql.literal(String(MOST_USES))})
-      WHERE c.expires_on < excluded.expires_on OR c.uses IS NOT NULL`
+      SET expires_on = greatest(c.expires_on, excluded.expires_on), uses = least(c.uses::bigint + excluded.uses, ${sql.literal(String(MOST_USES))})`
   return used.size === 0 ? [content] : [insertTemplates(sql, used), content]
 }
 

@@ -65,19 +65,15 @@ export const migrate = (
     return compare(client, folder)
   })
 
-/** Says in the first line of a file which cells have the tables that it changes. */
-const CELLS = /^-- cells: (every|home)\n/u
+/** First line of a file that changes tables which every cell has. Other files change tables of the first cell. */
+const EVERY_CELL = "-- cells: every\n"
 
 /** Applies a file in every cell that has its tables; as a whole or not at all. */
 const apply = async (client: pg.Client, name: string, text: string): Promise<void> => {
-  const insertion = `INSERT INTO schema_migrations (name) VALUES ('${name}')`
-  const scope = CELLS.exec(text)?.[1]
-  // A file from before there were cells is sent as one simple query.
-  if (scope === undefined) return void (await client.query(`BEGIN;\n${text}\n;${insertion};COMMIT`))
   await client.query("BEGIN")
   // Locks the table, so that no cell is made meanwhile.
-  await client.query(insertion)
-  const cells = scope === "home" ? [CellName.FIRST] : await cellsOf(client)
+  await client.query("INSERT INTO schema_migrations (name) VALUES ($1)", [name])
+  const cells = text.startsWith(EVERY_CELL) ? await cellsOf(client) : [CellName.FIRST]
   const statements = splitStatements(text)
   for (const cell of cells) {
     await client.query(`SET LOCAL search_path = ${CellName.searchPathOf(cell)}`)
@@ -146,6 +142,9 @@ const compare = async (client: pg.Client, folder: string): Promise<Status> => {
   return status.success
 }
 
+/** The first migration of versions from before the first release, whose schema no release upgrades. */
+const BEFORE_RELEASES = "0001_event_log.sql"
+
 /** Returns the names of the migrations in a folder, in their order. */
 export const filesOf = async (folder: string): Promise<ReadonlyArray<string>> =>
   (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted()
@@ -155,6 +154,12 @@ export const statusOf = (
   applied: ReadonlyArray<string>,
   files: ReadonlyArray<string>,
 ): Result.Result<Status, MigrationFailed> => {
+  if (applied.includes(BEFORE_RELEASES)) {
+    const message =
+      "this database was made by a version of Waybill from before the first release and cannot be upgraded: " +
+      "write its log to a file with `waybill events export` of that version, and bring the file into an empty database with `waybill events import` of this one"
+    return Result.fail(new MigrationFailed({ message }))
+  }
   // Compared by name, not by the last number: releases developed in parallel leave gaps for each other.
   const unknown = applied.filter((name) => !files.includes(name))
   if (unknown.length > 0) {

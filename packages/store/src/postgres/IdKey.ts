@@ -2,7 +2,7 @@ import * as Id from "@waybill/domain/values/Id"
 
 /**
  * The UUID in an id, as 32 hexadecimal digits: what tables with a row or more for each message hold instead of the id's 30
- * letters. Keys have the order of their ids. Migration 0068 has the same functions in SQL, `id_key` and `id_of`.
+ * letters. Keys have the order of their ids. `0001_waybill.sql` has the same functions in SQL, `id_key` and `id_of`.
  */
 export type IdKey = string
 

@@ -8,7 +8,7 @@ const REMEMBERED = 4_096
 
 /**
  * The first 8 bytes of the SHA-256 of a search term, as a number: what rows of the log hold instead of the term. Two terms
- * may share a key, so that a search compares the terms of what it finds. Migration 0068 has the same function in SQL,
+ * may share a key, so that a search compares the terms of what it finds. `0001_waybill.sql` has the same function in SQL,
  * `term_key`.
  */
 export type TermKey = bigint

@@ -68,7 +68,7 @@ const withoutFollower = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlEr
     sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
-        // Splitting years of rows that an earlier release left in one table may exceed the statement timeout.
+        // Splitting years of rows of one table may exceed the statement timeout.
         yield* sql`SET LOCAL statement_timeout = 0`
         yield* sql`SELECT pg_advisory_xact_lock(${MONTHS_LOCK}::int, 0) IS NULL AS taken`
         yield* sql`SELECT position FROM followers WHERE name = ${EmailStats.FOLLOWER} FOR UPDATE`

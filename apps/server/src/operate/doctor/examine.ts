@@ -197,7 +197,7 @@ const databaseFindings = (settings: Settings) =>
         failure._tag === "Unreachable"
           ? DatabaseChecks.unreachable(failure)
           : failure._tag === "MigrationFailed"
-            ? Finding.broken("schema", failure.message, "Run the newest release of Waybill that any node runs.")
+            ? Finding.broken("schema", failure.message, "Run the release of Waybill that made this schema.")
             : Finding.broken(
                 "database",
                 failure.message,
