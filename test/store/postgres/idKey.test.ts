@@ -57,14 +57,7 @@ describe("the key of an id", () => {
       ),
     ]) {
       assert.throws(() => IdKey.of(text), "is not an id")
-      assert.throws(() => IdKey.ofAccount(text), "is not an id")
     }
-  })
-
-  it("is remembered for accounts, also for those that share a place", () => {
-    const accounts = Array.from({ length: 3_000 }, () => Id.make("AccountId", BEGAN_MS, randomBytes(10)))
-    for (const id of [...accounts, ...accounts, ...accounts.slice(0, 2).flatMap((one) => [one, one])])
-      assert.strictEqual(IdKey.ofAccount(id), IdKey.of(id))
   })
 })
 

@@ -101,39 +101,20 @@ interface Ids {
  * is also a cursor. `random` is ten random bytes.
  */
 export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, random: Uint8Array): Ids[Name] => {
-  if (epochMillis !== last.millis) {
-    let rest = epochMillis
-    for (let i = TIME_BYTES - 1; i >= 0; i--) {
-      time[i] = rest % 256
-      rest = Math.floor(rest / 256)
-    }
-    last.text = base32(time)
-    last.millis = epochMillis
+  const uuid = new Uint8Array(UUID_BYTES)
+  let rest = epochMillis
+  for (let i = TIME_BYTES - 1; i >= 0; i--) {
+    uuid[i] = rest % 256
+    rest = Math.floor(rest / 256)
   }
-  for (let i = 0; i < tail.length; i++) tail[i] = random[i] ?? 0
-  tail[0] = 0x70 | ((tail[0] ?? 0) & 0x0f)
-  tail[2] = 0x80 | ((tail[2] ?? 0) & 0x3f)
-  return `${PREFIXES[name]}_${last.text}${eight(tail, 0)}${eight(tail, 5)}` as Ids[Name]
+  uuid.set(random.subarray(0, UUID_BYTES - TIME_BYTES), TIME_BYTES)
+  uuid[6] = 0x70 | ((uuid[6] ?? 0) & 0x0f)
+  uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f)
+  return `${PREFIXES[name]}_${base32(uuid)}` as Ids[Name]
 }
-
-/** The last time that was encoded: many ids are of the same millisecond. */
-const last = { millis: Number.NaN, text: "" }
-/** The two parts of the UUID of the id in the making. */
-const time = new Uint8Array(TIME_BYTES)
-const tail = new Uint8Array(UUID_BYTES - TIME_BYTES)
 
 /** Two characters for each number of ten bits: a text of few pieces takes less memory. */
 const PAIRS = Array.from({ length: 1024 }, (_, bits) => `${ALPHABET[bits >>> 5]}${ALPHABET[bits & 31]}`)
-
-/** Encodes 20 bits as four characters. */
-const four = (bits: number): string => (PAIRS[bits >>> 10] ?? "") + (PAIRS[bits & 1023] ?? "")
-
-/** Encodes five bytes as eight characters, in less time than `base32`. */
-const eight = (bytes: Uint8Array, at: number): string => {
-  const middle = bytes[at + 2] ?? 0
-  const head = ((bytes[at] ?? 0) << 12) | ((bytes[at + 1] ?? 0) << 4) | (middle >>> 4)
-  return four(head) + four(((middle & 15) << 16) | ((bytes[at + 3] ?? 0) << 8) | (bytes[at + 4] ?? 0))
-}
 
 /** Encodes 16 bytes as 26 characters. */
 export const base32 = (bytes: Uint8Array): string => {

@@ -29,17 +29,9 @@ const MAX_EPOCH_MILLIS = 253_402_300_799_999
 /** The first millisecond of the year 1: Postgres has no year 0. */
 const MIN_EPOCH_MILLIS = -62_135_596_800_000
 
-/** The last time that was made: many are of the same millisecond. */
-const last = { millis: 0, text: new Date(0).toISOString() as Timestamp }
-
 /** Clamped to the years 0001 to 9999, so that the width is always the same. */
-export const fromMillis = (epochMillis: number): Timestamp => {
-  if (epochMillis !== last.millis) {
-    last.text = new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
-    last.millis = epochMillis
-  }
-  return last.text
-}
+export const fromMillis = (epochMillis: number): Timestamp =>
+  new Date(Math.min(Math.max(epochMillis, MIN_EPOCH_MILLIS), MAX_EPOCH_MILLIS)).toISOString() as Timestamp
 
 export const fromDateTime = (moment: DateTime.Utc): Timestamp => fromMillis(DateTime.toEpochMillis(moment))
 
@@ -47,22 +39,8 @@ export const toMillis = (at: Timestamp): number => Date.parse(at)
 
 export const plus = (at: Timestamp, millis: number): Timestamp => fromMillis(toMillis(at) + millis)
 
-/** Days that `dayAfter` has returned, by their distance from the same day. */
-const later = { than: "", days: new Map<number, string>() }
-
 /** Returns the UTC day, as `2026-11-21`, that lies whole days after `at`. */
-export const dayAfter = (at: Timestamp, days: number): string => {
-  const today = at.slice(0, "2026-11-21".length)
-  if (today !== later.than) {
-    later.than = today
-    later.days = new Map()
-  }
-  const remembered = later.days.get(days)
-  if (remembered !== undefined) return remembered
-  const day = plus(at, days * DAY).slice(0, "2026-11-21".length)
-  later.days.set(days, day)
-  return day
-}
+export const dayAfter = (at: Timestamp, days: number): string => plus(at, days * DAY).slice(0, "2026-11-21".length)
 
 /** Returns milliseconds from `from` to `to`; negative if `to` is earlier. */
 export const between = (from: Timestamp, to: Timestamp): number => toMillis(to) - toMillis(from)

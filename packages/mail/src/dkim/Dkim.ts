@@ -11,8 +11,6 @@ const MIN_RSA_BITS = 1024
 const LINE_LENGTH = 76
 /** Characters of a signature's value on a line. */
 const VALUE_LENGTH = 72
-/** Maximum number of folded lists of field names in memory. */
-const FOLDED_LIST_LIMIT = 1000
 
 /**
  * Headers signed once more than they occur (RFC 6376 §8.15), so that none can be added or repeated on the way. The last
@@ -121,18 +119,7 @@ const select = (fields: ReadonlyArray<Canonical.HeaderField>): SignedHeaders => 
     }
     if (isOversigned) names += `:${name}`
   }
-  return { names: foldedNames(names.slice(1)), canonical }
-}
-
-const foldedLists = new LruCache<string, string>({ maxEntries: FOLDED_LIST_LIMIT })
-
-/** Most messages have the same fields. */
-const foldedNames = (names: string): string => {
-  const cached = foldedLists.get(names)
-  if (cached !== undefined) return cached
-  const folded = foldList(names.split(":"))
-  foldedLists.set(names, folded)
-  return folded
+  return { names: foldList(names.slice(1).split(":")), canonical }
 }
 
 const signature = (key: Key, signed: SignedHeaders, bodyHash: string): Effect.Effect<string, SigningFailed> => {

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, type KeyObject, timingSafeEqual } from "node:crypto"
+import { createHmac, timingSafeEqual } from "node:crypto"
 
 /** 80 bits: an attacker gets one guess per RCPT or request, and the text stays short. */
 const MAC_BYTES = 10
@@ -15,22 +15,11 @@ export const tag = (secretKey: Uint8Array, purpose: string, text: string): strin
 
 /** The full MAC as bytes. */
 export const sum = (secretKey: Uint8Array, purpose: string, text: string): Buffer =>
-  createHmac("sha256", keyObject(secretKey)).update(purpose).update(text).digest()
+  createHmac("sha256", secretKey).update(purpose).update(text).digest()
 
 export const holds = (secretKey: Uint8Array, purpose: string, text: string, received: string): boolean => {
   const [theirs, ours] = [Buffer.from(received, "latin1"), Buffer.from(tag(secretKey, purpose, text), "latin1")]
   return theirs.length === ours.length && timingSafeEqual(theirs, ours)
-}
-
-const keys = new WeakMap<Uint8Array, KeyObject>()
-
-/** Key objects are cached: making one from bytes at each use costs three times the MAC itself. */
-const keyObject = (secretKey: Uint8Array): KeyObject => {
-  const cached = keys.get(secretKey)
-  if (cached !== undefined) return cached
-  const key = createSecretKey(secretKey)
-  keys.set(secretKey, key)
-  return key
 }
 
 const base32 = (bytes: Uint8Array): string => {

@@ -8,9 +8,6 @@ export const MAX_EXHAUSTED_REMEMBERED = 10_000
 /** How long a window is kept after its end, to look into a complaint. */
 export const KEPT_AFTER_END = "5 minutes"
 const V6_NETWORK_BYTES = 8
-/** Longest text of an address that is remembered: an IPv6 address with its zone. */
-const MAX_REMEMBERED_CHARS = 64
-const MAX_ADDRESSES_REMEMBERED = 500
 
 export interface ClientAddress {
   /** The address as Postgres reads it; `null` for text that is not an address. */
@@ -19,19 +16,8 @@ export interface ClientAddress {
   readonly bucket: string
 }
 
-/** Addresses read before. A client sends many requests, and reading its address takes up to 3 µs. */
-const addresses = new LruCache<string, ClientAddress>({ maxEntries: MAX_ADDRESSES_REMEMBERED })
-
 /** Reads the address of a client. An IPv4-mapped address becomes IPv4, and a zone such as `%eth0` is dropped. */
 export const clientAddress = (address: string): ClientAddress => {
-  const remembered = addresses.get(address)
-  if (remembered !== undefined) return remembered
-  const read = readAddress(address)
-  if (address.length <= MAX_REMEMBERED_CHARS) addresses.set(address, read)
-  return read
-}
-
-const readAddress = (address: string): ClientAddress => {
   const ip = Network.parseIp(address.split("%")[0] ?? "")
   if (ip === undefined) return { text: null, bucket: "ip/unknown" }
   if (ip.length === 4) return { text: ip.join("."), bucket: `ip/${ip.join(".")}` }

@@ -35,39 +35,6 @@ export interface Source {
 const tokensOf = (source: Source, from: number, to: number): PackedEvent.PackedTokens =>
   new TokensInText(source.isAscii(from, to) ? source.latin1(from, to) : source.utf8(from, to))
 
-/** Forms whose values take longest to read, and often are those of the event before: senders and tags. */
-const REMEMBERED: ReadonlyArray<PackedEvent.Reading["form"]> = ["mailbox", "json"]
-
-/** Number of values of a field that are remembered, each in a place of its own, where it replaces another. */
-const PLACES = 64
-
-const placeOf = (token: string): number => {
-  const { length } = token
-  return (
-    (length + token.charCodeAt(length - 3) + 7 * token.charCodeAt(length - 4) + token.charCodeAt(length >> 1)) % PLACES
-  )
-}
-
-/** Returns the reader of a field, which remembers values. Nothing changes a value, because states share them. */
-const readerOf = (field: PackedEvent.Reading): ((stream: string, tokens: PackedEvent.PackedTokens) => unknown) => {
-  if (!REMEMBERED.includes(field.form)) return (stream, tokens) => PackedEvent.valueOf(field, stream, tokens)
-  const remembered: Array<{ readonly token: string; readonly value: unknown } | undefined> = Array.from({
-    length: PLACES,
-  })
-  return (stream, tokens) => {
-    const token = tokens.at(field.nth)
-    if (token === undefined || token.length < SHORTEST) return PackedEvent.valueOf(field, stream, tokens)
-    const place = placeOf(token)
-    const known = remembered[place]
-    if (known?.token === token) return known.value
-    const value = Object.freeze(PackedEvent.valueOf(field, stream, tokens))
-    // A part of a text would keep all of it in memory.
-    remembered[place] = { token: Buffer.from(token).toString(), value }
-    return value
-  }
-}
-const SHORTEST = 4
-
 /**
  * The data of a packed event, of which a field is unpacked when it is read. A fold of one read model reads few fields of
  * an event, so that a rebuild would unpack most of them for nothing. Fields are not own properties: a copy by `...` has
@@ -95,10 +62,9 @@ const kindOf = (type: string, fields: ReadonlyArray<PackedEvent.Reading>): Kind 
     readonly _tag = type
   }
   for (const field of fields) {
-    const read = readerOf(field)
     Object.defineProperty(View.prototype, field.name, {
       get(this: EventView) {
-        return read(this.packedStream, this.packedTokens)
+        return PackedEvent.valueOf(field, this.packedStream, this.packedTokens)
       },
     })
   }

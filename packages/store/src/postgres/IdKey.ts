@@ -29,22 +29,6 @@ export const of = (id: string): IdKey => {
   return bytes.toString("hex")
 }
 
-/** Accounts whose keys a process remembers. An account has one place, where it replaces another. */
-const REMEMBERED = 1_024
-const accounts: Array<string | undefined> = Array.from({ length: REMEMBERED })
-const accountKeys: Array<IdKey> = Array.from({ length: REMEMBERED }, () => "")
-
-/** Returns the key of an account's id, which comes with each of its messages. */
-export const ofAccount = (id: string): IdKey => {
-  // The last letters of an id are random.
-  const place = lettersOf(id, id.length - 2, 2) & (REMEMBERED - 1)
-  if (accounts[place] !== id) {
-    accountKeys[place] = of(id)
-    accounts[place] = id
-  }
-  return accountKeys[place] ?? ""
-}
-
 /** Writes the UUID in an id as 16 bytes. Throws for any other text. */
 export const write = (id: string, to: Uint8Array, at: number): void => {
   const first = lettersOf(id, PREFIX_CHARS, 2)

@@ -1,12 +1,6 @@
 import { hash } from "node:crypto"
 
 /**
- * Number of terms whose keys a process remembers: senders, domains and tags are few, and come with each message. A term has
- * one place, where it replaces another, because any order would cost more than it saves: a recipient is one of many.
- */
-const REMEMBERED = 4_096
-
-/**
  * The first 8 bytes of the SHA-256 of a search term, as a number: what rows of the log hold instead of the term. Two terms
  * may share a key, so that a search compares the terms of what it finds. `0001_waybill.sql` has the same function in SQL,
  * `term_key`.
@@ -14,25 +8,6 @@ const REMEMBERED = 4_096
 export type TermKey = bigint
 
 export const of = (term: string): TermKey => {
-  const place = placeOf(term)
-  if (terms[place] !== term) {
-    keys[place] = compute(term)
-    terms[place] = term
-  }
-  return keys[place] ?? 0n
-}
-const terms: Array<string | undefined> = Array.from({ length: REMEMBERED })
-const keys = new BigInt64Array(REMEMBERED)
-
-const placeOf = (term: string): number => {
-  let place = Math.imul(term.length, 31) + term.charCodeAt(0)
-  for (let at = term.length - 1; at >= 0 && at >= term.length - PLACED_CHARS; at--)
-    place = (Math.imul(place, 31) + term.charCodeAt(at)) | 0
-  return place & (REMEMBERED - 1)
-}
-const PLACED_CHARS = 12
-
-const compute = (term: string): TermKey => {
   // The hash as text costs a third of what it does as bytes.
   const bytes = hash("sha256", term, "binary")
   halves[HIGH_HALF] = wordOf(bytes, 0)
@@ -62,15 +37,4 @@ export const lowestOf = <A>(values: Iterable<A>, keyOf: (value: A) => TermKey): 
     if (found === undefined || key < found) found = key
   }
   return found
-}
-
-/** Remembers the last result: many messages after one another have the same sender and domain. */
-export const remembering = <A extends string, Key extends TermKey | number>(
-  keyOf: (text: A) => Key,
-): ((text: A) => Key) => {
-  let last: { readonly text: A; readonly key: Key } | undefined
-  return (text) => {
-    if (last?.text !== text) last = { text, key: keyOf(text) }
-    return last.key
-  }
 }

@@ -8,8 +8,8 @@ import * as ReadModel from "./ReadModel.ts"
 export const recipientTerm = (address: Address.Address): string => `to:${Address.keyOf(address)}`
 export const senderTerm = (address: Address.Address): string => `from:${Address.keyOf(address)}`
 export const tagTerm = (tag: string): string => `tag:${tag}`
-export const fromKey = TermKey.remembering((address: Address.Address) => TermKey.of(senderTerm(address)))
-export const domainKey = TermKey.remembering((domain: string) => TermKey.shortOf(`domain:${domain}`))
+export const fromKey = (address: Address.Address): TermKey.TermKey => TermKey.of(senderTerm(address))
+export const domainKey = (domain: string): number => TermKey.shortOf(`domain:${domain}`)
 
 const recipientKey = ({ address }: Email.Message["recipients"][number]): TermKey.TermKey =>
   TermKey.of(recipientTerm(address))

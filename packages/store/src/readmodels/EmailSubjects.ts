@@ -63,7 +63,7 @@ const TYPES = { account_id: "AccountId", term: "bigint", folded: "text" } as con
 
 export const row = (account_id: string, subject: string): Row => {
   const folded = fold(subject)
-  return { account_id: IdKey.ofAccount(account_id), term: keyOfFolded(folded), folded }
+  return { account_id: IdKey.of(account_id), term: keyOfFolded(folded), folded }
 }
 
 export const readModel: ReadModel.ReadModel = {

@@ -116,10 +116,8 @@ type IdColumns = ReturnType<typeof idColumns>
 
 /** Replaces the ids of new rows by their keys, in these columns. */
 const keyed = <Row extends object>(rows: ReadonlyArray<Row>, ids: IdColumns): ReadonlyArray<Row> => {
-  for (const [column, name] of ids) {
-    const keyOf = name === "AccountId" ? IdKey.ofAccount : IdKey.of
-    for (const row of rows as ReadonlyArray<Record<string, unknown>>) row[column] = keyOf(String(row[column]))
-  }
+  for (const [column] of ids)
+    for (const row of rows as ReadonlyArray<Record<string, unknown>>) row[column] = IdKey.of(String(row[column]))
   return rows
 }
 

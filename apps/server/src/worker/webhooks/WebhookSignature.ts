@@ -1,5 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
-import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
+import { createHmac } from "node:crypto"
 
 // Standard Webhooks. Imported by the command line too, so without other code of the service.
 
@@ -15,17 +14,7 @@ export interface Signed {
   readonly svixHeaders: boolean
 }
 
-/** Maximum number of cached keys: making a key from a secret costs more than signing with it. */
-export const MAX_KEYS = 1_000
-const keys = new LruCache<string, KeyObject>({ maxEntries: MAX_KEYS })
-
-const keyOf = (secret: string): KeyObject => {
-  const cached = keys.get(secret)
-  if (cached !== undefined) return cached
-  const key = createSecretKey(secret.slice(SECRET_PREFIX.length), "base64")
-  keys.set(secret, key)
-  return key
-}
+const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
 
 const signatureHeaders = (prefix: string, id: string, epochSeconds: number, signature: string) => ({
   [`${prefix}-id`]: id,
