@@ -13,6 +13,7 @@ import * as World from "../support/world/World.ts"
 import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Timeout after which a test counts as hanging. */
 const TIMEOUT = Duration.seconds(60)
@@ -58,7 +59,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("no secret is in any o
     "of a process with all logs: keys, passwords, sessions, webhooks, SMTP, mail, faults and its end",
     function* () {
       const { adminUrl, name, url } = yield* Database.Fresh
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const secrets = new Map<string, string>()
       const keep = (what: string, secret: string) => {
         assert.isAtLeast(secret.length, 8, what)

@@ -6,7 +6,7 @@ import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { PgClient } from "@effect/sql-pg"
+import { type PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
 import { child, drain, node } from "./deliver/node.ts"
@@ -15,6 +15,7 @@ import { BEGAN_MS, emailId, write as writeMail } from "./logs/mail.ts"
 import * as Measure from "./report/Measure.ts"
 import { write as writeEvents } from "./logs/events.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const SIZES = [10_000, 100_000, 1_000_000]
 const ROUNDS = 2
@@ -42,7 +43,7 @@ const installation = async (postgres: EmbeddedPostgres.Running, sink: number, si
   const within = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>) =>
     Effect.runPromise(Effect.provide(effect, Database.layer({ url })))
   const { events } = await writeEvents(Redacted.value(url), size * EVENTS_A_MESSAGE)
-  await within(Effect.flatMap(PgClient.PgClient, (sql) => writeMail(sql, account, 0, size)))
+  await within(Effect.flatMap(Sql, (sql) => writeMail(sql, account, 0, size)))
   await TemporaryServer.execute(
     Redacted.value(url),
     `INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)

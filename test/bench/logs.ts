@@ -1,5 +1,4 @@
 // npm run bench -- logs [--rows 1000000] [--rounds 300]: pages of the log of small and of large accounts.
-import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
@@ -9,6 +8,7 @@ import { APART, FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, emailId, write } from "./logs/mail.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const SIZES = [10_000, 100_000, 1_000_000, 5_000_000]
 const WARM_UP = 20
@@ -58,7 +58,7 @@ const row = (name: string, each: Latencies) => [
 ]
 
 const program = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   for (const size of sizes) yield* write(sql, accountOf(size), 0, size)
   const measured = new Map<string, Latencies>()
   for (const [name, of] of Object.entries(FILTERS)) measured.set(name, yield* measure(of, Number(values.rounds)))

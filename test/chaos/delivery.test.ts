@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, type Layer, Redacted, type Scope } from "effect"
 import { type ChildProcess, spawn } from "node:child_process"
 import { once } from "node:events"
@@ -12,6 +11,7 @@ import { assert, describe, it } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
 import * as World from "../support/world/World.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MAILS = 2_000
 /** Time after which a wait fails the test. */
@@ -31,7 +31,7 @@ interface Leases {
 
 /** Rows that are leased now. */
 const leases = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const [row = { rows: 0, ends: 0 }] = yield* Effect.orDie(sql<Leases>`
     SELECT count(*)::int AS rows, (extract(epoch FROM min(lease_until)) * 1000)::float8 AS ends
     FROM outbox WHERE lease_token IS NOT NULL`)
@@ -43,7 +43,7 @@ const leases = Effect.gen(function* () {
  * rows are promised back within ten seconds, before a lease (60 s) or graphile-worker's lock (4 h) expires.
  */
 const reclaimed = Effect.fnUntraced(function* ({ ends }: Leases) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const [row = { n: 0, at: 0 }] = yield* Effect.orDie(sql<{ readonly n: number; readonly at: number }>`
     SELECT count(*)::int AS n, (extract(epoch FROM max(recorded_at)) * 1000)::float8 AS at
     FROM events WHERE type = 'EmailAttemptLost'`)
@@ -82,8 +82,8 @@ const acceptMany = (count = MAILS) =>
     ),
   )
 
-const count = (statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<{ readonly n: number }>, unknown>) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => Effect.map(Effect.orDie(statement(sql)), ([row]) => row?.n ?? 0))
+const count = (statement: (sql: Sql) => Effect.Effect<ReadonlyArray<{ readonly n: number }>, unknown>) =>
+  Effect.flatMap(Sql, (sql) => Effect.map(Effect.orDie(statement(sql)), ([row]) => row?.n ?? 0))
 
 const pending = count((sql) => sql`SELECT count(*)::int AS n FROM outbox WHERE kind = 'delivery'`)
 const delivered = count(
@@ -120,7 +120,7 @@ describe("delivery", () => {
       yield* arrived(silent, MAILS / 40)
       yield* start(url, server)
       yield* arrived(server, MAILS / 4)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.promise(() => end(victim, "SIGKILL"))
       const held = yield* leases
       // The rows of the killed worker are free again, and it is no longer registered as a process.

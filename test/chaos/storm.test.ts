@@ -1,5 +1,4 @@
 import * as PackedSql from "@waybill/store/packed/PackedSql"
-import { PgClient } from "@effect/sql-pg"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -12,6 +11,7 @@ import { Duration, Effect, Layer } from "effect"
 import { assert, it } from "../support/effectTest.ts"
 import * as World from "../support/world/World.ts"
 import * as Storm from "./storm.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these variables. */
 const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)
@@ -34,7 +34,7 @@ it.live(
       )
       const faults = Storm.schedule(SEED, COUNT, ONLY)
       const { account_id, began, secret } = yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const [row] = yield* Effect.orDie(sql<{ began: number }>`SELECT extract(epoch FROM now())::float8 AS began`)
         const account_id = yield* World.account({ limits: { send: 1_000_000 } })
         return { account_id, began: row?.began ?? 0, ...(yield* World.key(account_id)) }
@@ -61,7 +61,7 @@ it.live(
       const { sent } = clients
 
       yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const one = <A>(statement: Effect.Effect<ReadonlyArray<{ readonly n: A }>, unknown>) =>
           Effect.map(Effect.orDie(statement), ([row]) => row?.n)
         // Messages deferred for minutes may stay in flight; everything else reaches its end.

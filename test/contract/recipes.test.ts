@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import type * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect, Logger, Result } from "effect"
 import { spawnSync } from "node:child_process"
@@ -8,6 +8,7 @@ import { dirname, join } from "node:path"
 import { account, emailId, message, write } from "../store/search/emailLogRows.ts"
 import { afterAll, assert, beforeAll, it as plain, layer } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 interface State {
   readonly note?: string | null
@@ -109,7 +110,7 @@ plain("the recipe of an event: it is decided, folded and known", async () => {
 
 layer(Database.layerFresh, { excludeTestServices: true })("the recipe of", (it) => {
   it.effect("a filter: it finds what matches, beside other filters too", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* write(account(1), [0, 1, 2, 3].map(message))
     yield* sql`
       UPDATE events SET data = data || jsonb_build_object('resend_of', ${emailId(0)}::text)
@@ -128,7 +129,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the recipe of", (it) 
   })
 
   it.effect("a periodic task: it warns when work has waited for long, and only then", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { logWaitingRows } = yield* Effect.promise(() =>
       load<NewTask>("apps/server/src/worker/periodic/logWaitingRows.ts"),
     )

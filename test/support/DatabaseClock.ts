@@ -1,13 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
 import * as Database from "./postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /**
  * Gives every connection opened from now on a clock that only a test moves, so that no rate window ends meanwhile: a function
  * with the name of the built-in one that comes first in the search path. The schema of new objects does not change.
  */
 export const freeze = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`CREATE SCHEMA frozen`
   yield* sql`CREATE TABLE frozen.clock (at timestamptz NOT NULL)`
   yield* sql`INSERT INTO frozen.clock VALUES ('2026-11-21T12:00:30Z')`

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schema } from "effect"
 import { randomBytes } from "node:crypto"
 import { request } from "node:http"
@@ -10,6 +9,7 @@ import { browser, House } from "../../server/signIn/house.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 
@@ -178,7 +178,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "90 seconds" })
       "only Waybill's logger reports the error, and no row, address, token or statement is in logs or answers",
       function* () {
         const { url } = yield* Database.Fresh
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const port = yield* Effect.promise(() => freePort())
         const env = {
           PORT: String(port),

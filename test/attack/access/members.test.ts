@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const OTHER_PASSWORD = "another battery staple"
@@ -183,7 +183,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a team
       ...Array.from({ length: RACERS - 2 }, () => JSON.stringify([422, "already_member"])),
     ]
     assert.deepStrictEqual(answers, expected)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     assert.strictEqual((yield* sql`SELECT id FROM users WHERE email = ${body.email}`).length, 2)
   })
 

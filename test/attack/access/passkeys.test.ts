@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as HeldWrites from "../../support/postgres/HeldWrites.ts"
 import * as SoftAuthenticator from "../../support/web/SoftAuthenticator.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const RP_ID = "localhost"
@@ -17,7 +17,7 @@ const reasonOf = ({ json, status }: Seen) => [status, json.error?.reason]
 
 /** Gives each test a rate window of its own. */
 const resetRateWindows = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
 })
 
@@ -197,7 +197,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       assert.strictEqual(refused.status, 401, JSON.stringify(refused.json))
       // Requests without a session, or with a session too old to change sign-in methods.
       assert.strictEqual((yield* registration(browser(url))).error?.code, "unauthorized")
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* sql`UPDATE user_sessions SET created_at = now() - interval '2 hours' WHERE user_id = ${eve.id}`
       assert.strictEqual((yield* registration(eve.page)).error?.reason, "session_not_fresh")
       yield* sql`UPDATE user_sessions SET created_at = now() WHERE user_id = ${eve.id}`
@@ -223,7 +223,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a pass
       const remove = (page: Page) => page.request("POST", "/auth/passkey/delete-passkey", { body: { id } })
       assert.strictEqual((yield* remove(eve.page)).status, 401)
       assert.strictEqual((yield* remove(browser(url))).status, 401)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* sql`UPDATE user_sessions SET created_at = now() - interval '2 hours' WHERE user_id = ${pia.id}`
       assert.deepStrictEqual(reasonOf(yield* remove(pia.page)), [403, "session_not_fresh"])
       yield* sql`UPDATE user_sessions SET created_at = now() WHERE user_id = ${pia.id}`

@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { afterAll } from "vitest"
 import * as Provider from "../../dashboard/support/provider.ts"
 import { authenticator, browser, House, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const RACERS = 4
@@ -29,7 +29,7 @@ const signInAtProvider = Effect.fnUntraced(function* (url: string, person: Provi
 
 const member = Effect.gen(function* () {
   const { owner, url } = yield* House
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
   const operator = browser(url)
   yield* operator.signIn(owner)

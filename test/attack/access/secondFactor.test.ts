@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
@@ -7,6 +6,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as HeldWrites from "../../support/postgres/HeldWrites.ts"
 import { runToEnd } from "../../support/process/service.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const NEXT_PASSWORD = "another battery staple"
@@ -85,7 +85,7 @@ const command = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 
 /** Starts new rate windows by deleting the current ones. */
 const resetRateWindows = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`DELETE FROM rate_windows WHERE starts_with(bucket, 'sign-in/')`
 })
 
@@ -107,7 +107,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     assert.deepStrictEqual(reasonOf(lateReply), [401, "invalid_two_factor_cookie"])
 
     // Repeats the check for a link and for the command line; the trust is restored before each.
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const passwordChanges = [
       Effect.gen(function* () {
         const link = yield* operator.request("POST", `/v1/members/${id}/link`)
@@ -128,7 +128,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
     "a trusted browser needs the code again after the second factor was removed and set up again",
     function* () {
       const { email, enrol, id, page, trust } = yield* member
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const trusted = yield* trust
       assert.isTrue(yield* isTrusted(trusted, email, PASSWORD))
       const { status } = yield* page.request("POST", "/auth/two-factor/disable", { body: { password: PASSWORD } })
@@ -142,7 +142,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "120 seconds
   // threat: password-change
   it.effect("a password change stops a sign-in that is in progress", function* () {
     const { beginSignIn, email, factor, id } = yield* member
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const racing = yield* beginSignIn()
     // Holds the write of the session, which follows all checks.
     const heldWrites = yield* HeldWrites.hold("user_sessions", "INSERT")

@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { MAX_WRONG_CODES } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { randomBytes } from "node:crypto"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PATHS = [
   "/auth/sign-in/email",
@@ -216,7 +216,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     const second = yield* byKey("POST", `/v1/members/${id}/link`)
     assert.strictEqual((yield* useLink(url, first.json.url)).status, 400)
     // Two links that were made at the same moment.
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
         VALUES (${name}, ${`reset-password:${name}`}, ${id}, now() + interval '1 day', now(), now())`
     assert.strictEqual((yield* useLink(url, second.json.url)).status, 200)
@@ -285,7 +285,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     const invited = yield* byKey("POST", "/v1/members", dan)
     yield* useLink(url, invited.json.url)
     yield* byKey("DELETE", `/v1/members/${invited.json.member.id}`)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`UPDATE users SET operator = true WHERE id = ${invited.json.member.id}`
     for (const reply of [
       yield* bea.page.request("POST", "/v1/members", { body: dan }),
@@ -311,7 +311,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     const right = Effect.map(authenticator(json.totpURI), (code) => ({ body: { code } }))
     assert.strictEqual((yield* page.request("POST", "/auth/two-factor/verify-totp", yield* right)).status, 200)
 
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     let wrong = 0
     for (let address = 0; wrong < MAX_WRONG_CODES; address++) {
       const thief = browser(url, `10.77.0.${address}`)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import * as net from "node:net"
@@ -17,6 +16,7 @@ import * as Pathological from "../../support/mail/pathological.ts"
 import * as PathologicalAggregates from "../../support/mail/pathologicalAggregates.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Number of documents of each grammar. */
 const COUNT = 200
@@ -63,7 +63,7 @@ class Running extends Context.Service<
     Running,
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const [port, smtpPort, reportsPort, monitorPort] = yield* Effect.promise(() =>
         Promise.all([freePort(), freePort(), freePort(), freePort()]),
       )

@@ -1,10 +1,10 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import * as Layout from "@waybill/store/packed/Layout"
 import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as EmailSpan from "@waybill/store/search/EmailSpan"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
+import { type Sql } from "@waybill/store/postgres/Sql"
 
 /** Time between two messages; a million messages cover about a year. */
 export const STEP_MS = 30_000
@@ -42,12 +42,7 @@ const STATUS_NUMBER =
  * senders cover most of them, four in five subjects come from templates. Tags `spring` and `autumn` are both common and
  * never on one message; `rare`, `old@`, `complained`, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
  */
-export const write = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  account_id: string,
-  from: number,
-  to: number,
-) {
+export const write = Effect.fnUntraced(function* (sql: Sql, account_id: string, from: number, to: number) {
   for (let start = from; start < to; start += BATCH)
     yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to)))
   for (const table of [
@@ -62,7 +57,7 @@ export const write = Effect.fnUntraced(function* (
     yield* sql`VACUUM (ANALYZE) ${sql(table)}`
 })
 
-const writeBatch = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, from: number, to: number) {
+const writeBatch = Effect.fnUntraced(function* (sql: Sql, account_id: string, from: number, to: number) {
   const nths = Array.from({ length: to - from }, (_, i) => from + i)
   const list = nths.map((nth) => emailId(account_id, nth))
   yield* sql`

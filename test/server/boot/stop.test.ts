@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
@@ -10,6 +9,7 @@ import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const stopping = Effect.gen(function* () {
   const ends: Array<string> = []
@@ -76,7 +76,7 @@ describe("a stop", () => {
 layer(Database.layerFresh)("a stop", (it) => {
   it.effect("gives deliveries the time that other parts left over", function* () {
     const { stop } = yield* stopping
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Effect.orDie(sql`
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
         VALUES ('slow', 'acc', 'domain_check', 'slow', now(), true, '{}')`)

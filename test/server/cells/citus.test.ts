@@ -9,6 +9,7 @@ import * as Citus from "../../support/cells/citusDatabase.ts"
 import * as Senders from "../../support/cells/senders.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const { CITUS_URL } = Citus
 const { ACCEPTED, PATIENCE } = Senders
@@ -70,7 +71,7 @@ describe.skipIf(CITUS_URL === undefined)("cells on the nodes of a Citus cluster"
     () =>
       Effect.gen(function* () {
         const { first, nodes, second, sink } = yield* installation("away")
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const [lost] = nodes
         const address = yield* faultProxy(Redacted.make(`postgres://${lost.host}:${lost.port}/`))
         const moveNode = (host: string, from: number, port: number) =>

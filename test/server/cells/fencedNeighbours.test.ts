@@ -3,7 +3,6 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Directory from "@waybill/store/routing/Directory"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
-import { PgClient } from "@effect/sql-pg"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Clock, Duration, Effect, Exit, Fiber, Scope } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -13,6 +12,7 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import * as World from "../../support/world/World.ts"
 import { TIMEOUT } from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The contract says one second; a busy machine needs longer, and a wait for the move would take 20. */
 const WITHIN_MS = 5_000
@@ -52,7 +52,7 @@ const fence = Effect.fnUntraced(function* (account_id: string, to: string) {
 
 /** A moving account and another one in a cell. */
 const neighbours = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   if ((yield* (yield* Cells).names).length === 1) {
     yield* CellSchema.make("cell_b")
     yield* CellSchema.make("cell_c")

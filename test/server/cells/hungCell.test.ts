@@ -3,7 +3,6 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Leases from "@waybill/store/outbox/Leases"
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Fiber, Scope } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
@@ -11,6 +10,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as World from "../../support/world/World.ts"
 import { countIn, lockTables, senderIn } from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Locks tables of a cell until the returned effect runs. */
 const lockUntil = Effect.fnUntraced(function* (cell: string, ...tables: ReadonlyArray<string>) {
@@ -21,7 +21,7 @@ const lockUntil = Effect.fnUntraced(function* (cell: string, ...tables: Readonly
 
 layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
   it.effect("keeps nobody from taking over the work of a dead process in other cells", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { url } = yield* Database.Fresh
     yield* CellSchema.make("cell_b")
     const [dead] = yield* sql<Leases.Registration>`
@@ -45,7 +45,7 @@ layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
   })
 
   it.effect("delays domain reports of its own accounts only", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_c")
     for (const cell of ["public", "cell_c"]) {
       yield* senderIn(cell, "reports.test")
@@ -71,7 +71,7 @@ layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
   it.effect("is left out of rows that others have too", function* () {
     yield* CellSchema.make("cell_d")
     yield* senderIn("cell_d")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* lockUntil("cell_d", "accounts")
     const { missing, rows } = yield* Cells.rowsInTime(sql`SELECT FROM accounts`)
     assert.deepStrictEqual(missing, ["cell_d"])

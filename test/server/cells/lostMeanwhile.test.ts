@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as CellName from "@waybill/store/routing/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
@@ -10,6 +9,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { BO, CELLS, LEFT_OUT, TIMEOUT, lockTables, run, senderIn, suppress } from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const cellsWithMail = Effect.gen(function* () {
   for (const cell of CELLS.slice(1)) yield* CellSchema.make(cell)
@@ -65,7 +65,7 @@ layer(World.layer, { excludeTestServices: true })("work on a cell that is lost m
 
 layer(World.layer, { excludeTestServices: true })("a new account", (it) => {
   it.effect("gets no cell that does not answer", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_b")
     yield* sql`UPDATE cells SET made_at = now() - interval '1 minute'`
     yield* World.account()

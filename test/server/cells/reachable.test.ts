@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import type * as Users from "@waybill/store/users/Users"
@@ -6,6 +5,7 @@ import { Effect, Exit, Scope } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { BO, CELLS, LEFT_OUT, TIMEOUT, lockTables, memberOf, run, senderIn, suppress } from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(World.layer, { excludeTestServices: true })("commands beside a cell that does not answer", (it) => {
   it.effect(
@@ -102,7 +102,7 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
   )
 
   it.effect("name a cell that is lost in the middle of their work", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_d")
     yield* lockTables("cell_d", "webhooks")
     const { results, unreachable } = yield* ReachableCells.each(

@@ -9,6 +9,7 @@ import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 21)
@@ -93,7 +94,7 @@ describe("a real database", () => {
       const relayed = yield* World.verifiedDomain("relayed.test", yield* World.account())
       yield* World.verifiedDomain("as-the-instance.test")
       yield* World.send(relayed)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* CommandLine.typed("domains", "transport", "--account", relayed.account_id, relayed.name, "relay")
       const examined = yield* DatabaseExamination.examine(url)
       assert.isAtLeast(examined.version, 150_000)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -14,6 +13,7 @@ import { assert, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const ring = (text: string) => InstanceKey.find({ file: NOWHERE, text: Option.some(Redacted.make(text)) })
 
@@ -26,7 +26,7 @@ const look = Effect.gen(function* () {
 
 it.live("doctor, DKIM keys: a first key that cannot sign is broken, a second one is a warning", () =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     assert.strictEqual((yield* look).finding.status, "skipped")
     const from = yield* World.verifiedDomain("one.test")
     yield* World.addEd25519Key(from)

@@ -5,7 +5,6 @@ import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as Reporters from "@waybill/store/domainreports/Reporters"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -15,6 +14,7 @@ import * as World from "../../support/world/World.ts"
 import * as Smtp from "../smtp/support.ts"
 
 import * as Received from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => {
   it.effect("of each mailbox provider is verified and counted once", function* () {
@@ -120,7 +120,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => 
   it.effect("is one of a limited number for a day, and goes with its age or its domain", function* () {
     const acme = yield* Received.aDomain
     const removed = yield* Received.aDomain
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const now = Date.now()
     const heading = (nth: number, days = 0, verified = false) => ({
       kind: "dmarc" as const,

@@ -1,12 +1,12 @@
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Metric } from "effect"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import * as Mail from "../../support/mail/aggregateMail.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "../smtp/support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const DOMAIN = "bounces.waybill.test"
 const SIGNERS = [
@@ -68,7 +68,7 @@ let names = 0
 export const aDomain = Effect.suspend(() => World.verifiedDomain(`acme${names++}.test`))
 
 export const rowsInAll = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{ readonly rows: number }>`
     SELECT (SELECT count(*) FROM domain_reports) + (SELECT count(*) FROM dmarc_sources)
       + (SELECT count(*) FROM tls_results) AS rows`)

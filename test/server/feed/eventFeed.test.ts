@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
@@ -10,6 +9,7 @@ import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { largeRecipients } from "../../support/mail/largeMail.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World.layer))
 const NO_WAIT = Duration.zero
@@ -29,7 +29,7 @@ const otherNode = Effect.gen(function* () {
 })
 
 const positionsInLog = Effect.fnUntraced(function* (account_id: AccountId) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{ readonly position: bigint }>`
     SELECT position FROM events WHERE account_id = ${account_id} ORDER BY position`)
   return rows.map(({ position }) => position)
@@ -208,7 +208,7 @@ layer(Feeds, { excludeTestServices: true })("readers with concurrent writers", (
   it.effect(
     "see every event once and in order, whatever commits late or not at all",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const feed = yield* EventFeed.EventFeed
       const accounts = [id("AccountId"), id("AccountId"), id("AccountId")]
       const stores = [yield* EventStore, yield* otherNode, yield* otherNode]

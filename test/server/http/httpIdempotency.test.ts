@@ -237,7 +237,7 @@ layer(HttpWorld.layer({ allowedNetworks: ["127.0.0.0/8"] }), { excludeTestServic
       // Nobody is shown the keys that are stored.
       const keys = world.sql`SELECT key FROM idempotency_keys WHERE account_id = ${account} ORDER BY key`
       assert.strictEqual((yield* keys).length, 3)
-      yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, world.sql)
+      yield* Effect.provideService(ExpiredKeys.expire(), PgClient.PgClient, world.sql.driver)
       assert.deepStrictEqual(yield* keys, [{ key: "o" }])
       assert.strictEqual((yield* post("/v1/email/send", "o", EMAIL)).text, queued.text)
     })

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -7,6 +6,7 @@ import * as ReturnPathKeys from "../../../apps/server/src/installation/ReturnPat
 import { feedbackHeaders } from "../../../apps/server/src/worker/delivery/feedbackHeaders.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House } from "../signIn/house.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const DAY_MS = 86_400_000
 
@@ -86,7 +86,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
       return { status: response.status, json: JSON.parse(await response.text()) }
     })
     assert.deepStrictEqual([captured.status, captured.json.error.reason], [404, "email_not_captured"])
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`DELETE FROM content`
     for (const seen of [yield* raw(id), yield* page.request("GET", `/preview/emails/${id}`)]) {
       assert.deepStrictEqual([seen.status, seen.json.error.reason], [422, "content_expired"])
@@ -97,7 +97,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
   it.effect("say in a frame why they are refused, in words and not in JSON", function* () {
     const { page, send } = yield* owner
     const { url } = yield* House
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const id = yield* send("ana@example.org")
     const unknown = `msg_${"0".repeat(26)}`
     const cookie = `waybill.session_token=${page.jar.get("waybill.session_token")}`

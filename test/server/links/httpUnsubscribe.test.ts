@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type { EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -20,6 +19,7 @@ import { MIDDLE, StandingClock } from "../../support/WallClock.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const BASE = "https://mail.acme.test"
 const INSTANCE = InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(World.INSTANCE_KEY)) })
@@ -104,7 +104,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       assert.deepStrictEqual(yield* reasons(from.account_id), [])
       for (const _ of [1, 2]) assert.strictEqual((yield* request("POST", path)).status, 200)
       assert.deepStrictEqual(yield* reasons(from.account_id), [["ana@example.org", "unsubscribe"]])
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       // Kept as evidence; no endpoint shows the address of an actor that is the service.
       const addresses = yield* sql`
           SELECT meta ->> 'address' AS address FROM events

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -9,6 +8,7 @@ import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 
@@ -49,7 +49,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)))("stopped
   it.effect("stay cached while the database is unavailable, which is logged once", () =>
     Effect.gen(function* () {
       const logged: Array<unknown> = []
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const before = yield* stopped
       const { has } = Context.get(
         yield* Layer.build(StoppedLinks.layer).pipe(

@@ -1,14 +1,14 @@
-import { PgClient } from "@effect/sql-pg"
 import { Context, Layer } from "effect"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const AT = "2026-11-21T09:00:00.000Z"
 
 layer(Database.layerFresh)("tracking hosts", (it) => {
   it.effect("are the names of verified domains that resolve here, without the service's own", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const put = (name: string, verified: boolean, verified_at: string | null = AT) => sql`
         INSERT INTO domains (account_id, id, version, name, status, removed, record) VALUES
           ('acc', ${name}, 1, ${name}, 'verified', false, ${JSON.stringify({ verified_at, tracking_domain: { name, verified } })}::jsonb)`

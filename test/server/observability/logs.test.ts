@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Logger, Redacted, References } from "effect"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -6,6 +5,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Runs a program and returns its log lines. */
 const saidBy = (program: Effect.Effect<void>) =>
@@ -88,7 +88,7 @@ layer(World.layer, { excludeTestServices: true })("the logs", (it) => {
         Effect.promise(() => node.request("POST", path, { key, body }))
       const hook = yield* request("/v1/webhooks", { url: "https://hooks.example.org/x", events: ["email.queued"] })
       const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Secret of Ana", text: "Body of Ana" }
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* request("/v1/domains", { name: "acme.test" })
       yield* sql`UPDATE domains SET status = 'verified', record = jsonb_set(record, '{status}', '"verified"')`
       const sent = yield* request("/v1/email/send", mail)

@@ -1,6 +1,5 @@
 import * as PackedEvent from "@waybill/store/packed/PackedEvent"
 import * as PackedSql from "@waybill/store/packed/PackedSql"
-import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as Traces from "../../../apps/server/src/observability/Traces.ts"
@@ -11,6 +10,7 @@ import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const THEIR_TRACE = "0af7651916cd43dd8448eb211c80319c"
 
@@ -90,7 +90,7 @@ layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
       assert.isTrue(collector.headers().every((key) => key === "open sesame"))
 
       // The event log has the same correlation as the trace.
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const rows = yield* sql<PackedEvent.Row>`
           SELECT type, stream_id, event_id, ${PackedSql.columns(sql)} FROM events
           WHERE stream_id = ${sent.json.id} ORDER BY version`

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as StoreDatabase from "@waybill/store/database/Database"
@@ -18,6 +18,7 @@ import * as World from "../../support/world/World.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as Standby from "../../support/postgres/Standby.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const HANGS = Duration.seconds(120)
 const MAILS = 30
@@ -139,7 +140,7 @@ const furnish = (
 
 const events = (account_id: string) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const rows = yield* Effect.orDie(sql<{ id: string; position: number }>`
       SELECT event_id AS id, position::float8 AS position FROM events WHERE account_id = ${account_id} ORDER BY position`)
     return rows.map((row): Heard => ({ ...row }))
@@ -147,7 +148,7 @@ const events = (account_id: string) =>
 
 /** Waits until no row is due soon, and the followers have reached the end of the log. */
 const settled = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const waiting = sql<{ n: number }>`
     SELECT count(*)::int AS n FROM outbox
     WHERE kind = 'delivery' AND (lease_token IS NOT NULL OR available_at < now() + interval '10 seconds')`
@@ -172,7 +173,7 @@ const heardOut = Effect.fnUntraced(function* (account_id: string, reader: Return
 /** Checks every guarantee of the service on the remaining server. */
 const balanced = (account_id: string) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     for (const { accepted, mismatched, final, in_flight } of yield* Conservation.emails())
       assert.deepStrictEqual([final + in_flight, mismatched], [accepted, 0])
     for (const { missing, unexpected } of yield* Conservation.work())
@@ -197,7 +198,7 @@ const balanced = (account_id: string) =>
 
 const logged = (account_id: string) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const rows = yield* Effect.orDie(sql<{ id: string }>`
       SELECT id_of('msg', id) AS id FROM email_log WHERE account_id = id_key(${account_id})`)
     return rows.map(({ id }) => id)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import * as ConnectionPooler from "@waybill/store/database/ConnectionPooler"
 import { Cause, Effect, Exit, Redacted } from "effect"
@@ -10,6 +9,7 @@ import * as PgBouncer from "../../support/postgres/PgBouncer.ts"
 import { freePort } from "../../support/process/service.ts"
 import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const NAMES = Object.keys(StoreDatabase.SESSION)
 const MAILS = 100
@@ -21,7 +21,7 @@ const STATEMENTS = DocCommands.lines("docs/scaling.md", "ALTER ROLE")
 /** Set for the role on this database only, since others share the role. */
 const giveToRole = (is: "set" | "reset") =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { name: database } = yield* Database.Fresh
     for (const statement of STATEMENTS) {
       const here = statement.replace(/^ALTER ROLE waybill /u, `ALTER ROLE CURRENT_USER IN DATABASE ${database} `)

@@ -1,5 +1,4 @@
 import * as PackedSql from "@waybill/store/packed/PackedSql"
-import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Fiber } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -7,6 +6,7 @@ import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const SLOW = 120_000
 const TIMEOUT_SECONDS = 2
@@ -32,7 +32,7 @@ const service = Effect.gen(function* () {
       ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     })
   const isSending = Effect.map(send("probe"), ({ status }) => status === 200)
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const accepted = Effect.map(
     sql<{ readonly subject: string }>`
       SELECT ${PackedSql.field(sql, "", "EmailQueued", "subject")} AS subject FROM events WHERE account_id = ${account_id} AND type = 'EmailQueued'`,

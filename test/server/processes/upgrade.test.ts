@@ -1,6 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Migrations from "@waybill/store/database/Migrations"
-import { PgClient } from "@effect/sql-pg"
 import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
@@ -10,6 +9,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MAILS = 100
 
@@ -69,7 +69,7 @@ layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
     "refuses what the event of a new kind needs while an older node runs",
     function* () {
       const { url } = yield* Database.Fresh
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const kinds = DomainEvent.EVENT_KINDS.filter((kind) => !kind.startsWith("SuppressionAdded"))
       yield* sql`INSERT INTO nodes (id, release, kinds, beat_at)
           VALUES ('node_old', '0.0.9', ${kinds}::text[], now() + interval '1 hour')`

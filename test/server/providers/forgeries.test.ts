@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Layer } from "effect"
 import { createHmac, createSign, generateKeyPairSync } from "node:crypto"
 import * as AccessToken from "../../../apps/server/src/providers/AccessToken.ts"
@@ -8,6 +7,7 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Amazon from "./amazon.ts"
 import * as Calls from "./calls.ts"
 import { makeHook, SECRETS, setUp } from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MINUTE_MS = 60_000
 const world = HttpWorld.layer({ zones: Amazon.ZONES }).pipe(Layer.provide(Amazon.layer))
@@ -201,7 +201,7 @@ layer(world, { excludeTestServices: true, timeout: "120 seconds" })("forged call
     it.effect(`${provider}: are refused if the secret of the hook is lost`, function* () {
       const { mail } = yield* setUp()
       const { id, send } = yield* makeHook(provider)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* sql`DELETE FROM secrets WHERE id = ${id}`
       const message = yield* mail(`lost-${provider}@example.org`)
       const body = Calls.BODIES[provider](message.about("bounced"))

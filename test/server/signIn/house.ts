@@ -35,7 +35,10 @@ export class House extends Context.Service<
     readonly another: Effect.Effect<Node>
   }
 >()("test/House") {
-  static readonly layerWith = (more: Readonly<Record<string, string>>, fresh = freshDatabase) =>
+  static readonly layerWith = (
+    more: Readonly<Record<string, string>>,
+    fresh: Layer.Layer<Database.Fresh, unknown> = freshDatabase,
+  ) =>
     Layer.unwrap(
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh

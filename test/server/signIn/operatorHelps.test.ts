@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { Effect, Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -7,6 +6,7 @@ import * as World from "../../support/world/World.ts"
 import { lockTables } from "../cells/support.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Runs the command line on the database of the service. */
 const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
@@ -18,7 +18,7 @@ const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 
 /** A link to set a password, with a token that the test knows; the service shows it to nobody again. */
 const linkOf = Effect.fnUntraced(function* (url: string, id: string, token: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
     VALUES (${token}, ${`reset-password:${token}`}, ${id}, now() + interval '1 day', now(), now())`
   return `${url}/welcome#${token}`
@@ -67,7 +67,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       const next_code = yield* setUp(page)
       const { id } = (yield* page.request("GET", "/v1/session")).json.actor
       // A passkey that no browser can use, which is enough to be removed.
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* sql`INSERT INTO user_passkeys
         (id, user_id, name, public_key, credential_id, counter, device_type, backed_up, created_at)
         VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`

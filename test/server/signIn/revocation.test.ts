@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Users from "@waybill/store/users/Users"
 import { Clock, Effect, Redacted } from "effect"
 import { asService } from "../../support/cells/testCell.ts"
@@ -6,6 +6,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House, tokenOf } from "./house.ts"
 import { underWay, type Credential } from "./underWay.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** One second by the contract, and half a second more on a busy machine. */
 const WITHIN_MS = 1_500
@@ -17,7 +18,7 @@ interface Case {
   /** Whose work is under way. */
   readonly credential: Credential
   /** Ends the credential on the first node. */
-  readonly end: Effect.Effect<unknown, never, PgClient.PgClient>
+  readonly end: Effect.Effect<unknown, unknown, PgClient.PgClient>
   readonly refusal: readonly [status: number, message: RegExp]
   /** Work that goes on. */
   readonly keeps?: ReadonlyArray<string>
@@ -74,7 +75,7 @@ const signedIn = (
   })
 
 // threat: revoked-access
-const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient.PgClient>>> = {
+const CASES: Readonly<Record<string, Effect.Effect<Case, unknown, House | PgClient.PgClient>>> = {
   "a key that is revoked": keyed(
     (owner, id) => owner.request("DELETE", `/v1/api-keys/${id}`),
     /^This API key has been revoked\.$/u,
@@ -82,7 +83,7 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
   "a key that expires": keyed(
     (_, id) =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         // A key cannot be created with an expiry in the past, so it is changed in the table. The first account has it.
         yield* asService(Effect.orDie(sql`UPDATE api_keys SET expires_at = now() WHERE id = ${id}`))
       }),
@@ -118,7 +119,7 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, never, House | PgClient
   ),
   "a session that expires": signedIn(({ id }) =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(sql`UPDATE user_sessions SET expires_at = now() WHERE user_id = ${id}`)
     }),
   ),

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import * as Users from "@waybill/store/users/Users"
@@ -6,6 +5,7 @@ import { Effect } from "effect"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 
@@ -39,7 +39,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("keeps the newest sessions of a user only, however often they sign in", function* () {
     const { page } = yield* owner
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { json } = yield* page.request("GET", "/v1/session")
     const user_id = json.actor.id as string
     yield* Effect.orDie(sql`
@@ -104,7 +104,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("has at least the rate limit that an operator granted to its account", function* () {
     const { page } = yield* owner
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const limits = Effect.all(
       ["/v1/email/logs?limit=1", "/v1/account"].map((path) =>
         Effect.map(page.request("GET", path), ({ headers }) => Number(headers.get("x-ratelimit-limit"))),
@@ -119,7 +119,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("is refused beyond its rate limit, until the window ends", function* () {
     const { page } = yield* owner
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { id } = (yield* page.request("GET", "/v1/session")).json.actor
     // The window that these requests count in is that of the test.
     yield* page.request("GET", "/v1/account")
@@ -140,7 +140,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("refuses an invitation that has expired, until an owner makes another link", function* () {
     const { house, page } = yield* owner
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const invited = yield* page.request("POST", "/v1/members", { body: { email: "late@example.org", role: "viewer" } })
     const late = browser(house.url)
     const ownerOf = (token: string) => late.request("POST", "/auth/link-owner", { body: { token } })
@@ -296,7 +296,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     const { id } = (yield* page.request("GET", "/v1/session")).json.actor
     const less = yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
     assert.deepStrictEqual([less.status, less.json.error.reason], [422, "last_owner"])
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     // An operator cannot be removed, and an account has its first owner from the installation.
     yield* sql`UPDATE users SET operator = false WHERE id = ${id}`
     const gone = yield* page.request("DELETE", `/v1/members/${id}`)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as ReportParts from "@waybill/mail/report/ReportParts"
 import * as Report from "@waybill/mail/incoming/Report"
@@ -12,6 +11,7 @@ import * as OutgoingMessages from "../../../apps/server/src/worker/delivery/Outg
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const KEY = Buffer.alloc(32, 9)
 const OLD_KEY = Buffer.alloc(32, 8)
@@ -223,7 +223,7 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
       const { sender } = yield* Smtp.customer()
       const to = ["eve@shared.test", "ceo@shared.test"].map((address) => ({ address }))
       const ref = yield* World.send(sender, { to })
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(sql`
         UPDATE outbox SET lease_token = 'x', lease_owner = 'x', lease_until = now() + interval '1 minute'
         WHERE id = ${ref.stream_id}`)

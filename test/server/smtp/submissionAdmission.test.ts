@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
 import type { SendMailOptions } from "nodemailer"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Smtp from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const mail = (customer: Smtp.Customer): SendMailOptions => ({
   from: `hi@${customer.domain}`,
@@ -17,7 +17,7 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
   it.effect("messages per minute, and accepts more in the next minute", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`INSERT INTO rate_windows (bucket, window_start, count)
         SELECT ${`${acme.keyId}/send`}, date_trunc('minute', statement_timestamp()), 999`
     const client = yield* Smtp.raw(port)
@@ -41,7 +41,7 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
     it.effect(`a key that is ${name}`, function* () {
       const port = yield* Smtp.submission()
       const acme = yield* Smtp.customer(key)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       // A key cannot be created with an expiry in the past, so it is changed in the table.
       if (name === "expired")
         yield* sql`UPDATE api_keys SET expires_at = statement_timestamp() - interval '1 second' WHERE id = ${acme.keyId}`
@@ -87,7 +87,7 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
     assert.match(replies[4] ?? "", /^535 5\.7\.8 /u)
     assert.match(replies[5] ?? "", /^421 4\.7\.0 Too many failed logins on this connection/u)
     yield* Effect.promise(() => client.untilClosed())
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`INSERT INTO rate_windows (bucket, window_start, count)
         SELECT 'ip/127.0.0.1', date_trunc('minute', statement_timestamp()), 120
         ON CONFLICT (bucket, window_start) DO UPDATE SET count = 120`

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -10,6 +9,7 @@ import type { SendMailOptions } from "nodemailer"
 import { assert, layer } from "../../support/effectTest.ts"
 import { layerFromMiddle } from "../../support/WallClock.ts"
 import * as Smtp from "./support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const mail = (customer: Smtp.Customer, over: SendMailOptions = {}): SendMailOptions => ({
   from: `hi@${customer.domain}`,
@@ -227,7 +227,7 @@ const bomb = (customer: Smtp.Customer, rest: string): SendMailOptions => ({
 const aboveQuota = Effect.gen(function* () {
   const port = yield* Smtp.submission()
   const acme = yield* Smtp.customer({ plan: "free" })
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const month = Timestamp.fromMillis(yield* Clock.currentTimeMillis).slice(0, 7)
   // As after 2,999 messages, which would take minutes to send.
   yield* sql`INSERT INTO monthly_usage (account_id, month, accepted) VALUES (${acme.account_id}, ${month}, 2999)`

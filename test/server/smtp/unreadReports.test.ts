@@ -26,6 +26,7 @@ import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Smtp from "./support.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** A bounce that takes a tenth of a second to parse, a hundred times the limit of `Hurried`. */
 const bounceOf = (address: string, text = "") =>
@@ -93,7 +94,7 @@ const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) 
 
 /** Rows that take capacity and are not reports. */
 const fill = Effect.fnUntraced(function* (account_id: string, rows: number, size_bytes: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* Effect.orDie(sql`
     INSERT INTO unread_reports (account_id, id, email_id, recipient_index, address, reason, size_bytes, bytes)
     SELECT ${account_id}, 'rep_' || n, 'msg_0', 0, '192.0.2.1', 'memory', ${size_bytes}::int, ''
@@ -168,7 +169,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
     const before = (yield* UnreadReports.list()).rows.reduce((sum, { size_bytes }) => sum + size_bytes, 0)
     // Capacity for one more.
     yield* fill("acc_other", 1, UnreadReports.MAX_UNREAD_BYTES - before - bytes.length)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const many = <A, E>(effect: Effect.Effect<A, E, PgClient.PgClient>) =>
       Effect.forEach(Array.from({ length: 8 }), () => Effect.result(effect), { concurrency: "unbounded" })
     // Opens the connections, so that the transactions below overlap.
@@ -205,7 +206,7 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a repor
 
   it.effect(`is removed after ${UnreadReports.KEPT_DAYS} days`, () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const ref = yield* Smtp.delivered("ana@example.org")
       const old = yield* keptFor(ref)
       const young = yield* keptFor(ref)

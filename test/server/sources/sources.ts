@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import * as Network from "@waybill/mail/dns/Network"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
@@ -12,6 +11,7 @@ import { TestClock } from "effect/testing"
 import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
 import { directTransport, type pair } from "../../mail/smtp/mxPair.ts"
 import { outgoing, PATIENT } from "../../mail/transport/outgoing.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 type Servers = Effect.Success<ReturnType<typeof pair>>
 
@@ -23,7 +23,7 @@ export const ana = ["ana@acme.test"]
 
 /** Empties the tables and sets the test clock to the first day. */
 export const clear = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* Effect.orDie(sql`TRUNCATE source_pools, warm_up_plans, source_counts CASCADE`)
   yield* TestClock.setTime(0)
 })

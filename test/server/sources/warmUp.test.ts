@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourceCounts from "@waybill/store/sources/SourceCounts"
@@ -12,6 +11,7 @@ import { short } from "../../mail/transport/outgoing.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { add, ana, clear, ONE, repeat, TWO, worker } from "./sources.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Database.layerFresh)("direct delivery by a warm-up plan", (it) => {
   it.effect("keeps a plan's numbers exactly over several workers, and sends more on the next day", function* () {
@@ -140,7 +140,7 @@ layer(Database.layerFresh)("direct delivery by a warm-up plan", (it) => {
 
   it.effect("waits while the counts cannot be read, and keeps the last configuration", function* () {
     yield* clear
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* add(ONE, { plan: { name: "tiny", days: [{ "*": 5 }] } })
     const servers = yield* pair({})
     const { send, sources } = yield* worker(servers)

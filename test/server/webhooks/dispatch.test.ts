@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
@@ -9,6 +8,7 @@ import { Webhook as SvixWebhook } from "svix"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh
@@ -111,7 +111,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
     verify(during, endpoint.secret)
     verify(during, next.secret)
 
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Effect.orDie(sql`
         UPDATE webhooks SET signing = jsonb_set(signing, '{previous,0,until}', to_jsonb('2020-01-01T00:00:00.000Z'::text))
         WHERE id = ${endpoint.webhook_id}`)
@@ -126,7 +126,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
   // threat: forged-calls
   it.effect("is never made unsigned, and the attempt has the reason", function* () {
     yield* working({ nextAt: Webhooks.never })
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const receiver = yield* Receiver.listen()
     for (const sealed of [true, false]) {
       const endpoint = yield* Webhooks.create(receiver.url, { sealed })

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
@@ -14,6 +13,7 @@ import { Webhook as SvixWebhook } from "svix"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh
@@ -119,7 +119,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
   })
 
   it.effect("is disabled after five days without a success", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const store = yield* EventStore
     // Two workers, one after the other, since each checks a webhook once a minute.
     const failsAfter = Effect.fnUntraced(function* (days: number) {
@@ -155,7 +155,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook that fails", (it) =
   })
 
   it.effect("stays enabled if a call succeeded within five days", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const receiver = yield* Receiver.listen({ answer: (_, nth) => ({ status: nth === 1 ? 200 : 500 }) })
     const endpoint = yield* Webhooks.create(receiver.url)
     yield* Effect.orDie(sql`

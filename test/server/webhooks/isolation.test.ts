@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -6,6 +5,7 @@ import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const EVENTS = 120
 
@@ -13,7 +13,7 @@ layer(World.layer, { excludeTestServices: true })("an endpoint that hangs", (it)
   it.effect(
     "keeps nobody else waiting, and its own backlog is set aside uncounted",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const account_id = id("AccountId")
       const hanging = yield* Receiver.listen({ answer: () => "hang" })
       const healthy = yield* Receiver.listen()

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -14,6 +13,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url))
 
@@ -31,7 +31,7 @@ const attempt = (status: number): WebhookDeliveries.Attempt => ({
 
 /** Lets processes that hold the row die so many times, and returns the pause in seconds after each. */
 const lose = Effect.fnUntraced(function* (id: string, times: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const paused: Array<number | undefined> = []
   for (let n = 0; n < times; n++) {
     yield* Effect.orDie(sql`
@@ -52,7 +52,7 @@ const claim = (owner: string, token: string) =>
 
 layer(World.layer, { excludeTestServices: true })("a result", (it) => {
   it.effect("is dropped if its lease has passed on, and the new holder's is kept", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook")
     yield* Webhooks.acceptEmail(endpoint.account_id)
     const [first] = (yield* claim("prc_1", "one")).rows
@@ -83,7 +83,7 @@ layer(World.layer, { excludeTestServices: true })("a result", (it) => {
 
 layer(World.layer, { excludeTestServices: true })("a webhook that was deleted while its calls failed", (it) => {
   it.effect("leaves no deliveries behind, also if a call was in flight, and the audit passes", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const [kept, deleted] = [
       yield* Webhooks.create("http://127.0.0.1:9/kept"),
       yield* Webhooks.create("http://127.0.0.1:9/deleted"),
@@ -203,7 +203,7 @@ layer(World.layer, { excludeTestServices: true })("a node that is killed during 
     const all = yield* Webhooks.deliveries(endpoint)
     const delivered = all.filter(({ status }) => status === "delivered").length
     assert.strictEqual(delivered, receiver.calls.length)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const [left] = yield* Effect.orDie(sql<{ readonly leased: number; readonly rows: number }>`
         SELECT count(*)::int AS rows, count(lease_token)::int AS leased FROM outbox WHERE stream_id = ${endpoint.webhook_id}`)
     assert.deepStrictEqual(left, { rows: CALLS - delivered, leased: 0 })

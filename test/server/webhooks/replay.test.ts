@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -16,6 +15,7 @@ import { id } from "../../support/history.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh
@@ -167,7 +167,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   })
 
   it.effect("of a range continues where it ended, also within one instant", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account_id = id("AccountId")
     const emails = yield* Effect.forEach([1, 2, 3, 4], () => Webhooks.acceptEmail(account_id))
     yield* Effect.orDie(sql`UPDATE events SET recorded_at = '2026-01-01T00:00:00Z' WHERE account_id = ${account_id}`)
@@ -186,7 +186,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   })
 
   it.effect("sends earlier events in the current format, and so does the audit", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const endpoint = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
     yield* Webhooks.acceptEmail(endpoint.account_id)
     const { upcast } = Upcast.make({
@@ -208,7 +208,7 @@ layer(World.layer, { excludeTestServices: true })("a replay", (it) => {
   })
 
   it.effect("keeps the last 32 attempts, and the answers of the newest ones", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* working({ nextAt: (now, attempts) => (attempts > 33 ? null : Webhooks.retrySoon(now, 1)) })
     const receiver = yield* Receiver.listen({
       answer: (_, nth) => ({ status: 500, body: `${nth} ${"x".repeat(4_000)}` }),

@@ -18,10 +18,11 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, queued } from "../../support/history.ts"
 import * as WallClock from "../../support/WallClock.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Claims a row whose work never ends. */
 const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* Effect.orDie(sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
     VALUES (${id}, 'acc', 'delivery', ${id}, now(), true, '{}', 'mine', now() + interval '1 minute', 'prc_1')`)
@@ -129,7 +130,7 @@ layer(OneConnection)("work under a lease", (it) => {
 
   it.effect("is not started if its lease is lost during preparation", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const prepared = yield* Latch.make()
       const begun: Array<boolean> = []
       const processes = Processes.of({

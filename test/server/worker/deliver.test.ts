@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/domain/Domain"
 import * as Email from "@waybill/domain/email/Email"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -14,6 +13,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 
@@ -29,7 +29,7 @@ const relayed = Effect.fnUntraced(function* (
 })
 
 const rowOf = Effect.fnUntraced(function* (ref: World.MessageRef) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{
     readonly ready: boolean
     readonly lease_token: string | null
@@ -51,7 +51,7 @@ const showEd25519 = Effect.fnUntraced(function* (from: World.SendingDomain) {
 
 /** Lets processes that hold the row die so many times, and then makes the row due. */
 const lose = Effect.fnUntraced(function* (ref: World.MessageRef, times: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const paused: Array<number> = []
   for (let n = 0; n < times; n++) {
     yield* Effect.orDie(sql`
@@ -215,7 +215,7 @@ layer(World.layer, { excludeTestServices: true })("a worker", (it) => {
     const server = yield* relayed()
     const from = yield* World.verifiedDomain()
     yield* showEd25519(from)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Effect.orDie(sql`DELETE FROM secrets WHERE id = ${from.domain_id} AND purpose = 'dkim:wbe1'`)
     yield* World.settled(yield* World.send(from))
     const mail = server.mails[0]?.bytes.toString() ?? ""

@@ -7,6 +7,7 @@ import { Effect, Latch, Layer, type Scope } from "effect"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>) =>
   it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 60_000)
@@ -134,7 +135,7 @@ describe("a process that was taken for dead and returns", { concurrent: true }, 
   fresh(
     "frees itself what its heir has died of, and the log tells of the attempt",
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { answer, kick, room, state } = yield* away
       const ref = yield* World.send(yield* World.verifiedDomain())
       yield* Effect.andThen(room.open, answer.open)
@@ -159,7 +160,7 @@ describe("a lease that has run out", { concurrent: true }, () => {
   fresh(
     "is its holder's again when that was quicker than who found it",
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(sql`
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until, lease_owner)
         SELECT id, 'a', 'webhook', id, now(), true, '{}', 'token', now() - interval '1 minute', 'prc_1'

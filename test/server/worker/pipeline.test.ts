@@ -12,6 +12,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
 /** Time limit of waiting. */
@@ -30,7 +31,7 @@ const worker = Effect.fnUntraced(function* (
 })
 
 const leased = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   return yield* Effect.orDie(sql<{ readonly id: string; readonly token: string }>`
     SELECT id, lease_token AS token FROM outbox WHERE lease_token IS NOT NULL`)
 })
@@ -54,7 +55,7 @@ describe("a pipeline", () => {
   fresh(
     "gives back at once what it holds by a claim whose answer was lost",
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { url } = yield* Database.Fresh
       const server = yield* SmtpServer.listen()
       const ref = yield* World.send(yield* World.verifiedDomain())
@@ -168,7 +169,7 @@ describe("a pipeline", () => {
       const ref = yield* World.send(yield* World.verifiedDomain())
       yield* Effect.promise(() => there)
       // Another process has taken this worker for dead and holds the row.
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(
         sql`UPDATE outbox SET lease_token = 'another', lease_owner = 'prc_other' WHERE id = ${ref.stream_id}`,
       )
@@ -259,7 +260,7 @@ describe("a pipeline", () => {
     Effect.gen(function* () {
       const server = yield* SmtpServer.listen()
       const ref = yield* World.send(yield* World.verifiedDomain())
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(sql`DELETE FROM graphile_worker._private_jobs`)
       yield* worker(server)
       yield* World.settled(ref)

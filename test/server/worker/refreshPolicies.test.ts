@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
@@ -6,6 +5,7 @@ import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refres
 import { assert, layer } from "../../support/effectTest.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const TEXT = "version: STSv1\nmode: enforce\nmx: mx2.acme.test\nmax_age: 604800\n"
 const before = { mode: "enforce", mx: ["mx1.acme.test"], max_age_ms: 604_800_000 } as const
@@ -17,7 +17,7 @@ const keep = Effect.fnUntraced(function* (
   used = "1 hour",
   max_age_ms = before.max_age_ms,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { put } = yield* MtaStsPolicies.policyStore
   const expires_at = (yield* Clock.currentTimeMillis) + max_age_ms
   yield* put(domain, { id: "1", policy: { ...before, max_age_ms }, expires_at })
@@ -27,7 +27,7 @@ const keep = Effect.fnUntraced(function* (
 })
 
 const held = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{ readonly domain: string; readonly mx: string; readonly left: number }>`
     SELECT domain, policy -> 'mx' ->> 0 AS mx, round(extract(epoch FROM expires_at - now()) / 86400)::int AS left
     FROM mta_sts_policies ORDER BY domain`)

@@ -6,6 +6,7 @@ import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Time limit of waiting. */
 const HANGS = Duration.seconds(60)
@@ -45,7 +46,7 @@ const tellWhatWasRead = Effect.flatMap(PgClient.PgClient, (sql) =>
 
 /** Returns the rows read from the outbox by sequential scans and by indexes. */
 const readOfOutbox = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const [read = { scans: 0, rows: 0 }] = yield* Effect.orDie(sql<Scans>`
     SELECT seq_scan::int AS scans, (SELECT sum(idx_tup_read)::int FROM pg_stat_user_indexes WHERE relname = 'outbox') AS rows
     FROM pg_stat_user_tables WHERE relname = 'outbox'`)
@@ -72,7 +73,7 @@ describe("a pipeline", () => {
     "sends scheduled mail on time with 200,000 waiting rows, without reading them",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const server = yield* SmtpServer.listen()
         const from = yield* World.verifiedDomain()
         const { url } = yield* Database.Fresh

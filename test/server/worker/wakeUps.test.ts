@@ -1,13 +1,13 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MAILS = 400
 
 const jobs = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const [found = { n: 0 }] = yield* Effect.orDie(sql<{ readonly n: number }>`
     SELECT count(*)::int AS n FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`)
   return found.n
@@ -15,7 +15,7 @@ const jobs = Effect.gen(function* () {
 
 layer(World.layer, { excludeTestServices: true })("a wake-up of the delivery pipeline", (it) => {
   it.effect("is sent once for all messages of a commit, and not for scheduled ones", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const from = yield* World.verifiedDomain()
     const tomorrow = Timestamp.fromMillis((yield* Clock.currentTimeMillis) + Timestamp.DAY)
     yield* Effect.forEach(Array.from({ length: 20 }), () => World.send(from, { scheduled_at: tomorrow }))

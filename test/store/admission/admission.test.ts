@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -16,6 +15,8 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as WallClock from "../../support/WallClock.ts"
 import { account, key, revoke } from "./admissionKeys.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** A second node with a pool and a memory of its own. */
 class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test/OtherNode") {
@@ -128,7 +129,7 @@ layer(World, { excludeTestServices: true })("admission", (it) => {
   })
 
   it.effect("stops counting a window known to be exhausted", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { hash, id } = yield* key(yield* account)
     yield* Effect.forEach(Array.from({ length: 300 }), () => admit(request(hash, "logs")), { concurrency: 1 })
     const rows = yield* sql<{ readonly count: number }>`SELECT count FROM rate_windows WHERE bucket = ${`${id}/logs`}`
@@ -183,14 +184,14 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
   })
 
   it.effect("is refused after its revocation while earlier statements are still under way", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const created = yield* key(yield* account)
     const admission = Effect.forkChild(admit(request(created.hash, "send", "192.0.2.99")), { startImmediately: true })
     yield* Fiber.join(yield* admission)
     const asked = yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SELECT 1 FROM rate_windows WHERE bucket = ${`${created.id}/send`} FOR UPDATE`
-        const before: Array<Fiber.Fiber<Verdict>> = []
+        const before: Array<Fiber.Fiber<Verdict, StoreUnavailable>> = []
         // Only of this database: the server has others with waits of their own.
         const waits = sql<{ n: number }>`
             SELECT count(*)::int AS n FROM pg_stat_activity
@@ -253,7 +254,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
   })
 
   it.effect("with a damaged network refuses only its own requests", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const [damaged, sound] = [yield* key(yield* account), yield* key(yield* account)]
     // No request or event can contain this; a row edited by hand can.
     yield* sql`UPDATE api_keys SET allowed_ips = '{10.0.0.0/99,1:::2}' WHERE hash = ${damaged.hash}`
@@ -262,7 +263,7 @@ layer(World, { excludeTestServices: true })("a key", (it) => {
   })
 
   it.effect("gets its last use written in batches", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const uses = yield* KeyUses
     const { account_id, hash, id } = yield* key(yield* account)
     const lastUse = sql<{
@@ -335,7 +336,7 @@ layer(World, { excludeTestServices: true })("a client without a valid key", (it)
 
 layer(Database.layerFresh, { excludeTestServices: true })("the admission statement", (it) => {
   it.effect("finds keys and accounts by their indexes", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`INSERT INTO accounts SELECT 'acc_' || n, 1, 'free', '{}' FROM generate_series(1, 20000) n`
     yield* sql`INSERT INTO api_keys SELECT 'acc_' || n, 'key_' || n, 1, encode(sha256(n::text::bytea), 'hex'),
         '{}', NULL, '{}', NULL, NULL, '{}' FROM generate_series(1, 20000) n`

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const window_ms = Date.UTC(2026, 10, 21, 12, 0, 0)
 const exhausted = (at_ms: number, limit = 60): RateWindows.ExhaustedWindow => ({
@@ -67,7 +67,7 @@ describe("a client's address", () => {
 
 layer(DatabaseClock.layer, { excludeTestServices: true })("the sweep of rate windows", (it) => {
   it.effect("removes ended windows only", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`INSERT INTO rate_windows SELECT 'key_' || n, date_trunc('minute', statement_timestamp()) - n * interval '1 minute', 1
         FROM generate_series(0, 20) n`
     const removed = yield* RateWindows.sweep()

@@ -7,6 +7,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const NODES = 3
 const PARALLEL = 100
@@ -58,7 +59,7 @@ layer(DatabaseClock.layer, { excludeTestServices: true })("sign-in tries", (it) 
   })
 
   it.effect("use the code of a time step once on all nodes, and no older one after it", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const id = Id.UserId.make("usr_00000000000000000000000001")
     yield* Users.create({ id, email: "ana@example.org", name: "Ana", operator: false, created_at: at })
     yield* sql`INSERT INTO user_two_factors (id, user_id, secret, backup_codes) VALUES ('f', ${id}, 's', 'b')`
@@ -74,7 +75,7 @@ layer(DatabaseClock.layer, { excludeTestServices: true })("sign-in tries", (it) 
   it.effect(
     "use each count of a passkey once, on all nodes together, and zero of those that do not count",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const id = Id.UserId.make("usr_00000000000000000000000002")
       yield* Users.create({ id, email: "bob@example.org", name: "Bob", operator: false, created_at: at })
       for (const name of ["counts", "counts-not"])

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Cells } from "@waybill/store/routing/Cells"
@@ -14,6 +13,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 
@@ -39,7 +39,7 @@ const positionsOf = (account_id: AccountId) =>
 
 const countedMails = (account_id: AccountId) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
     const [row] = yield* sql<{ readonly count: number }>`
       SELECT coalesce(sum(count), 0)::int AS count FROM email_stats
@@ -51,7 +51,7 @@ const rowsIn = (cell: string, account_id: AccountId) =>
   inCell(
     cell,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const [row] = yield* sql<{ readonly count: number }>`
         SELECT count(*)::int AS count FROM events WHERE account_id = ${account_id}`
       return row?.count ?? 0
@@ -139,7 +139,7 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
   // threat: moved-accounts
   it.effect("that is killed in its last step is continued", function* () {
     yield* CellSchema.make("cell_h")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account = yield* World.account()
     yield* sendMail(account)
     const report = (line: string) => (line.startsWith("waiting") ? Effect.die("killed") : Effect.void)
@@ -158,7 +158,7 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
     yield* CellSchema.make("cell_f")
     const account = yield* World.account()
     for (let nth = 0; nth < 60; nth++) yield* sendMail(account)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { count: rows } = (yield* sql<{ readonly count: number }>`
       SELECT ((SELECT count(*) FROM events WHERE account_id = ${account}) +
         (SELECT count(*) FROM content WHERE account_id = ${account}) + (SELECT count(*) FROM outbox WHERE account_id = ${account})
@@ -193,7 +193,7 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
 
   it.effect("is refused for an account or a cell that is unknown, full, or the same", function* () {
     yield* CellSchema.make("cell_e")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account = yield* World.account()
     const refusal = (id: AccountId, to: string) =>
       Effect.map(Effect.flip(AccountMove.move(id, to, ALONE)), ({ message }) => message)

@@ -8,6 +8,7 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Deferred, Duration, Effect, Fiber } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The only process is the one that moves. */
 const ALONE = { noticedAfter: Duration.millis(100) }
@@ -56,7 +57,7 @@ layer(World.layer, { excludeTestServices: true })("a write beside the log", (it)
   })
 
   it.effect("is refused in the cell that its account has left, and then made in the other one", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_c")
     const account_id = yield* World.account()
     yield* AccountMove.move(account_id, "cell_c", ALONE)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { splitStatements } from "@waybill/store/postgres/splitStatements"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -9,6 +8,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { assert, describe, it as test, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 
@@ -26,7 +26,7 @@ const folderWith = (name: string, text: string) =>
 
 /** Schemas whose table has a column, in alphabetical order. */
 const schemasWith = Effect.fnUntraced(function* (table: string, column: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* sql<{ readonly table_schema: string }>`
     SELECT table_schema FROM information_schema.columns WHERE table_name = ${table} AND column_name = ${column} ORDER BY 1`
   return rows.map(({ table_schema }) => table_schema)
@@ -34,7 +34,7 @@ const schemasWith = Effect.fnUntraced(function* (table: string, column: string) 
 
 layer(Store, { excludeTestServices: true })("migrations of cells", (it) => {
   it.effect("are applied in every cell, or in none", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { url } = yield* Database.Fresh
     yield* CellSchema.make("cell_b")
     yield* CellSchema.make("cell_c")
@@ -62,7 +62,7 @@ UPDATE cells SET made_at = made_at;`
   })
 
   it.effect("of home tables are applied once", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { url } = yield* Database.Fresh
     yield* sql`DELETE FROM schema_migrations WHERE name >= '9001'`
     yield* CellSchema.make("cell_d")

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Admission } from "@waybill/store/admission/Admission"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import * as Cells from "@waybill/store/routing/Cells"
@@ -14,6 +13,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Admission.layer.pipe(
   Layer.provideMerge(KeyUses.layer),
@@ -25,14 +25,14 @@ const hashOf = (secret: ApiKeySecret) => createHash("sha256").update(secret).dig
 
 const countOf = (table: string) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const [row] = yield* sql<{ readonly count: number }>`SELECT count(*)::int AS count FROM ${sql(table)}`
     return row?.count ?? 0
   })
 
 layer(Store, { excludeTestServices: true })("cells", (it) => {
   it.effect("follow the log from its first event", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_b")
     const followers = inCell("cell_b", sql<{ readonly position: bigint }>`SELECT DISTINCT position FROM followers`)
     assert.deepStrictEqual(
@@ -74,7 +74,7 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
 
   it.effect("do not wait for each other's writers", function* () {
     yield* CellSchema.make("cell_d")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const begun = yield* Deferred.make<void>()
     const slow = sql.withTransaction(
       Watermark.announce(sql).pipe(Effect.andThen(Deferred.succeed(begun, undefined)), Effect.andThen(Effect.never)),
@@ -88,7 +88,7 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
   })
 
   it.effect("have the tables, constraints and indexes that the first cell has", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_e")
     const columns = sql`
       SELECT c.table_name, c.column_name, c.data_type, c.is_nullable, c.column_default, c.collation_name
@@ -116,7 +116,7 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
   })
 
   it.effect("are refused while a migration is pending", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const newest = sql<{ readonly name: string }>`
       DELETE FROM schema_migrations WHERE name = (SELECT max(name) FROM schema_migrations) RETURNING name`
     const [row] = yield* newest
@@ -148,7 +148,7 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
 
   it.effect("cannot be changed inside a transaction of another cell", function* () {
     yield* CellSchema.make("cell_g")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const exit = yield* Effect.exit(sql.withTransaction(inCell("cell_g", countOf("events"))))
     assert.isTrue(Exit.isFailure(exit))
   })

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -16,6 +15,7 @@ import * as Citus from "../../support/cells/citusDatabase.ts"
 import { committed, open, send } from "../commit/commits.ts"
 import { conformance } from "../commit/eventStore.suite.ts"
 import { inTheCell } from "./inTheCell.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const { CITUS_URL } = Citus
 
@@ -80,7 +80,7 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
         const url = yield* ownedBy(`waybill_${randomBytes(6).toString("hex")}`)
         yield* Migrations.migrate(url)
         const nodes = Effect.gen(function* () {
-          const sql = yield* PgClient.PgClient
+          const sql = yield* Sql
           for (const cell of ["cell_c", "cell_d"]) yield* CellSchema.make(cell)
           return yield* sql<{ readonly cell: string }>`SELECT schema_name::text AS cell FROM citus_schemas ORDER BY 1`
         })
@@ -112,7 +112,7 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
 
     it.effect("is measured where its tables are", function* () {
       const { transact } = yield* EventStore
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const account_id = id("AccountId")
       for (let nth = 0; nth < 20; nth++) yield* transact(send(account_id))
       yield* sql`ANALYZE events`
@@ -128,7 +128,7 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
     it.effect("shows events in order after a node is lost between the phases of a commit", function* () {
       const store = yield* EventStore
       const { proxies } = yield* Cluster
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const account_id = id("AccountId")
       const { answer: first } = yield* committed(store.transact(send(account_id)))
       const { upTo: start } = yield* store.feed({ after: 0n })

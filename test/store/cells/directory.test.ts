@@ -1,10 +1,10 @@
-import { Unavailable } from "@waybill/store/postgres/Unavailable"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as Directory from "@waybill/store/routing/Directory"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, type Redacted } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, type Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -18,7 +18,7 @@ const services = (url: Redacted.Redacted) => Layer.build(Layer.fresh(StoreDataba
 const started = (url: Redacted.Redacted) => Effect.map(services(url), (built) => Context.get(built, Cells.Cells))
 
 /** Runs work while a table is locked, ends the connection on which it waits for the table, and unlocks it. */
-const losingConnection = Effect.fnUntraced(function* <A>(table: string, work: Effect.Effect<A>) {
+const losingConnection = Effect.fnUntraced(function* <A, E>(table: string, work: Effect.Effect<A, E>) {
   const { adminUrl } = yield* Database.Fresh
   const [other, watcher] = [yield* otherClient(adminUrl), yield* otherClient(adminUrl)]
   yield* other.query(`BEGIN; LOCK TABLE ${table}`)
@@ -38,8 +38,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("the directory of cell
     const proxy = yield* faultProxy((yield* Database.Fresh).url)
     const cells = yield* started(proxy.url)
     proxy.down()
-    const exit = yield* Effect.exit(cells.of(id("AccountId")))
-    assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Unavailable)
+    const error = yield* Effect.flip(cells.of(id("AccountId")))
+    assert.isTrue(error instanceof StoreUnavailable && error.isNothingAccepted)
     proxy.up()
     assert.deepStrictEqual(yield* cells.names, ["public"])
   })
@@ -93,7 +93,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("the directory of cell
     proxy.down()
     yield* Effect.sleep(Directory.NOTICED_AFTER)
     const exit = yield* Effect.exit(cells.of(account))
-    assert.isTrue(Exit.isFailure(exit) && Cause.squash(exit.cause) instanceof Unavailable)
+    assert.isTrue(
+      Exit.isFailure(exit) &&
+        Option.exists(
+          Cause.findErrorOption(exit.cause),
+          (error) => error instanceof StoreUnavailable && error.isNothingAccepted,
+        ),
+    )
     proxy.up()
     yield* Effect.sleep("1 second")
     assert.strictEqual(yield* cells.of(account), before)

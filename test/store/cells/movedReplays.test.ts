@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -17,6 +16,7 @@ import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const TIMEOUT = { timeout: 120_000 }
 const ALONE = { noticedAfter: Duration.millis(100) }
@@ -62,7 +62,7 @@ layer(World.layer, { excludeTestServices: true })("an unfinished move", (it) => 
   it.effect(
     "lets read models be verified and the log be exported, with the account's events once",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* CellSchema.make("cell_b")
       const { account_id } = yield* World.verifiedDomain("acme.test", yield* World.account())
       yield* suppress(account_id, "bo@example.org")
@@ -93,7 +93,7 @@ layer(World.layer, { excludeTestServices: true })("an unfinished move", (it) => 
   it.effect(
     "that ends during an export makes it fail",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* CellSchema.make("cell_c")
       const account_id = yield* World.account()
       const logs = yield* Effect.forEach(["public", "cell_c"], (cell) =>

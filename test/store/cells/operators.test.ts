@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type { Address } from "@waybill/domain/values/Address"
@@ -30,6 +29,7 @@ import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { memberOf } from "../../server/cells/support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const CELLS = ["public", "cell_b"] as const
 
@@ -104,7 +104,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
   })
 
   it.effect("records a domain report in the cell of each account", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const senders = yield* sendersInBoth
     for (const cell of CELLS) yield* inCell(cell, sql`UPDATE domains SET status = 'verified'`)
     const { found: targets, missing } = yield* DomainReports.targets(["acme.test"])
@@ -173,7 +173,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
   })
 
   it.effect("keeps secrets in the cell of their account, and rotates all", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const sender = (yield* sendersInBoth).find(({ cell }) => cell === "cell_b")
     assert(sender !== undefined)
     const { account_id, domain_id } = sender

@@ -11,6 +11,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const TIMEOUT = { timeout: 300_000 }
 
@@ -43,7 +44,7 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
   it.effect(
     "verify, rebuild and swap every cell, or one",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* mail
       const verified = yield* run("projections", "verify", "email_log", "--json")
       assert.isTrue(verified.isGood, verified.output)
@@ -108,7 +109,7 @@ layer(World.layer, { excludeTestServices: true })("replays over cells", (it) => 
         already_there: entries.length,
       })
       yield* Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { ofKey } = yield* Cells.Cells
         const { results: found } = yield* ReachableCells.each(sql<{
           readonly account_id: string

@@ -24,6 +24,7 @@ import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The only process is the one that moves. */
 const ALONE = { noticedAfter: Duration.millis(100) }
@@ -47,7 +48,7 @@ const moveUntil = Effect.fnUntraced(function* (
 
 /** An account with a row for each of the readers. */
 const sender = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { commit } = yield* EventStore
   const domain = yield* World.verifiedDomain("acme.test", yield* World.account())
   const { account_id } = domain
@@ -100,7 +101,7 @@ const names = (cell: string) =>
   inCell(
     cell,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const [row] = yield* sql<{ readonly names: boolean }>`
         SELECT EXISTS (SELECT FROM events WHERE stream_id = ${BO} OR data::text LIKE ${`%${BO}%`})
           OR EXISTS (SELECT FROM suppressions s WHERE s::text LIKE ${`%${BO}%`}) AS names`
@@ -150,10 +151,10 @@ layer(World.layer, { excludeTestServices: true })("an erasure beside moves", (it
         const refused = yield* Effect.flip(Erase.erase(BO, erasedAs(0)))
         assert.include(refused.message, "an account is moving")
       })
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* AccountMove.move(account_id, "cell_c", {
       ...ALONE,
-      report: (line) => Effect.provideService(Effect.orDie(report(line)), PgClient.PgClient, sql),
+      report: (line) => Effect.provideService(Effect.orDie(report(line)), PgClient.PgClient, sql.driver),
     })
   })
 })

@@ -19,6 +19,7 @@ import { Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { type Plan, plansOf } from "../../support/postgres/plans.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const ACCOUNTS = 20
 const STREAMS = 20_000
@@ -34,7 +35,7 @@ const stretch = (length: number) => Array.from({ length }, (_, n) => n)
 /** Fills the tables as after long use: many rows, few of them wanted, current statistics. */
 const fill = Layer.effectDiscard(
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const series = sql.literal(`generate_series(0, ${STREAMS - 1}) AS n`)
     const own = sql.literal(`'acc_' || n % ${ACCOUNTS}, 'msg_' || n`)
     yield* sql`
@@ -105,7 +106,7 @@ const asItCame = Layer.unwrap(
 layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("query plans with many rows", (it) => {
   const plans = (use: (storage: LogStorage) => Effect.Effect<unknown, unknown>) =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       return yield* plansOf(
         sql,
         use(PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), ReadModels.readModels)),
@@ -151,7 +152,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   })
 
   it.effect("a time range of an account's log is read without the events outside it", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const seconds = (n: number) => Timestamp.plus(Timestamp.Timestamp.make(NOW), n * Timestamp.SECOND)
     const range = {
       account_id: account(3),
@@ -268,19 +269,19 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   })
 
   it.effect("accounts with stopped links are read from their partial index", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     holds(yield* plansOf(sql, Accounts.withLinksStopped()), "accounts_links_stopped", 6)
   })
 
   it.effect("tracking domain names are read from their partial index", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const names = Domains.trackingNames()
     assert.lengthOf(yield* names, STREAMS / 5000)
     holds(yield* plansOf(sql, names), "domains_tracking", 6)
   })
 
   it.effect("a claim of outbox rows uses the index of ready rows", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const query = {
       kind: "delivery" as const,
       owner: "o",
@@ -297,7 +298,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
   })
 
   it.effect("work on a test clock is found by its index, and never by a statement on real time", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`
       INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload, clock, clock_due)
       SELECT 'clocked_' || n, 'acc_1', 'delivery', 'clocked_' || n, ${FAR_FUTURE}::timestamptz, '{}', 'clk_' || n % 20,

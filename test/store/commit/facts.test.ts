@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { Commit, View } from "@waybill/store/commit/Commit"
@@ -8,6 +7,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { Refused, send } from "./commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const [MONTH, DOMAIN, ADDRESS] = ["2026-11", "acme.test", "ana@example.org"]
 const needs = { domains: [DOMAIN], addresses: [ADDRESS], month: MONTH }
@@ -38,7 +38,7 @@ const sending = (account_id: AccountId, quota = Number.POSITIVE_INFINITY) => {
 
 /** Adds an account with a verified domain, whose facts the store has read. */
 const account = Effect.fnUntraced(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { transact } = yield* EventStore
   const account_id = id("AccountId")
   const domain_id = id("DomainId")
@@ -54,7 +54,7 @@ const account = Effect.fnUntraced(function* () {
 const FREE: Seen = { plan: "free", status: "verified", reason: undefined }
 
 const accepted = Effect.fnUntraced(function* (account_id: AccountId) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* sql<{ readonly accepted: number }>`
     SELECT accepted::int AS accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${MONTH}`
   return rows[0]?.accepted
@@ -79,7 +79,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("are those of now if an account, its domain or a suppression has changed", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       const changed = Effect.fnUntraced(function* (
         change: (ids: { readonly account_id: string; readonly domain_id: string }) => Effect.Effect<unknown, unknown>,
@@ -109,7 +109,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("hold for an address whose suppression has ended", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       const { account_id } = yield* account()
       yield* suppress(sql, account_id, false)
@@ -119,7 +119,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("tell of a suppression each time", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       const { account_id } = yield* account()
       yield* suppress(sql, account_id, true)
@@ -159,6 +159,6 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
   },
 )
 
-const suppress = (sql: PgClient.PgClient, account_id: string, active: boolean) => sql`
+const suppress = (sql: Sql, account_id: string, active: boolean) => sql`
   INSERT INTO suppressions (account_id, address, version, id, reason, active, record)
   VALUES (${account_id}, ${ADDRESS}, 1, 'sup_1', 'bounce', ${active}, '{}')`

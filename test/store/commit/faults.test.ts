@@ -1,7 +1,7 @@
 import * as Email from "@waybill/domain/email/Email"
 import { EventStore, type Options } from "@waybill/store/commit/EventStore"
 import { PATIENCE_MS } from "@waybill/store/commit/CommitBatch"
-import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Provenance, system } from "@waybill/store/log/Provenance"
 import * as Cursors from "@waybill/store/feed/Cursors"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
@@ -215,7 +215,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database that is do
         Effect.repeat({ until: () => commit.pollUnsafe() !== undefined }),
       )
       const exit = yield* Fiber.join(commit)
-      assert.instanceOf(Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined, OutcomeUnknown)
+      const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
+      assert.isTrue(error instanceof StoreUnavailable && error.why === "lost")
       proxy.up()
       yield* store.transact(send(account_id))
       assert.strictEqual((yield* store.feed({ after: 0n, account_id })).events.length, 2)

@@ -11,6 +11,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { pick, randomNumbers, vary } from "../rebuild/randomHistories.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const fixtures = (folder: string) => new URL(`../../fixtures/${folder}/`, import.meta.url)
 const STREAM = "msg_01m7ynaym0e008000000000001"
@@ -148,7 +149,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("SQL", (it) => {
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const read = Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const fieldsOf = (type: string) => {
           const text = (Layouts.LAYOUTS[type] ?? []).filter(
             ({ form, usual }) => form === "text" && usual._tag !== "Derived",

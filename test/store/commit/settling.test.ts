@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import type { Address } from "@waybill/domain/values/Address"
@@ -16,6 +15,7 @@ import { blockedBackend, otherClient } from "../../support/postgres/otherClient.
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { open, send } from "./commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const RECIPIENT = "ana@example.org" as Address
 const LATER = "2999-01-01T00:00:00.000Z" as Timestamp.Timestamp
@@ -63,7 +63,7 @@ const hasLostLease = (exit: Exit.Exit<unknown, unknown>): boolean =>
 
 /** Accepts that many messages of one account and claims them. */
 const claimed = Effect.fnUntraced(function* (count: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { transact } = yield* EventStore
   yield* sql`TRUNCATE outbox`
   const account_id = id("AccountId")
@@ -85,7 +85,7 @@ const claimed = Effect.fnUntraced(function* (count: number) {
 
 const refOf = ({ row }: Claimed) => ({ account_id: row.account_id as AccountId, stream_id: row.stream_id })
 const outboxRows = Effect.flatMap(
-  PgClient.PgClient,
+  Sql,
   (sql) =>
     sql<{ readonly id: string; readonly lease_token: string | null }>`SELECT id, lease_token FROM outbox ORDER BY id`,
 )
@@ -139,7 +139,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("are decided by a history that was rewritten without a new event", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       const [claim] = yield* claimed(1)
       if (claim === undefined) return assert.fail("nothing claimed")
@@ -166,7 +166,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("lose only the lease that another holds", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       for (const outcome of [DELIVERED, DEFERRED]) {
         const claims = yield* claimed(6)
@@ -185,7 +185,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("hold their leases beside commits that read facts", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       const claims = yield* claimed(4)
       const account_id = claims[0]?.row.account_id as AccountId
@@ -221,7 +221,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("reach a webhook that another node has added", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { transact } = yield* EventStore
       const claims = yield* claimed(2)
       const account_id = claims[0]?.row.account_id ?? ""
@@ -236,7 +236,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     })
 
     it.effect("lock the rows of their leases in the order of ids, wherever they lie in the table", function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { url } = yield* Database.Fresh
       const { transact } = yield* EventStore
       const claims = (yield* claimed(2)).toSorted((one, other) => (one.row.id < other.row.id ? -1 : 1))

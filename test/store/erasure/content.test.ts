@@ -1,16 +1,17 @@
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import type * as DomainContent from "@waybill/domain/email/Content"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, Option, Result } from "effect"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const keep = Effect.fnUntraced(function* (
   account_id: string,
   blobs: ReadonlyArray<Content.Blob>,
   expires_in_days = 30,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`
     INSERT INTO content (account_id, sha256, bytes, expires_on, uses)
     SELECT ${account_id}, decode(sha256, 'hex'), bytes, (now() AT TIME ZONE 'UTC')::date + ${expires_in_days}::int, 1
@@ -43,7 +44,7 @@ const insertWaiting = Effect.fnUntraced(function* (
   email_id: string,
   content: DomainContent.Content,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
     VALUES (${account_id}, ${email_id}, 1, 'email', 'EmailQueued', ${`evt_${email_id}`}, ${sql.json({ content })}, '{}', now())`
@@ -107,7 +108,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content
   })
 
   it.effect("keeps the content of messages still to be delivered", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const [body, file, other] = ["body", "file", "other"].map((text) => Content.encodeBody({ html: null, text }))
     assert(body !== undefined && file !== undefined && other !== undefined)
     yield* keep("acc_5", [body, file, other], -400)
@@ -120,7 +121,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the expiry of content
   })
 
   it.effect("continues past a whole batch that has to stay", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const blobs = Array.from({ length: Content.EXPIRY_BATCH + 10 }, (_, n) =>
       Content.encodeBody({ html: null, text: `${n}` }),
     )

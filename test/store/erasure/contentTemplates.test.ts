@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Content from "@waybill/store/content/Content"
 import * as ContentTemplates from "@waybill/store/content/ContentTemplates"
 import * as Difference from "@waybill/store/content/Difference"
@@ -12,6 +11,7 @@ import * as World from "../../support/world/World.ts"
 import { createHash } from "node:crypto"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { message } from "../../bench/accept/templates.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const TEMPLATES = 5
 const bodyOf = (n: number) => {
@@ -109,7 +109,7 @@ const bodyTextOf = (account_id: string, content: Parameters<typeof Content.findB
 
 layer(World.layer, { excludeTestServices: true })("content of templates", (it) => {
   it.effect("is read as it was sent, and stored compressed", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const domain = yield* World.verifiedDomain("acme.test", id("AccountId"), false)
     const sent = yield* Effect.forEach(
       Array.from({ length: 40 }, (_, n) => n),
@@ -124,13 +124,13 @@ layer(World.layer, { excludeTestServices: true })("content of templates", (it) =
   })
 
   it.effect("cannot lose a template that it needs", function* () {
-    const sql = yield* PgClient.PgClient
-    const error = yield* Effect.flip(sql`DELETE FROM content_templates`)
+    const { driver } = yield* Sql
+    const error = yield* Effect.flip(driver`DELETE FROM content_templates`)
     assert.strictEqual(SqlErrors.sqlState(error), "23503")
   })
 
   it.effect("is accepted with a template that the expiry removed meanwhile", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const domain = yield* World.verifiedDomain("acme.test", id("AccountId"), false)
     for (let n = 0; n < 5 * TEMPLATES; n++) yield* send(domain, n)
     yield* sql`UPDATE content SET expires_on = '2000-01-01' WHERE account_id = ${domain.account_id}`
@@ -147,7 +147,7 @@ layer(World.layer, { excludeTestServices: true })("content of templates", (it) =
   })
 
   it.effect("is kept without its template if that names an erased address", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const domain = yield* World.verifiedDomain("acme.test", id("AccountId"), false)
     const sent = yield* Effect.forEach(
       Array.from({ length: 5 * TEMPLATES }, (_, n) => n),

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
@@ -25,6 +24,7 @@ import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -42,7 +42,7 @@ const waybill = (...args: ReadonlyArray<string>) =>
 
 /** Returns every row of every table that contains a word, in any case; bytes are read as text. */
 const standsIn = Effect.fnUntraced(function* (word: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const tables = yield* sql<{ readonly name: string; readonly bytes: ReadonlyArray<string> }>`
     SELECT t.tablename AS name, array(
       SELECT attname::text FROM pg_attribute
@@ -138,7 +138,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
     "removes the address from all tables, leaves other mail unchanged, and read models still match the log",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit } = yield* EventStore
         const one = yield* account
         const other = yield* account
@@ -220,7 +220,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
     "removes it from mail to others and from data besides the log",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const account_id = yield* account
         const bo = { to: to("bo@example.org"), after: [delivered("bo@example.org")] }
         for (const text of [
@@ -334,7 +334,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
 
   it.effect("deletes the users of former members, even with letters that not every database can lowercase", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       for (const [id, email] of [
         ["usr_1", "ÄNN@example.org"],
         ["usr_2", "bänn@example.org"],
@@ -365,5 +365,5 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
   )
 })
 
-const recordOf = (sql: PgClient.PgClient, account_id: string, email_id: EmailId) =>
+const recordOf = (sql: Sql, account_id: string, email_id: EmailId) =>
   Effect.map(EmailLogRecord.find(sql, account_id, [email_id]), (records) => records.get(email_id) ?? {})

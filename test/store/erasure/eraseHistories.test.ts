@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -23,6 +22,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell, WAITING_SESSIONS } from "../../support/cells/testCell.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -50,7 +50,7 @@ const suppressed = Effect.gen(function* () {
 layer(Store, { excludeTestServices: true })("erasure from a history", (it) => {
   it.effect("commits together with the event that records it, or not at all", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const [one, other] = [yield* suppressed, yield* suppressed]
       yield* sql`
         CREATE FUNCTION stop() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE EXCEPTION ''stopped''; END'`
@@ -80,7 +80,7 @@ layer(Store, { excludeTestServices: true })("erasure from a history", (it) => {
 layer(Store, { excludeTestServices: true })("erasure from the statistics", (it) => {
   it.effect("includes the page that a rebuild is counting at that moment", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { version } = yield* Rebuild.rebuild(EmailStats.FOLLOWER, { release: "test" })
       const table = Versions.tableOf({ name: EmailStats.FOLLOWER, version, state: "ready" })
       const mask = Mask.make(HERS, Mask.replacement(Uint8Array.of(2)))
@@ -115,7 +115,7 @@ layer(Store, { excludeTestServices: true })("erasure from random histories", (it
     "keeps read models equal to the log, and leaves the address only where reported",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         yield* Histories.write(21, 30)
         const notCreated = yield* sql<{ readonly account_id: AccountId }>`
           SELECT account_id FROM events GROUP BY 1 HAVING NOT bool_or(type = 'AccountCreated')`

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
@@ -21,6 +20,7 @@ import { id, queued } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { followLog } from "../../support/postgres/followLog.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -83,7 +83,7 @@ const at = <A, E, R>(moment: Timestamp.Timestamp, command: Effect.Effect<A, E, R
 
 /** Accepted recipients according to the statistics. */
 const countedRecipients = Effect.fnUntraced(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
     SELECT sum(count)::int AS n FROM email_stats
     WHERE account_id = ${account_id} AND tag = '' AND measure = 'accepted'`)
@@ -91,7 +91,7 @@ const countedRecipients = Effect.fnUntraced(function* (account_id: string) {
 })
 
 const inTable = Effect.fnUntraced(function* (table: string, account_id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{ readonly n: number }>`
     SELECT count(*)::int AS n FROM ${sql(table)}
     WHERE account_id::text IN (${account_id}, id_key(${account_id})::text)`)
@@ -120,7 +120,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
       const late = { ...ending, _tag: "EmailComplained", feedback_type: null, at: days(300) } as Email.Event
       yield* message(own, "Order late", ending, late)
       yield* message(forEver, "Order 1", ending)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* sql`INSERT INTO email_key_spans VALUES (id_key(${own}), id_key(${own}), 0)`
       yield* Rebuild.rebuild("email_log", OPTIONS)
       yield* Swap.swap("email_log", false)
@@ -168,7 +168,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
     "removes a history completely or not at all, even if it changes at that moment",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit } = yield* EventStore
         const own = yield* account({ log_days: 30, delivery_days: 30 })
         const ids = yield* Effect.forEach(Array.from({ length: 100 }), () => message(own, "Order", ending), {
@@ -218,7 +218,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
     "does not wait for an abandoned rebuild, and resuming it does not restore removed rows",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const own = yield* account({ log_days: 7, delivery_days: 7 })
         yield* message(own, "Order", ending)
         yield* followLog
@@ -261,7 +261,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
 
   it.effect("removes finished webhook deliveries that expired", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const own = yield* account({ log_days: null, delivery_days: 10 })
       const made = Effect.fnUntraced(function* (at: Timestamp.Timestamp, status: string) {
         const delivery = Id.make("WebhookDeliveryId", Timestamp.toMillis(at), new Uint8Array(10).fill(7))

@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect, Fiber, Option } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const keep = Effect.fnUntraced(function* (
   account_id: string,
@@ -57,7 +57,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the sandbox", (it) =>
   })
 
   it.effect("removes one message, all, and expired ones", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account = id("AccountId")
     const [one] = [
       yield* keep(account, ["a@x.test"]),

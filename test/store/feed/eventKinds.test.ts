@@ -10,6 +10,7 @@ import { TestClock } from "effect/testing"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The kind that only the new release knows. */
 const NEW = DomainEvent.eventKind("LinksChanged")
@@ -61,7 +62,7 @@ layer(World.layer)("event kinds during an upgrade", (it) => {
   it.effect("a node that was killed holds it until its heartbeat is too old", () =>
     Effect.gen(function* () {
       yield* clear
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const account_id = yield* World.account()
       const insert = (age: number) => sql`
         INSERT INTO nodes (id, release, kinds, beat_at)
@@ -82,7 +83,7 @@ layer(World.layer)("event kinds during an upgrade", (it) => {
       yield* startNode(OLD_KINDS, "0.9.0")
       const command = yield* startNode(DomainEvent.EVENT_KINDS, undefined)
       assertHeld(yield* Effect.exit(command.change(account_id)))
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       assert.lengthOf(yield* sql`SELECT 1 FROM nodes`, 1)
     }).pipe(Effect.scoped),
   )
@@ -94,7 +95,7 @@ layer(World.layer)("event kinds during an upgrade", (it) => {
       yield* node.stop
       const refused = yield* Effect.flip(Effect.scoped(startNode(OLD_KINDS, "0.9.0")))
       assert.include(refused.message, `events of a newer release of Waybill (${NEW}): upgrade this node first`)
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       assert.lengthOf(yield* sql`SELECT 1 FROM nodes`, 0)
     }).pipe(Effect.scoped),
   )

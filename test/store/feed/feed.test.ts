@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Watermark from "@waybill/store/locks/Watermark"
 import { Effect, Layer } from "effect"
@@ -9,6 +8,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { type OtherClient, otherClient } from "../../support/postgres/otherClient.ts"
 import { send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Announces like `Watermark.announce`, on a connection whose transaction the test keeps open. */
 const PUBLISH = `SELECT FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)
@@ -156,7 +156,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
   })
 
   it.effect("relies on positions that are allocated one by one, only after an announcement", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const sequences = yield* sql`SELECT seqcache FROM pg_sequence WHERE seqrelid = 'event_position'::regclass`
     assert.deepStrictEqual(sequences, [{ seqcache: 1n }])
     const root = path.join(import.meta.dirname, "../../..")
@@ -178,7 +178,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
   })
 
   it.effect("sees an announcement made by hand", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const own = yield* sql.withTransaction(Effect.andThen(Watermark.announce(sql), Watermark.lowest(sql)))
     const other = yield* writer
     yield* other.begin

@@ -10,6 +10,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { committed, open, send } from "../commit/commits.ts"
+import { Sql, of } from "@waybill/store/postgres/Sql"
 
 /** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/feed/feedSoak.test.ts`. */
 const SECONDS = Number(process.env["WAYBILL_SOAK_SECONDS"] ?? 10)
@@ -24,7 +25,7 @@ const node = Effect.gen(function* () {
   const services = yield* Layer.build(
     EventStore.layer().pipe(Layer.provideMerge(StoreDatabase.layer({ url, connections: 3, applicationName: "soak" }))),
   )
-  return { store: Context.get(services, EventStore), sql: Context.get(services, PgClient.PgClient) }
+  return { store: Context.get(services, EventStore), sql: of(Context.get(services, PgClient.PgClient)) }
 })
 type Node = Effect.Success<typeof node>
 
@@ -54,7 +55,7 @@ const kill = `SELECT pg_terminate_backend(pid) FROM (SELECT pid FROM pg_stat_act
   WHERE datname = current_database() AND application_name = 'soak' AND state <> 'idle' ORDER BY random() LIMIT 1) AS one`
 
 /** A reader that takes the order of positions for the order of commits. */
-const plainPage = (sql: PgClient.PgClient, after: bigint) =>
+const plainPage = (sql: Sql, after: bigint) =>
   sql<{ readonly position: bigint }>`
     SELECT position FROM events WHERE position > ${after}::bigint ORDER BY position LIMIT 1000`
 
@@ -62,7 +63,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the feed under concur
   it.effect(
     `neither skips nor repeats nor inverts for ${SECONDS} s of reverse commits, rollbacks and kills`,
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { adminUrl } = yield* Database.Fresh
       const killer = yield* otherClient(adminUrl)
       const nodes = yield* Effect.forEach(Array.from({ length: STORES }), () => node)

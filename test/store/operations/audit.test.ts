@@ -1,11 +1,11 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Audit from "@waybill/store/operations/Audit"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Database.layerFresh, { excludeTestServices: true })("the audit", (it) => {
   it.effect("finds changes among any amount of mail, through its own index", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`
         INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
         SELECT 'acc_1', 'msg_' || n, 1, 'email', 'EmailQueued', 'evt_' || n, '{}', '{"actor":{"type":"api_key","id":"key_1"}}', now()

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Placement from "@waybill/store/cells/Placement"
@@ -10,6 +9,7 @@ import { NOWHERE } from "../../support/nowhere.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as World from "../../support/world/World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const TIMEOUT = { timeout: 60_000 }
@@ -32,7 +32,7 @@ const refusal = (...args: ReadonlyArray<string>) =>
   })
 
 const schemas = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* sql<{ readonly name: string }>`
     SELECT nspname AS name FROM pg_namespace WHERE nspname LIKE 'cell_%' ORDER BY 1`
   return rows.map(({ name }) => name)
@@ -77,7 +77,7 @@ layer(Store, { excludeTestServices: true })("cells command", (it) => {
   it.effect(
     "goes on with a removal that was stopped",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* CellSchema.make("cell_d")
       yield* sql`DELETE FROM cells WHERE name = 'cell_d'`
       assert.include(yield* refusal("close", "cell_d"), "there is no cell cell_d")
@@ -103,7 +103,7 @@ layer(Store, { excludeTestServices: true })("cells command", (it) => {
 
   it.effect("lists a cell that does not answer", function* () {
     yield* CellSchema.make("cell_g")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`ALTER TABLE cell_g.monthly_usage RENAME COLUMN accepted TO lost`
     const cells = yield* CellList.list()
     assert.deepInclude(

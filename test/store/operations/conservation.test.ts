@@ -15,6 +15,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const balancesOf = (account_id: AccountId) =>
   Effect.map(Conservation.webhooks(), (all) => all.filter((balance) => balance.account_id === account_id))
@@ -22,8 +23,8 @@ const balancesOf = (account_id: AccountId) =>
 const emailBalance = (account_id: AccountId) =>
   Effect.map(Conservation.emails(), (all) => all.filter((balance) => balance.account_id === account_id))
 
-const execute = (statement: (sql: PgClient.PgClient) => Effect.Effect<unknown, unknown>) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(statement(sql)))
+const execute = (statement: (sql: Sql) => Effect.Effect<unknown, unknown>) =>
+  Effect.flatMap(Sql, (sql) => Effect.orDie(statement(sql)))
 
 /** Runs `waybill audit` and returns its output and exit code. */
 const waybillAudit = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
@@ -136,7 +137,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) =
   it.effect("may take longer than the statement timeout", function* () {
     const { url } = yield* Database.Fresh
     const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const waits = sql<{ readonly n: number }>`
         SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database
         WHERE d.datname = current_database() AND l.relation = 'events'::regclass

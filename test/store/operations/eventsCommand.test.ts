@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Team from "@waybill/domain/account/Team"
@@ -21,6 +20,7 @@ import { runToEnd } from "../../support/process/service.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
 import { committed, open, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 class Folder extends Context.Service<Folder, string>()("test/Folder") {
   static readonly layer = Layer.effect(
@@ -48,7 +48,7 @@ const run = (...args: ReadonlyArray<string>) => Effect.flatMap(Database.Fresh, (
 /** Rows of a table of another instance, as text. */
 const rowsOf = (database: Database.Database, table: string) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const rows = yield* sql<{ readonly text: string }>`SELECT t::text AS text FROM ${sql(table)} t ORDER BY 1`
     return rows.map(({ text }) => text)
   }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
@@ -56,7 +56,7 @@ const rowsOf = (database: Database.Database, table: string) =>
 /** Outbox rows with their due times. Webhook deliveries are not moved to another instance. */
 const outboxOf = (database: Database.Database) =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     return yield* sql`
       SELECT id, account_id, kind, stream_id, available_at::text, attempt FROM outbox WHERE kind <> 'webhook' ORDER BY id`
   }).pipe(Effect.provide(Database.layerOf(database)), Effect.orDie)
@@ -202,7 +202,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         assert.include(yield* refused(there, "foreign.jsonl", `${two}\n`), "the file belongs to another log")
 
         // Events removed by retention since still belong to this log.
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit, transact } = yield* EventStore
         const account_id: AccountId = id("AccountId")
         const ref = { account_id, stream_id: account_id }
@@ -244,7 +244,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
     "shows a history as of a time",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit, transact } = yield* EventStore
         const account_id: AccountId = id("AccountId")
         const at = "2026-11-21T09:00:00.000Z" as Timestamp.Timestamp

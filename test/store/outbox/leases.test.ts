@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as DueRows from "@waybill/store/outbox/DueRows"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -8,6 +7,7 @@ import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 let tokens = 0
 const claim = (over: Partial<Leases.ClaimQuery> = {}) =>
@@ -23,7 +23,7 @@ const claim = (over: Partial<Leases.ClaimQuery> = {}) =>
 
 /** Inserts rows per account, each due as many seconds ago as its index. */
 const backlog = Effect.fnUntraced(function* (accounts: Readonly<Record<string, number>>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* Effect.orDie(sql`TRUNCATE outbox`)
   for (const [account, rows] of Object.entries(accounts)) {
     yield* Effect.orDie(sql`
@@ -46,7 +46,7 @@ const ids = (rows: ReadonlyArray<{ readonly id: string }>) => rows.map(({ id }) 
  * more of them, so that the planner would rather choose one.
  */
 const waiting = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* backlog({ a: 300, b: 3 })
   yield* Effect.orDie(sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload)
@@ -66,7 +66,7 @@ const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).
 
 layer(Database.layerFresh, { excludeTestServices: true })("queue statistics", (it) => {
   it.effect("show due rows and rows of dead workers even if no worker is running", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Effect.orDie(sql`
         INSERT INTO outbox (id, account_id, kind, stream_id, available_at, ready, payload, lease_token, lease_until)
         SELECT id, 'a', 'delivery', id, now() + due, ready, '{}', token, now() + lease FROM (VALUES
@@ -93,7 +93,7 @@ const Store = Layer.provideMerge(EventStore.layer(), Database.layerFresh)
 layer(Store, { excludeTestServices: true })("expired leases", (it) => {
   it.effect("stay with holders that reconnect, and are reclaimed after two searches found them", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const taken = Effect.map(
         Effect.orDie(sql<{ readonly id: string }>`SELECT id FROM outbox WHERE lease_token IS NULL ORDER BY id`),
         ids,
@@ -166,7 +166,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     const { rows } = yield* claim()
     const [mine, stolen, settled] = rows
     if (mine === undefined || stolen === undefined || settled === undefined) return assert.fail("three rows")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Effect.orDie(sql`UPDATE outbox SET lease_token = 'other' WHERE id = ${stolen.id}`)
     yield* Leases.settle(settled)
     yield* Effect.orDie(sql`UPDATE outbox SET lease_until = now() + interval '1 second'`)
@@ -181,7 +181,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     yield* backlog({ a: 2 })
     const { rows } = yield* claim()
     yield* Leases.release(rows)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const jobs = yield* Effect.orDie(
       sql`SELECT id FROM graphile_worker.jobs WHERE task_identifier = 'drain_deliveries'`,
     )
@@ -199,7 +199,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     if (row === undefined) return assert.fail("a row")
     yield* Leases.postpone(row, "2999-01-01T00:00:00.000Z")
     assert.deepStrictEqual([(yield* claim()).rows, (yield* DueRows.markReady()).rows], [[], 0])
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Effect.orDie(sql`UPDATE outbox SET available_at = now(), held_until = now()`)
     assert.deepStrictEqual(yield* DueRows.markReady(), { rows: 1, next_ms: undefined })
     assert.deepStrictEqual(ids((yield* claim()).rows), [row.id])
@@ -207,7 +207,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
 
   it.effect("never block: a claim skips rows that another transaction locks", function* () {
     yield* backlog({ a: 3 })
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const other = yield* Layer.build(Database.layerOf(yield* Database.Fresh))
     const held = yield* Effect.orDie(
       sql.withTransaction(
@@ -224,7 +224,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("leases", (it) => {
     "cost the same with 100,000 rows that are not due",
     function* () {
       yield* waiting
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const statements = {
         hop: Leases.accountsReady(sql, "delivery", "", 100),
         take: Outbox.claim(

@@ -9,6 +9,7 @@ import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { blockedBackend, type OtherClient, otherClient } from "../../support/postgres/otherClient.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const testWithDatabase = <E>(
   name: string,
@@ -145,10 +146,10 @@ describe("worker processes", { concurrent: true }, () => {
     "that died lose their work only after a period of silence",
     Effect.gen(function* () {
       const silent: Array<number> = []
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const look = registration("prc_dead").pipe(
         Effect.map((found) => void silent.push(found?.silent_ms ?? 0)),
-        Effect.provideService(PgClient.PgClient, sql),
+        Effect.provideService(PgClient.PgClient, sql.driver),
       )
       // It has been silent for longer, but a new process has not observed that.
       yield* insertDead("prc_long_dead")
@@ -167,7 +168,7 @@ describe("worker processes", { concurrent: true }, () => {
   testWithDatabase(
     "unlock the graphile-worker jobs of a dead process",
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(sql`SELECT id FROM graphile_worker.add_job('drain_deliveries')`)
       yield* Effect.orDie(
         sql`UPDATE graphile_worker._private_jobs SET locked_at = now(), locked_by = 'pool-of-the-dead'`,
@@ -202,7 +203,7 @@ describe("worker processes", { concurrent: true }, () => {
   testWithDatabase(
     "terminate the session of a silent process and reclaim its work",
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { adminUrl } = yield* Database.Fresh
       // A session of the same role that holds the lock but sends nothing, as after a network failure.
       yield* insertDead("prc_silent")

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
@@ -11,6 +10,7 @@ import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { lockTables } from "../../server/cells/support.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const [keyA, keyB, keyC] = [InstanceKey.generate(), InstanceKey.generate(), InstanceKey.generate()]
 const keys = (...texts: ReadonlyArray<string>) =>
@@ -39,7 +39,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   })
 
   it.effect("is stored encrypted, and differently each time", function* () {
-    const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
+    const [sql, secrets] = [yield* Sql, yield* Secrets]
     yield* secrets.seal(secretRef("dom_3", "a"), bytes("correct horse"))
     yield* secrets.seal(secretRef("dom_3", "b"), bytes("correct horse"))
     const rows = yield* sql<{ readonly whole: string; readonly ciphertext: Uint8Array }>`
@@ -51,7 +51,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
 
   // threat: database-copy
   it.effect("does not open under another key of the table, nor with a changed bit", function* () {
-    const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
+    const [sql, secrets] = [yield* Sql, yield* Secrets]
     yield* secrets.seal(secretRef("dom_4"), bytes("mine"))
     yield* sql`INSERT INTO secrets SELECT 'acc_2', id, purpose, key_id, nonce, ciphertext, created_at FROM secrets WHERE id = 'dom_4'`
     const moved = yield* Effect.exit(secrets.open({ ...secretRef("dom_4"), account_id: "acc_2" }))
@@ -67,7 +67,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   })
 
   it.effect("sealed in a transaction that is rolled back does not exist", function* () {
-    const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
+    const [sql, secrets] = [yield* Sql, yield* Secrets]
     yield* Effect.exit(
       sql.withTransaction(Effect.andThen(secrets.seal(secretRef("dom_5"), bytes("x")), Effect.fail("no"))),
     )
@@ -75,7 +75,7 @@ layer(World, { excludeTestServices: true })("a secret", (it) => {
   })
 
   it.effect("is deleted when it expired or its owner was never created", function* () {
-    const [sql, secrets] = [yield* PgClient.PgClient, yield* Secrets]
+    const [sql, secrets] = [yield* Sql, yield* Secrets]
     yield* sql`DELETE FROM secrets WHERE account_id <> ''`
     for (const id of ["owned", "orphan", "young"]) yield* secrets.seal(secretRef(id), bytes(id))
     yield* secrets.seal(secretRef("expired"), bytes("x"), Timestamp.fromMillis(0))
@@ -116,7 +116,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
   })
 
   it.effect("counts secrets that no available key opens", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* sql`UPDATE secrets SET key_id = 'lost' WHERE id = 'dom_0'`
     assert.deepStrictEqual(yield* (yield* secretsUnder(keyB, keyA)).rotate, {
       resealed: 0,
@@ -126,7 +126,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
   })
 
   it.effect("that was interrupted still needs the former key", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const former = yield* secretsUnder(keyB)
     const many = Array.from({ length: ROTATION_BATCH }, (_, n) => secretRef(`dom_many_${n}`))
     const last = { ...secretRef("dom_1"), account_id: "acc_2" }
@@ -148,7 +148,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
 
 layer(Database.layerFresh, { excludeTestServices: true })("a rotation beside a cell that does not answer", (it) => {
   it.effect("names the cell, and keeps the former key needed until the cell has its turn", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* CellSchema.make("cell_b")
     const former = yield* secretsUnder(keyA)
     for (const id of ["dom_here", "dom_there"]) yield* former.seal(secretRef(id), bytes(id))

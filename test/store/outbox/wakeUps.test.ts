@@ -1,14 +1,14 @@
-import { PgClient } from "@effect/sql-pg"
 import { FIRST } from "@waybill/store/routing/CellName"
 import { KINDS } from "@waybill/store/outbox/OutboxRow"
 import * as WakeUps from "@waybill/store/outbox/WakeUps"
 import { Deferred, Effect, Fiber, Queue } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Database.layerFresh, { excludeTestServices: true })("the wake-ups of workers", (it) => {
   it.effect("are one job per kind, which names its cell unless it is the first", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     for (const cell of [FIRST, "cell_2"]) {
       yield* Effect.orDie(sql`${WakeUps.jobs(sql, KINDS, cell)}`)
       const jobs = yield* Effect.orDie(sql<{ readonly task: string; readonly key: string | null }>`
@@ -28,15 +28,15 @@ layer(Database.layerFresh, { excludeTestServices: true })("the wake-ups of worke
   })
 
   it.effect("notify the workers that wait for jobs", function* () {
-    const sql = yield* PgClient.PgClient
-    const notifications = yield* Effect.orDie(sql.listen("jobs:insert"))
+    const sql = yield* Sql
+    const notifications = yield* Effect.orDie(sql.driver.listen("jobs:insert"))
     yield* Effect.orDie(WakeUps.wake(sql, ["delivery"]))
     const { payload } = yield* Effect.orDie(Queue.take(notifications))
     assert.include(payload, '"count"')
   })
 
   it.effect("wait for no other commit that wakes workers for the same kind", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const wake = Effect.orDie(WakeUps.wake(sql, ["delivery"]))
     const woken = yield* Deferred.make<void>()
     const other = yield* Effect.forkChild(Effect.andThen(Deferred.await(woken), sql.withTransaction(wake)))

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect } from "effect"
 import { globSync, readFileSync } from "node:fs"
@@ -7,6 +6,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { refusals, type Functions } from "./citusRefusals.ts"
 import { readAll } from "./sqlTexts.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const REASONS: Readonly<Record<string, string>> = {
   "Outbox.arm": "is a part of other statements",
@@ -30,7 +30,7 @@ const REFUSED_CHANGES = [
 const isRefusedChange = (text: string): boolean => REFUSED_CHANGES.some((refused) => refused.test(text))
 
 const functionsOf = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* Effect.orDie(sql<{
     readonly name: string
     readonly mutable: boolean

@@ -24,6 +24,7 @@ import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(Database.layerFresh),
@@ -39,7 +40,7 @@ const fresh = Effect.flatMap(Database.Fresh, ({ url }) => node(url))
 const mail = (store: EventStore["Service"]) =>
   Effect.andThen(committed(store.transact(send(id("AccountId")))), Effect.void)
 
-const epochs = (sql: PgClient.PgClient) =>
+const epochs = (sql: Sql) =>
   sql<{ epoch: number; last: bigint; after: bigint }>`
     SELECT epoch, last_position AS last, after_position AS after FROM log_epochs ORDER BY epoch`
 const end = Effect.flatMap(PgClient.PgClient, Feed.settled)
@@ -51,7 +52,7 @@ const move = Effect.flatMap(PgClient.PgClient, (sql) => sql.unsafe(asCopy))
 
 layer(Store, { excludeTestServices: true })("the log", (it) => {
   it.effect("begins at its first position on the first server", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const store = yield* fresh
     yield* mail(store)
     yield* mail(store)
@@ -61,7 +62,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
   })
 
   it.effect("continues past all positions of a lost server, once for all nodes", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const before = yield* end
     yield* move
     const nodes = yield* Effect.all([fresh, fresh, fresh], { concurrency: "unbounded" })
@@ -80,7 +81,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
   })
 
   it.effect("distinguishes a position never reached from a lost one", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const last = yield* end
     assert.isFalse(yield* Epoch.isAhead(sql, last))
     assert.isTrue(yield* Epoch.isAhead(sql, last + 1n))
@@ -90,7 +91,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
   })
 
   it.effect("does not count gaps as lag, and updates older versions", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* Rebuild.rebuild("email_log", { release: "test" })
     yield* Swap.swap("email_log", false)
     const kept = Effect.map(Status.status(), (all) =>
@@ -111,7 +112,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
   })
 
   it.effect("is searched for an address without scanning the gaps", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* move
     yield* mail(yield* fresh)
     const [last] = yield* sql<{ readonly position: bigint }>`SELECT max(position) AS position FROM events`
@@ -122,7 +123,7 @@ layer(Store, { excludeTestServices: true })("the log", (it) => {
   })
 
   it.effect("is written and read when the server hides its identity", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { adminUrl } = yield* Database.Fresh
     const admin = yield* otherClient(adminUrl)
     yield* admin.query("REVOKE EXECUTE ON FUNCTION pg_control_system() FROM PUBLIC")

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Id from "@waybill/domain/values/Id"
 import * as IdKey from "@waybill/store/postgres/IdKey"
@@ -7,6 +6,7 @@ import * as TermKey from "@waybill/store/postgres/TermKey"
 import { randomBytes } from "node:crypto"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const BEGAN_MS = Date.UTC(2026, 0, 1)
 const ids = Array.from({ length: 200 }, (_, nth) => Id.make("EmailId", BEGAN_MS + (nth % 50) * 977, randomBytes(10)))
@@ -63,7 +63,7 @@ describe("the key of an id", () => {
 
 layer(Database.layerFresh, { excludeTestServices: true })("keys in SQL", (it) => {
   it.effect("are those of the code", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const texts = [...ids, ...EXTREMES]
     const rows = yield* sql<{ readonly id: string; readonly key: string; readonly again: string }>`
       SELECT id, id_key(id) AS key, id_of('msg', id_key(id)) AS again FROM unnest(${texts}::text[]) AS given(id)`
@@ -78,7 +78,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("keys in SQL", (it) =>
   })
 
   it.effect("say in which span an id is", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     for (const id of ids.slice(0, 50)) {
       const span = sql.literal(String(EmailSpan.of(id)))
       const [row] = yield* sql<{ readonly isWithin: boolean }>`

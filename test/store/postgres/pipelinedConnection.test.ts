@@ -10,6 +10,7 @@ import { join } from "node:path"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
+import { of, Sql } from "@waybill/store/postgres/Sql"
 
 const LOCK = 4711
 const lock = (sql: PgClient.PgClient) => sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)::text AS taken`
@@ -22,8 +23,8 @@ const entriesOf = (connection: object | undefined): number =>
 
 layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection", (it) => {
   it.effect("sends the next transaction before the first is answered", function* () {
-    const sql = yield* PgClient.PgClient
-    const connection = yield* PipelinedConnection.make(sql)
+    const { driver: sql } = yield* Sql
+    const connection = yield* PipelinedConnection.make(yield* Sql)
     const other = yield* otherClient((yield* Database.Fresh).url)
     yield* other.query("SELECT pg_advisory_lock($1)", [LOCK])
     const first = yield* Effect.forkChild(connection.transaction((send) => send(lock(sql))))
@@ -42,9 +43,9 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
   })
 
   it.effect("rests after so many transactions, so that the driver forgets what it has sent", function* () {
-    const sql = yield* PgClient.PgClient
+    const { driver: sql } = yield* Sql
     const opened: Array<object> = []
-    const connection = yield* PipelinedConnection.make(sql, undefined, (one) =>
+    const connection = yield* PipelinedConnection.make(yield* Sql, undefined, (one) =>
       Effect.sync(() => void opened.push(one)),
     )
     let kept = 0
@@ -65,8 +66,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
   })
 
   it.effect("isolates transactions: only committed rows remain", function* () {
-    const sql = yield* PgClient.PgClient
-    const connection = yield* PipelinedConnection.make(sql)
+    const { driver: sql } = yield* Sql
+    const connection = yield* PipelinedConnection.make(yield* Sql)
     yield* sql`CREATE TABLE numbers (n int PRIMARY KEY)`
     const add = (n: number) => sql`INSERT INTO numbers SELECT ${n}::int`
     const outcomes = yield* Effect.forEach(
@@ -88,8 +89,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
   })
 
   it.effect("runs onWritten before the COMMIT, and not after an error", function* () {
-    const sql = yield* PgClient.PgClient
-    const connection = yield* PipelinedConnection.make(sql)
+    const { driver: sql } = yield* Sql
+    const connection = yield* PipelinedConnection.make(yield* Sql)
     let calls = 0
     const onWritten = Effect.sync(() => calls++)
     yield* Effect.exit(connection.transaction((send) => send(sql`SELECT 1 / 0 AS x`), onWritten))
@@ -100,8 +101,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
   })
 
   it.effect("fails with the first error and stays usable", function* () {
-    const sql = yield* PgClient.PgClient
-    const connection = yield* PipelinedConnection.make(sql)
+    const { driver: sql } = yield* Sql
+    const connection = yield* PipelinedConnection.make(yield* Sql)
     const error = yield* Effect.flip(
       connection.transaction((send) => Effect.andThen(send(sql`SELECT 1 / 0 AS x`), sql`SELECT 1 AS x`)),
     )
@@ -112,8 +113,8 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
   })
 
   it.effect("opens a new connection when the server has ended the old one", function* () {
-    const sql = yield* PgClient.PgClient
-    const connection = yield* PipelinedConnection.make(sql)
+    const { driver: sql } = yield* Sql
+    const connection = yield* PipelinedConnection.make(yield* Sql)
     const pid = sql<{ pid: number }>`SELECT pg_backend_pid() AS pid`
     const [old] = yield* connection.transaction(() => pid)
     const error = yield* Effect.flip(
@@ -132,7 +133,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("pipelined connection"
         const server = yield* EmbeddedPostgres.start({ dataDir, scratch: true, loopback: true })
         const context = yield* Layer.build(StoreDatabase.layer({ url: server.url }))
         const sql = Context.get(context, PgClient.PgClient)
-        const connection = yield* PipelinedConnection.make(sql)
+        const connection = yield* PipelinedConnection.make(of(sql))
         const names = Object.keys(PipelinedConnection.TCP)
         const rows = yield* connection.transaction(
           () => sql<{ readonly name: string; readonly value: string }>`

@@ -8,6 +8,7 @@ import { SqlError } from "effect/sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
+import { of } from "@waybill/store/postgres/Sql"
 
 const client = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>
   Layer.build(PgClient.layer({ url, startupParameters })).pipe(
@@ -119,7 +120,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
         watcher
           .query("SELECT FROM pg_stat_activity WHERE pid = $1", [pid])
           .pipe(Effect.repeat({ until: (found) => found.length === 0 }))
-      const storage = PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+      const storage = PostgresLogStorage.make(of(sql), yield* PipelinedConnection.make(of(sql)), [])
       const error = yield* storage
         .transaction({ accounts: [], isExclusive: false }, () =>
           Effect.gen(function* () {
@@ -168,7 +169,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
       Exit.isFailure(bare) &&
         bare.cause.reasons.some((reason) => reason._tag === "Die" && reason.defect instanceof SqlError.SqlError),
     )
-    const error = yield* PostgresLogStorage.make(sql, yield* PipelinedConnection.make(sql), [])
+    const error = yield* PostgresLogStorage.make(of(sql), yield* PipelinedConnection.make(of(sql)), [])
       .transaction({ accounts: [], isExclusive: false }, () =>
         Effect.mapError(sql.unsafe(END_SELF), SqlErrors.classify),
       )

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import type { ReadModel } from "@waybill/store/readmodels/ReadModel"
@@ -18,6 +17,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { openedMail } from "../commit/commits.ts"
 import * as Histories from "./randomHistories.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -199,7 +199,7 @@ layer(Store, { excludeTestServices: true })("a rebuild in threads", (it) => {
   it.effect(
     "ends with the error of an event that cannot be folded, and its threads with it",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* Effect.orDie(sql`
         UPDATE events SET packed = chr(92) || '{' || packed WHERE (account_id, stream_id) IN (
           SELECT account_id, stream_id FROM events WHERE stream = 'email' ORDER BY 1 DESC, 2 DESC LIMIT 1)`)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
@@ -17,6 +16,7 @@ import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
 import { openedMail, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -34,7 +34,7 @@ const waybill = (...args: ReadonlyArray<string>) =>
 const linesOf = (output: string): ReadonlyArray<Readonly<Record<string, unknown>>> =>
   output.split("\n").flatMap((line) => (line.startsWith("{") ? [JSON.parse(line)] : []))
 
-const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
+const execute = <A extends object>(statement: (sql: Sql) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
   Effect.flatMap(Replay, ({ sql }) => Effect.orDie(statement(sql)))
 
 /** Process ids of all rebuild sessions, including the one that queries. */
@@ -158,7 +158,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
   it.effect(
     "verifies and repairs statistics too",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
       yield* sql`
           UPDATE email_stats SET count = 9
@@ -188,7 +188,7 @@ layer(Store, { excludeTestServices: true })("waybill projections", (it) => {
     "verifies monthly usage too, and reports the months that the log no longer holds completely",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit, transact } = yield* EventStore
         const account_id = id("AccountId")
         const ref = { account_id, stream_id: account_id }

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as EmailLog from "@waybill/store/readmodels/EmailLog"
 import * as Email from "@waybill/domain/email/Email"
@@ -19,6 +18,7 @@ import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import * as Histories from "./randomHistories.ts"
 import { committed, open, send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -28,8 +28,8 @@ const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(
 const TIMEOUT = { timeout: 120_000 }
 const OPTIONS = { release: "test" }
 
-const execute = <A extends object>(statement: (sql: PgClient.PgClient) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
-  Effect.flatMap(PgClient.PgClient, (sql) => Effect.orDie(statement(sql)))
+const execute = <A extends object>(statement: (sql: Sql) => Effect.Effect<ReadonlyArray<A>, unknown>) =>
+  Effect.flatMap(Sql, (sql) => Effect.orDie(statement(sql)))
 
 /** Definition of the table, its indexes and constraints. */
 const described = (table: string) =>

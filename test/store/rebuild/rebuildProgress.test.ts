@@ -47,7 +47,7 @@ layer(Store, { excludeTestServices: true })("running rebuilds", (it) => {
       const phases = new Set<string>()
       const looking = Effect.map(RebuildMarkers.inProgress(), ([now]) => phases.add(`${now?.phase} ${now?.working}`))
       const replay = yield* Replay
-      const report = () => Effect.asVoid(Effect.provideService(looking, Replay, replay))
+      const report = () => Effect.orDie(Effect.asVoid(Effect.provideService(looking, Replay, replay)))
       yield* Rebuild.rebuild("email_log", { release: yield* releaseOf, report })
       assert.include([...phases], "indexing true")
       assert.deepStrictEqual(yield* RebuildMarkers.inProgress(), [])

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Email from "@waybill/domain/email/Email"
 import type { Address } from "@waybill/domain/values/Address"
@@ -19,6 +18,7 @@ import { assert, it, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account } from "./emailLogRows.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MESSAGES = 10_000
 const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
@@ -33,7 +33,7 @@ const filterOf = (name: string) => {
 }
 
 const choiceOf = Effect.fnUntraced(function* (filter: EmailLogFilter.Filter) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const facets = yield* EmailFacets.known(sql, filter.range.account)
   const sources = EmailLogFilter.sourcesOf(filter, { facets, unreadAbove: IdKey.LOWEST })
   return yield* EmailLogChoice.choose(sql, sources, filter.range, filter.order, EmailLogQuery.FIRST_CHUNK)
@@ -43,7 +43,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
   it.effect(
     "are those of an account with much mail",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* write(sql, account(1), 0, MESSAGES)
     },
     180_000,
@@ -58,7 +58,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
   })
 
   it.effect("are read together if they are about as long as each other", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const filter = filterOf("two tags that never meet")
     const { common } = yield* choiceOf(filter)
     assert(common !== undefined)
@@ -74,7 +74,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
   })
 
   it.effect("have no deferred deliveries for queued messages", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const filter = filterOf("status, queued")
     const { source } = yield* choiceOf(filter)
     const ids = yield* sql<{ readonly id: string }>`

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as EmailLogChoice from "@waybill/store/search/EmailLogChoice"
 import * as EmailLogFilter from "@waybill/store/search/EmailLogFilter"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
@@ -23,6 +22,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { FILTERS } from "../../bench/logs/filters.ts"
 import { emailId, write } from "../../bench/logs/mail.ts"
 import { account } from "./emailLogRows.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Rare values occur only in the first ten thousand messages. */
 const [SMALL, LARGE] = [10_000, 30_000]
@@ -41,7 +41,7 @@ interface Plan {
 const nodes = (plan: Plan): ReadonlyArray<Plan> => [plan, ...(plan.Plans ?? []).flatMap(nodes)]
 
 const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const [row] = yield* sql<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>`
     EXPLAIN (ANALYZE, BUFFERS, FORMAT JSON) ${statement}`
   const plan = row?.["QUERY PLAN"][0]?.Plan
@@ -56,7 +56,7 @@ const explain = Effect.fnUntraced(function* (statement: Statement.Fragment) {
 
 /** Returns the first statement of a search for each source it might choose. */
 const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof ACCOUNTS) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const account_id = ACCOUNTS[size] ?? account(0)
   const nth = Math.floor(size / 2)
   const filter = EmailLogFilter.filterOf(
@@ -126,7 +126,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   it.effect(
     "is read from a database with much mail of other accounts",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* write(sql, account(1), 0, SMALL)
       yield* write(sql, account(2), 0, LARGE)
       // An account with mail for many people has many different addresses.
@@ -157,7 +157,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   }
 
   it.effect("samples its sources in their indexes", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const filter = EmailLogFilter.filterOf(
       { account_id: account(2), limit: LIMIT, tags: ["receipt", "spring"], status: ["bounced"] },
       Timestamp.fromMillis(Date.now()),
@@ -184,7 +184,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     ["no such thing", 0],
   ] as const) {
     it.effect(`finds the ${found} subjects that contain "${part}" in the trigram index`, function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const statement = EmailSubjects.termsWith(sql, IdKey.of(account(2)), part, 201)
       const plan = yield* explain(statement)
       assert.deepStrictEqual(plan.scans, [])
@@ -200,7 +200,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     ["nobody@", 0],
   ] as const) {
     it.effect(`finds the ${found} addresses that contain "${part}" in the trigram index`, function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const statement = EmailWords.wordsStatement(sql, IdKey.of(account(2)), part, "recipient", 201)
       const plan = yield* explain(statement)
       assert.deepStrictEqual(plan.scans, [])
@@ -211,7 +211,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   }
 
   it.effect("finds the senders with a part in the trigram index, beside recipients and tags", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const statement = EmailWords.wordsStatement(sql, IdKey.of(account(2)), "old@acme", "anywhere", 201)
     const plan = yield* explain(statement)
     assert.deepStrictEqual([plan.scans, plan.indexes], [[], ["email_words_by_part"]])
@@ -220,7 +220,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   })
 
   it.effect("jumps through the index to find the facets of an account", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const statement = EmailFacets.knownStatement(sql, IdKey.of(account(2)))
     const plan = yield* explain(statement)
     assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["email_log_by_facets"]])
@@ -229,7 +229,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   })
 
   it.effect("is not listed anew when a message is delivered at its first attempt", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const [email_id, account_id] = [id("EmailId"), id("AccountId")]
     const accepted = Email.evolve(Email.initial, queued(email_id))
     const outcome = Email.recordDelivered(NOW, "ana@example.org" as Address, DeliveryOutcome.NO_RESPONSE)(accepted)
@@ -252,7 +252,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   })
 
   it.effect("finds a message and its events by their keys", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const history = EmailLogRecord.history(sql, sql`${account(2)}`, sql`'msg_x'`)
     const plan = yield* explain(sql`SELECT ${history} AS history`)
     assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["events_pkey"]])

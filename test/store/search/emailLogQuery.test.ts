@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import type { DomainName } from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -14,6 +13,7 @@ import { Effect, Option } from "effect"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account, apiKeyId, BEGAN_MS, emailId, follow, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const MESSAGES = 2_000
 const mine = Array.from({ length: MESSAGES }, (_, nth) => message(nth))
@@ -23,7 +23,7 @@ type Filters = Omit<Query, "account_id" | "limit">
 
 const has = (text: string, part = "") => text.toLowerCase().includes(part.toLowerCase())
 
-/** The filters of contract §5, one per line. */
+/** The filters of contract StoreUnavailable5, one per line. */
 const matches = (filters: Filters) => (each: Message) =>
   (filters.status === undefined ||
     filters.status.length === 0 ||
@@ -220,7 +220,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
   })
 
   it.effect("ends early if common filters rarely match together, and continues from there", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account_id = account(4)
     const ids = Array.from({ length: 2 * EmailLogQuery.MAX_EXAMINED + 20_000 }, (_, nth) => IdKey.of(emailId(nth)))
     yield* sql`
@@ -256,7 +256,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("messages with the key
   }
 
   it.effect("are not on a page, and the page is full nevertheless", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* write(account(1), mail)
     const before = yield* Effect.forEach(Object.entries(searched), ([field, value]) => list({ [field]: value }, 100))
     // As if the hash of every other text were the same.
@@ -302,7 +302,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
   })
 
   it.effect("shows its events in order, only to its account", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const meta = { actor: { type: "system", id: null }, schema_version: 1 }
     for (const [version, type] of [
       [3, "EmailDelivered"],
@@ -342,7 +342,7 @@ describe("a folded subject", () => {
 
 layer(Database.layerFresh, { excludeTestServices: true })("equal subjects of concurrent commits", (it) => {
   it.effect("are stored once each, and the commits never deadlock", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     for (let round = 0; round < 15; round++) {
       const rows = Array.from({ length: 2_000 }, (_, nth) => {
         const subject = `Round ${round} of ${nth}`

@@ -1,4 +1,4 @@
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import type { DomainName } from "@waybill/domain/values/DomainName"
 import type { Status } from "@waybill/domain/email/EmailStatus"
@@ -14,6 +14,7 @@ import * as EmailSubjects from "@waybill/store/readmodels/EmailSubjects"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
 import { queued } from "../../support/history.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 export const BEGAN_MS = Date.UTC(2026, 0, 1)
 export const STEP_MS = 60_000
@@ -118,7 +119,7 @@ const eventOf = (
 
 /** Lets the follower of a search read messages, as it does from the log. */
 export const follow = Effect.fnUntraced(function* (account_id: string, messages: ReadonlyArray<Message>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const events = messages.map((each) => ({ ...eventOf(account_id, each), position: 0n, event_id: "" }))
   yield* EmailWords.follower.count(sql, events as unknown as Parameters<typeof EmailWords.follower.count>[1])
   yield* sql`
@@ -129,7 +130,7 @@ export const follow = Effect.fnUntraced(function* (account_id: string, messages:
 
 /** Writes rows as a commit would. */
 export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, messages: ReadonlyArray<Message>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = messages.map(({ domain, from, id, recipients, scheduled_at, status, subject, tags, to }) => ({
     account_id: IdKey.of(account_id),
     id: IdKey.of(id),

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
@@ -25,6 +24,7 @@ import {
   later,
   to,
 } from "./statsMail.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 describe("a latency bucket", () => {
   it("holds latencies within 5 % of its middle, up to 30 days", () => {
@@ -104,7 +104,7 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
 
   it.effect("show the first thousand tags of an account, and report if there are more", function* () {
     const account_id = id("AccountId")
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const tagged = (from: number, to: number) => sql`
         INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
         SELECT ${account_id}, 'tag ' || lpad(n::text, 5, '0'), ${BEGAN}::timestamptz, 'acme.test', 'accepted', 0, n
@@ -156,10 +156,7 @@ const Replayed = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.lay
 
 layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("rebuilding email statistics", (it) => {
   const options = { release: "test" }
-  const broken = Effect.flatMap(
-    PgClient.PgClient,
-    (sql) => sql`UPDATE email_stats SET count = count + 5 WHERE tag = ''`,
-  )
+  const broken = Effect.flatMap(Sql, (sql) => sql`UPDATE email_stats SET count = count + 5 WHERE tag = ''`)
 
   it.effect("verifies them against the log and repairs them while the follower continues", function* () {
     const account_id = id("AccountId")
@@ -227,7 +224,7 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("rebuildin
 
 layer(Store, { excludeTestServices: true, timeout: "60 seconds" })("email statistics after crashes", (it) => {
   it.effect("count each event once, however often a follower dies within a page and another continues", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account_id = id("AccountId")
     const write = Effect.forEach(
       Array.from({ length: 150 }),

@@ -16,6 +16,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -31,19 +32,18 @@ const keepAt = (at: string) =>
 const account_id = id("AccountId")
 
 const count = Effect.fnUntraced(function* (...hours: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* sql`
     INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
     SELECT ${account_id}, '', hour, 'acme.test', 'accepted', 0, 1 FROM unnest(${hours}::timestamptz[]) AS hour`
 })
 
 /** Name of the partition of a row, without the schema and the number of the shard that it has on a node of Citus. */
-const place = (sql: PgClient.PgClient) =>
-  sql`regexp_replace(tableoid::regclass::text, '^.*[.]|_[0-9]{6,}$', '', 'g') AS place`
+const place = (sql: Sql) => sql`regexp_replace(tableoid::regclass::text, '^.*[.]|_[0-9]{6,}$', '', 'g') AS place`
 
 /** The partition of each hour. */
 const partitionOfHours = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   return yield* sql<{ readonly hour: string; readonly place: string }>`
     SELECT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM-DD HH24') AS hour, ${place(sql)}
     FROM email_stats WHERE account_id = ${account_id} ORDER BY 1`
@@ -57,7 +57,7 @@ const accepted = (from: string, to: string) =>
 
 layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) => {
   it.effect("are created in advance, filled from the default partition, and dropped when expired", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* count(
       "2024-09-30T23:00Z",
       "2024-10-01T00:00Z",
@@ -93,7 +93,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
 
   it.effect("receive the follower's counts before and after they exist", function* () {
     const store = yield* EventStore
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const created_at = Timestamp.Timestamp.make("2027-05-10T09:00:00.000Z")
     const accept = Effect.gen(function* () {
       yield* store.transact(send(account_id, {}, { created_at }))
@@ -110,7 +110,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
   })
 
   it.effect("are created even if moving their rows exceeds the statement timeout", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { url } = yield* Database.Fresh
     yield* count("2028-01-10T00:00Z")
     yield* sql.unsafe(`CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql
@@ -123,7 +123,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
   })
 
   it.effect("are not read by queries of other months", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const asked = EmailStats.statement(sql, {
       account_id,
       from: "2026-11-01T00:00:00Z",
@@ -139,7 +139,7 @@ layer(Store, { excludeTestServices: true })("monthly statistics tables", (it) =>
   it.effect(
     "are verified and rebuilt like an unpartitioned table, without counting expired months again",
     function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const store = yield* EventStore
       // From here on all counts come from the log.
       yield* sql`TRUNCATE email_stats`

@@ -1,13 +1,13 @@
-import { PgClient } from "@effect/sql-pg"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Duration, Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { Store, accept } from "./statsMail.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Store, { excludeTestServices: true })("rates of events", (it) => {
   it.effect("cover the time of the events that are read, if there are too many for the whole period", function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const account_id = id("AccountId")
     yield* Effect.forEach(Array.from({ length: 40 }), () => accept(account_id, {}))
     yield* sql`UPDATE events SET recorded_at = now() - interval '1 minute'`

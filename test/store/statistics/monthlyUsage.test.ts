@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type * as Acceptance from "@waybill/domain/email/Acceptance"
 import type { Address } from "@waybill/domain/values/Address"
@@ -24,6 +23,7 @@ import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -278,7 +278,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
     "is found and repaired while mail is accepted and canceled, without losing any",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit } = yield* EventStore
         const account_id = yield* account(NOVEMBER)
         const described = sql`
@@ -324,7 +324,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
 
   it.effect("is not reported for a row of zero in place of no row, or the reverse", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { commit } = yield* EventStore
       const account_id = yield* account(NOVEMBER)
       yield* Effect.exit(send(account_id, { to: ["ana"], limit: 0 }))
@@ -349,7 +349,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
     "stays unchanged where retention removed events, except for events still in the log",
     () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { commit } = yield* EventStore
         const [short, forEver] = [yield* account(NOVEMBER, { log_days: 7, delivery_days: 7 }), yield* account(NOVEMBER)]
         const at = <A, E, R>(moment: Timestamp.Timestamp, look: Effect.Effect<A, E, R>) =>

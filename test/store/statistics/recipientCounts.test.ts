@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as EmailStats from "@waybill/store/statistics/EmailStats"
@@ -7,6 +6,7 @@ import * as Follower from "@waybill/store/feed/Follower"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { outcome, BEGAN, Store, accept, address, day, delivered, happens, later, to } from "./statsMail.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Store, { excludeTestServices: true })("recipients by status", (it) => {
   const failing = (_tag: "EmailBounced" | "EmailFailed" | "EmailDeferred", name: string, at: Timestamp.Timestamp) =>
@@ -78,7 +78,7 @@ layer(Store, { excludeTestServices: true })("recipients by status", (it) => {
         assert.deepStrictEqual(others.map(statuses), [{}, {}])
         const [tagged] = (yield* day(account_id, {}, { tag: "spring" })).rows
         assert.deepStrictEqual(statuses(tagged), statuses(first))
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const [row] = yield* sql<{ readonly n: number }>`
           SELECT count(*)::int AS n FROM email_stats WHERE account_id = ${account_id} AND count < 1`
         assert.strictEqual(row?.n, 0)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
@@ -29,6 +28,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const EVENTS = 5_000
 const FORMER_MEMBERS = 20_000
@@ -76,7 +76,7 @@ const change = (account_id: AccountId, domain_id: string): Commit<readonly [numb
   },
 })
 
-const storageIn = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName) {
+const storageIn = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
   const connection = yield* PipelinedConnection.make(sql)
   return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, cell)
 })
@@ -107,7 +107,7 @@ const counted = (storage: LogStorage) => {
 layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands of events", (it) => {
   it.effect("is read once, outside the batches; a change reads only the events since the previous one", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { inBatches, outside, storage } = counted(yield* storageIn(sql, yield* CurrentCell))
       const deps = makeDeps()
       const group = yield* GroupCommit.make({ storage, ...deps })
@@ -145,7 +145,7 @@ const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.l
 layer(Rebuilding, { excludeTestServices: true })("a team with very many former members", (it) => {
   it.effect("is changed by reading its new events and writing the rows of the members that changed", () =>
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { inBatches, outside, storage } = counted(yield* storageIn(sql, yield* CurrentCell))
       const { submit } = yield* GroupCommit.make({ storage, ...makeDeps() })
       const account_id = id("AccountId")

@@ -7,7 +7,6 @@ import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
-import { PgClient } from "@effect/sql-pg"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
@@ -19,6 +18,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, opened, queued } from "../../support/history.ts"
 import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 const WIDE: StreamStateCache.Limits = { streamEvents: 3, states: 100, chars: 100_000, stateChars: 100_000 }
 const NARROW: StreamStateCache.Limits = { streamEvents: 2, states: 3, chars: 3_000, stateChars: 1_500 }
@@ -168,7 +168,7 @@ const streamsOf = (account_id: AccountId): ReadonlyArray<Stream> => {
 }
 
 /** Changes of the log that no node notices: the end of a stream is lost, the whole stream is lost, its rows are rewritten. */
-const hiddenChanges = (sql: PgClient.PgClient, account_id: AccountId, stream_id: string) => {
+const hiddenChanges = (sql: Sql, account_id: AccountId, stream_id: string) => {
   const own = sql`account_id = ${account_id} AND stream_id = ${stream_id}`
   return [
     sql`DELETE FROM events WHERE ${own} AND version > (SELECT max(version) - 2 FROM events WHERE ${own})`,
@@ -190,7 +190,7 @@ layer(Database.layerFresh, { excludeTestServices: true, timeout: "120 seconds" }
   for (const seed of [1, 2, 3])
     it.effect(`of seed ${seed}: every node decides from all events of the log`, () =>
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const roll = randomNumbers(seed)
         const nodes = [yield* node(), yield* node(), yield* node(NARROW)]
         const reader = yield* node()
@@ -225,7 +225,7 @@ const STAND_IN = Mask.replacement(Uint8Array.of(1))
 
 layer(Database.layerFresh, { excludeTestServices: true })("an erased address", (it) => {
   const setUp = Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const store = yield* node()
     const account_id = id("AccountId")
     yield* store.commit(Account, { account_id, stream_id: account_id }, Account.create(NOW, account_id, "Acme", "free"))

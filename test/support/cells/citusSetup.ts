@@ -1,14 +1,14 @@
-import { PgClient } from "@effect/sql-pg"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
 import * as Citus from "./citusDatabase.ts"
 import { prepareTemplate } from "../postgres/prepareTemplate.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Makes the cell of all accounts. The first cell takes no new ones, and the other one does at once. */
 const makeCell = Effect.fnUntraced(function* (cell: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* CellSchema.make(cell)
   yield* sql`UPDATE cells SET state = CASE WHEN name = ${cell} THEN 'open' ELSE 'full' END, made_at = made_at - interval '1 hour'`
 })

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as CellName from "@waybill/store/routing/CellName"
 import { Cells } from "@waybill/store/routing/Cells"
@@ -7,6 +7,7 @@ import { Effect, Layer, type Redacted } from "effect"
 import * as path from "node:path"
 import type { TestContext } from "vitest"
 import { SKIPPED } from "./citusSuites.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The cell of all accounts of the tests: the first one, or another one in the project `citus` of vitest, which sets it. */
 const CELL: CellName.CellName = process.env["WAYBILL_TEST_CELL"] ?? CellName.FIRST
@@ -44,7 +45,7 @@ export const withTestCell = <A, E, R>(database: Layer.Layer<A | PgClient.PgClien
 const placing = Layer.effect(
   Cells,
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const cells = yield* Cells
     const placed = new Set<string>()
     const insert = (account_id: string) =>

@@ -1,14 +1,14 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Redacted, Schedule } from "effect"
 import pg from "pg"
 import * as Database from "./Database.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Key of the advisory lock that writes wait for. */
 const HELD = 4711
 
 /** Blocks every write of this kind to a table until it is released, so that a race has one order. */
 export const hold = Effect.fnUntraced(function* (table: string, event: "INSERT" | "UPDATE") {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { url } = yield* Database.Fresh
   yield* sql.unsafe(`CREATE FUNCTION held() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN PERFORM pg_advisory_xact_lock(${HELD}); RETURN NEW; END'`)

@@ -1,6 +1,6 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Statement } from "effect/sql"
+import { type Sql } from "@waybill/store/postgres/Sql"
 
 interface Node {
   readonly "Node Type": string
@@ -20,10 +20,7 @@ export interface Plan {
 }
 
 /** Returns the plan of every statement that an effect runs; each is executed once more and rolled back. */
-export const plansOf = <A, E, R>(
-  sql: PgClient.PgClient,
-  effect: Effect.Effect<A, E, R>,
-): Effect.Effect<ReadonlyArray<Plan>, E, R> =>
+export const plansOf = <A, E, R>(sql: Sql, effect: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyArray<Plan>, E, R> =>
   Effect.gen(function* () {
     const seen: Array<readonly [string, ReadonlyArray<unknown>]> = []
     yield* Effect.provideService(effect, Statement.CurrentTransformer, (statement) => {
@@ -33,7 +30,7 @@ export const plansOf = <A, E, R>(
     return yield* Effect.forEach(seen, ([text, values]) => explain(sql, text.trim(), values))
   })
 
-const explain = (sql: PgClient.PgClient, text: string, values: ReadonlyArray<unknown>): Effect.Effect<Plan> =>
+const explain = (sql: Sql, text: string, values: ReadonlyArray<unknown>): Effect.Effect<Plan> =>
   sql.unsafe<Record<string, unknown>>(`EXPLAIN (ANALYZE, BUFFERS, TIMING OFF, FORMAT JSON) ${text}`, values).pipe(
     Effect.flatMap(([row]) => Effect.fail(row?.["QUERY PLAN"] as ReadonlyArray<{ readonly Plan: Node }>)),
     sql.withTransaction,

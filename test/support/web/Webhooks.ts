@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -20,6 +19,8 @@ import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import * as World from "../world/World.ts"
 import { id, opened, queued } from "../history.ts"
 import { dnsZones } from "../mail/dnsZones.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
 export const LOOPBACK = networks("127.0.0.0/8", "::1/128")
@@ -65,7 +66,7 @@ export const create = Effect.fnUntraced(function* (
     readonly format?: Format
     readonly svix_headers?: boolean
   } = {},
-): Effect.fn.Return<Endpoint, never, EventStore | Secrets> {
+): Effect.fn.Return<Endpoint, StoreUnavailable, EventStore | Secrets> {
   const account_id = over.account_id ?? id("AccountId")
   const webhook_id = Id.make("WebhookId", yield* Clock.currentTimeMillis, randomBytes(10))
   const secret = freshSecret()
@@ -170,7 +171,7 @@ export interface OutboxState {
   readonly available_at: string
 }
 export const outbox = Effect.fnUntraced(function* (delivery_id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const [row] = yield* Effect.orDie(sql<OutboxState>`
     SELECT ready, attempt, lease_token, ${Iso.iso(sql, "available_at")} AS available_at
     FROM outbox WHERE id = ${delivery_id}`)
@@ -179,6 +180,6 @@ export const outbox = Effect.fnUntraced(function* (delivery_id: string) {
 
 /** Makes the next attempt of a row due. */
 export const makeDue = Effect.fnUntraced(function* (delivery_id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* Effect.orDie(sql`UPDATE outbox SET available_at = now() - interval '1 second' WHERE id = ${delivery_id}`)
 })

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Network from "@waybill/domain/values/Network"
 import type * as Plan from "@waybill/domain/account/Plan"
@@ -30,6 +30,7 @@ import * as DatabaseClock from "../DatabaseClock.ts"
 import * as Database from "../postgres/Database.ts"
 import { nextMillisecond } from "../WallClock.ts"
 import * as World from "./World.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 export interface Setup {
   readonly transport?: "capture" | "relay" | "direct"
@@ -74,7 +75,7 @@ export class HttpWorld extends Context.Service<
   HttpWorld,
   {
     readonly url: string
-    readonly sql: PgClient.PgClient
+    readonly sql: Sql
     /** Starts one more node on the same database and returns its URL. */
     readonly another: Effect.Effect<string, never, EffectScope.Scope>
     readonly request: (method: string, path: string, options?: RequestOptions) => Effect.Effect<Answer>
@@ -94,7 +95,7 @@ export class HttpWorld extends Context.Service<
         const services = yield* Effect.context<EventStore>()
         return HttpWorld.of({
           url,
-          sql: yield* PgClient.PgClient,
+          sql: yield* Sql,
           another: Layer.build(Layer.fresh(served(setup).pipe(Layer.provide(nodeStore)))).pipe(
             Effect.map((built) => HttpServer.formatAddress(Context.get(built, HttpServer.HttpServer).address)),
             Effect.provideContext(yield* Effect.context<PgClient.PgClient | SqlClient.SqlClient | InstanceKey>()),

@@ -30,6 +30,7 @@ import type { SmtpServer } from "../mail/smtpServer.ts"
 import * as Database from "../postgres/Database.ts"
 import { NOWHERE } from "../nowhere.ts"
 import { withTestCell } from "../cells/testCell.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Instance key of every process of a test. */
 export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")
@@ -142,7 +143,7 @@ export const verifiedDomain = Effect.fnUntraced(function* (
   name = "acme.test",
   account_id: Id.AccountId = id("AccountId"),
   sealed = true,
-): Effect.fn.Return<SendingDomain, never, EventStore | Secrets> {
+): Effect.fn.Return<SendingDomain, StoreUnavailable, EventStore | Secrets> {
   const domain_id = id("DomainId")
   const pair = yield* DkimKeys.generateRsa
   const dkim = {
@@ -237,11 +238,11 @@ export const timeline = (ref: MessageRef) =>
   Effect.map(history(ref), ({ history }) => history.map(({ event }) => event._tag))
 
 /** Polls until a condition holds, and fails the test when it does not in time. */
-export const until = <A, R>(
-  poll: Effect.Effect<A, never, R>,
+export const until = <A, E, R>(
+  poll: Effect.Effect<A, E, R>,
   holds: (value: A) => boolean,
   within: Duration.Duration = Duration.seconds(45),
-): Effect.Effect<A, never, R> =>
+): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(within)
     while (true) {

@@ -14,6 +14,7 @@ import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
 import * as NewIds from "../process/NewIds.ts"
 import { Origin } from "./Origin.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">
@@ -48,14 +49,21 @@ export interface Call {
 export const commitRepeatable = <A, E>(work: Work<A, E>) =>
   Effect.flatMap(currentTarget, (target) => commitWithoutClaim(target, work))
 
-const commitWithoutClaim = <A, E>({ account_id, store }: Target, work: Work<A, E>): Effect.Effect<A, E> =>
+const commitWithoutClaim = <A, E>(
+  { account_id, store }: Target,
+  work: Work<A, E>,
+): Effect.Effect<A, E | StoreUnavailable> =>
   Effect.flatMap(Effect.catch(store.transact<A, E>({ ...work, account_id }), withoutStoreErrors<E>), (committed) =>
     committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
   )
 
 /** Keeps the work's own errors; those of claims and leases cannot occur here and are bugs. */
-const withoutStoreErrors = <E>(error: E | IdempotencyKeyReused | LeaseLost): Effect.Effect<never, E> =>
-  hasTag(error, "IdempotencyKeyReused") || hasTag(error, "LeaseLost") ? Effect.die(error) : Effect.fail(error as E)
+const withoutStoreErrors = <E>(
+  error: E | IdempotencyKeyReused | LeaseLost | StoreUnavailable,
+): Effect.Effect<never, E | StoreUnavailable> =>
+  hasTag(error, "IdempotencyKeyReused") || hasTag(error, "LeaseLost")
+    ? Effect.die(error)
+    : Effect.fail(error as E | StoreUnavailable)
 
 export const hasTag = (error: unknown, tag: string): boolean =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === tag
@@ -113,7 +121,7 @@ export const commitClaimed = <A, E>(
   claim: Claim | undefined,
   work: Work<A, E>,
   encoding: Encoding = PLAIN,
-): Effect.Effect<Outcome<A>, E | RequestRefusal.IdempotencyKeyReused> => {
+): Effect.Effect<Outcome<A>, E | RequestRefusal.IdempotencyKeyReused | StoreUnavailable> => {
   if (claim === undefined)
     return Effect.map(commitWithoutClaim(target, work), (answer) => ({ answer, isReplayed: false }))
   const { account_id, store } = target
@@ -121,7 +129,7 @@ export const commitClaimed = <A, E>(
   const committing = store
     .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
     .pipe(
-      Effect.catch((error): Effect.Effect<never, E | RequestRefusal.IdempotencyKeyReused> =>
+      Effect.catch((error): Effect.Effect<never, E | RequestRefusal.IdempotencyKeyReused | StoreUnavailable> =>
         hasTag(error, "IdempotencyKeyReused")
           ? Effect.fail(new RequestRefusal.IdempotencyKeyReused())
           : withoutStoreErrors<E>(error),

@@ -13,6 +13,7 @@ import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import * as DomainCommands from "../operate/DomainCommands.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { Instance } from "../settings/Instance.ts"
+import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const FIRST_ACCOUNT = "My company"
 /** A reserved name, so that a new installation can send its first mail offline. */
@@ -46,7 +47,7 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
   const domain = transport === "capture" ? yield* DomainCommands.addition(account_id, FIRST_DOMAIN) : undefined
   const invitation = { user_id, email: FIRST_OWNER, name: OWNER_NAME, role: "owner" as const }
   const command = { name: "First key", scopes: ["admin" as const], domain: null, allowed_ips: [], expires_at: null }
-  yield* Effect.orDie(
+  yield* onlyUnavailable(
     store.transact({
       account_id,
       streams: [

@@ -14,6 +14,8 @@ import type { Role } from "../settings/Role.ts"
 import * as Service from "./Service.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Stop from "../process/Stop.ts"
+import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Name of the lock under which one of several starting nodes installs. */
 const INSTALLATION_LOCK = 1
@@ -25,7 +27,7 @@ const INSTALLATION_LOCK = 1
 const installAndWelcome = (settings: Settings) =>
   Effect.flatMap(
     settings.roles.includes("api")
-      ? Effect.orDie(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
+      ? SqlErrors.orUnavailable(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
       : Effect.undefined,
     (first) => welcome(settings, first),
   )
@@ -39,8 +41,8 @@ export const serveWith = <A, R1, R2>(
   settings: Settings,
   postgres: Postgres["Service"],
   work: {
-    readonly meanwhile: Effect.Effect<A, never, R1>
-    readonly ready: (done: A) => Effect.Effect<void, never, R2>
+    readonly meanwhile: Effect.Effect<A, StoreUnavailable, R1>
+    readonly ready: (done: A) => Effect.Effect<void, StoreUnavailable, R2>
   },
 ) => {
   let isStarted = false

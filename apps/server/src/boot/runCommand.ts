@@ -40,29 +40,26 @@ export const runCommand = Effect.fnUntraced(
     yield* Command.runWith(waybill, config)(words)
   },
   Effect.tapCause((cause) =>
-    Effect.flatMap(described(cause), (line) => (line === "" ? Effect.void : Output.complain(line))),
+    Effect.suspend(() => {
+      const line = described(cause)
+      return line === "" ? Effect.void : Output.complain(line)
+    }),
   ),
   Effect.provideService(CliOutput.Presenter, presenter),
 )
 
 /** Returns what is printed about a failure: the message of a known error, and a stack only for a bug. */
-const described = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
+const described = (cause: Cause.Cause<unknown>): string => {
   const error = Cause.findErrorOption(cause)
-  if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? "" : yield* describedDefect(cause)
-  const known = error.value as Error & { readonly _tag?: string }
+  if (error._tag === "None") return Cause.hasInterruptsOnly(cause) ? "" : Cause.pretty(cause)
+  const known = error.value as Error & { readonly _tag?: string; readonly isConnectionLost?: boolean }
   // Usage errors were printed by the presenter.
   if (known._tag === "ShowHelp") return ""
-  return `waybill: ${known.message === "" ? Cause.pretty(cause) : known.message}`
-})
+  return `waybill: ${isLost(known) ? LOST : ""}${known.message === "" ? Cause.pretty(cause) : known.message}`
+}
 
-/** A database that is lost in the last steps is no bug. */
-const describedDefect = Effect.fnUntraced(function* (cause: Cause.Cause<unknown>) {
-  // Loaded only here, since most commands do not need it.
-  const [SqlErrors, { SqlError }] = yield* Effect.promise(() =>
-    Promise.all([import("@waybill/store/postgres/SqlErrors"), import("effect/sql")]),
-  )
-  if (!SqlErrors.isConnectionLost(cause)) return Cause.pretty(cause)
-  const error = Cause.squash(cause)
-  const prefix = error instanceof SqlError.SqlError ? "the connection to the database was lost: " : ""
-  return `waybill: ${prefix}${(error as Error).message}`
-})
+const LOST = "the connection to the database was lost: "
+
+/** Whether the store cannot be used (`StoreUnavailable`, whose module most commands do not load), and the cause says why. */
+const isLost = (error: Error & { readonly _tag?: string; readonly isConnectionLost?: boolean }): boolean =>
+  error._tag === "StoreUnavailable" && error.isConnectionLost === true && error.cause !== undefined

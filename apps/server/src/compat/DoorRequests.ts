@@ -7,11 +7,13 @@ import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effe
 import { createHash } from "node:crypto"
 import { Origin } from "../accept/Origin.ts"
 import * as Bodies from "../web/Bodies.ts"
+import * as Responses from "../web/Responses.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
 import * as Validation from "../web/Validation.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as Respelling from "./Respelling.ts"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -89,6 +91,7 @@ const bodyOf = Effect.fnUntraced(function* (
   if (method === "GET" || method === "HEAD" || isEmpty) return Buffer.alloc(0)
   return yield* Effect.andThen(
     Validation.readBody(endpoint === undefined ? undefined : Endpoints.scopeOf(endpoint)),
+    // The request keeps what was read, so that a second read cannot fail.
     Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => Buffer.from(bytes)),
   ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
 })
@@ -144,14 +147,25 @@ const readmission = Effect.map(MonotonicClock.millis, (startedAt) => {
     const readContext = yield* Bodies.ReadContext
     if (method === "GET" || readContext === undefined) return
     const isLate = (yield* MonotonicClock.millis) - startedAt > Bodies.READMITTED_AFTER_MS
-    if (writes++ > 0 || isLate) yield* Effect.catch(readContext.readmit(undefined), refused)
+    if (writes++ > 0 || isLate)
+      yield* Effect.catch(readContext.readmit(undefined), (refusal) =>
+        refusal instanceof StoreUnavailable
+          ? Effect.flatMap(Responses.ofUnavailable(refusal, false), refused)
+          : refused(refusal),
+      )
   })
 })
 
 /** Refuses a native call in the form of its own refusals. */
 const refused = (refusal: Refusal) =>
   Effect.flatMap(ApiError.RequestId, (id) =>
-    Effect.fail(new NativeError({ status: refusal.status, error: ApiError.toBody(refusal, id).error, headers: {} })),
+    Effect.fail(
+      new NativeError({
+        status: refusal.status,
+        error: ApiError.toBody(refusal, id).error,
+        headers: refusal.retry_after_s === undefined ? {} : { "retry-after": String(refusal.retry_after_s) },
+      }),
+    ),
   )
 
 const overloaded = Effect.flatMap(ApiError.RequestId, (id) => {

@@ -21,6 +21,7 @@ import * as PlainSends from "./PlainSends.ts"
 import * as Position from "./Position.ts"
 import * as Responses from "../web/Responses.ts"
 import * as SentMessage from "./SentMessage.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Parts of a server that all its sends share. */
 export interface Services {
@@ -79,7 +80,7 @@ export class FastSend {
     })
   }
 
-  #handOver(admitted: Exit.Exit<Verdict>): Effect.Effect<void> {
+  #handOver(admitted: Exit.Exit<Verdict, StoreUnavailable>): Effect.Effect<void> {
     return Effect.sync(() => {
       this.#logged = undefined
       earlierAdmissions.set(this.#exchange.request, admitted)

@@ -10,6 +10,7 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Cause, Context, Duration, Effect, Exit, FiberSet, Layer, Metric, Result, Semaphore } from "effect"
 import * as Stop from "../process/Stop.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Visits of one process that wait to be recorded; further ones are dropped and counted as lost. */
 export const MAX_VISITS_WAITING = 4_000
@@ -82,7 +83,7 @@ export const layer = Layer.effect(
           Effect.map((isRecorded) => (isRecorded ? "recorded" : "ignored")),
         )
     })
-    const finish = (visit: Visit, exit: Exit.Exit<"lost" | "recorded" | "ignored">) => {
+    const finish = (visit: Visit, exit: Exit.Exit<"lost" | "recorded" | "ignored", StoreUnavailable>) => {
       count(visit, Exit.isSuccess(exit) ? exit.value : "lost")
       if (Exit.isSuccess(exit) && exit.value === "ignored") closed.add(visit)
       return Exit.isFailure(exit) && !Cause.hasInterruptsOnly(exit.cause) ? reportLost(exit.cause) : Effect.void

@@ -1,5 +1,4 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -9,6 +8,8 @@ import * as PageBytes from "@waybill/store/feed/PageBytes"
 import type { FeedPage, FeedQuery } from "@waybill/store/feed/Feed"
 import { Context, Data, Deferred, Duration, Effect, Layer, Option, Scope, Stream } from "effect"
 import * as FeedReaders from "./FeedReaders.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Readers that may wait in one process. Further ones get the present page at once, even if it is empty. */
 export const MAX_WAITING = 2_000
@@ -36,7 +37,7 @@ export class EventFeed extends Context.Service<
   EventFeed,
   {
     /** Returns the next page of events. Waits for up to `wait` while it would be empty. */
-    readonly next: (query: Query, wait: Duration.Duration) => Effect.Effect<FeedPage>
+    readonly next: (query: Query, wait: Duration.Duration) => Effect.Effect<FeedPage, StoreUnavailable>
     /**
      * Opens a stream of all events after a position as they are committed, with an empty page after an idle period. It ends
      * after `MAX_STREAM`, and is open until the scope closes, whether it is read or not. Fails for an account that has
@@ -44,11 +45,11 @@ export class EventFeed extends Context.Service<
      */
     readonly stream: (
       query: Omit<Query, "limit">,
-    ) => Effect.Effect<Stream.Stream<FeedPage>, TooManyStreams, Scope.Scope>
+    ) => Effect.Effect<Stream.Stream<FeedPage, StoreUnavailable>, TooManyStreams, Scope.Scope>
     /** Fails for a position beyond the end of the log. */
-    readonly checkPosition: (after: bigint) => Effect.Effect<void, PositionAhead>
+    readonly checkPosition: (after: bigint) => Effect.Effect<void, PositionAhead | StoreUnavailable>
     /** Position of the present end of the log. */
-    readonly end: Effect.Effect<bigint>
+    readonly end: Effect.Effect<bigint, StoreUnavailable>
     readonly waiting: () => number
   }
 >()("@waybill/server/EventFeed") {
@@ -81,7 +82,7 @@ export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
 }
 
 const make = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const store = yield* EventStore
   const cells = yield* Cells
   // Closed after the finalizer below, so that readers that are woken then do not wait again.
@@ -109,11 +110,11 @@ const make = Effect.gen(function* () {
   }
 
   /** Reads a page, and while it is empty again after each signal, until the wait is over. */
-  const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage> =>
+  const next = (query: Query, wait: Duration.Duration): Effect.Effect<FeedPage, StoreUnavailable> =>
     Effect.flatMap(MonotonicClock.millis, (began) => {
       const bounded: Query = { max_bytes: PageBytes.MAX_PAGE_BYTES, ...query }
       const end = began + Math.min(Duration.toMillis(wait), Duration.toMillis(MAX_WAIT))
-      const step = (after: bigint): Effect.Effect<FeedPage> =>
+      const step = (after: bigint): Effect.Effect<FeedPage, StoreUnavailable> =>
         Effect.acquireUseRelease(
           subscribe(query.account_id),
           ({ signal }) =>
@@ -132,10 +133,10 @@ const make = Effect.gen(function* () {
       return step(query.after)
     })
 
-  const end = Effect.orDie(Feed.settled(sql))
+  const end = Feed.settled(sql)
   const checkPosition = (after: bigint) =>
     Effect.gen(function* () {
-      if (after > 0n && (yield* Effect.orDie(Epoch.isAhead(sql, after)))) yield* new PositionAhead()
+      if (after > 0n && (yield* Epoch.isAhead(sql, after))) yield* new PositionAhead()
     })
   /** Checks and takes in one step: of streams that are requested together, no more are opened. */
   const openStream = (account_id: string) =>

@@ -1,6 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Feed from "@waybill/store/feed/Feed"
 import { Deferred, Duration, Effect, Exit, Latch } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Interval at which the log is polled while readers wait: one query for all of a cell, whichever node wrote. */
 export const POLL_EVERY = Duration.millis(100)
@@ -14,7 +14,7 @@ export type Signal = Deferred.Deferred<void>
 
 /** Waiting readers of the accounts of the fiber's cell, whose log is polled only while there are some. */
 export const make = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const readers = new Map<string, Set<Signal>>()
   const hasReaders = yield* Latch.make()
 
@@ -25,11 +25,11 @@ export const make = Effect.gen(function* () {
   }
 
   const poll = Effect.fnUntraced(function* (lastEnd: bigint | undefined) {
-    const upTo = yield* Effect.orDie(Feed.settled(sql))
+    const upTo = yield* Feed.settled(sql)
     // Events may have been committed while nothing was polled, so the first poll wakes all readers.
     if (lastEnd === undefined) wakeAll([...readers.keys()])
     else if (upTo > lastEnd) {
-      const accounts = yield* Effect.orDie(Feed.accountsBetween(sql, lastEnd, upTo, MAX_ACCOUNTS_PER_POLL))
+      const accounts = yield* Feed.accountsBetween(sql, lastEnd, upTo, MAX_ACCOUNTS_PER_POLL)
       wakeAll(
         accounts.length === MAX_ACCOUNTS_PER_POLL ? [...readers.keys()] : accounts.map(({ account_id }) => account_id),
       )

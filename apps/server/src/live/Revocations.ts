@@ -7,6 +7,7 @@ import * as PerCell from "@waybill/store/routing/PerCell"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
 import type { Admitted } from "../requests/Admitted.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Interval at which the keys and sessions of waiting and streaming requests are checked: one query for all of them. */
 export const CHECK_EVERY = Duration.millis(400)
@@ -26,9 +27,9 @@ export class Revocations extends Context.Service<
   Revocations,
   {
     /** Fails if the grant of a request is no longer valid. */
-    readonly check: (grant: Grant) => Effect.Effect<void, Refused>
+    readonly check: (grant: Grant) => Effect.Effect<void, Refused | StoreUnavailable>
     /** Fails within a second after the grant became invalid; never succeeds. */
-    readonly revoked: (grant: Grant) => Effect.Effect<never, Refused>
+    readonly revoked: (grant: Grant) => Effect.Effect<never, Refused | StoreUnavailable>
   }
 >()("@waybill/server/Revocations") {
   static readonly layer = Layer.effect(

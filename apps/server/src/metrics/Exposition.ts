@@ -87,7 +87,7 @@ export const route = (
         return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
       }
       return yield* answer(exposition, hostNames)
-      // Answered like any unknown path.
+      // A defect, which the server answers like any unknown path.
     }).pipe(Effect.orDie),
   )
 }

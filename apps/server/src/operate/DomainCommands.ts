@@ -90,7 +90,7 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
     .pipe(
       Effect.map((done) => (done._tag === "Committed" ? done.answer : undefined)),
       // Nothing changed, the domain was removed meanwhile, or another process holds the lease.
-      Effect.catch(() => Effect.succeed(undefined)),
+      Effect.catch((error) => (error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.succeed(undefined))),
     )
 })
 

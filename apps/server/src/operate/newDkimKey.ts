@@ -4,6 +4,7 @@ import * as DkimKeyPair from "@waybill/mail/dkim/DkimKey"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const NAME_BYTES = 8
 
@@ -15,7 +16,7 @@ export const newDkimKey = Effect.fn("newDkimKey")(function* (
   domain_id: DomainId,
   algorithm: DkimKeyPair.Algorithm,
   selector: string,
-): Effect.fn.Return<DkimKey, never, Secrets> {
+): Effect.fn.Return<DkimKey, StoreUnavailable, Secrets> {
   const secrets = yield* Secrets
   const { privateKey, record } = yield* generate[algorithm]
   // A unique name: of two rotations at once, one is decided again and must not have replaced the key of the other.

@@ -2,6 +2,7 @@ import { type CellName, FIRST } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Duration, Effect } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Timeout of one load; the next one tries again. */
 export const RELOAD_TIMEOUT = Duration.seconds(3)
@@ -20,7 +21,7 @@ export interface CachedSet {
 export const cachedSet = Effect.fnUntraced(function* <R>(
   description: string,
   every: Duration.Duration,
-  read: Effect.Effect<ReadonlyArray<string>, never, R>,
+  read: Effect.Effect<ReadonlyArray<string>, StoreUnavailable, R>,
 ) {
   const cached = new Map<CellName, ReadonlySet<string>>()
   const failing = new Set<CellName>()

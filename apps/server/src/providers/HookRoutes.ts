@@ -2,7 +2,7 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as Table from "@waybill/domain/collections/Table"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Clock, Context, Effect, Metric, Option } from "effect"
+import { Clock, Context, Effect, Metric, Option, Predicate } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ByteSize from "effect/ByteSize"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
@@ -14,6 +14,7 @@ import * as AccessToken from "./AccessToken.ts"
 import * as HookAddress from "./HookAddress.ts"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
 import { receiveCall } from "./receiveCall.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum size of a call. SendGrid sends up to 768 KB, SparkPost about as much. */
 export const MAX_CALL_BYTES = 2 * 1024 * 1024
@@ -147,9 +148,9 @@ const granted = (arrived: Arrived) =>
 /** Counts and logs a refusal, which changes nothing. */
 const orRefused = <R>(
   { address, hook_id, provider, warn }: Arrived,
-  responding: Effect.Effect<HttpServerResponse.HttpServerResponse, string, R>,
+  responding: Effect.Effect<HttpServerResponse.HttpServerResponse, string | StoreUnavailable, R>,
 ) =>
-  Effect.catch(responding, (reason) =>
+  Effect.catchIf(responding, Predicate.isString, (reason) =>
     Effect.gen(function* () {
       count(provider, "refused")
       yield* ProviderHooks.countRefused(hook_id, reason)

@@ -2,7 +2,7 @@ import * as Turn from "@waybill/domain/flow/Turn"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Clock, Effect, Option, Semaphore } from "effect"
+import { Cause, Clock, Effect, Option, Semaphore } from "effect"
 import * as Validation from "../web/Validation.ts"
 import * as Authenticity from "./Authenticity.ts"
 import * as HookAddress from "./HookAddress.ts"
@@ -82,11 +82,13 @@ const recordKept = Effect.fnUntraced(function* (hook_id: string, address: string
         const outcome = yield* recordProviderEvent(hook_id, read, message, address)
         return outcome === "unmatched" ? [] : [{ id, outcome }]
       }).pipe(
-        Effect.catchDefect((defect) =>
-          Effect.as(
-            Effect.logWarning("kept event of a provider could not be recorded; it will be retried", defect),
-            [],
-          ),
+        Effect.catchCause((cause) =>
+          Cause.hasInterruptsOnly(cause)
+            ? Effect.failCause(cause)
+            : Effect.as(
+                Effect.logWarning("kept event of a provider could not be recorded; it will be retried", cause),
+                [],
+              ),
         ),
       ),
     { concurrency: CONCURRENCY },

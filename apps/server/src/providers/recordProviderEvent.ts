@@ -11,6 +11,7 @@ import { Visits } from "../links/Visits.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { recordReport } from "../worker/delivery/recordReport.ts"
 import type { Kind, ProviderEvent } from "./formats/ProviderEvent.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export type Outcome = "recorded" | "unchanged" | "unmatched"
 
@@ -23,7 +24,7 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
   event: ProviderEvent,
   { account_id, email_id }: ProviderMessages.HandedOver,
   address: string,
-): Effect.fn.Return<Outcome, never, EventStore | PgClient.PgClient | Visits> {
+): Effect.fn.Return<Outcome, StoreUnavailable, EventStore | PgClient.PgClient | Visits> {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: email_id })
   if (state._tag === "NotCreated") return "unmatched"
@@ -46,7 +47,9 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
   if (event.kind === "complained" && !ReportComplaint.isComplaint(event.feedback)) return "unchanged"
   const about = { account_id, address, emailId: email_id, recipientIndex }
   // Too early is a report about several recipients only, and this one names its own.
-  const recorded = yield* Effect.orElseSucceed(recordReport(about, [factOf(event, event.kind)]), () => 0)
+  const recorded = yield* Effect.catchTag(recordReport(about, [factOf(event, event.kind)]), "TooEarly", () =>
+    Effect.succeed(0),
+  )
   return recorded > 0 ? "recorded" : "unchanged"
 })
 

@@ -1,4 +1,4 @@
-import { Unavailable } from "@waybill/store/postgres/Unavailable"
+import { away, type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as Turn from "@waybill/domain/flow/Turn"
@@ -19,9 +19,9 @@ export const CONCURRENCY = 8
 export const recordProviderEvents = Effect.fn("recordProviderEvents")(
   function* (hook_id: string, events: ReadonlyArray<ProviderEvent>, address: string) {
     const counts = { recorded: 0, unchanged: 0, unmatched: 0 }
-    let failure: Exit.Exit<unknown> = Exit.void
+    let failure: Exit.Exit<unknown, StoreUnavailable> = Exit.void
     let hasRoom = true
-    const note = (exit: Exit.Exit<unknown>) => {
+    const note = (exit: Exit.Exit<unknown, StoreUnavailable>) => {
       if (Exit.isSuccess(failure)) failure = exit
     }
     const recordGroup = Effect.fnUntraced(function* (group: ReadonlyArray<ProviderEvent>) {
@@ -29,7 +29,7 @@ export const recordProviderEvents = Effect.fn("recordProviderEvents")(
       const unmatched: Array<ProviderEvent> = []
       const record = Effect.fnUntraced(function* (event: ProviderEvent) {
         const message = messageOf(event)
-        if (message === "unanswered") return yield* Effect.die(new Unavailable())
+        if (message === "unanswered") return yield* away()
         const outcome =
           message === undefined ? "unmatched" : yield* recordProviderEvent(hook_id, event, message, address)
         if (outcome === "unmatched") unmatched.push(event)

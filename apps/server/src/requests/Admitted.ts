@@ -3,6 +3,7 @@ import type { RequestUser } from "@waybill/store/readmodels/Members"
 import type { Verdict } from "@waybill/store/admission/Admission"
 import { Context, type Exit } from "effect"
 import type { IncomingMessage } from "node:http"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** The key or the dashboard user that a request was admitted for, and the client address. */
 export type Admitted = ({ readonly key: AdmittedKey } | { readonly user: RequestUser; readonly session_id: string }) & {
@@ -15,4 +16,4 @@ export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server
 })
 
 /** Admissions of requests that the fast path has handed to the normal path, so that each request counts once. */
-export const earlierAdmissions = new WeakMap<IncomingMessage, Exit.Exit<Verdict>>()
+export const earlierAdmissions = new WeakMap<IncomingMessage, Exit.Exit<Verdict, StoreUnavailable>>()

@@ -1,5 +1,4 @@
 import type { Networks } from "@waybill/mail/dns/Network"
-import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as SignInTries from "@waybill/store/users/SignInTries"
 import * as Users from "@waybill/store/users/Users"
@@ -30,7 +29,7 @@ export const layer = (trustedProxies: Networks) =>
     Effect.gen(function* () {
       const signIn = yield* SignIn
       const handler = answer(signIn, trustedProxies).pipe(
-        Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))),
+        Effect.catch(Responses.refused),
         Effect.map((answer) => HttpServerResponse.setHeader(answer, "cache-control", "no-store")),
         Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_AUTH_BODY_BYTES)),
       )
@@ -61,6 +60,7 @@ const answer = Effect.fnUntraced(function* (signIn: SignIn["Service"], trustedPr
   sent.set(ADDRESS_HEADER, address)
   const response = yield* signIn.handle(new Request(urlOf(headers, url, signIn.urls), { method, headers: sent, body }))
   if (path === Endpoints.SET_PASSWORD) {
+    // `readRequest` has checked the body.
     const { token } = yield* Effect.orDie(decodeLink(body))
     if (response.ok) yield* Users.recordUsedLink(token)
     else if (yield* Users.isUsedLink(token)) return yield* Effect.fail(Refusals.refusalOf(400, USED_LINK))
@@ -72,6 +72,7 @@ const decodeLink = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struc
 
 /** Tells whose password a link sets. Whoever has the link could set it, so this reveals nothing more. */
 const linkOwner = Effect.fnUntraced(function* (body: string | null) {
+  // `readRequest` has checked the body.
   const { token } = yield* Effect.orDie(decodeLink(body))
   const email = yield* Users.linkOwner(token)
   if (Option.isNone(email))

@@ -131,10 +131,12 @@ const make = Effect.fnUntraced(function* ({ database, oidc, url }: Setup) {
   return SignIn.of({
     handle: (request) =>
       Effect.flatMap(auth, ({ handler }) =>
+        // The library says only that it failed, and not whether the database can be used.
         Effect.orDie(Effect.tryPromise({ try: () => handler(request), catch: LibraryFailed.of })),
       ),
     userOf: (cookies) =>
       Effect.map(
+        // The library says only that it failed.
         Effect.orDie(Effect.tryPromise({ try: () => sessionOf(cookies), catch: LibraryFailed.of })),
         (session) =>
           session === null

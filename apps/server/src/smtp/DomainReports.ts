@@ -13,6 +13,7 @@ import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import { Clock, Effect, Result } from "effect"
 import * as DomainReportMetrics from "../observability/DomainReports.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const ADDRESSES: ReadonlySet<string> = new Set([ReportRecords.DMARC_ADDRESS, ReportRecords.TLS_ADDRESS])
 
@@ -42,7 +43,7 @@ const NO_KEY = reply(451, "4.4.3", "The DKIM key of the report could not be look
 export const receive = Effect.fn("DomainReports.receive")(function* (
   bytes: Uint8Array,
   { address }: { readonly address: string },
-): Effect.fn.Return<void, SmtpReply, PgClient.PgClient | Dns.Dns> {
+): Effect.fn.Return<void, SmtpReply | StoreUnavailable, PgClient.PgClient | Dns.Dns> {
   const result = yield* Effect.result(AggregateReport.receive(bytes))
   if (Result.isFailure(result)) {
     if (result.failure._tag === "Busy") return yield* BUSY

@@ -11,6 +11,7 @@ import { Effect, Option, Result } from "effect"
 import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
 import { recordReport } from "../worker/delivery/recordReport.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Address for the feedback loops of mailbox providers; each mail to it is a complaint about the mail that it encloses. */
 export const LOOP = "fbl"
@@ -30,7 +31,7 @@ export const receive = Effect.fn("Feedback.receive")(function* (
   secretKeys: ReadonlyArray<Uint8Array>,
   bytes: Uint8Array,
   { address, isLoop }: { readonly address: string; readonly isLoop: boolean },
-): Effect.fn.Return<void, SmtpReply, EventStore | PgClient.PgClient> {
+): Effect.fn.Return<void, SmtpReply | StoreUnavailable, EventStore | PgClient.PgClient> {
   const parsed = yield* Effect.result(FeedbackMail.parse(bytes))
   if (Result.isFailure(parsed)) {
     const { failure } = parsed
@@ -49,7 +50,7 @@ export const receive = Effect.fn("Feedback.receive")(function* (
   // The mail of a single recipient was received by that one, whatever the provider redacts.
   const isSingle = state._tag === "Message" && state.recipients.length === 1
   const about = { ...bounced, ...(isSingle ? { recipientIndex: 0 } : {}), account_id: account_id.value, address }
-  const recorded = yield* Effect.mapError(recordReport(about, feedback.facts), () => TOO_EARLY)
+  const recorded = yield* Effect.catchTag(recordReport(about, feedback.facts), "TooEarly", () => TOO_EARLY)
   if (recorded === 0) return yield* dropped(address, "nothing_new")
   Metrics.feedbackReceived("recorded")
 })

@@ -1,5 +1,5 @@
 import { Availability } from "@waybill/store/availability/Availability"
-import { Cause, type Context, Duration, Effect, Exit, type Scope } from "effect"
+import { Cause, type Context, Duration, Effect, Exit, Option, type Scope } from "effect"
 import { constants } from "node:crypto"
 import type * as net from "node:net"
 import { SMTPServer, type SMTPServerSession } from "smtp-server"
@@ -9,6 +9,7 @@ import * as Intake from "./Intake.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as ConnectionSlots from "./ConnectionSlots.ts"
 import { INTERNAL_ERROR, reply, type SmtpReply } from "./SmtpReply.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export interface Tls {
   readonly key: string
@@ -28,15 +29,18 @@ export interface Transaction<Login> extends Client {
   readonly recipients: ReadonlyArray<string>
 }
 
+/** A refusal in its own words, or a store that cannot be used: the client is asked to try again. */
+type Failure = SmtpReply | StoreUnavailable
+
 export interface Handlers<Login, R> {
   /** `undefined` if clients do not log in. */
-  readonly login: ((password: string, client: Client) => Effect.Effect<Login, SmtpReply, R>) | undefined
-  readonly mail: (client: Client, login: Login | undefined) => Effect.Effect<void, SmtpReply, R>
-  readonly recipient: (address: string, client: Client) => Effect.Effect<void, SmtpReply, R>
+  readonly login: ((password: string, client: Client) => Effect.Effect<Login, Failure, R>) | undefined
+  readonly mail: (client: Client, login: Login | undefined) => Effect.Effect<void, Failure, R>
+  readonly recipient: (address: string, client: Client) => Effect.Effect<void, Failure, R>
   /** Whether a recipient shows who the client is: false for an address that anybody knows. */
   readonly identifies?: (address: string) => boolean
   /** Returns the text of the reply 250. */
-  readonly message: (bytes: Buffer, transaction: Transaction<Login>) => Effect.Effect<string, SmtpReply, R>
+  readonly message: (bytes: Buffer, transaction: Transaction<Login>) => Effect.Effect<string, Failure, R>
 }
 
 export interface Options {
@@ -72,9 +76,9 @@ export const listen = <Login, R>(
   Effect.gen(function* () {
     const context = yield* Effect.context<R>()
     const { limits, tls } = options
-    const run = <A>(effect: Effect.Effect<A, SmtpReply, R>, done: (error: SmtpReply | null, value?: A) => void): void =>
-      void Effect.runCallback(Effect.provideContext(logDefects(effect), context as Context.Context<R>), {
-        onExit: (exit) => (Exit.isSuccess(exit) ? done(null, exit.value) : done(refusalIn(exit.cause))),
+    const run = <A>(effect: Effect.Effect<A, Failure, R>, done: (error: SmtpReply | null, value?: A) => void): void =>
+      void Effect.runCallback(Effect.provideContext(logUnexpected(effect), context as Context.Context<R>), {
+        onExit: (exit) => (Exit.isSuccess(exit) ? done(null, exit.value) : done(replyIn(exit.cause) ?? INTERNAL_ERROR)),
       })
 
     const intake = Intake.make({
@@ -189,19 +193,19 @@ const stop = (server: SMTPServer) =>
     for (const connection of server.connections) if (connection instanceof Connection) connection.dismiss()
   })
 
-const logDefects = <A, R>(effect: Effect.Effect<A, SmtpReply, R>): Effect.Effect<A, SmtpReply, R> =>
+const logUnexpected = <A, R>(effect: Effect.Effect<A, Failure, R>): Effect.Effect<A, Failure, R> =>
   Effect.tapCause(effect, (cause) =>
     Effect.flatMap(Availability, ({ problem }) =>
       // A database that cannot be used is logged once.
-      Cause.findErrorOption(cause)._tag !== "None" || Cause.hasInterruptsOnly(cause) || problem() !== undefined
+      replyIn(cause) !== undefined || Cause.hasInterruptsOnly(cause) || problem() !== undefined
         ? Effect.void
         : Effect.logError("smtp command failed; the client was asked to try again", cause),
     ),
   )
 
-const refusalIn = (cause: Cause.Cause<SmtpReply>): SmtpReply => {
-  const refusal = Cause.findErrorOption(cause)
-  return refusal._tag === "Some" ? refusal.value : INTERNAL_ERROR
+const replyIn = (cause: Cause.Cause<Failure>): SmtpReply | undefined => {
+  const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+  return failure?._tag === "SmtpReply" ? failure : undefined
 }
 
 /** Returns an error from which the library reads the code. */

@@ -17,6 +17,7 @@ import * as DomainReports from "./DomainReports.ts"
 import * as Feedback from "./Feedback.ts"
 import { type About, recordReport } from "../worker/delivery/recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
+import { type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50
@@ -133,7 +134,7 @@ const receive = Effect.fn("Reports.receive")(function* (
   returnPath: Options["returnPath"],
   whole: Buffer,
   { address, recipients }: Listener.Transaction<never>,
-): Effect.fn.Return<string, SmtpReply, EventStore | PgClient.PgClient | Dns.Dns> {
+): Effect.fn.Return<string, SmtpReply | StoreUnavailable, EventStore | PgClient.PgClient | Dns.Dns> {
   const roles = recipients.flatMap((recipient) => roleOf(returnPath, recipient) ?? [])
   if (roles.some(DomainReports.isAddress)) yield* DomainReports.receive(whole, { address })
   const bytes = whole.subarray(0, ReportParts.REPORT_SIZE_LIMIT)
@@ -157,7 +158,7 @@ const receive = Effect.fn("Reports.receive")(function* (
       })
       continue
     }
-    const recorded = yield* Effect.mapError(recordReport(about, facts.facts), () => TOO_EARLY)
+    const recorded = yield* Effect.catchTag(recordReport(about, facts.facts), "TooEarly", () => TOO_EARLY)
     if (recorded === 0) yield* Effect.logInfo("report was dropped; it has nothing new", fields)
   }
   return THANKS
@@ -209,10 +210,10 @@ const keep = Effect.fnUntraced(function* (bytes: Buffer, reason: UnreadReports.R
     ([cell, ofCell]) => inCell(cell, UnreadReports.keep({ bytes, reason, addressed: ofCell.map(({ each }) => each) })),
   ).pipe(
     Effect.map((kept) => kept.flat()),
-    Effect.tapError(() =>
+    Effect.tapErrorTag("Full", () =>
       Effect.logWarning("report could not be parsed and was not kept unread; its server will try again", fields),
     ),
-    Effect.mapError(() => UNREAD),
+    Effect.catchTag("Full", () => UNREAD),
   )
   yield* ids.length === 0
     ? Effect.logInfo("report could not be parsed and was dropped; its email was removed meanwhile", fields)

@@ -16,6 +16,7 @@ import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum number of connections of a process. Each holds a socket and possibly a message. */
 export const MAX_CONNECTIONS = 1000
@@ -96,7 +97,7 @@ export const layer = (options: Options) =>
 const login = Effect.fn("Submission.login")(function* (
   password: string,
   { address }: Listener.Client,
-): Effect.fn.Return<Login, SmtpReply, Admission | PgClient.PgClient> {
+): Effect.fn.Return<Login, SmtpReply | StoreUnavailable, Admission | PgClient.PgClient> {
   const hash = ApiKeySecret.isWellFormed(password) ? NewApiKeys.hashOf(password) : null
   if (hash !== null && (yield* ValidKeys.check(hash, address)) === "valid") return { hash, admitted: undefined }
   // Only failures count against the address, to limit guessing: a login itself is not a request.
@@ -180,6 +181,8 @@ const submit = Effect.fnUntraced(function* (
   const verdict = yield* ValidKeys.check(login.hash, address)
   if (verdict !== "valid") return yield* ofRefusal(new RequestRefusal.Unauthorized({ why: verdict }))
   const sender = { account_id: key.account_id, key, address, tracks }
-  const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), ofRefusal)
+  const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), (refusal) =>
+    refusal instanceof StoreUnavailable ? refusal : ofRefusal(refusal),
+  )
   return line("2.6.0", `Queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)
 })

@@ -1,5 +1,6 @@
 import type * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import { Effect, Semaphore } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Mails of a limit that a process claims at once: a share, so that others get some, and a maximum. */
 export const BLOCK_SHARE = 50
@@ -7,8 +8,8 @@ export const MAX_BLOCK = 100
 
 /** The counts of all processes. */
 export interface Counts {
-  readonly claim: (key: SourceCounts.CountKey, mails: number, limit: number) => Effect.Effect<number>
-  readonly report: (reports: ReadonlyArray<SourceCounts.Report>) => Effect.Effect<void>
+  readonly claim: (key: SourceCounts.CountKey, mails: number, limit: number) => Effect.Effect<number, StoreUnavailable>
+  readonly report: (reports: ReadonlyArray<SourceCounts.Report>) => Effect.Effect<void, StoreUnavailable>
 }
 
 interface Entry {

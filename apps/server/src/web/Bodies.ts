@@ -6,6 +6,7 @@ import { Context, Deferred, Effect } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { ByteBudget, Lease, BudgetLimits } from "./ByteBudget.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum bytes of request bodies in memory per process, from the first byte to the end of the response. */
 export const MAX_BODY_BYTES_HELD = 256 * 1024 * 1024
@@ -26,7 +27,9 @@ export interface ReadContext {
   /** The account, or the address of a client without a key. */
   readonly holder: string
   /** Fails if the caller would not be admitted now. */
-  readonly readmit: (scope: Scope | undefined) => Effect.Effect<void, RequestRefusal.Unauthorized | MissingScope>
+  readonly readmit: (
+    scope: Scope | undefined,
+  ) => Effect.Effect<void, RequestRefusal.Unauthorized | MissingScope | StoreUnavailable>
 }
 
 export const ReadContext = Context.Reference<ReadContext | undefined>("@waybill/server/http/Bodies/ReadContext", {

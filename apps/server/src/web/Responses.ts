@@ -3,7 +3,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Refusals from "@waybill/domain/values/Refusal"
 import { Availability } from "@waybill/store/availability/Availability"
-import * as Problem from "@waybill/store/availability/Problem"
+import { StoreUnavailable, type Unavailability } from "@waybill/store/postgres/StoreUnavailable"
 import { Cause, Clock, Effect } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import * as KnownRoutes from "../requests/KnownRoutes.ts"
@@ -38,6 +38,12 @@ export const respond = (refusal: Refusal, id: string): HttpServerResponse.HttpSe
     refusalHeaders(refusal),
   )
 
+/** Responds with a refusal. A store that cannot be used is left to `fromCause`. */
+export const refused = (refusal: Refusal): Effect.Effect<HttpServerResponse.HttpServerResponse, StoreUnavailable> =>
+  refusal instanceof StoreUnavailable
+    ? Effect.fail(refusal)
+    : Effect.map(ApiError.RequestId, (id) => respond(refusal, id))
+
 /**
  * Returns the response of a failed request, and logs an unexpected failure. A client that went away is not a failure, and a
  * database that cannot be used is logged once and not for each request. `isRead` tells a request that changes nothing.
@@ -48,17 +54,32 @@ export const fromCause = <E>(
   isRead = false,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-  const refusal = refusalOf(Cause.squash(cause))
-  return refusal === undefined ? unexpected(cause, id, isRead) : Effect.succeed(respond(refusal, id))
+  const error = Cause.squash(cause)
+  if (error instanceof StoreUnavailable)
+    return Effect.map(Effect.annotateLogs(ofUnavailable(error, isRead), "request_id", id), (refusal) =>
+      respond(refusal, id),
+    )
+  const refusal = refusalOf(error)
+  if (refusal !== undefined) return Effect.succeed(respond(refusal, id))
+  const internal = new RequestRefusal.InternalError()
+  return Effect.as(Effect.annotateLogs(logFailure(internal, cause), "request_id", id), respond(internal, id))
 }
 
-const unexpected = Effect.fnUntraced(function* <E>(cause: Cause.Cause<E>, id: string, isRead: boolean) {
+const logFailure = ({ status }: Refusal, cause: Cause.Cause<unknown>) =>
+  Effect.logError(`request failed; answered ${status}`, cause)
+
+/** Why a statement fails while the database can be used. */
+const PASSING: ReadonlySet<Unavailability> = new Set(["timed-out", "conflict"])
+
+/** Returns what a client is told when the store cannot be used, the only place where HTTP translates that. */
+export const ofUnavailable = Effect.fnUntraced(function* (error: StoreUnavailable, isRead: boolean) {
+  if (error.cause === undefined) return error.forClient(isRead)
   const { problem, report } = yield* Availability
+  const cause = Cause.fail(error)
   yield* report(cause)
-  const refusal = Problem.refusalOf(cause, isRead) ?? new RequestRefusal.InternalError()
-  if (problem() === undefined || refusal instanceof RequestRefusal.InternalError)
-    yield* Effect.annotateLogs(Effect.logError(`request failed; answered ${refusal.status}`, cause), "request_id", id)
-  return respond(refusal, id)
+  const refusal = PASSING.has(error.why) ? new RequestRefusal.InternalError() : error.forClient(isRead)
+  if (problem() === undefined || PASSING.has(error.why)) yield* logFailure(refusal, cause)
+  return refusal
 })
 
 /** Returns the refusal that an error means; `undefined` for an unexpected one. */

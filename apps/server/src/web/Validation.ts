@@ -19,7 +19,9 @@ import * as Query from "../requests/Query.ts"
 import * as Bodies from "./Bodies.ts"
 import * as BodyScan from "./BodyScan.ts"
 import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
+import * as Responses from "./Responses.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>
@@ -38,11 +40,15 @@ export const layer = (maxBodyBytes: number) =>
   })
 
 type Refused = RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
+type Unavailable = StoreUnavailable | RequestRefusal.InternalError
 
+/** Explains what a schema refuses, and says what a store that cannot be used means for the request. */
 const explained = <A, E, R>(handler: Effect.Effect<A, E, R>, endpoint: HttpApiEndpoint.Top) =>
-  Effect.catch(handler, (error): Effect.Effect<never, E | Refused, HttpRouter.Provided> =>
-    HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error),
-  )
+  Effect.catch(handler, (error): Effect.Effect<never, E | Refused | Unavailable, HttpRouter.Provided> => {
+    if (error instanceof StoreUnavailable)
+      return Effect.flatMap(Responses.ofUnavailable(error, endpoint.method === "GET"), Effect.fail)
+    return HttpApiError.HttpApiSchemaError.is(error) ? explain(error, endpoint) : Effect.fail(error)
+  })
 
 export const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message: string) =>
   new RequestRefusal.InvalidRequest({ reason, details: [{ path: "", message }] })
@@ -202,6 +208,7 @@ const excessIn = (body: unknown): Violations.Violations => {
 
 /** Parses the body, which was read and checked before. */
 const parsedBody = Effect.fnUntraced(function* (empty: unknown) {
+  // The request keeps what was read, so that a second read cannot fail.
   const text = yield* Effect.orDie(Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) => request.text))
   return yield* Effect.try({
     try: (): unknown => (text === "" ? empty : JSON.parse(text)),

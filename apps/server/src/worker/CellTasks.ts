@@ -2,6 +2,7 @@ import type { CellName } from "@waybill/store/routing/CellName"
 import { Cells } from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Cause, Duration, Effect, Fiber } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /**
  * Time that a task waits for its work in a cell. The work goes on there, but the task ends, so that a cell that hangs holds no
@@ -18,7 +19,7 @@ const CONCURRENT_CELLS = 8
 export const make = Effect.map(
   Effect.scope,
   (scope) =>
-    <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<void, never, R> => {
+    <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<void, StoreUnavailable, R> => {
       const busy = new Set<CellName>()
       const start = (cell: CellName) => {
         busy.add(cell)

@@ -1,5 +1,5 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/routing/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { Leased, OutboxRow } from "@waybill/store/outbox/OutboxRow"
@@ -7,7 +7,8 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import * as WakeUps from "@waybill/store/outbox/WakeUps"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
-import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
+import { Sql } from "@waybill/store/postgres/Sql"
+import * as StoreUnavailable from "@waybill/store/postgres/StoreUnavailable"
 import { Cause, DateTime, Duration, Effect, Fiber, Queue, Schedule, Scope } from "effect"
 import * as RunningFibers from "../process/RunningFibers.ts"
 import * as Stop from "../process/Stop.ts"
@@ -49,6 +50,9 @@ export interface PipelineJob {
   readonly onPartialResults: (results: ClaimedRows.PartialResults) => void
 }
 
+/** The work on a row. */
+type Work<R> = Effect.Effect<void, StoreUnavailable.StoreUnavailable, R>
+
 export interface Options<R> {
   readonly kind: OutboxRow["kind"]
   /** Maximum number of rows in flight, if the pipeline is the only one of its kind. */
@@ -59,7 +63,7 @@ export interface Options<R> {
   /** Returns one effect for each job, in their order, and reads what they have in common. */
   readonly prepare: (
     jobs: ReadonlyArray<PipelineJob>,
-  ) => Effect.Effect<ReadonlyArray<Effect.Effect<void, never, R>>, never, R>
+  ) => Effect.Effect<ReadonlyArray<Work<R>>, StoreUnavailable.StoreUnavailable, R>
 }
 
 export interface Pipeline {
@@ -78,7 +82,7 @@ export const make = <R>(
 const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_WITHIN, ...options }: Options<R>) =>
   Effect.gen(function* () {
     const bound = options.bound ?? RowBound.make(inFlight)
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const processes = yield* Processes
     const cells = yield* Cells
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
@@ -122,19 +126,19 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       bound.noteFree()
     }
 
-    /** Handles a bug. A row that was started is left to its lease, so that the log records a lost attempt. */
-    const handleFailure = (claimed: ClaimedRows.ClaimedRow, cause: Cause.Cause<never>) =>
+    /** Handles a bug, or a store that cannot be used. A row that was started is left to its lease, so that the log records a lost attempt. */
+    const handleFailure = (claimed: ClaimedRows.ClaimedRow, cause: Cause.Cause<StoreUnavailable.StoreUnavailable>) =>
       Effect.gen(function* () {
         const { phase, row } = claimed
         if (Cause.hasInterruptsOnly(cause)) return
-        if (phase === "claimed" && SqlErrors.isConnectionLost(cause)) return yield* giveBack([claimed])
+        if (phase === "claimed" && StoreUnavailable.isConnectionLost(cause)) return yield* giveBack([claimed])
         yield* Effect.logError("work on an outbox row failed; it will be tried again", { id: row.id, phase }, cause)
         if (phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
         yield* untilDone(Leases.postpone(row, DateTime.formatIso(until)))
       })
 
-    const run = (claimed: ClaimedRows.ClaimedRow, work: Effect.Effect<void, never, R>) =>
+    const run = (claimed: ClaimedRows.ClaimedRow, work: Work<R>) =>
       Effect.map(
         running.start(
           Effect.ensuring(
@@ -153,7 +157,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         // A row that cannot be read must not block the rows claimed with it, so each is then prepared alone. While the
         // database is away, nothing is wrong with any of them.
         Effect.catchCause((cause) =>
-          SqlErrors.isConnectionLost(cause)
+          StoreUnavailable.isConnectionLost(cause)
             ? Effect.ensuring(
                 giveBack(batch),
                 Effect.sync(() => batch.forEach(finish)),
@@ -213,7 +217,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
       const now = yield* MonotonicClock.millis
       if (now - calledAt < Duration.toMillis(CALL_EVERY)) return
       calledAt = now
-      yield* Effect.orDie(WakeUps.wake(sql, [kind]))
+      yield* WakeUps.wake(sql, [kind])
     })
 
     const claiming = yield* claimAll.pipe(
@@ -254,11 +258,11 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         const wakeOthers = Effect.ignoreCause(WakeUps.wake(sql, [kind]))
         until = Duration.sum(until, GIVE_BACK_WITHIN)
         yield* inTime(Effect.andThen(giveRestBack, wakeOthers))
-      }).pipe(Effect.provideContext(context)),
+      }).pipe(Effect.ignore({ log: "Warn" }), Effect.provideContext(context)),
     )
     return { kick, inFlight: rows.size }
   })
 
 /** Repeats the effect until the database answers. */
-const untilDone = <R>(effect: Effect.Effect<void, never, R>): Effect.Effect<void, never, R> =>
+const untilDone = <R>(effect: Work<R>): Effect.Effect<void, never, R> =>
   Effect.catchCause(effect, () => Effect.andThen(Effect.sleep(FAILURE_PAUSE), untilDone(effect)))

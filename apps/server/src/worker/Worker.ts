@@ -23,6 +23,7 @@ import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from
 import * as CellTasks from "./CellTasks.ts"
 import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Longest pause between checks for due rows, and so the delay of mail that another process has scheduled. */
 export const MARK_DUE_EVERY = Duration.millis(500)
@@ -97,7 +98,10 @@ const checkOutbox = Effect.gen(function* () {
 })
 
 /** Repeats a check after the pause that it returns, or after `afterFailure`. */
-const repeatCheck = <R>(check: Effect.Effect<Duration.Duration, never, R>, afterFailure: Duration.Duration) =>
+const repeatCheck = <R>(
+  check: Effect.Effect<Duration.Duration, StoreUnavailable, R>,
+  afterFailure: Duration.Duration,
+) =>
   check.pipe(
     Effect.catchCause((cause) =>
       Effect.as(Effect.logWarning("outbox check failed; it will be retried", cause), afterFailure),

@@ -44,8 +44,8 @@ export interface StoredPolicy {
 
 /** Storage in which policies outlive a process, and which all processes share. */
 export interface PolicyStorage {
-  readonly find: (domain: string) => Effect.Effect<StoredPolicy | undefined>
-  readonly put: (domain: string, policy: StoredPolicy) => Effect.Effect<void>
+  readonly find: (domain: string) => Effect.Effect<StoredPolicy | undefined, Error>
+  readonly put: (domain: string, policy: StoredPolicy) => Effect.Effect<void, Error>
 }
 
 /**
@@ -114,12 +114,12 @@ const check = Effect.fnUntraced(function* (
 })
 
 /** Mail goes on when the policy storage fails: DNS and the policy host still answer. */
-const orUndefined = <A>(effect: Effect.Effect<A>): Effect.Effect<A | undefined> =>
-  Effect.catchDefect(effect, (defect) =>
+const orUndefined = <A>(effect: Effect.Effect<A, Error>): Effect.Effect<A | undefined> =>
+  Effect.catch(effect, (error) =>
     Effect.as(
       Effect.logWarning("MTA-STS policy storage failed; policies are fetched from their domains instead", {
         code: "mta_sts_storage",
-        message: String(defect),
+        message: String(error),
       }),
       undefined,
     ),

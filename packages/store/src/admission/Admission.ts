@@ -1,15 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import type * as Scope from "@waybill/domain/account/Scope"
-import { Cause, Clock, Context, Effect, Exit, Layer } from "effect"
-import type { SqlError } from "effect/sql"
+import { Clock, Context, Effect, Exit, Layer } from "effect"
 import * as Span from "@waybill/domain/flow/Span"
 import * as Availability from "../availability/Availability.ts"
 import { retryWhileAvailable } from "../availability/retryWhileAvailable.ts"
-import { Unavailable } from "../postgres/Unavailable.ts"
 import * as CellClient from "../routing/CellClient.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
@@ -21,6 +18,8 @@ import * as Batcher from "../postgres/Batcher.ts"
 import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 import { KeyUses } from "./KeyUses.ts"
 import * as RateWindows from "./RateWindows.ts"
+import { Sql } from "../postgres/Sql.ts"
+import { type StoreUnavailable, away } from "../postgres/StoreUnavailable.ts"
 
 /** Maximum number of requests that one statement admits. */
 export const MAX_REQUESTS_PER_STATEMENT = 256
@@ -69,13 +68,13 @@ export interface RateLimited {
 export class Admission extends Context.Service<
   Admission,
   {
-    readonly admit: (request: Request) => Effect.Effect<Verdict>
+    readonly admit: (request: Request) => Effect.Effect<Verdict, StoreUnavailable>
   }
 >()("@waybill/store/admission/Admission") {
   static readonly layer = Layer.effect(
     Admission,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const uses = yield* KeyUses
       const cells = yield* Cells
       const admissions = yield* PerCell.make(admitOne(sql, uses))
@@ -99,19 +98,19 @@ const groupKeyOf = ({ bucket, tokenHash }: Request, { text }: RateWindows.Client
   `${tokenHash} ${bucket} ${text}`
 
 /** Makes the admission of the fiber's cell. */
-const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyUses["Service"]) {
-  const client = yield* Effect.orDie(CellClient.here(sql))
+const admitOne = Effect.fnUntraced(function* (sql: Sql, uses: KeyUses["Service"]) {
+  const client = yield* CellClient.here(sql)
   const availability = yield* Availability.here
   const repeated = retryWhileAvailable(availability, MAX_RETRIES)
   const isFirst = (yield* CurrentCell) === FIRST
   const admitted = isFirst ? AdmissionStatement.statement : AdmissionStatement.inTwo
   const exhausted = RateWindows.exhaustedWindows()
-  const requests = yield* Batcher.make<Verdict, never, PendingRequest>(
+  const requests = yield* Batcher.make<Verdict, StoreUnavailable, PendingRequest>(
     { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },
     closed,
   )
   yield* Effect.addFinalizer(() => requests.close)
-  yield* availability.onLost(() => Batcher.completeAll(requests.uncompleted(), Exit.die(new Unavailable())))
+  yield* availability.onLost(() => Batcher.completeAll(requests.uncompleted(), Exit.fail(away())))
   yield* Effect.forEach(
     Array.from({ length: CONCURRENT_STATEMENTS }),
     // Each has a connection of its own, because a statement that waits would hold up the next one.
@@ -132,7 +131,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
     }),
     { discard: true },
   )
-  return (request: Request): Effect.Effect<Verdict> =>
+  return (request: Request): Effect.Effect<Verdict, StoreUnavailable> =>
     Effect.withFiber((fiber) => {
       const address = RateWindows.clientAddress(request.address)
       if (request.tokenHash === null) {
@@ -140,7 +139,7 @@ const admitOne = Effect.fnUntraced(function* (sql: PgClient.PgClient, uses: KeyU
         const refused = refuseExhausted(exhausted.get(address.bucket), request, nanos)
         if (refused !== undefined) return Effect.succeed(refused)
       }
-      if (availability.problem() !== undefined) return Effect.die(new Unavailable())
+      if (availability.problem() !== undefined) return Effect.fail(away())
       const groupKey = groupKeyOf(request, address)
       return requests.submit((complete, isCompleted) => ({ groupKey, request, address, complete, isCompleted }))
     })
@@ -153,14 +152,14 @@ interface PendingRequest {
   readonly groupKey: string
   readonly request: Request
   readonly address: RateWindows.ClientAddress
-  readonly complete: (verdict: Exit.Exit<Verdict>) => void
+  readonly complete: (verdict: Exit.Exit<Verdict, StoreUnavailable>) => void
   readonly isCompleted: () => boolean
 }
 
 interface Deps {
   readonly query: (
     groups: ReadonlyArray<AdmissionStatement.RequestGroup>,
-  ) => Effect.Effect<ReadonlyArray<AdmissionStatement.GroupRow>, SqlError.SqlError>
+  ) => Effect.Effect<ReadonlyArray<AdmissionStatement.GroupRow>, StoreUnavailable>
   readonly uses: KeyUses["Service"]
   readonly exhausted: RateWindows.ExhaustedWindows
 }
@@ -169,7 +168,7 @@ const admitAll = (deps: Deps, batch: ReadonlyArray<PendingRequest>): Effect.Effe
   decideAll(deps, batch).pipe(
     Effect.onExit((exit) =>
       Effect.sync(() => {
-        if (Exit.isFailure(exit)) Batcher.completeAll(batch, Exit.die(Cause.squash(exit.cause)))
+        if (Exit.isFailure(exit)) Batcher.completeAll(batch, Exit.failCause(exit.cause))
       }),
     ),
     Effect.ignoreCause,

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { Mode } from "@waybill/domain/account/Livemode"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Effect } from "effect"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as RateWindows from "./RateWindows.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Requests with the same key, bucket and address, which are one row of the statement. */
 export interface RequestGroup {
@@ -43,7 +43,7 @@ const millis = (windows: ReadonlyArray<RateWindows.ExhaustedWindow | undefined>)
   Arrays.floats(windows.map((each) => each?.window_ms ?? 0))
 
 /** Looks up every key, and decides which window counts each group. */
-const decided = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>, kind: "" | "MATERIALIZED") => {
+const decided = (sql: Sql, groups: ReadonlyArray<RequestGroup>, kind: "" | "MATERIALIZED") => {
   const as = sql.literal(`AS ${kind}`)
   return sql`
   request ${as} (
@@ -91,7 +91,7 @@ const COLUMNS = `d.nth::int, d.verdict, d.account_id, d.key_id, d.scopes, d.doma
  * Looks up every key, decides which window counts each group, and adds to the windows, all in one snapshot. The windows are
  * locked in the order of their names, so that two statements cannot deadlock.
  */
-export const statement = (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>) => sql<GroupRow>`
+export const statement = (sql: Sql, groups: ReadonlyArray<RequestGroup>) => sql<GroupRow>`
   WITH ${decided(sql, groups, "MATERIALIZED")}, counted AS (
     INSERT INTO rate_windows AS w (bucket, window_start, count)
     SELECT window_name, minute, sum(requests) FROM decided CROSS JOIN clock
@@ -110,7 +110,7 @@ interface CheckedRow extends Omit<GroupRow, "total"> {
  * Looks up the keys in one statement and counts in another one, for a cell that may lie on another node than the windows. In
  * one statement, Citus would send what is counted to every node, also to those that are away.
  */
-export const inTwo = Effect.fnUntraced(function* (sql: PgClient.PgClient, groups: ReadonlyArray<RequestGroup>) {
+export const inTwo = Effect.fnUntraced(function* (sql: Sql, groups: ReadonlyArray<RequestGroup>) {
   const checked = yield* sql<CheckedRow>`
     WITH ${decided(sql, groups, "")} SELECT ${sql.literal(COLUMNS)}, d.is_exhausted FROM decided d ORDER BY d.nth`
   const counts = new Map<string, number>()

@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { type Cause, Context, Duration, Effect, Layer, Schedule } from "effect"
 import { Availability } from "../availability/Availability.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
 export const FLUSH_EVERY = Duration.seconds(5)
@@ -23,7 +23,7 @@ export class KeyUses extends Context.Service<
   static readonly layer = Layer.effect(
     KeyUses,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const { problem } = yield* Availability
       const cells = yield* Cells.Cells
       let noted = new Map<string, Use>()
@@ -75,7 +75,7 @@ interface Use {
 }
 
 /** Writes the uses in the order of the key, so that two nodes cannot deadlock. */
-const write = (sql: PgClient.PgClient, uses: ReadonlyArray<Use>) => sql`
+const write = (sql: Sql, uses: ReadonlyArray<Use>) => sql`
   INSERT INTO api_key_uses AS u (account_id, key_id, last_used_at)
   SELECT * FROM unnest(${uses.map((use) => use.account_id)}::text[], ${uses.map((use) => use.key_id)}::text[],
     ${uses.map((use) => Timestamp.fromMillis(use.at_ms))}::timestamptz[]) AS new(account_id, key_id, last_used_at)

@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as Network from "@waybill/domain/values/Network"
 import { Effect } from "effect"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of exhausted windows that a process remembers; others are counted again, which is only slower. */
 export const MAX_EXHAUSTED_REMEMBERED = 10_000
@@ -59,7 +59,7 @@ export const exhaustedWindows = (): ExhaustedWindows => {
 }
 
 /** Adds requests to windows of this minute, in the order of their names, and returns the counts. */
-export const count = (sql: PgClient.PgClient, requests: ReadonlyMap<string, number>) => sql<{
+export const count = (sql: Sql, requests: ReadonlyMap<string, number>) => sql<{
   readonly bucket: string
   readonly count: number
 }>`
@@ -77,27 +77,27 @@ const OF_A_DAY = "day/"
  * nothing then.
  */
 export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (name: string, amount: number, limit: number) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly taken: boolean; readonly left_s: number }>`
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly taken: boolean; readonly left_s: number }>`
     WITH today AS (SELECT date_trunc('day', statement_timestamp(), 'UTC') AS start), taken AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
       SELECT ${OF_A_DAY + name}, start, ${amount} FROM today WHERE ${amount}::int <= ${limit}::int
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
       WHERE w.count + excluded.count <= ${limit} RETURNING 1
     ) SELECT EXISTS (SELECT 1 FROM taken) AS taken,
-      greatest(1, ceil(extract(epoch FROM start + interval '1 day' - statement_timestamp())))::int AS left_s FROM today`)
+      greatest(1, ceil(extract(epoch FROM start + interval '1 day' - statement_timestamp())))::int AS left_s FROM today`
   const [{ left_s, taken } = { taken: true, left_s: 1 }] = rows
   return taken ? undefined : left_s
 })
 
 /** Removes ended windows and returns their number; without it the table gains a row for each client and minute. */
 export const sweep = Effect.fn("RateWindows.sweep")(function* () {
-  const sql = yield* PgClient.PgClient
-  const removed = yield* Effect.orDie(sql<{ readonly n: number }>`
+  const sql = yield* Sql
+  const removed = yield* sql<{ readonly n: number }>`
     WITH removed AS (
       DELETE FROM rate_windows
       WHERE window_start < statement_timestamp() - interval '1 minute' - ${KEPT_AFTER_END}::interval
         AND (NOT starts_with(bucket, ${OF_A_DAY}) OR window_start < statement_timestamp() - interval '1 day') RETURNING 1
-    ) SELECT count(*)::int AS n FROM removed`)
+    ) SELECT count(*)::int AS n FROM removed`
   return removed[0]?.n ?? 0
 })

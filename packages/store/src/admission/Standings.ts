@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** The API key or dashboard session by which a running request was admitted, with the live account that owns it. */
 export type Bearer =
@@ -50,10 +50,10 @@ export const findOne = Effect.fn("Standings.findOne")(function* (bearer: Bearer)
 })
 
 const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const keys = bearers.filter(({ kind }) => kind === "key")
   const sessions = bearers.filter(({ kind }) => kind === "session")
-  const rows = yield* Effect.orDie(sql<Row>`
+  const rows = yield* sql<Row>`
     WITH session AS MATERIALIZED (
       SELECT s.id, s.user_id, u.operator FROM user_sessions s JOIN users u ON u.id = s.user_id
       WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp())
@@ -63,7 +63,7 @@ const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {
     JOIN api_keys k ON k.account_id = wanted.account_id AND k.id = wanted.id
     UNION ALL
     SELECT 'session', m.account_id, s.id, NULL, m.role, s.operator, NULL
-    FROM session s JOIN members m ON m.user_id = s.user_id WHERE m.status <> 'removed'`)
+    FROM session s JOIN members m ON m.user_id = s.user_id WHERE m.status <> 'removed'`
   return rows.map(({ ended, operator, role, scopes, ...bearer }): readonly [string, Standing] => [
     nameOf(bearer),
     { scopes: scopes ?? (role === null ? [] : Team.SCOPES[role]), operator, ended },

@@ -6,7 +6,7 @@ import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import { Sockets } from "../postgres/Sockets.ts"
 import { type Problem, problemOf } from "./Problem.ts"
-import { Unavailable } from "../postgres/Unavailable.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** Default time that a request waits for a database that does not answer. */
@@ -37,7 +37,7 @@ export interface AvailabilityShape {
 
 /** The availability of the first cell, which every request needs, and of the others. */
 export interface CellsAvailability extends AvailabilityShape {
-  readonly of: (cell: CellName) => Effect.Effect<AvailabilityShape>
+  readonly of: (cell: CellName) => Effect.Effect<AvailabilityShape, StoreUnavailable>
 }
 
 const unwatched: AvailabilityShape = {
@@ -67,14 +67,14 @@ export const here = Effect.flatMap(Availability, ({ of }) => Effect.flatMap(Curr
 export const check = Effect.gen(function* () {
   const cells = yield* Availability
   const { problem } = yield* here
-  if (problem() !== undefined || cells.problem() !== undefined) yield* Effect.die(new Unavailable())
+  if (problem() !== undefined || cells.problem() !== undefined) yield* away()
 })
 
 export interface Options {
   readonly timeout: Duration.Duration
 }
 
-export const layer = ({ timeout }: Options): Layer.Layer<never, never, PgClient.PgClient | Sockets> =>
+export const layer = ({ timeout }: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
   Layer.effect(
     Availability,
     Effect.gen(function* () {

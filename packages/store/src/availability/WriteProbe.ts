@@ -1,10 +1,12 @@
-import { PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
-import { Cause, type Duration, Effect, type Scope } from "effect"
+import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
+import { Cause, type Duration, Effect, Option, type Scope } from "effect"
 import { SqlError } from "effect/sql"
 import * as CellClient from "../routing/CellClient.ts"
 import { FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import { type Problem, problemOf } from "./Problem.ts"
 
 /** Rows of a test write: about 400 kB, so that the server has to allocate disk space for them. */
@@ -25,10 +27,14 @@ const MODE = `
 export type WriteProbe = (limit: Duration.Input) => Effect.Effect<Problem | undefined>
 
 /** Makes a probe with a connection of its own, because those of the pool may all be busy. */
-export const make = Effect.gen(function* (): Effect.fn.Return<WriteProbe, never, PgClient.PgClient | Scope.Scope> {
-  const { config } = yield* Effect.orDie(CellClient.here(yield* PgClient.PgClient))
+export const make = Effect.gen(function* (): Effect.fn.Return<
+  WriteProbe,
+  StoreUnavailable,
+  PgClient.PgClient | Scope.Scope
+> {
+  const { driver } = yield* CellClient.here(yield* Sql)
   const isFirst = (yield* CurrentCell) === FIRST
-  const pool = yield* Effect.orDie(PgPool.make({ ...config, minConnections: 0, maxConnections: 1 }))
+  const pool = yield* SqlErrors.orUnavailable(PgPool.make({ ...driver.config, minConnections: 0, maxConnections: 1 }))
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const run = (connection: PgConnection.PgConnection) =>
     Effect.gen(function* () {
@@ -57,7 +63,7 @@ const problem = (text: string): Problem => ({ text, cause: Cause.empty })
 
 /** Whether the server could not be reached. Another refusal, such as of temporary tables, says nothing about its disk. */
 const isAway = (cause: Cause.Cause<unknown>): boolean =>
-  SqlErrors.isConnectionLost(cause) ||
-  cause.reasons.some(
-    (reason) => reason._tag === "Fail" && SqlError.isSqlError(reason.error) && reason.error.isRetryable,
+  Option.exists(
+    Cause.findErrorOption(cause),
+    (error) => SqlError.isSqlError(error) && (error.isRetryable || SqlErrors.isConnectionLost(error)),
   )

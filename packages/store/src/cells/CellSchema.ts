@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Data, Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
@@ -7,6 +6,7 @@ import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as HomeTables from "./HomeTables.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** A request of the operator about cells that cannot be fulfilled, with the reason in words. */
 export class CellRefused extends Data.TaggedError("CellRefused")<{ readonly message: string }> {}
@@ -34,7 +34,7 @@ const orderOf = (statement: string): number => {
 
 /** Makes a cell: a schema with all tables of accounts. With Citus it lies on one node, and can be moved to another one. */
 export const make = Effect.fn("CellSchema.make")(function* (name: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { refresh } = yield* Cells
   const cell = yield* Effect.fromResult(
     Result.mapError(
@@ -71,14 +71,14 @@ export const make = Effect.fn("CellSchema.make")(function* (name: string) {
   return cell
 })
 
-const distribute = (sql: PgClient.PgClient, schema: string) =>
+const distribute = (sql: Sql, schema: string) =>
   sql`SELECT citus_schema_distribute(${schema}::regnamespace) IS NULL AS done`
 
 /**
  * Makes the sequence of positions known to the nodes of Citus, by a schema that exists for a moment. The transaction that
  * makes a cell could do that only as a superuser.
  */
-const spreadPositions = Effect.fnUntraced(function* (sql: PgClient.PgClient, schema: string) {
+const spreadPositions = Effect.fnUntraced(function* (sql: Sql, schema: string) {
   const known = yield* sql`SELECT FROM pg_dist_object WHERE objid = 'event_position'::regclass`
   if (known.length > 0) return
   const making = Effect.andThen(
@@ -86,14 +86,14 @@ const spreadPositions = Effect.fnUntraced(function* (sql: PgClient.PgClient, sch
     distribute(sql, schema),
   )
   yield* sql`CREATE SCHEMA ${sql(schema)}`
-  yield* Effect.ensuring(making, Effect.orDie(sql`DROP SCHEMA ${sql(schema)} CASCADE`))
+  yield* Effect.onExit(making, () => Effect.asVoid(sql`DROP SCHEMA ${sql(schema)} CASCADE`))
 })
 
 /**
  * Makes the functions of statements known to the nodes of Citus. Those that were made before the database had Citus are not:
  * made again, each is passed on.
  */
-const spreadFunctions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const spreadFunctions = Effect.fnUntraced(function* (sql: Sql) {
   const functions = yield* sql<{ readonly definition: string }>`
     SELECT pg_get_functiondef(p.oid) AS definition FROM pg_proc p
     WHERE p.pronamespace = ${CellName.FIRST}::regnamespace
@@ -105,7 +105,7 @@ const spreadFunctions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 /** Refuses a cell on an older schema, because it would have the tables of this release and miss the pending migrations. */
-const refusePending = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const refusePending = Effect.fnUntraced(function* (sql: Sql) {
   const applied = yield* sql<{ readonly name: string }>`SELECT name FROM schema_migrations ORDER BY name`
   const status = Migrations.statusOf(
     applied.map(({ name }) => name),
@@ -115,8 +115,8 @@ const refusePending = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 /** Whether the database has Citus, so that cells can lie on several nodes. */
-export const isCitus = (sql: PgClient.PgClient) =>
+export const isCitus = (sql: Sql) =>
   Effect.map(sql`SELECT FROM pg_extension WHERE extname = 'citus'`, ({ length }) => length > 0)
 
 /** Makes every process read the directory of cells again, once it is committed. */
-export const noteChange = (sql: PgClient.PgClient) => sql`SELECT nextval('cell_change') AS change`
+export const noteChange = (sql: Sql) => sql`SELECT nextval('cell_change') AS change`

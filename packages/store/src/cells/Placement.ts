@@ -1,18 +1,18 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit } from "effect"
-import { Unavailable } from "../postgres/Unavailable.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { ANSWER_WITHIN, Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
+import { Sql } from "../postgres/Sql.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Age of a month whose mail still counts when a new account gets its cell. */
 export const COUNTED_FOR = Duration.days(7)
 
 /** Gives a new account its cell, before its first commit: the open cell with the least mail of the last days. */
 export const place = Effect.fn("Placement.place")(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { names, of } = yield* Cells
   if ((yield* names).length > 1) {
     const months = monthsAt(yield* Clock.currentTimeMillis)
@@ -28,39 +28,35 @@ export const place = Effect.fn("Placement.place")(function* (account_id: string)
       { concurrency: "unbounded" },
     )
     const [least] = loads.flat().toSorted((a, b) => a.mails - b.mails || a.accounts - b.accounts)
-    if (least === undefined && open.length > 0) return yield* Effect.die(new Unavailable())
+    if (least === undefined && open.length > 0) return yield* away()
     if (least !== undefined) yield* assign(account_id, least.cell)
   }
   return yield* of(account_id)
 })
 
 /** Cells that every process knows by now, so that none looks for their accounts in the first one. */
-const openCells = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<CellName>> =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly name: string }>`
+const openCells = (sql: Sql): Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable> =>
+  Effect.map(
+    sql<{ readonly name: string }>`
         SELECT name FROM cells WHERE state = 'open'
           AND (name = ${FIRST} OR made_at < now() - make_interval(secs => ${Duration.toSeconds(Directory.NOTICED_AFTER)}::float8))`,
-      (rows) => rows.map(({ name }) => name),
-    ),
+    (rows) => rows.map(({ name }) => name),
   )
 
 const monthsAt = (now_ms: number): ReadonlyArray<string> =>
   [now_ms - Duration.toMillis(COUNTED_FOR), now_ms].map((at) => Timestamp.fromMillis(at).slice(0, 7))
 
-const recentMail = (sql: PgClient.PgClient, months: ReadonlyArray<string>) =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly accounts: number; readonly mails: number }>`
+const recentMail = (sql: Sql, months: ReadonlyArray<string>) =>
+  Effect.map(
+    sql<{ readonly accounts: number; readonly mails: number }>`
         SELECT (SELECT count(*) FROM accounts)::float8 AS accounts,
           (SELECT coalesce(sum(accepted), 0) FROM monthly_usage WHERE month = ANY(${months}::text[]))::float8 AS mails`,
-      ([row]) => row ?? { accounts: 0, mails: 0 },
-    ),
+    ([row]) => row ?? { accounts: 0, mails: 0 },
   )
 
 /** Gives an account that has no events yet its cell. */
 export const assign = Effect.fn("Placement.assign")(function* (account_id: string, cell: CellName) {
   if (cell === FIRST) return
-  const sql = yield* PgClient.PgClient
-  yield* inCell(FIRST, Effect.orDie(sql`INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${cell})`))
+  const sql = yield* Sql
+  yield* inCell(FIRST, sql`INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${cell})`)
 })

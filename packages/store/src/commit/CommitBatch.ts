@@ -1,7 +1,8 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { Cause, Effect, Exit, Option, Queue } from "effect"
+import { Cause, Effect, Option, Queue } from "effect"
 import type { AvailabilityShape } from "../availability/Availability.ts"
-import { Unavailable } from "../postgres/Unavailable.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import { away } from "../postgres/StoreUnavailable.ts"
 import { completeAll } from "../postgres/Batcher.ts"
 import * as Metrics from "../log/Metrics.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
@@ -132,7 +133,7 @@ const retryAfterLoss = Effect.fnUntraced(function* (
   const now = yield* MonotonicClock.millis
   yield* fail(
     batch.filter((pending) => !isPatient(pending, now)),
-    deps.availability.isWatched ? new Unavailable() : error,
+    deps.availability.isWatched ? away() : error,
   )
   const patient = batch.filter((pending) => isPatient(pending, now))
   if (patient.length > 0) yield* commit(deps, patient, tries + 1)
@@ -164,7 +165,7 @@ const resolveOutcome = Effect.fnUntraced(function* (
 /** Fails a batch that no row is to blame for; tells its callers if the database refuses all writes for now. */
 const refuse = (deps: Deps, batch: Batch, cause: unknown): Effect.Effect<void> =>
   Effect.flatMap(deps.availability.report(Cause.fail(cause)), (isUnavailable) =>
-    fail(batch, isUnavailable ? new Unavailable() : cause),
+    fail(batch, isUnavailable ? away() : cause),
   )
 
 const isUnsettled = ({ progress }: PendingCommit): boolean => progress.phase !== "settled"
@@ -174,5 +175,5 @@ const isPatient = ({ waitingSince }: PendingCommit, now: number): boolean => now
 const pause = (tries: number): Effect.Effect<void> =>
   Effect.interruptible(Effect.sleep(Math.min(FIRST_PAUSE_MS * 2 ** tries, MAX_PAUSE_MS)))
 
-const fail = (batch: Batch, defect: unknown): Effect.Effect<void> =>
-  Effect.sync(() => completeAll(batch, Exit.die(defect)))
+const fail = (batch: Batch, error: unknown): Effect.Effect<void> =>
+  Effect.sync(() => completeAll(batch, SqlErrors.outcomeOf(error)))

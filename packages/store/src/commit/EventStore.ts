@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type { Decide } from "@waybill/domain/values/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Id from "@waybill/domain/values/Id"
@@ -34,7 +33,10 @@ import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import type { FeedPage, FeedQuery } from "../feed/Feed.ts"
 import type { LogStorage, LogTransaction } from "./LogStorage.ts"
+import { Sql } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { StreamRef } from "../log/StreamRef.ts"
 import * as MemoryLogStorage from "./MemoryLogStorage.ts"
 import * as PostgresLogStorage from "./PostgresLogStorage.ts"
@@ -52,47 +54,49 @@ export interface Loaded<State> {
   readonly history: ReadonlyArray<RecordedEvents.Recorded>
 }
 
-/** The event log: its readers, and the only way to append to it. A database error is a defect, a refusal an error value. */
+/** The event log: its readers, and the only way to append to it. A database that cannot be used, and a refusal, are errors. */
 export class EventStore extends Context.Service<
   EventStore,
   {
     readonly load: <State, Event extends RecordedEvents.AnyEvent>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
-    ) => Effect.Effect<Loaded<State>>
+    ) => Effect.Effect<Loaded<State>, StoreUnavailable>
     /** Returns the state of a stream without its history, which may be long. */
     readonly state: <State, Event extends RecordedEvents.AnyEvent>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
-    ) => Effect.Effect<State>
+    ) => Effect.Effect<State, StoreUnavailable>
     /** Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state. */
     readonly commit: <State, Event extends RecordedEvents.AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
       decide: Decide<State, Event, E>,
-    ) => Effect.Effect<State, E>
+    ) => Effect.Effect<State, E | StoreUnavailable>
     /** Commits a decision about several streams, with facts, an idempotency key, content and leases: all or nothing. */
-    readonly transact: <A, E>(commit: Commit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+    readonly transact: <A, E>(
+      commit: Commit<A, E>,
+    ) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost | StoreUnavailable>
     /** Reads the log in order; no event is skipped or repeated. */
-    readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage>
+    readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StoreUnavailable>
   }
 >()("@waybill/store/commit/EventStore") {
   static readonly layer = (options: Options = {}) =>
     Layer.effect(
       EventStore,
       Effect.gen(function* () {
-        const sql = yield* PgClient.PgClient
+        const sql = yield* Sql
         const { noteCommit: wrote } = yield* Replica
         const stores = yield* PerCell.make(
           Effect.gen(function* () {
-            const client = yield* Effect.orDie(CellClient.here(sql))
+            const client = yield* CellClient.here(sql)
             const connection = yield* PipelinedConnection.make(
               client,
               PipelinedConnection.BY_KEY_NESTED_LOOPS,
               Epoch.enter,
             )
             const readModels = options.readModels ?? ReadModels.readModels
-            const names = yield* AccountNames.make(client)
+            const names = yield* AccountNames.make(client.driver)
             return yield* make(
               PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* CurrentCell),
               options,
@@ -112,7 +116,10 @@ export class EventStore extends Context.Service<
 }
 
 /** Uses the store of the cell of the account that a call is about. */
-const ofCells = (stores: PerCell.PerCell<EventStore["Service"]>, cells: CellsShape): EventStore["Service"] => {
+const ofCells = (
+  stores: PerCell.PerCell<EventStore["Service"], StoreUnavailable>,
+  cells: CellsShape,
+): EventStore["Service"] => {
   const storeOf = (account_id: string) => Effect.flatMap(cells.of(account_id), stores.at)
   return EventStore.of({
     load: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.load(aggregate, ref)),
@@ -136,14 +143,14 @@ export interface Options {
 const READ_TRIES = 3
 
 /** Retries a read on another connection when its connection was lost. */
-const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A> =>
+const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A, StoreUnavailable> =>
   read.pipe(
     Effect.retry({
       while: (error) => error._tag === "OutcomeUnknown" || error._tag === "TryAgain",
       schedule: Schedule.exponential("20 millis"),
       times: READ_TRIES,
     }),
-    Effect.orDie,
+    Effect.catch(SqlErrors.unavailable),
   )
 
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }
@@ -189,7 +196,7 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
 const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
-): Effect.fn.Return<EventStore["Service"], never, Scope.Scope> {
+): Effect.fn.Return<EventStore["Service"], StoreUnavailable, Scope.Scope> {
   const deps = makeDeps(options.consequences, options.cacheLimits, yield* EventKinds)
   const group = yield* GroupCommit.make({ storage, ...deps })
   return EventStore.of({

@@ -1,7 +1,7 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import * as Availability from "../availability/Availability.ts"
-import { NotConfirmed, Unavailable } from "../postgres/Unavailable.ts"
+import { away, StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as Batcher from "../postgres/Batcher.ts"
 import { readLongStream } from "./readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
@@ -40,8 +40,10 @@ export const MAX_COMMITS_WAITING = 10_000
 export const LONG_STREAM_READERS = 2
 
 export interface GroupCommit {
-  readonly submit: <A, E>(commit: Commit<A, E>) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+  readonly submit: <A, E>(commit: Commit<A, E>) => Effect.Effect<Committed<A>, CommitError<E>>
 }
+
+export type CommitError<E> = E | IdempotencyKeyReused | LeaseLost | StoreUnavailable
 
 export interface Deps extends CommitDeps {
   readonly storage: LogStorage
@@ -52,7 +54,9 @@ export interface Deps extends CommitDeps {
  * no timer: an idle system adds no latency, and a busy one fills its batches while the previous one is written. Only one
  * batch is written at a time: two at once would wait for each other's rows.
  */
-export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<GroupCommit, never, Scope.Scope> {
+export const make = Effect.fnUntraced(function* (
+  deps: Deps,
+): Effect.fn.Return<GroupCommit, StoreUnavailable, Scope.Scope> {
   const availability = yield* Availability.here
   /** Number of commits in the batches under way. */
   let committing = 0
@@ -119,13 +123,13 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
 
   yield* availability.onLost(() => {
     for (const { complete, progress } of commits.uncompleted())
-      complete(Exit.die(progress.phase === "sent" ? new NotConfirmed() : new Unavailable()))
+      complete(Exit.fail(progress.phase === "sent" ? new StoreUnavailable({ why: "not-confirmed" }) : away()))
   })
 
   return {
     submit: <A, E>(commit: Commit<A, E>) =>
-      Effect.withFiber<Committed<A>, E | IdempotencyKeyReused | LeaseLost>((fiber) => {
-        if (availability.problem() !== undefined) return Effect.die(new Unavailable())
+      Effect.withFiber<Committed<A>, CommitError<E>>((fiber) => {
+        if (availability.problem() !== undefined) return Effect.fail(away())
         return commits.submit((complete) => {
           const nth = ++submitted
           const progress: Progress = { phase: "waiting" }
@@ -141,7 +145,7 @@ export const make = Effect.fnUntraced(function* (deps: Deps): Effect.fn.Return<G
               complete(outcome)
             },
           }
-        }) as Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost>
+        }) as Effect.Effect<Committed<A>, CommitError<E>>
       }),
   }
 })

@@ -1,6 +1,6 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { Fragment, Statement } from "effect/sql/Statement"
+import type { Fragment } from "effect/sql/Statement"
+import type { SqlError } from "effect/sql"
 import * as AccountNames from "./AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CanceledContent from "../content/CanceledContent.ts"
@@ -12,6 +12,7 @@ import * as Outbox from "../outbox/Outbox.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type * as PipelinedConnection from "../routing/PipelinedConnection.ts"
+import type { Client, Sql, Statement } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
@@ -26,7 +27,7 @@ import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 
 export const make = (
-  sql: PgClient.PgClient,
+  { driver: sql }: Sql,
   connection: PipelinedConnection.PipelinedConnection,
   readModels: ReadonlyArray<ReadModel>,
   /** Runs after each commit, before its callers are answered. */
@@ -77,12 +78,12 @@ export const make = (
  * row is armed again.
  */
 const writeStatements = (
-  sql: PgClient.PgClient,
+  sql: Client<SqlError.SqlError>,
   readModels: ReadonlyArray<ReadModel>,
   templates: ContentTemplates,
   write: Write,
   cell: CellName,
-): ReadonlyArray<Statement<object>> => {
+): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
   const { arm, settle, release } = write.outbox
   const settled = new Set(settle)
   const released = release.filter((id) => !settled.has(id))
@@ -106,14 +107,14 @@ const writeStatements = (
  * Query of outbox rows by their ids. The statement that names them locks them in the order in which `Leases.hold` does: by the
  * plan of the connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
  */
-const rowsOfIds = (sql: PgClient.PgClient, ids: ReadonlyArray<string>, cell: CellName): Fragment =>
+const rowsOfIds = (sql: Client<unknown>, ids: ReadonlyArray<string>, cell: CellName): Fragment =>
   cell === FIRST
     ? sql`SELECT unnest(${ids}::text[]) AS id`
     : sql`SELECT id FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
 
 /** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet, the others are. */
 const modelParts = (
-  sql: PgClient.PgClient,
+  sql: Client<SqlError.SqlError>,
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
 ): ReadonlyArray<Fragment> => {
@@ -133,11 +134,11 @@ const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fra
 
 /** The wake-ups of the first cell are the answer of its statement. Citus adds no jobs beside the tables of another cell. */
 const withWakeUps = (
-  sql: PgClient.PgClient,
+  sql: Client<SqlError.SqlError>,
   ctes: ReadonlyArray<Fragment>,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   cell: CellName,
-): ReadonlyArray<Statement<object>> => {
+): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
   const wakeUps = WakeUps.jobs(sql, kinds, cell)
   if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
   const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
@@ -148,7 +149,7 @@ const withWakeUps = (
  * Inserts events. The answer serves only Citus: without one it copies the rows to the node, and then an error, such as a
  * taken version of a stream, loses its SQLSTATE.
  */
-const events = (sql: PgClient.PgClient, { events: rows, now }: Write) => {
+const events = (sql: Client<SqlError.SqlError>, { events: rows, now }: Write) => {
   const columns = rows.map(PackedEvent.columnsOf)
   // Most batches have only packed events.
   const isPacked = columns.every(({ packed }) => packed !== null)

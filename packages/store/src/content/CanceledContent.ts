@@ -1,11 +1,11 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import { PgClient } from "@effect/sql-pg"
 import { Clock, DateTime, Duration, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Arrays from "../postgres/Arrays.ts"
+import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Content of a message that was canceled before it was sent, which is removed within an hour. */
 export interface CanceledContent {
@@ -28,7 +28,7 @@ export const REMOVAL_BATCH = 5_000
 const KEPT_MONTHS = 4
 
 /** Notes content that is to be removed. Part of the commit that cancels its message. */
-export const insert = (sql: PgClient.PgClient, canceled: ReadonlyArray<CanceledContent>, now: string): Fragment => sql`
+export const insert = (sql: Client<unknown>, canceled: ReadonlyArray<CanceledContent>, now: string): Fragment => sql`
   INSERT INTO canceled_content (account_id, email_id, month, bytes, hashes, canceled_at)
   SELECT account_id, email_id, month, bytes, string_to_array(hashes, ' '), ${now}::timestamptz
   FROM unnest(${Arrays.texts(canceled.map((each) => each.account_id))}, ${Arrays.texts(canceled.map((each) => each.email_id))},
@@ -41,25 +41,22 @@ export const insert = (sql: PgClient.PgClient, canceled: ReadonlyArray<CanceledC
  * the number of messages. Runs periodically.
  */
 export const remove = Effect.fn("CanceledContent.remove")(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const now = yield* Clock.currentTimeMillis
   const before = DateTime.formatIso(DateTime.makeUnsafe(now - Duration.toMillis(KEPT_FOR)))
-  const accounts = yield* Effect.orDie(sql<{ readonly account_id: string }>`
+  const accounts = yield* sql<{ readonly account_id: string }>`
     SELECT DISTINCT account_id FROM canceled_content
-    WHERE canceled_at < ${before}::timestamptz AND ${yield* StrayAccounts.isOwn(sql, "account_id")}`)
+    WHERE canceled_at < ${before}::timestamptz AND ${yield* StrayAccounts.isOwn(sql, "account_id")}`
   let removed = 0
   for (const { account_id } of accounts)
     for (let done = REMOVAL_BATCH; done === REMOVAL_BATCH; removed += done)
-      done = yield* AccountWrites.run(
-        account_id,
-        Effect.orDie(sql.withTransaction(removeSome(sql, account_id, before))),
-      )
+      done = yield* AccountWrites.run(account_id, sql.withTransaction(removeSome(sql, account_id, before)))
   const oldest = DateTime.formatIso(DateTime.subtract(DateTime.makeUnsafe(now), { months: KEPT_MONTHS })).slice(0, 7)
-  yield* Effect.orDie(sql`DELETE FROM unsent_mail WHERE month < ${oldest}`)
+  yield* sql`DELETE FROM unsent_mail WHERE month < ${oldest}`
   return removed
 })
 
-const removeSome = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, before: string) {
+const removeSome = Effect.fnUntraced(function* (sql: Sql, account_id: string, before: string) {
   const messages = yield* sql<{ readonly email_id: string; readonly hashes: ReadonlyArray<string> }>`
     SELECT email_id, hashes FROM canceled_content
     WHERE account_id = ${account_id} AND canceled_at < ${before}::timestamptz
@@ -88,11 +85,7 @@ const countOf = (hashes: ReadonlyArray<string>): ReadonlyMap<string, number> => 
  * Takes back uses of content, and removes what nothing else uses. A commit that uses it too counts that first or waits for the
  * locks, which are taken in the order of the commits. The statements after it see its outbox row.
  */
-const removeUses = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  account_id: string,
-  uses: ReadonlyMap<string, number>,
-) {
+const removeUses = Effect.fnUntraced(function* (sql: Sql, account_id: string, uses: ReadonlyMap<string, number>) {
   const hashes = sql`unnest(${Arrays.byteas([...uses.keys()].map((hash) => Buffer.from(hash, "hex")))},
     ${Arrays.ints([...uses.values()])}) AS taken(sha256, uses)`
   yield* sql`

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/email/Content"
 import type { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Turn from "@waybill/domain/flow/Turn"
@@ -6,6 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as StoredContent from "./StoredContent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Rows that one statement of the expiry removes, so that locks are short. */
 export const EXPIRY_BATCH = 1_000
@@ -42,10 +42,10 @@ export interface CompleteContent extends Body {
 
 /** Finds bytes by hash. Expired content is missing from the result. */
 export const findAll = Effect.fn("Content.findAll")(function* (account_id: string, hashes: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<StoredContent.StoredBytes & { readonly sha256: string }>`
+  const sql = yield* Sql
+  const rows = yield* sql<StoredContent.StoredBytes & { readonly sha256: string }>`
     SELECT encode(c.sha256, 'hex') AS sha256, ${StoredContent.columns(sql)} FROM content c
-    WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${StoredContent.hashes([...new Set(hashes)])})`)
+    WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${StoredContent.hashes([...new Set(hashes)])})`
   return new Map(rows.map((row) => [row.sha256, StoredContent.decode(row)]))
 })
 
@@ -78,15 +78,15 @@ export const asBody = (bytes: Uint8Array): Body => decodeBody(Buffer.from(bytes)
  * and mail may be scheduled later than its content expires. Runs periodically.
  */
 export const expire = Effect.fn("Content.expire")(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   let removed = 0
   let last: Candidate | undefined = FIRST
   while (last !== undefined) {
-    const candidates: ReadonlyArray<Candidate> = yield* Effect.orDie(expireAfter(sql, last))
+    const candidates: ReadonlyArray<Candidate> = yield* expireAfter(sql, last)
     removed += candidates.filter(({ is_removed }) => is_removed).length
     last = candidates.length < EXPIRY_BATCH ? undefined : candidates.at(-1)
   }
-  yield* Effect.orDie(StoredContent.removeUnusedTemplates(sql))
+  yield* StoredContent.removeUnusedTemplates(sql)
   return removed
 })
 
@@ -98,7 +98,7 @@ interface Candidate {
 }
 const FIRST: Candidate = { expires_on: "-infinity", account_id: "", sha256: "", is_removed: false }
 
-const expireAfter = (sql: PgClient.PgClient, last: Candidate) => sql<Candidate>`
+const expireAfter = (sql: Sql, last: Candidate) => sql<Candidate>`
   WITH old AS MATERIALIZED (
     SELECT expires_on, account_id, sha256 FROM content
     WHERE expires_on < ((now() - ${EXPIRY_GRACE}::interval) AT TIME ZONE 'UTC')::date

@@ -1,5 +1,4 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { zstdDecompressSync } from "node:zlib"
@@ -7,6 +6,7 @@ import * as Arrays from "../postgres/Arrays.ts"
 import type { Compressed, ContentTemplates } from "./ContentTemplates.ts"
 import * as Difference from "./Difference.ts"
 import type { Template } from "./Template.ts"
+import type { Sql, Client } from "../postgres/Sql.ts"
 
 export interface ContentRow {
   readonly account_id: AccountId
@@ -26,7 +26,7 @@ export interface StoredBytes {
 }
 
 /** SQL of the columns that `decode` needs, of the table `content c`. */
-export const columns = (sql: PgClient.PgClient): Fragment => sql`c.bytes, c.compressed, (
+export const columns = (sql: Client<unknown>): Fragment => sql`c.bytes, c.compressed, (
   SELECT m.bytes FROM content_templates m WHERE m.account_id = c.account_id AND m.id = c.template) AS template`
 
 /** Returns the bytes as they were given. */
@@ -50,7 +50,7 @@ export const hashes = (sha256s: ReadonlyArray<string>) =>
  * its templates along, because the expiry may have removed one that was not needed for a while.
  */
 export const inserts = (
-  sql: PgClient.PgClient,
+  sql: Client<unknown>,
   templates: ContentTemplates,
   rows: ReadonlyArray<ContentRow>,
 ): ReadonlyArray<Fragment> => {
@@ -79,14 +79,14 @@ export const inserts = (
   return used.size === 0 ? [content] : [insertTemplates(sql, used), content]
 }
 
-const insertTemplates = (sql: PgClient.PgClient, used: ReadonlyMap<Template, string>): Fragment => sql`
+const insertTemplates = (sql: Client<unknown>, used: ReadonlyMap<Template, string>): Fragment => sql`
   INSERT INTO content_templates (account_id, id, bytes)
   SELECT * FROM unnest(${Arrays.texts([...used.values()])}, ${Arrays.byteas([...used.keys()].map(({ id }) => id))},
     ${Arrays.byteas([...used.keys()].map(({ bytes }) => bytes))}) AS new(account_id, id, bytes)
   ORDER BY 1, 2 ON CONFLICT DO NOTHING`
 
 /** Removes the templates that no content needs any more. A new one may be needed by a commit that is under way. */
-export const removeUnusedTemplates = (sql: PgClient.PgClient) => sql`
+export const removeUnusedTemplates = (sql: Sql) => sql`
   DELETE FROM content_templates t WHERE created_at < now() - interval '1 day'
     AND NOT EXISTS (SELECT FROM content c WHERE c.account_id = t.account_id AND c.template = t.id)`
 
@@ -94,7 +94,7 @@ export const removeUnusedTemplates = (sql: PgClient.PgClient) => sql`
 const PAGE_ROWS = 500
 
 /** Removes a template, after the content that was compressed with it is stored without it. */
-export const removeTemplate = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, id: Uint8Array) {
+export const removeTemplate = Effect.fnUntraced(function* (sql: Sql, account_id: string, id: Uint8Array) {
   while (true) {
     const rows = yield* sql<StoredBytes & { readonly sha256: Uint8Array }>`
       SELECT c.sha256, ${columns(sql)} FROM content c WHERE c.account_id = ${account_id} AND c.template = ${id}

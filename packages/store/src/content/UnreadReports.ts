@@ -1,7 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId, UnreadReportId } from "@waybill/domain/values/Id"
 import { Data, Effect, Option } from "effect"
-import type { SqlError } from "effect/sql"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
@@ -9,6 +7,8 @@ import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Metrics from "../log/Metrics.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Unread reports that are kept of one account. */
 export const MAX_UNREAD_PER_ACCOUNT = 20
@@ -53,7 +53,7 @@ interface ArrivedReport {
  * whose message was removed by retention meanwhile. Returns the ids of the stored reports.
  */
 export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedReport) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const inserts = Effect.gen(function* () {
     const { of } = yield* Cells.Cells
     const located = yield* Effect.forEach(arrived.addressed, (each) =>
@@ -73,9 +73,9 @@ export const keep = Effect.fn("UnreadReports.keep")(function* (arrived: ArrivedR
 })
 
 const insert = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { addressed, bytes, reason }: ArrivedReport,
-): Effect.fn.Return<ReadonlyArray<UnreadReportId>, SqlError.SqlError | AccountWrites.AccountMoved | Full> {
+): Effect.fn.Return<ReadonlyArray<UnreadReportId>, StoreUnavailable | AccountWrites.AccountMoved | Full> {
   const accounts = addressed.map((each) => each.account_id)
   // Retention holds these locks exclusively: it sees the report and removes it, or the message is already gone here.
   yield* AccountLocks.share(sql, accounts)
@@ -102,11 +102,11 @@ const insert = Effect.fnUntraced(function* (
 
 /** Unread reports of one account, or of all accounts in cells that answer in time, oldest first. For operators. */
 export const list = Effect.fn("UnreadReports.list")(function* (account_id?: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = Effect.orDie(sql<UnreadReport>`
+  const sql = yield* Sql
+  const rows = sql<UnreadReport>`
     SELECT ${columns(sql)} FROM unread_reports
     ${account_id === undefined ? sql.literal("") : sql`WHERE account_id = ${account_id}`}
-    ORDER BY received_at, id`)
+    ORDER BY received_at, id`
   if (account_id !== undefined) return yield* Cells.rowsInTimeOfAccount(account_id, rows)
   const found = yield* Cells.rowsInTime(rows)
   return { ...found, rows: found.rows.toSorted((a, b) => (a.received_at < b.received_at ? -1 : 1)) }
@@ -114,29 +114,29 @@ export const list = Effect.fn("UnreadReports.list")(function* (account_id?: stri
 
 /** One unread report of any account, with its bytes. For operators. */
 export const find = Effect.fn("UnreadReports.find")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  const search = Effect.orDie(sql<UnreadReport & { readonly bytes: Uint8Array }>`
-    SELECT ${columns(sql)}, bytes FROM unread_reports WHERE id = ${id}`)
+  const sql = yield* Sql
+  const search = sql<UnreadReport & { readonly bytes: Uint8Array }>`
+    SELECT ${columns(sql)}, bytes FROM unread_reports WHERE id = ${id}`
   return yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
 })
 
 export const remove = Effect.fn("UnreadReports.remove")(function* (account_id: AccountId, id: UnreadReportId) {
-  const sql = yield* PgClient.PgClient
-  const removal = Effect.orDie(sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`)
+  const sql = yield* Sql
+  const removal = sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND id = ${id}`
   yield* AccountWrites.run(account_id, removal)
 })
 
 /** Removes the unread reports of messages that are removed or erased. */
-export const removeOf = (sql: PgClient.PgClient, account_id: string, messages: ReadonlyArray<string>) =>
+export const removeOf = (sql: Sql, account_id: string, messages: ReadonlyArray<string>) =>
   sql`DELETE FROM unread_reports WHERE account_id = ${account_id} AND email_id = ANY(${messages}::text[])`
 
 /** Removes unread reports older than `KEPT_DAYS` and returns how many. Runs periodically. */
 export const expire = Effect.fn("UnreadReports.expire")(function* () {
-  const sql = yield* PgClient.PgClient
-  const removed = yield* Effect.orDie(sql`
-    DELETE FROM unread_reports WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING id`)
+  const sql = yield* Sql
+  const removed = yield* sql`
+    DELETE FROM unread_reports WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING id`
   return removed.length
 })
 
-const columns = (sql: PgClient.PgClient) => sql`
+const columns = (sql: Sql) => sql`
   id, account_id, email_id, recipient_index, scope, address, reason, size_bytes, ${Iso.iso(sql, "received_at")} AS received_at`

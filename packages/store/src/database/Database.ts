@@ -2,6 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Layer, type Redacted, Schedule } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, SqlError } from "effect/sql"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 import * as Sockets from "../postgres/Sockets.ts"
 import * as CellClient from "../routing/CellClient.ts"
 import * as CellName from "../routing/CellName.ts"
@@ -49,7 +50,9 @@ export const layer = (options: Options) =>
           const sql = yield* CellClient.make(pools.first.sql, (cell) => Effect.map(pools.at(cell), (pool) => pool.sql))
           return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
             Context.add(SqlClient.SqlClient, sql),
-            Context.add(Sockets.Sockets, { here: Effect.map(pools.here, ({ sockets }) => sockets) }),
+            Context.add(Sockets.Sockets, {
+              here: SqlErrors.orUnavailable(Effect.map(pools.here, ({ sockets }) => sockets)),
+            }),
             Context.add(Cells, yield* Directory.make(yield* openDirectory(options, pools.first.sockets))),
           )
         }),

@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Span } from "./DmarcSources.ts"
 import type * as DomainReports from "./DomainReports.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Mail to which receivers did not apply the policy, for one reason. */
 export interface Override {
@@ -53,10 +53,10 @@ const merged = (rows: ReadonlyArray<OfSource>) => {
 
 /** Overrides of all sources together, those of the most mail first. */
 export const totals = Effect.fn("DmarcOverrides.totals")(function* (span: Span) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Override>`
+  const sql = yield* Sql
+  return yield* sql<Override>`
     SELECT ${columns(sql)} FROM dmarc_overrides WHERE ${within(sql, span)}
-    GROUP BY reason ORDER BY sum(messages) DESC, reason`)
+    GROUP BY reason ORDER BY sum(messages) DESC, reason`
 })
 
 /** Overrides of these sources, each with its source, those of the most mail first. */
@@ -64,18 +64,18 @@ export const ofSources = Effect.fn("DmarcOverrides.ofSources")(function* (
   span: Span,
   sources: ReadonlyArray<string | null>,
 ) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Override & { readonly source_ip: string | null }>`
+  const sql = yield* Sql
+  return yield* sql<Override & { readonly source_ip: string | null }>`
     SELECT nullif(source, '') AS source_ip, ${columns(sql)} FROM dmarc_overrides
     WHERE ${within(sql, span)} AND source = ANY(${sources.map((source) => source ?? "")}::text[])
-    GROUP BY source, reason ORDER BY sum(messages) DESC, reason`)
+    GROUP BY source, reason ORDER BY sum(messages) DESC, reason`
 })
 
-const columns = (sql: PgClient.PgClient) =>
+const columns = (sql: Sql) =>
   sql.literal(`
   reason, sum(messages)::float8 AS messages,
   (array_agg(comment ORDER BY messages DESC) FILTER (WHERE comment IS NOT NULL))[1] AS comment`)
 
-const within = (sql: PgClient.PgClient, { account_id, days, domain_id, verified }: Span) => sql`
+const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
   account_id = ${account_id} AND domain_id = ${domain_id} AND verified = ${verified}
   AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`

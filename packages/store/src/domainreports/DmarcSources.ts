@@ -1,6 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type * as DomainReports from "./DomainReports.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Mail of one source with one result. */
 export interface Row {
@@ -78,30 +78,30 @@ const MAX_NAMED_REPORTERS = 10
 
 /** The sources with the most mail. */
 export const sources = Effect.fn("DmarcSources.sources")(function* (span: Span, limit: number) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Source>`
+  const sql = yield* Sql
+  const rows = yield* sql<Source>`
     SELECT nullif(source, '') AS source_ip, ${counts(sql)},
       (array_agg(dkim_domain ORDER BY messages DESC) FILTER (WHERE dkim_domain IS NOT NULL))[1] AS dkim_domain,
       (array_agg(spf_domain ORDER BY messages DESC) FILTER (WHERE spf_domain IS NOT NULL))[1] AS spf_domain,
       (array_agg(DISTINCT reporter))[1:${sql.literal(String(MAX_NAMED_REPORTERS))}] AS reporters,
       min(day)::text AS first_day, max(day)::text AS last_day
     FROM dmarc_sources WHERE ${within(sql, span)}
-    GROUP BY source ORDER BY sum(messages) DESC, source LIMIT ${limit}::int`)
+    GROUP BY source ORDER BY sum(messages) DESC, source LIMIT ${limit}::int`
   return rows
 })
 
 /** Counts of all sources together, and their number. */
 export const totals = Effect.fn("DmarcSources.totals")(function* (span: Span) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Counts & { readonly sources: number }>`
-    SELECT ${counts(sql)}, count(DISTINCT source)::int AS sources FROM dmarc_sources WHERE ${within(sql, span)}`)
+  const sql = yield* Sql
+  const rows = yield* sql<Counts & { readonly sources: number }>`
+    SELECT ${counts(sql)}, count(DISTINCT source)::int AS sources FROM dmarc_sources WHERE ${within(sql, span)}`
   return rows[0] ?? { ...NOTHING, sources: 0 }
 })
 
 const NOTHING: Counts = { messages: 0, aligned: 0, dkim_aligned: 0, spf_aligned: 0, quarantined: 0, rejected: 0 }
 
 /** Sums are floating-point numbers, which hold every count exactly and come from the driver as numbers. */
-const counts = (sql: PgClient.PgClient) =>
+const counts = (sql: Sql) =>
   sql.literal(`
   coalesce(sum(messages), 0)::float8 AS messages,
   coalesce(sum(messages) FILTER (WHERE dkim_aligned OR spf_aligned), 0)::float8 AS aligned,
@@ -110,6 +110,6 @@ const counts = (sql: PgClient.PgClient) =>
   coalesce(sum(messages) FILTER (WHERE disposition = 'quarantine'), 0)::float8 AS quarantined,
   coalesce(sum(messages) FILTER (WHERE disposition = 'reject'), 0)::float8 AS rejected`)
 
-const within = (sql: PgClient.PgClient, { account_id, days, domain_id, verified }: Span) => sql`
+const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
   account_id = ${account_id} AND domain_id = ${domain_id} AND verified = ${verified}
   AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`

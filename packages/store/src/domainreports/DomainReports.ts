@@ -1,13 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
 import type { AccountId, DomainId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import { createHash } from "node:crypto"
-import { Unavailable } from "../postgres/Unavailable.ts"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
+import { type StoreUnavailable, away } from "../postgres/StoreUnavailable.ts"
 
 /**
  * Maximum number of reports of one day about a domain. Each mailbox provider sends one or a few; anybody can send more,
@@ -55,24 +54,24 @@ const WRITE_WITHIN = Duration.seconds(10)
  * of somebody else, and must not read its reports.
  */
 export const targets = Effect.fn("DomainReports.targets")(function* (names: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { missing, rows } = yield* Cells.rowsInTime(
-    Effect.orDie(sql<Target>`
+    sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
     WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
       AND NOT removed AND status IN ('verified', 'degraded')
-    ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`),
+    ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`,
   )
   return { found: rows.slice(0, MAX_DOMAINS), missing }
 })
 
 /** Writes the rows of a report for one domain, in the transaction that counts the report. */
 export type Write = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   target: Target,
   day: string,
   heading: Heading,
-) => Effect.Effect<unknown, SqlError.SqlError>
+) => Effect.Effect<unknown, StoreUnavailable>
 
 /**
  * Counts a report once for each domain, with its rows, in one transaction per cell, all of them at once. A report that was
@@ -83,7 +82,7 @@ export const record = Effect.fn("DomainReports.record")(function* (
   found: ReadonlyArray<Target>,
   write: Write,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   if (found.length === 0) return "unknown_domain" satisfies Outcome
   const cells = yield* Cells.byCell(new Set(found.map(({ account_id }) => account_id)))
   const exits = yield* Effect.forEach(
@@ -101,17 +100,17 @@ export const record = Effect.fn("DomainReports.record")(function* (
 
 /** Records a report for domains of the fiber's cell. */
 const recordAll = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   heading: Heading,
   targets: ReadonlyArray<Target>,
   write: Write,
-): Effect.Effect<ReadonlyArray<Outcome>> => {
+): Effect.Effect<ReadonlyArray<Outcome>, StoreUnavailable> => {
   const accounts = targets.map(({ account_id }) => account_id)
   const recording = Effect.forEach(targets, (target) => recordOne(sql, heading, target, write))
   return sql.withTransaction(Effect.andThen(AccountWrites.hold(sql, accounts), recording)).pipe(
     Effect.timeout(WRITE_WITHIN),
     // The reporter sends the report again, also after an account has moved meanwhile.
-    Effect.catch((error) => Effect.die(error._tag === "SqlError" ? error : new Unavailable())),
+    Effect.catch((error) => Effect.fail(error._tag === "StoreUnavailable" ? error : away())),
   )
 }
 
@@ -123,11 +122,11 @@ const best = (outcomes: ReadonlyArray<Outcome>): Outcome =>
   (["recorded", "duplicate"] as const).find((outcome) => outcomes.includes(outcome)) ?? "too_many"
 
 const recordOne = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   heading: Heading,
   target: Target,
   write: Write,
-): Effect.fn.Return<Outcome, SqlError.SqlError> {
+): Effect.fn.Return<Outcome, StoreUnavailable> {
   const { account_id, domain_id } = target
   const { begin, end, kind, orgName, reporter, verified } = heading
   const hash = hashOf(heading)
@@ -162,15 +161,15 @@ const TABLES = ["dmarc_sources", "dmarc_overrides", "tls_results", "domain_repor
 
 /** Removes what is older than the given number of days or belongs to a removed domain. Returns the number of rows. */
 export const expire = Effect.fn("DomainReports.expire")(function* (days: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   let removed = 0
   for (const table of TABLES)
     for (const condition of [sql`r.day < current_date - ${days}::int`, ofRemoved(sql)]) {
       let last = BATCH_ROWS
       while (last === BATCH_ROWS) {
-        const rows = yield* Effect.orDie(sql`
+        const rows = yield* sql`
           DELETE FROM ${sql(table)} WHERE ctid = ANY(ARRAY(
-            SELECT r.ctid FROM ${sql(table)} r WHERE ${condition} LIMIT ${BATCH_ROWS}::int)) RETURNING 1 AS removed`)
+            SELECT r.ctid FROM ${sql(table)} r WHERE ${condition} LIMIT ${BATCH_ROWS}::int)) RETURNING 1 AS removed`
         last = rows.length
         removed += last
       }
@@ -178,5 +177,5 @@ export const expire = Effect.fn("DomainReports.expire")(function* (days: number)
   return removed
 })
 
-const ofRemoved = (sql: PgClient.PgClient) => sql`
+const ofRemoved = (sql: Sql) => sql`
   NOT EXISTS (SELECT 1 FROM domains d WHERE d.account_id = r.account_id AND d.id = r.domain_id AND NOT d.removed)`

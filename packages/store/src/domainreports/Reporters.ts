@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { Span } from "./DmarcSources.ts"
 import type { ReportKind } from "./DomainReports.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export interface Reporter {
   /** Domain that signed the reports, or only claims to have sent them. */
@@ -21,14 +21,14 @@ export const list = Effect.fn("Reporters.list")(function* (
   { account_id, days, domain_id, verified }: Span,
   kind: ReportKind,
 ) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Reporter>`
+  const sql = yield* Sql
+  return yield* sql<Reporter>`
     SELECT reporter AS domain, (array_agg(org_name ORDER BY received_at DESC))[1] AS org_name,
       count(*)::int AS reports, ${Iso.iso(sql, "max(received_at)")} AS last_report_at
     FROM domain_reports
     WHERE account_id = ${account_id} AND domain_id = ${domain_id} AND kind = ${kind} AND verified = ${verified}
       AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int
-    GROUP BY reporter ORDER BY max(received_at) DESC, reporter LIMIT ${MAX_REPORTERS}::int`)
+    GROUP BY reporter ORDER BY max(received_at) DESC, reporter LIMIT ${MAX_REPORTERS}::int`
 })
 
 /** Number of reports that no genuine signature covers, which are shown apart. */
@@ -36,10 +36,10 @@ export const unverifiedReports = Effect.fn("Reporters.unverifiedReports")(functi
   { account_id, days, domain_id }: Omit<Span, "verified">,
   kind: ReportKind,
 ) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly reports: number }>`
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly reports: number }>`
     SELECT count(*)::int AS reports FROM domain_reports
     WHERE account_id = ${account_id} AND domain_id = ${domain_id} AND kind = ${kind} AND NOT verified
-      AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`)
+      AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`
   return rows[0]?.reports ?? 0
 })

@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Span } from "./DmarcSources.ts"
 import type * as DomainReports from "./DomainReports.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Sessions with one result. */
 export interface Row {
@@ -45,11 +45,11 @@ export interface Failure {
 
 /** Sessions by the policy that the reporters found. */
 export const policies = Effect.fn("TlsResults.policies")(function* (span: Span) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Policy>`
+  const sql = yield* Sql
+  return yield* sql<Policy>`
     SELECT policy, coalesce(sum(sessions) FILTER (WHERE failure = ''), 0)::float8 AS succeeded,
       coalesce(sum(sessions) FILTER (WHERE failure <> ''), 0)::float8 AS failed, max(day)::text AS last_day
-    FROM tls_results WHERE ${within(sql, span)} GROUP BY policy ORDER BY sum(sessions) DESC, policy`)
+    FROM tls_results WHERE ${within(sql, span)} GROUP BY policy ORDER BY sum(sessions) DESC, policy`
 })
 
 /** Names of reporters that a failure lists. */
@@ -57,15 +57,15 @@ const MAX_NAMED_REPORTERS = 10
 
 /** The failures with the most sessions. */
 export const failures = Effect.fn("TlsResults.failures")(function* (span: Span, limit: number) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Failure>`
+  const sql = yield* Sql
+  return yield* sql<Failure>`
     SELECT policy, failure, nullif(server, '') AS server, sum(sessions)::float8 AS sessions,
       (array_agg(DISTINCT reporter))[1:${sql.literal(String(MAX_NAMED_REPORTERS))}] AS reporters,
       max(day)::text AS last_day
     FROM tls_results WHERE ${within(sql, span)} AND failure <> ''
-    GROUP BY policy, failure, server ORDER BY sum(sessions) DESC, policy, failure, server LIMIT ${limit}::int`)
+    GROUP BY policy, failure, server ORDER BY sum(sessions) DESC, policy, failure, server LIMIT ${limit}::int`
 })
 
-const within = (sql: PgClient.PgClient, { account_id, days, domain_id, verified }: Span) => sql`
+const within = (sql: Sql, { account_id, days, domain_id, verified }: Span) => sql`
   account_id = ${account_id} AND domain_id = ${domain_id} AND verified = ${verified}
   AND day > (now() AT TIME ZONE 'UTC')::date - ${days}::int`

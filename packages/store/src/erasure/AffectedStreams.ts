@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
@@ -6,6 +5,7 @@ import * as Mask from "./Mask.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Events that one statement of the search reads. */
 export const PAGE_EVENTS = 20_000
@@ -24,7 +24,7 @@ const recipientsOf = (data: Stored["data"]): ReadonlyArray<unknown> =>
   ["to", "cc", "bcc"].flatMap((kind) => (data[kind] as ReadonlyArray<Address.Mailbox>).map(({ address }) => address))
 
 /** Finds every stream whose events hold the address anywhere. Reads the whole log, page by page. */
-export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address, mask: Mask.Mask) {
+export const find = Effect.fnUntraced(function* (sql: Sql, address: Address.Address, mask: Mask.Mask) {
   const patterns = Mask.patterns(address)
   const streams = new Map<string, AffectedStream>()
   let after = 0n
@@ -51,7 +51,7 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, address
  * Returns the position of the last event of the next page. Counts events, because between two epochs there may be too
  * many unused positions to step through.
  */
-const endOfPage = (sql: PgClient.PgClient, after: bigint) =>
+const endOfPage = (sql: Sql, after: bigint) =>
   Effect.map(
     sql<{ readonly position: bigint | null }>`
       SELECT max(position) AS position FROM (

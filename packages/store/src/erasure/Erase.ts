@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
@@ -30,6 +30,9 @@ import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 import * as StreamRemoval from "./StreamRemoval.ts"
 import * as Memberships from "../users/Memberships.ts"
+import { Sql } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /**
  * Kinds of streams about people. Other streams that name an address (a webhook's URL, a description) are for their
@@ -66,9 +69,9 @@ const SETTINGS = { plan_cache_mode: Database.SESSION.plan_cache_mode } as const
 
 /** Finds the histories of all cells that answer that name the address: those that can be changed, and those that only their owner can change. */
 export const find = Effect.fn("Erase.find")(function* (address: Address.Address) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { rows: affected, unreachable } = yield* ReachableCells.rowsOf(
-    Effect.orDie(AffectedStreams.find(sql, address, Mask.make(address, address))),
+    AffectedStreams.find(sql, address, Mask.make(address, address)),
   )
   return {
     changeable: affected.filter(({ stream }) => KINDS.includes(stream)),
@@ -85,15 +88,19 @@ export const find = Effect.fn("Erase.find")(function* (address: Address.Address)
 export const erase = Effect.fn("Erase.erase")(function* (
   address: Address.Address,
   replacement: Address.Address,
-): Effect.fn.Return<Erased, StreamRemoval.RebuildUnderWay | CellSchema.CellRefused, PgClient.PgClient> {
-  const sql = yield* PgClient.PgClient
+): Effect.fn.Return<
+  Erased,
+  StreamRemoval.RebuildUnderWay | CellSchema.CellRefused | StoreUnavailable,
+  PgClient.PgClient
+> {
+  const sql = yield* Sql
   const { isCertainlyAlone } = yield* Cells
   const inAll = ReachableCells.each(eraseHere(address, replacement))
   const { results, unreachable } = yield* isCertainlyAlone() ? inAll : MoveSteps.whileNoneMoves(sql, inAll)
   const refused = results.flatMap(([cell, { underWay }]) => (underWay === undefined ? [] : [{ cell, underWay }]))
   if (results.length === 1 && unreachable.length === 0 && refused[0] !== undefined) return yield* refused[0].underWay
   // Only all cells together say that a user is a member no more.
-  if (unreachable.length + refused.length === 0) yield* Effect.orDie(deleteUsers(sql, address))
+  if (unreachable.length + refused.length === 0) yield* deleteUsers(sql, address)
   return {
     accounts: new Map(results.flatMap(([, { accounts }]) => [...accounts])),
     remaining: withoutRepeated(results.flatMap(([, { remaining }]) => remaining)),
@@ -109,7 +116,7 @@ const withoutRepeated = (copies: ReadonlyArray<RemainingCopy>): ReadonlyArray<Re
 
 /** Removes an address from the fiber's cell, unless and until a rebuild is under way there. */
 const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replacement: Address.Address) {
-  const sql = yield* Effect.orDie(CellClient.here(yield* PgClient.PgClient))
+  const sql = yield* CellClient.here(yield* Sql)
   const mask = Mask.make(address, replacement)
   const log = PostgresLogStorage.make(
     sql,
@@ -123,12 +130,12 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
   const own = () => new Map([...accounts].filter(([account_id]) => !strays.has(Livemode.liveAccountOf(account_id))))
   const checked = yield* Effect.result(StreamRemoval.requireNoRebuild(sql, KINDS))
   if (Result.isFailure(checked))
-    return checked.failure._tag === "SqlError"
-      ? yield* Effect.die(checked.failure)
+    return checked.failure._tag === "StoreUnavailable"
+      ? yield* checked.failure
       : { accounts, remaining, underWay: checked.failure }
-  const affected = yield* Effect.orDie(AffectedStreams.find(sql, address, mask))
+  const affected = yield* AffectedStreams.find(sql, address, mask)
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
-  for (const { account_id, sha256 } of yield* Effect.orDie(EraseContent.erase(sql, address, mask, affected)))
+  for (const { account_id, sha256 } of yield* EraseContent.erase(sql, address, mask, affected))
     remaining.push({
       account_id,
       stream: "content",
@@ -142,14 +149,16 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
     for (let nth = 0; nth < ofAccount.length; nth += BATCH_STREAMS) {
       const batch = yield* log
         .transaction({ accounts: [account_id], isExclusive: true }, (transaction) =>
-          // The transaction's error type allows only errors of the log storage, so a running rebuild is returned as a
-          // value.
+          // The transaction fails only with errors of the log storage, so a running rebuild is returned as a value.
           eraseStreams(sql, transaction, account_id, ofAccount.slice(nth, nth + BATCH_STREAMS), mask, replacement).pipe(
             Effect.catchTag("RebuildUnderWay", (underWay) => Effect.succeed(underWay)),
-            Effect.orDie,
+            SqlErrors.asStorageErrors,
           ),
         )
-        .pipe(Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }), Effect.orDie)
+        .pipe(
+          Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }),
+          Effect.catch(SqlErrors.unavailable),
+        )
       if (batch instanceof StreamRemoval.RebuildUnderWay) return { accounts: own(), remaining, underWay: batch }
       remaining.push(...batch.remaining)
       if (batch.streams === 0) continue
@@ -157,18 +166,17 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
       accounts.set(account_id, { streams: streams + batch.streams, events: events + batch.events })
     }
   }
-  yield* sql.withTransaction(EraseWords.erase(sql, address, mask)).pipe(Effect.orDie)
+  yield* sql.withTransaction(EraseWords.erase(sql, address, mask))
   yield* sql.withTransaction(EraseStats.erase(sql, address, mask)).pipe(
     // A swap, and dropping a version, lock the table before its version, so a deadlock with them is possible.
-    Effect.retry({ while: ({ reason }) => reason._tag === "DeadlockError", times: TRIES }),
-    Effect.orDie,
+    Effect.retry({ while: ({ why }) => why === "conflict", times: TRIES }),
   )
   return { accounts: own(), remaining, underWay: undefined }
 }, Effect.scoped)
 
 /** Masks streams and records that in the same transaction, so that no masking stays unrecorded. */
 const eraseStreams = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   transaction: LogTransaction,
   account_id: AccountId,
   ofAccount: ReadonlyArray<AffectedStreams.StreamOfAccount>,
@@ -197,15 +205,21 @@ const recordErasure = Effect.fnUntraced(function* (
   counts: { readonly streams: number; readonly events: number },
 ) {
   const owner = Livemode.liveAccountOf(account_id)
-  yield* Effect.orDie(
-    appendInTransaction(transaction, {
-      account_id: owner,
-      streams: [{ aggregate: Account, id: owner }],
-      decide: (view) =>
-        Result.map(
-          Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, owner)),
-          (events) => ({ append: [{ aggregate: Account, id: owner, events }], answer: null }),
-        ),
+  yield* appendInTransaction(transaction, {
+    account_id: owner,
+    streams: [{ aggregate: Account, id: owner }],
+    decide: (view) =>
+      Result.map(
+        Account.recordErased(view.now as Timestamp.Timestamp, erased_as, counts)(view.state(Account, owner)),
+        (events) => ({ append: [{ aggregate: Account, id: owner, events }], answer: null }),
+      ),
+  }).pipe(
+    // The account is there, and the commit has neither a key nor a lease.
+    Effect.catchTags({
+      AccountNotFound: Effect.die,
+      NothingNew: Effect.die,
+      IdempotencyKeyReused: Effect.die,
+      LeaseLost: Effect.die,
     }),
   )
 })
@@ -214,7 +228,7 @@ const recordErasure = Effect.fnUntraced(function* (
  * Deletes users with this address who are no members any more. Addresses are compared here, because not every database
  * can lowercase all letters.
  */
-const deleteUsers = Effect.fnUntraced(function* (sql: PgClient.PgClient, address: Address.Address) {
+const deleteUsers = Effect.fnUntraced(function* (sql: Sql, address: Address.Address) {
   const users = yield* sql<{ readonly id: string; readonly email: Address.Address }>`
     SELECT id, email FROM users WHERE lower(email COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const theirs = users.flatMap(({ email, id }) => (Address.keyOf(email) === Address.keyOf(address) ? [id] : []))

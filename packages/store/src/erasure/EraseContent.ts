@@ -1,9 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { type ScannedRow, scan, type Table } from "./scan.ts"
@@ -11,6 +9,8 @@ import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Content that names the address and cannot be removed yet. */
 interface RemainingContent {
@@ -25,11 +25,11 @@ interface RemainingContent {
  * their message names the address or if they contain it.
  */
 export const erase = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   address: Address.Address,
   mask: Mask.Mask,
   streams: ReadonlyArray<AffectedStream>,
-): Effect.fn.Return<ReadonlyArray<RemainingContent>, SqlError.SqlError> {
+): Effect.fn.Return<ReadonlyArray<RemainingContent>, StoreUnavailable> {
   const sentTo = streams.filter(({ isRecipient }) => isRecipient)
   for (const [account_id, affected] of Map.groupBy(sentTo, (stream) => stream.account_id)) {
     const messages = affected.map(({ stream_id }) => stream_id)
@@ -94,11 +94,7 @@ export const erase = Effect.fnUntraced(function* (
  * Returns the hashes that only these messages of the account use. Reads all of its messages, which may exceed the
  * statement timeout.
  */
-const notSentToOthers = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  account_id: string,
-  messages: ReadonlyArray<string>,
-) {
+const notSentToOthers = Effect.fnUntraced(function* (sql: Sql, account_id: string, messages: ReadonlyArray<string>) {
   const used = sql<{ readonly sha256: string }>`
     SELECT part.sha256
     FROM events e CROSS JOIN LATERAL ${PackedSql.contentHashes(sql, "e")} AS part(sha256)
@@ -113,10 +109,10 @@ const notSentToOthers = Effect.fnUntraced(function* (
  * rely on existing content.
  */
 const remove = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   account_id: string,
   hashes: ReadonlyArray<string>,
-): Effect.fn.Return<number, SqlError.SqlError> {
+): Effect.fn.Return<number, StoreUnavailable> {
   if (hashes.length === 0) return 0
   const lockAccount = sql`
     SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`

@@ -1,17 +1,17 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as EmailStats from "../statistics/EmailStats.ts"
 import * as Mask from "./Mask.ts"
 import * as Versions from "../rebuild/Versions.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Renames the tag of counts to the masked tag that the events now have. */
 export const erase = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   address: Address.Address,
   mask: Mask.Mask,
-): Effect.fn.Return<void, SqlError.SqlError> {
+): Effect.fn.Return<void, StoreUnavailable> {
   // Reading all tags may exceed the statement timeout.
   yield* sql`SET LOCAL statement_timeout = 0`
   // Locks the followers, so that nobody counts events of before the masking into the live table or a version of it.

@@ -1,20 +1,20 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as Mask from "./Mask.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /**
  * Replaces the words of a search that hold an address by the masked words that the messages now have, and deletes saved
  * views that hold it.
  */
 export const erase = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   address: Address.Address,
   mask: Mask.Mask,
-): Effect.fn.Return<void, SqlError.SqlError> {
+): Effect.fn.Return<void, StoreUnavailable> {
   // Reading all words may exceed the statement timeout.
   yield* sql`SET LOCAL statement_timeout = 0`
   // Locks the follower, so that it does not write the words of before the masking.

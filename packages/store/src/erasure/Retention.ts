@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
@@ -21,6 +20,7 @@ import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Messages that one transaction removes with all their data. The account is locked for that long. */
 export const BATCH_MESSAGES = 200
@@ -76,14 +76,15 @@ const messages = Effect.fnUntraced(function* (
   before: number,
   removed: { messages: number; events: number },
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   let after: IdKey.IdKey | undefined = IdKey.LOWEST
   while (after !== undefined) {
     const batch: Batch | StreamRemoval.RebuildUnderWay = yield* sql
       .withTransaction(removeMessages(sql, account_id, before, after))
       .pipe(
-        Effect.catchTag("SqlError", (error) =>
-          error.reason._tag === "LockTimeoutError" ? Effect.fail(STILL_RUNNING) : Effect.die(error),
+        Effect.catchIf(
+          (error) => error._tag === "StoreUnavailable" && error.why === "timed-out",
+          () => Effect.fail(STILL_RUNNING),
         ),
         Effect.catchTag("RebuildUnderWay", (rebuild) => Effect.succeed(rebuild)),
       )
@@ -92,7 +93,7 @@ const messages = Effect.fnUntraced(function* (
     removed.events += batch.events
     after = batch.last
   }
-  yield* Effect.orDie(EmailWords.removeSpans(sql, IdKey.of(account_id)))
+  yield* EmailWords.removeSpans(sql, IdKey.of(account_id))
   return undefined
 })
 
@@ -103,12 +104,7 @@ interface Batch {
   readonly events: number
 }
 
-const removeMessages = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  account_id: string,
-  before: number,
-  after: IdKey.IdKey,
-) {
+const removeMessages = Effect.fnUntraced(function* (sql: Sql, account_id: string, before: number, after: IdKey.IdKey) {
   const owner = Livemode.liveAccountOf(account_id)
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, [Email.stream])
   const account = IdKey.of(account_id)
@@ -163,15 +159,15 @@ const removeMessages = Effect.fnUntraced(function* (
 })
 
 const deliveries = Effect.fnUntraced(function* (account_id: string, before: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   let removed = 0
   for (let done = BATCH_DELIVERIES; done === BATCH_DELIVERIES; removed += done) {
-    done = (yield* Effect.orDie(sql`
+    done = (yield* sql`
       DELETE FROM webhook_deliveries WHERE account_id = ${account_id} AND id = ANY(ARRAY(
         SELECT id FROM webhook_deliveries
         WHERE account_id = ${account_id} AND id < ${Id.lowest("WebhookDeliveryId", before)} AND status <> 'pending'
         ORDER BY id LIMIT ${BATCH_DELIVERIES}::int))
-      RETURNING id`)).length
+      RETURNING id`).length
   }
   return removed
 })

@@ -1,12 +1,13 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Data, Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import { lockedModels, removalLock } from "../rebuild/Replay.ts"
 import * as Tables from "../rebuild/Tables.ts"
 import * as Versions from "../rebuild/Versions.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** A rebuild of a read model is reading the log, so nothing may be removed from the log until it has ended. */
 export class RebuildUnderWay extends Data.TaggedError("RebuildUnderWay")<{ readonly message: string }> {}
@@ -16,9 +17,9 @@ const modelsOf = (streams: ReadonlyArray<string>): ReadonlyArray<string> =>
 
 /** Fails while a read model of such streams is being rebuilt. A rebuild that no process works on does not count. */
 export const requireNoRebuild = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   streams: ReadonlyArray<string>,
-): Effect.fn.Return<void, SqlError.SqlError | RebuildUnderWay> {
+): Effect.fn.Return<void, StoreUnavailable | RebuildUnderWay> {
   const [name] = yield* lockedModels(sql, modelsOf(streams))
   if (name !== undefined)
     return yield* new RebuildUnderWay({ message: `${name} is being rebuilt: try again when the rebuild has ended` })
@@ -33,10 +34,10 @@ export type TablesOf = (model: ReadModel) => ReadonlyArray<string>
  * An unfinished table cannot be corrected, because the streams that it already holds are not known.
  */
 export const takeAccount = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   account_id: string,
   streams: ReadonlyArray<string>,
-): Effect.fn.Return<Effect.Effect<TablesOf, SqlError.SqlError>, SqlError.SqlError | RebuildUnderWay> {
+): Effect.fn.Return<Effect.Effect<TablesOf, StoreUnavailable>, StoreUnavailable | RebuildUnderWay> {
   // Locks in the same order everywhere: account, then removals. A rebuild holds the latter only for a moment.
   yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${AccountLocks.locksOf([account_id])}::text[]) AS a(key)) AS t`
   yield* requireNoRebuild(sql, streams)
@@ -61,9 +62,9 @@ export const takeAccount = Effect.fnUntraced(function* (
 export const DROP_WAIT = "500ms"
 
 const dropUnfinished = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   version: Pick<Versions.Version, "name" | "version" | "state">,
-): Effect.fn.Return<void, SqlError.SqlError> {
+): Effect.fn.Return<void, StoreUnavailable> {
   yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${DROP_WAIT}'`)}`
   yield* Tables.drop(sql, Versions.tableOf(version))
   yield* sql`SET LOCAL lock_timeout TO DEFAULT`
@@ -75,12 +76,7 @@ const dropUnfinished = Effect.fnUntraced(function* (
 })
 
 /** Removes rows from a table of a read model by their keys. */
-export const remove = (
-  sql: PgClient.PgClient,
-  { isShared, key }: ReadModel,
-  table: string,
-  rows: ReadonlyArray<object>,
-) => sql`
+export const remove = (sql: Sql, { isShared, key }: ReadModel, table: string, rows: ReadonlyArray<object>) => sql`
   DELETE FROM ${sql(table)} AS t
   USING jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows.map((row) => keyOf(key, row)))}) AS removed
   WHERE ${sql.and(key.map((column) => sql`t.${sql(column)} = removed.${sql(column)}`))}
@@ -91,5 +87,5 @@ const keyOf = (key: ReadonlyArray<string>, row: object): object =>
   Object.fromEntries(key.map((column) => [column, String((row as Readonly<Record<string, unknown>>)[column])]))
 
 /** Condition for rows of the shared table of subjects that no message uses any more. */
-const unused = (sql: PgClient.PgClient) => sql`
+const unused = (sql: Sql) => sql`
   AND NOT EXISTS (SELECT 1 FROM email_log used WHERE used.account_id = t.account_id AND used.subject_key = t.term)`

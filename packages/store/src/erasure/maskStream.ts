@@ -1,11 +1,10 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
@@ -16,6 +15,8 @@ import type { StreamOfAccount } from "./AffectedStreams.ts"
 import type * as Mask from "./Mask.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 const UNDECIDED = "may be part of another address: check by hand"
 
@@ -28,11 +29,11 @@ interface StreamResult {
 
 /** Masks an address in the events of a stream, and in the read models and webhook deliveries made from them. */
 export const maskStream = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { account_id, stream, stream_id }: StreamOfAccount,
   mask: Mask.Mask,
-  tables: Effect.Effect<StreamRemoval.TablesOf, SqlError.SqlError>,
-): Effect.fn.Return<StreamResult, SqlError.SqlError> {
+  tables: Effect.Effect<StreamRemoval.TablesOf, StoreUnavailable>,
+): Effect.fn.Return<StreamResult, StoreUnavailable> {
   const rows = yield* sql<PackedEvent.Row>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at

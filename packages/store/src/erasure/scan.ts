@@ -1,8 +1,8 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Maximum number of rows, and approximate bytes, that one statement of the search reads. */
 export const SCAN_ROWS = 1_000
@@ -26,10 +26,10 @@ export interface ScannedRow<Bytes = Uint8Array> {
 
 /** Passes every row that may match to `take`, in key order, page by page. */
 export const scan = Effect.fnUntraced(function* <R extends ScannedRow<Uint8Array | string>>(
-  sql: PgClient.PgClient,
+  sql: Sql,
   { bytes, first, key, name, otherColumns }: Table,
   looksLike: Fragment,
-  take: (row: R) => Effect.Effect<unknown, SqlError.SqlError>,
+  take: (row: R) => Effect.Effect<unknown, StoreUnavailable>,
 ) {
   const keys = sql.literal(key.join(", "))
   const columns = sql.literal([...key.map((column) => `t.${column}`), ...otherColumns].join(", "))

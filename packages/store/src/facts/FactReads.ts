@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -14,6 +13,7 @@ import * as Arrays from "../postgres/Arrays.ts"
 import * as AccountCounts from "../readmodels/AccountCounts.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as Subscriptions from "../webhooks/Subscriptions.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 interface OfAccount {
   readonly account_id: string
@@ -35,8 +35,8 @@ type FactRow =
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
 
 /** Reads the needs of all commits of a batch in one statement, so that the batch waits for one answer instead of many. */
-export const readFacts = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+export const readFacts = Effect.fnUntraced(function* <E>(
+  sql: Client<E>,
   needs: ReadonlyArray<AccountNeeds>,
   now: string,
 ) {
@@ -107,18 +107,18 @@ const pairs = (needs: ReadonlyArray<AccountNeeds>, of: (need: AccountNeeds) => R
   return { accounts, names }
 }
 
-const domainsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
+const domainsOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
   SELECT d.account_id, d.id, d.version, d.name, d.status, d.record -> 'tracking' AS tracking
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, name)
   JOIN domains d USING (account_id, name) WHERE NOT d.removed`
 
-const suppressionsOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
+const suppressionsOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
   SELECT s.account_id, s.address, s.reason
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, address)
   JOIN suppressions s USING (account_id, address) WHERE s.active`
 
 /** Reads test clocks, and those of emails, and keeps them from moving until the batch is committed. */
-const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql`
+const clocksHeld = (sql: Client<unknown>, clocks: Pairs, emails: Pairs) => sql`
   SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
   WHERE c.account_id = ANY(${[...clocks.accounts, ...emails.accounts].map((id) => Livemode.testAccountOf(id as AccountId))}::text[])
     AND c.id = ANY(ARRAY(
@@ -132,7 +132,7 @@ const clocksHeld = (sql: PgClient.PgClient, clocks: Pairs, emails: Pairs) => sql
  * Locks the accounts' usage of a month until the batch is committed, so that the number stays exact. The rows are locked in
  * the order of the key, so that two batches cannot deadlock.
  */
-const usageOf = (sql: PgClient.PgClient, { accounts, names }: Pairs) => sql`
+const usageOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
   INSERT INTO monthly_usage AS u (account_id, month, accepted)
   SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
   ORDER BY account_id, month

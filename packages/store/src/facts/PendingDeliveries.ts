@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
@@ -17,6 +16,7 @@ import type { Leased } from "../outbox/OutboxRow.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as Provenance from "../log/Provenance.ts"
 import * as StreamState from "../streams/StreamState.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Recipients of one message whose times lie this close together are attempted together. */
 export const TOGETHER_MS = 10_000
@@ -54,7 +54,7 @@ type Loaded = Pick<PendingDelivery, "message" | "stream" | "origin" | "content">
 
 /** Loads all messages of a claim in four queries, by row id; a fifth reads test clocks, if a message lives on one. */
 export const load = Effect.fn("PendingDeliveries.load")(function* (rows: ReadonlyArray<Leased>) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { folded, messages, origins } = yield* loadMessages(sql, rows)
   const bodies = yield* loadBodies(sql, rows, messages)
   const clocks = yield* TestClocks.timesOf(rows)
@@ -71,7 +71,7 @@ export const load = Effect.fn("PendingDeliveries.load")(function* (rows: Readonl
 const NONE_SUPPRESSED: ReadonlyMap<string, Suppression.Reason> = new Map()
 
 const withCurrentState = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   rows: ReadonlyArray<Leased>,
   loaded: ReadonlyMap<string, Loaded>,
   clocks: ReadonlyMap<string, ClockFact>,
@@ -93,9 +93,9 @@ const withCurrentState = Effect.fnUntraced(function* (
   return pending
 })
 
-const loadMessages = Effect.fnUntraced(function* (sql: PgClient.PgClient, rows: ReadonlyArray<Leased>) {
+const loadMessages = Effect.fnUntraced(function* (sql: Sql, rows: ReadonlyArray<Leased>) {
   const refs = rows.map(({ account_id, stream_id }) => ({ account_id: account_id as AccountId, stream_id }))
-  const streams = yield* Effect.orDie(LogReads.readStreams(sql, refs))
+  const streams = yield* LogReads.readStreams(sql, refs)
   const messages = new Map<string, Email.Message>()
   const folded = new Map<string, StreamState.StreamState>()
   const origins = new Map<string, Provenance.Provenance>()
@@ -116,7 +116,7 @@ export const isSmall = ({ accepted }: Email.Message): boolean =>
 
 /** Reads the bodies of small messages. A body shared by several messages is read and decoded once. */
 const loadBodies = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   rows: ReadonlyArray<Leased>,
   messages: ReadonlyMap<string, Email.Message>,
 ) {
@@ -130,13 +130,11 @@ const loadBodies = Effect.fnUntraced(function* (
   )
   if (keys.size === 0) return new Map<string, Content.CompleteContent>()
   const pairs = [...keys.values()]
-  const stored = yield* Effect.orDie(sql<
-    StoredContent.StoredBytes & { readonly account_id: string; readonly sha256: string }
-  >`
+  const stored = yield* sql<StoredContent.StoredBytes & { readonly account_id: string; readonly sha256: string }>`
     SELECT c.account_id, encode(c.sha256, 'hex') AS sha256, ${StoredContent.columns(sql)}
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${StoredContent.hashes(pairs.map((pair) => pair.sha256))})
       AS keys(account_id, sha256)
-    JOIN content c USING (account_id, sha256)`)
+    JOIN content c USING (account_id, sha256)`
   return new Map(
     stored.map(({ account_id, sha256, ...bytes }): readonly [string, Content.CompleteContent] => [
       `${account_id} ${sha256}`,
@@ -148,7 +146,7 @@ const loadBodies = Effect.fnUntraced(function* (
 const bodyOf = (bytes: Uint8Array): Content.CompleteContent => ({ ...Content.asBody(bytes), attachments: [] })
 
 const loadDomains = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   rows: ReadonlyArray<Leased>,
   loaded: ReadonlyMap<string, Loaded>,
 ) {
@@ -161,7 +159,7 @@ const loadDomains = Effect.fnUntraced(function* (
     }),
   )
   const pairs = [...keys.values()]
-  const stored = yield* Effect.orDie(sql<{
+  const stored = yield* sql<{
     readonly account_id: string
     readonly id: string
     readonly record: DomainRecord
@@ -169,12 +167,12 @@ const loadDomains = Effect.fnUntraced(function* (
     SELECT d.account_id, d.id, d.record
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.domain_id)}::text[])
       AS keys(account_id, id)
-    JOIN domains d USING (account_id, id) WHERE NOT d.removed`)
+    JOIN domains d USING (account_id, id) WHERE NOT d.removed`
   return new Map(stored.map(({ account_id, id, record }) => [`${account_id} ${id}`, record]))
 })
 
 const loadSuppressed = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   rows: ReadonlyArray<Leased>,
   loaded: ReadonlyMap<string, Loaded>,
 ) {
@@ -183,7 +181,7 @@ const loadSuppressed = Effect.fnUntraced(function* (
       .filter(Recipient.isUnfinished)
       .map(({ address }) => ({ account_id, address: Address.keyOf(address) })),
   )
-  const stored = yield* Effect.orDie(sql<{
+  const stored = yield* sql<{
     readonly account_id: string
     readonly address: string
     readonly reason: Suppression.Reason
@@ -191,7 +189,7 @@ const loadSuppressed = Effect.fnUntraced(function* (
     SELECT s.account_id, s.address, s.reason
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${pairs.map((pair) => pair.address)}::text[])
       AS keys(account_id, address)
-    JOIN suppressions s USING (account_id, address) WHERE s.active`)
+    JOIN suppressions s USING (account_id, address) WHERE s.active`
   const byAccount = new Map<string, Map<string, Suppression.Reason>>()
   for (const { account_id, address, reason } of stored) {
     const reasons = byAccount.get(account_id) ?? new Map<string, Suppression.Reason>()

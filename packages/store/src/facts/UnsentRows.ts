@@ -1,7 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
 import type { UnsentChange } from "./UnsentChanges.ts"
 import * as Arrays from "../postgres/Arrays.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 export interface UnsentFact {
   readonly account_id: string
@@ -15,7 +15,7 @@ export interface UnsentFact {
  * locked last of all facts, as the commits of outcomes write it after their outbox rows.
  */
 export const hold = (
-  sql: PgClient.PgClient,
+  sql: Client<unknown>,
   accounts: ReadonlyArray<string>,
   months: ReadonlyArray<string>,
 ): Fragment => sql`
@@ -26,7 +26,7 @@ export const hold = (
   RETURNING account_id, month, bytes::float8 AS bytes, refunded::float8 AS refunded`
 
 /** Adds to what accounts store for unsent mail, of months that have a row: those in which mail was scheduled or canceled. */
-export const add = (sql: PgClient.PgClient, changes: ReadonlyArray<UnsentChange>): Fragment => {
+export const add = (sql: Client<unknown>, changes: ReadonlyArray<UnsentChange>): Fragment => {
   const sorted = changes.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   return sql`
   UPDATE unsent_mail u SET bytes = greatest(0, u.bytes + d.bytes), refunded = u.refunded + d.refunded

@@ -1,7 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /** Recipients that a batch adds to the usage of a month. */
 export interface AddedUsage {
@@ -11,7 +11,7 @@ export interface AddedUsage {
 }
 
 /** Changes the usage of months, whose rows are locked in the order of their key, as those that a batch reads are. */
-export const add = (sql: PgClient.PgClient, entries: ReadonlyArray<AddedUsage>): Fragment => {
+export const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment => {
   const rows = entries.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
   return sql`
   UPDATE monthly_usage u SET accepted = greatest(0, u.accepted + d.delta)

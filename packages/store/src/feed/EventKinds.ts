@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Context, Data, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { SqlError } from "effect/sql"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of a node's heartbeat, and of the attempts to open the kinds that wait. */
 export const NODE_BEAT_EVERY = Duration.seconds(5)
@@ -59,7 +59,7 @@ export const layer = ({ kinds = DomainEvent.EVENT_KINDS, release }: Options) =>
   Layer.effect(
     EventKinds,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const id = `node_${Buffer.from(SecureRandom.randomBytesUnsafe(ID_BYTES)).toString("hex")}`
       let open: ReadonlySet<string> = new Set()
       const beat = Effect.gen(function* () {
@@ -104,7 +104,7 @@ interface Node {
  * Writes the heartbeat, opens the kinds that all live nodes know, and returns all open kinds. The lock orders this with
  * other nodes: a node that starts either is seen before a kind is opened, or sees that the kind is open.
  */
-const announce = (sql: PgClient.PgClient, { id, kinds, release }: Node) =>
+const announce = (sql: Sql, { id, kinds, release }: Node) =>
   Effect.gen(function* () {
     yield* sql`SELECT 1 AS locked FROM (SELECT pg_advisory_xact_lock(${LOCK[0]}::int, ${LOCK[1]}::int)) AS done`
     yield* sql`DELETE FROM nodes WHERE beat_at < clock_timestamp() - make_interval(secs => ${DEAD_SECONDS}::float8)`
@@ -120,4 +120,4 @@ const announce = (sql: PgClient.PgClient, { id, kinds, release }: Node) =>
       ON CONFLICT DO NOTHING`
     const rows = yield* sql<{ readonly kind: string }>`SELECT kind FROM event_kinds ORDER BY kind`
     return rows.map(({ kind }) => kind)
-  }).pipe(sql.withTransaction) satisfies Effect.Effect<ReadonlyArray<string>, SqlError.SqlError>
+  }).pipe(sql.withTransaction) satisfies Effect.Effect<ReadonlyArray<string>, StoreUnavailable>

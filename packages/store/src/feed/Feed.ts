@@ -1,13 +1,12 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as Watermark from "../locks/Watermark.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as PageBytes from "./PageBytes.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /** Maximum number of events of a page of the feed. */
 export const MAX_FEED_PAGE = 1_000
@@ -30,7 +29,7 @@ export interface FeedPage {
 }
 
 /** Returns the last position that a writer has allocated, committed or not. */
-export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlError.SqlError> =>
+export const allocated = <E>(sql: Client<E>): Effect.Effect<bigint, E> =>
   Effect.map(Watermark.allocated(sql), (rows) => rows[0]?.position ?? 0n)
 
 /**
@@ -38,7 +37,7 @@ export const allocated = (sql: PgClient.PgClient): Effect.Effect<bigint, SqlErro
  * statements ensures this: a writer whose announcement is not seen here allocates its positions after `hi` was read. Returns
  * 0 while writes are in doubt.
  */
-export const quiet = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<bigint, SqlError.SqlError> {
+export const quiet = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<bigint, E> {
   const hi = yield* allocated(sql)
   const [writers] = yield* Watermark.lowest(sql)
   if (writers?.is_coordinator === true && (yield* isInDoubt(sql))) return 0n
@@ -54,7 +53,7 @@ const LOOKS = 3
  * phases of a commit. Their announcement has ended, and they become visible when Citus finishes the commit, later than
  * events behind them.
  */
-const isInDoubt = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<boolean, SqlError.SqlError> {
+const isInDoubt = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<boolean, E> {
   for (let look = 0; look < LOOKS; look++) {
     const underWay = new Set((yield* Watermark.underWay(sql)).map(({ number }) => number))
     const numbers = (yield* Watermark.prepared(sql))[0]?.numbers ?? []
@@ -67,9 +66,7 @@ const isInDoubt = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.f
  * Returns the position up to which the log is settled: quiet, and not past the last event. A server that crashes allocates
  * uncommitted positions again, so a reader that had gone past the last event could miss an event written there later.
  */
-export const settled = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-): Effect.fn.Return<bigint, SqlError.SqlError> {
+export const settled = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<bigint, E> {
   const upTo = yield* quiet(sql)
   const [last] = yield* sql<{ readonly position: bigint }>`
     SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`
@@ -77,10 +74,7 @@ export const settled = Effect.fnUntraced(function* (
 })
 
 /** Reads the log in order; no event is skipped or repeated, also while transactions write. */
-export const read = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  query: FeedQuery,
-): Effect.fn.Return<FeedPage, SqlError.SqlError> {
+export const read = Effect.fnUntraced(function* <E>(sql: Client<E>, query: FeedQuery): Effect.fn.Return<FeedPage, E> {
   const upTo = yield* settled(sql)
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
@@ -120,7 +114,7 @@ export const page = (rows: ReadonlyArray<Stored>, limit: number, upTo: bigint, f
 }
 
 /** Returns the accounts with events between two positions, so that only their waiting readers query again. */
-export const accountsBetween = (sql: PgClient.PgClient, after: bigint, upTo: bigint, limit: number) =>
+export const accountsBetween = <E>(sql: Client<E>, after: bigint, upTo: bigint, limit: number) =>
   sql<{ readonly account_id: string }>`
     SELECT DISTINCT account_id FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
     LIMIT ${limit}::int`

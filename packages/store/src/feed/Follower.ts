@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Counts } from "./Counts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "./Feed.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Counts that are updated from the log, after the commits. */
 export interface Follower extends Counts {
@@ -27,7 +27,7 @@ export const step = Effect.fnUntraced(function* (
   follower: Pick<Follower, "name" | "types" | "count">,
   limit = Feed.MAX_FEED_PAGE,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { count, name, types } = follower
   const page = Effect.gen(function* () {
     const rows = yield* sql<{ readonly position: bigint }>`
@@ -43,10 +43,10 @@ export const step = Effect.fnUntraced(function* (
 })
 
 /** Returns the position of a follower and the number of positions between it and the end of the log. */
-export const lag = Effect.fn("Follower.lag")(function* (sql: PgClient.PgClient, name: string) {
-  const end = yield* Effect.orDie(Feed.settled(sql))
-  const [row] = yield* Effect.orDie(sql<{ readonly position: bigint }>`
-    SELECT position FROM followers WHERE name = ${name}`)
+export const lag = Effect.fn("Follower.lag")(function* (sql: Sql, name: string) {
+  const end = yield* Feed.settled(sql)
+  const [row] = yield* sql<{ readonly position: bigint }>`
+    SELECT position FROM followers WHERE name = ${name}`
   const { position } = row ?? { position: 0n }
-  return { position, behind: Epoch.distance(yield* Effect.orDie(Epoch.gaps(sql)), position, end) }
+  return { position, behind: Epoch.distance(yield* Epoch.gaps(sql), position, end) }
 })

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Feed from "./Feed.ts"
 import * as Watermark from "../locks/Watermark.ts"
@@ -9,13 +8,14 @@ import * as Iso from "../postgres/Iso.ts"
 import { OutcomeUnknown } from "../postgres/StorageError.ts"
 import { streamKey, type StreamRange } from "../log/StreamRef.ts"
 import type { EventRow, Stored } from "../log/RecordedEvents.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Returns whether the event of a lost transaction is in the log. The transaction may still be under way: its writes and its
  * COMMIT may not even have arrived. It announced itself to the readers of the feed before the position that is allocated
  * here, so once the log is quiet up to that position, an event that is missing will never be written.
  */
-export const isInLog = Effect.fnUntraced(function* (sql: PgClient.PgClient, event: Stored) {
+export const isInLog = Effect.fnUntraced(function* <E>(sql: Client<E>, event: Stored) {
   const position = (yield* Watermark.allocate(sql))[0]?.position ?? 0n
   const upTo = yield* Feed.quiet(sql)
   const rows = yield* sql`
@@ -30,7 +30,7 @@ export const isInLog = Effect.fnUntraced(function* (sql: PgClient.PgClient, even
 const LAST_VERSION = 2 ** 31 - 1
 
 /** Reads ranges of streams; the events of each stream are in order. */
-export const readStreams = Effect.fnUntraced(function* (sql: PgClient.PgClient, ranges: ReadonlyArray<StreamRange>) {
+export const readStreams = Effect.fnUntraced(function* <E>(sql: Client<E>, ranges: ReadonlyArray<StreamRange>) {
   const rows = yield* sql<PackedEvent.Row<EventRow>>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at, e.xmin::text AS xmin

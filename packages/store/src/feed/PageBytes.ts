@@ -1,7 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
 import type * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Bytes of stored events after which a page ends, because a message with a hundred recipients has 50 KB of them. Their JSON
@@ -20,12 +20,7 @@ export interface Bound {
 type CutRow = PackedEvent.Row & { readonly selected: number }
 
 /** Ends a page of an account's events by bytes, in Postgres, which knows the length of a value without reading it. */
-export const cut = (
-  sql: PgClient.PgClient,
-  selected: Fragment,
-  account_id: string,
-  { max_bytes, with_messages }: Bound,
-) => {
+export const cut = <E>(sql: Client<E>, selected: Fragment, account_id: string, { max_bytes, with_messages }: Bound) => {
   const message = sql`+ CASE WHEN stream = 'email' THEN coalesce((
     SELECT ${PackedSql.bytes(sql, "accepted")} FROM events accepted
     WHERE accepted.account_id = ${account_id} AND accepted.stream_id = selected.stream_id AND accepted.version = 1), 0) ELSE 0 END`

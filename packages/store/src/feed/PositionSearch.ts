@@ -1,5 +1,5 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { Sql } from "../postgres/Sql.ts"
 
 /**
  * Tolerance between the order of positions and of timestamps. They differ by the clocks of nodes and the duration of
@@ -16,7 +16,7 @@ interface Start {
 
 /** Returns the positions between which the account's log reaches a time. Each query reads one event by its key. */
 export const around = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { account_id, after_position }: Start,
   moment: string,
   shift_ms: number,
@@ -38,7 +38,7 @@ export const around = Effect.fnUntraced(function* (
 
 /** Returns the position just before the first event of the account at or after a time, or `end` if there is none yet. */
 export const before = Effect.fn("PositionSearch.before")(function* (account_id: string, moment: string, end: bigint) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const search = Effect.gen(function* () {
     const { atLeast } = yield* around(sql, { account_id, after_position: 0n }, moment, -CLOCK_TOLERANCE_MS)
     return yield* sql<{ readonly position: bigint }>`
@@ -46,6 +46,6 @@ export const before = Effect.fn("PositionSearch.before")(function* (account_id: 
       WHERE account_id = ${account_id} AND position > ${atLeast}::bigint AND recorded_at >= ${moment}::timestamptz
       ORDER BY position LIMIT 1`
   })
-  const [first] = yield* Effect.orDie(search)
+  const [first] = yield* search
   return first === undefined || first.position > end ? end : first.position - 1n
 })

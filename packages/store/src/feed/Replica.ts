@@ -9,6 +9,8 @@ import * as Epoch from "../postgres/Epoch.ts"
 import { InstanceKey } from "../secrets/InstanceKey.ts"
 import * as Lsn from "../postgres/Lsn.ts"
 import * as Metrics from "../log/Metrics.ts"
+import { Sql } from "../postgres/Sql.ts"
+import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** How often the positions of the primary and the replica are queried. */
 export const POLL_EVERY = Duration.millis(500)
@@ -80,7 +82,7 @@ const latestNamed = (
 
 const make = Effect.fnUntraced(function* (options: Options) {
   const cursors = Cursors.make((yield* InstanceKey).derive(PURPOSE))
-  const primary = yield* PgClient.PgClient
+  const primary = yield* Sql
   const replica = Context.get(yield* Layer.build(pool(options)), PgClient.PgClient)
   /** Position of each account's last write on this node, in the order of the writes. */
   const written = new Map<string, Lsn.Lsn>()
@@ -202,7 +204,11 @@ const make = Effect.fnUntraced(function* (options: Options) {
         Metrics.logRead(isRead ? "replica" : "primary")
         if (!isRead) return yield* effect
         // A replica cancels queries that conflict with its replay, and it may be gone by now.
-        return yield* Effect.catchDefect(Effect.provideService(effect, PgClient.PgClient, replica), () => effect)
+        return yield* Effect.catchIf(
+          Effect.provideService(effect, PgClient.PgClient, replica),
+          (error) => error instanceof StoreUnavailable,
+          () => effect,
+        )
       }),
   } satisfies ReplicaShape
 })

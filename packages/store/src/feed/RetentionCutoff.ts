@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import * as TestAccounts from "./TestAccounts.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Start of the period for which an account's log is complete; retention may have removed older events. */
 export interface RetentionCutoff {
@@ -21,7 +21,7 @@ interface Change {
  * Returns the cutoff of each account that has or had a retention period, as test accounts always have. A longer period
  * does not bring back what a shorter one removed, so every period that was ever set counts.
  */
-export const all = Effect.fn("RetentionCutoff.all")(function* (sql: PgClient.PgClient) {
+export const all = Effect.fn("RetentionCutoff.all")(function* (sql: Sql) {
   const now = yield* Clock.currentTimeMillis
   const changes = yield* sql<Change>`
     SELECT e.account_id, e.data ->> 'at' AS at, (e.data -> 'keeping' ->> 'log_days')::int AS log_days
@@ -49,6 +49,6 @@ const wholeHourAfter = (millis: number): Timestamp.Timestamp =>
   Timestamp.fromMillis((Math.floor(millis / Timestamp.HOUR) + 2) * Timestamp.HOUR)
 
 /** Returns the cutoffs as a table `cutoff(account_id, before)` to join with. */
-export const table = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff>) => sql`
+export const table = (sql: Sql, cutoffs: ReadonlyArray<RetentionCutoff>) => sql`
   unnest(${cutoffs.map((cutoff) => cutoff.account_id)}::text[], ${cutoffs.map((cutoff) => cutoff.before)}::timestamptz[])
     AS cutoff(account_id, before)`

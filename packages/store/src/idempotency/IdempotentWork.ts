@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import { type Claim, claimKey, IDEMPOTENCY_TTL_MS } from "./Claim.ts"
 import * as StoredAnswers from "./StoredAnswers.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export type Done<A> =
   | { readonly _tag: "New"; readonly answer: A }
@@ -13,8 +13,8 @@ export const storedAnswer = Effect.fn("IdempotentWork.storedAnswer")(function* (
   claim: Claim,
   now: Timestamp.Timestamp,
 ) {
-  const sql = yield* PgClient.PgClient
-  const answers = yield* Effect.orDie(StoredAnswers.find(sql, [claim], now))
+  const sql = yield* Sql
+  const answers = yield* StoredAnswers.find(sql, [claim], now)
   return answers.get(claimKey(claim))
 })
 
@@ -28,28 +28,16 @@ export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
   work: Effect.Effect<A, E, R>,
   encode: (answer: A) => Uint8Array,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const transaction = Effect.gen(function* () {
-    yield* Effect.orDie(
-      sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`,
-    )
+    yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`
     const stored = yield* storedAnswer(claim, now)
     if (stored !== undefined) return { _tag: "Stored", fingerprint: stored.fingerprint, answer: stored.answer } as const
     const answer = yield* work
     const expires_at = Timestamp.plus(now, IDEMPOTENCY_TTL_MS)
-    const taken = yield* Effect.orDie(
-      StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }], now),
-    )
+    const taken = yield* StoredAnswers.insert(sql, [{ ...claim, answer: encode(answer), expires_at }], now)
     if (taken.size > 0) return yield* Effect.die(new Error("the idempotency key is taken in spite of its lock"))
     return { _tag: "New", answer } as const
   })
-  return yield* sql
-    .withTransaction(transaction)
-    .pipe(
-      Effect.catch((error): Effect.Effect<never, E> =>
-        typeof error === "object" && error !== null && "_tag" in error && error._tag === "SqlError"
-          ? Effect.die(error)
-          : Effect.fail(error as E),
-      ),
-    )
+  return yield* sql.withTransaction(transaction)
 })

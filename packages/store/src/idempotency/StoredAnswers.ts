@@ -1,10 +1,10 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Arrays from "../postgres/Arrays.ts"
 import { type Claim, claimKey, type StoredAnswer } from "./Claim.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /** Returns the unexpired answers to these claims, by claim key; the fingerprint of an answer may differ from its claim's. */
-export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, claims: ReadonlyArray<Claim>, now: string) {
+export const find = Effect.fnUntraced(function* <E>(sql: Client<E>, claims: ReadonlyArray<Claim>, now: string) {
   const rows = yield* sql<StoredAnswer>`
     SELECT k.account_id, k.route, k.key, k.fingerprint, k.answer
     FROM unnest(${claims.map((claim) => claim.account_id)}::text[], ${claims.map((claim) => claim.route)}::text[],
@@ -17,8 +17,8 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, claims:
  * Stores answers and returns the keys of the claims that are taken. When another transaction under way holds a key, the
  * insert waits for its end.
  */
-export const insert = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+export const insert = Effect.fnUntraced(function* <E>(
+  sql: Client<E>,
   answers: ReadonlyArray<StoredAnswer>,
   now: string,
 ) {
@@ -29,7 +29,7 @@ export const insert = Effect.fnUntraced(function* (
 })
 
 /** Part of a statement that stores answers and returns those whose keys are not taken. */
-const insertion = (sql: PgClient.PgClient, answers: ReadonlyArray<StoredAnswer>, now: string) => sql`
+const insertion = <E>(sql: Client<E>, answers: ReadonlyArray<StoredAnswer>, now: string) => sql`
   INSERT INTO idempotency_keys AS k (account_id, route, key, fingerprint, answer, expires_at)
   SELECT * FROM unnest(${Arrays.texts(answers.map((answer) => answer.account_id))},
     ${Arrays.texts(answers.map((answer) => answer.route))}, ${Arrays.texts(answers.map((answer) => answer.key))},

@@ -1,6 +1,6 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Watermark from "./Watermark.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Accounts to which a transaction appends. An exclusive transaction has the accounts for itself, for two reasons: when it
@@ -19,7 +19,7 @@ export const ACCOUNT_LOCKS = 0x5742_4143
 export const locksOf = (accounts: ReadonlyArray<string>): ReadonlyArray<string> => accounts.map(Livemode.liveAccountOf)
 
 /** Shares the locks of accounts until the end of the transaction, in the order in which batches take them. */
-export const share = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) => sql`
+export const share = <E>(sql: Client<E>, accounts: ReadonlyArray<string>) => sql`
   SELECT count(taken) AS locks FROM (
     SELECT pg_advisory_xact_lock_shared(${ACCOUNT_LOCKS}::int, key)::text AS taken
     FROM (
@@ -32,7 +32,7 @@ export const share = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =
  * of the feed. No reader goes past an announced transaction, so the announcement must follow all waiting for locks; the
  * condition on `locks`, which always holds, makes Postgres evaluate them in this order.
  */
-export const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: TransactionScope) => sql`
+export const begin = <E>(sql: Client<E>, { accounts, isExclusive }: TransactionScope) => sql`
   WITH locked AS MATERIALIZED (
     SELECT count(taken) AS locks FROM (
       SELECT ${sql.literal(isExclusive ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared")}(${ACCOUNT_LOCKS}::int, key)::text AS taken
@@ -44,5 +44,5 @@ export const begin = (sql: PgClient.PgClient, { accounts, isExclusive }: Transac
   SELECT 1 AS begun FROM locked CROSS JOIN LATERAL (${Watermark.announcement(sql, sql`locked.locks >= 0`)}) AS announcement`
 
 /** Locks accounts exclusively until the end of the transaction: no commit of them is under way then. */
-export const lockAccounts = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>
+export const lockAccounts = <E>(sql: Client<E>, accounts: ReadonlyArray<string>) =>
   begin(sql, { accounts, isExclusive: true })

@@ -1,12 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { Data, Effect } from "effect"
-import { SqlError } from "effect/sql"
-import { Unavailable } from "../postgres/Unavailable.ts"
 import * as AccountLocks from "./AccountLocks.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import { Cells, inCellOf } from "../routing/Cells.ts"
 import { CurrentCell, TransactionCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** An account has moved to another cell since the cell of a write was chosen. */
 export class AccountMoved extends Data.TaggedError("AccountMoved")<{}> {}
@@ -18,7 +18,7 @@ const TRIES = 3
  * Keeps accounts in the fiber's cell until the end of its transaction: a move waits for the locks. Fails if an account is in
  * another cell already.
  */
-export const hold = Effect.fnUntraced(function* (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) {
+export const hold = Effect.fnUntraced(function* (sql: Sql, accounts: ReadonlyArray<string>) {
   if ((yield* Cells).isCertainlyAlone()) return
   yield* AccountLocks.share(sql, accounts)
   const live = [...new Set(accounts.map(Livemode.liveAccountOf))]
@@ -34,8 +34,8 @@ export const hold = Effect.fnUntraced(function* (sql: PgClient.PgClient, account
 export const run = Effect.fnUntraced(function* <A, E, R>(
   account_id: string,
   work: Effect.Effect<A, E, R>,
-): Effect.fn.Return<A, E, R | PgClient.PgClient> {
-  const sql = yield* PgClient.PgClient
+): Effect.fn.Return<A, E | StoreUnavailable, R | PgClient.PgClient> {
+  const sql = yield* Sql
   const { isCertainlyAlone } = yield* Cells
   if ((yield* TransactionCell) !== undefined) return yield* work
   if (isCertainlyAlone()) return yield* inCellOf(account_id, work)
@@ -44,17 +44,12 @@ export const run = Effect.fnUntraced(function* <A, E, R>(
 
 /** Repeats work that finds its cells anew, while accounts move between the choice of a cell and its transaction. */
 export const retryMoved = <A, E, R>(
-  work: Effect.Effect<A, E | AccountMoved | SqlError.SqlError, R>,
-): Effect.Effect<A, E, R> =>
+  work: Effect.Effect<A, E | AccountMoved | StoreUnavailable, R>,
+): Effect.Effect<A, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
     const { refresh } = yield* Cells
-    return yield* Effect.tapErrorTag(work as Effect.Effect<A, AccountMoved, R>, "AccountMoved", () => refresh).pipe(
-      Effect.retry({ while: isMoved, times: TRIES - 1 }),
-      Effect.catch((error: unknown) => {
-        if (isMoved(error)) return Effect.die(new Unavailable())
-        return error instanceof SqlError.SqlError ? Effect.die(error) : Effect.fail(error as E)
-      }),
+    return yield* Effect.tapError(work, (error) => (error instanceof AccountMoved ? refresh : Effect.void)).pipe(
+      Effect.retry({ while: (error) => error instanceof AccountMoved, times: TRIES - 1 }),
+      Effect.catch((error) => Effect.fail(error instanceof AccountMoved ? away() : (error as E | StoreUnavailable))),
     )
   })
-
-const isMoved = (error: unknown): boolean => error instanceof AccountMoved

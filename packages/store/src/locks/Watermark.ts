@@ -1,6 +1,6 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
 import { FIRST } from "../routing/CellName.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Key spaces of the announcements among the 64-bit advisory locks: 16 bits, then 48 bits of position. pg_locks shows the
@@ -16,28 +16,28 @@ const POSITION_BITS = 0xffff_ffff_ffffn
  * current position. No reader goes past an announcement before its transaction ends. Transactions do not commit in the
  * order of their positions, so a reader without this would miss events.
  */
-export const announce = (sql: PgClient.PgClient) => sql`
+export const announce = <E>(sql: Client<E>) => sql`
   SELECT 1 AS announced FROM (${announcement(sql, sql`true`)}) AS announcement`
 
 /** The announcement as part of a statement, made once the condition is evaluated. */
-export const announcement = (sql: PgClient.PgClient, condition: Fragment) => sql`
+export const announcement = <E>(sql: Client<E>, condition: Fragment) => sql`
   SELECT pg_advisory_xact_lock_shared(
     (${sql.literal(SPACE)} << 48) | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))
   FROM event_position WHERE ${condition}`
 
 /** Reads the last allocated position; to be read before `lowest`, in a statement of its own. */
-export const allocated = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
+export const allocated = <E>(sql: Client<E>) => sql<{ readonly position: bigint }>`
   SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END AS position FROM event_position`
 
 /** Allocates a position that no event will have; every earlier announcement is below it. */
-export const allocate = (sql: PgClient.PgClient) => sql<{ readonly position: bigint }>`
+export const allocate = <E>(sql: Client<E>) => sql<{ readonly position: bigint }>`
   SELECT nextval('event_position') AS position`
 
 /**
  * Reads the lowest announced position of the transactions under way; null when there are none. Also returns whether the
  * database is a coordinator of Citus, whose transactions commit on nodes, in two phases.
  */
-export const lowest = (sql: PgClient.PgClient) =>
+export const lowest = <E>(sql: Client<E>) =>
   sql<{ readonly position: bigint | null; readonly is_coordinator: boolean }>`
   SELECT min((classid::bigint << 32 | objid::bigint) & ${POSITION_BITS}::bigint) AS position,
     to_regproc('get_all_active_transactions') IS NOT NULL AS is_coordinator
@@ -47,7 +47,7 @@ export const lowest = (sql: PgClient.PgClient) =>
     AND classid::bigint >> 16 = ${sql.literal(SPACE)}`
 
 /** Reads the numbers of a coordinator's transactions under way; to be read after `lowest`. */
-export const underWay = (sql: PgClient.PgClient) => sql<{ readonly number: string }>`
+export const underWay = <E>(sql: Client<E>) => sql<{ readonly number: string }>`
   SELECT transaction_number::text AS number FROM get_all_active_transactions()`
 
 /** Number of the transaction in the name that Citus gives it: citus_<node>_<process>_<number>_<connection>. */
@@ -57,7 +57,7 @@ const NUMBER_IN_NAME = "citus\\_\\d+\\_\\d+\\_(\\d+)\\_\\d+"
  * Reads the numbers of the transactions that are prepared on the node of the cell: their writes are not visible yet. The
  * query names a table of the cell, because Citus evaluates the functions where the table is.
  */
-export const prepared = (sql: PgClient.PgClient) => sql<{ readonly numbers: ReadonlyArray<string> }>`
+export const prepared = <E>(sql: Client<E>) => sql<{ readonly numbers: ReadonlyArray<string> }>`
   SELECT ARRAY(
     SELECT substring(p.gid FROM ${sql.literal(`'${NUMBER_IN_NAME}'`)}) FROM pg_prepared_xact() AS p
     WHERE p.gid LIKE 'citus\\_%' AND p.dbid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Duration, Effect, Schedule } from "effect"
@@ -17,6 +16,8 @@ import * as MovedCounts from "./MovedCounts.ts"
 import * as MovedRows from "./MovedRows.ts"
 import * as MovedTables from "./MovedTables.ts"
 import * as MoveSteps from "./MoveSteps.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** How long a move waits for work on the account's mail to end before it goes on without it. */
 export const WAIT_FOR_WORK = Duration.seconds(90)
@@ -59,7 +60,7 @@ interface Move extends MovedRows.Copy {
   readonly report: (line: string) => Effect.Effect<void>
   readonly longestWait: Duration.Duration
   /** Waits until every process has noticed the step that was written before. */
-  readonly noticed: Effect.Effect<void>
+  readonly noticed: Effect.Effect<void, StoreUnavailable>
 }
 
 /**
@@ -71,7 +72,7 @@ export const move = Effect.fn("AccountMove.move")(function* (
   to: CellName,
   { longestWait = LONGEST_WAIT, noticedAfter = Directory.NOTICED_AFTER, report = () => Effect.void }: Options = {},
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const live = Livemode.liveAccountOf(account_id)
   return yield* MoveSteps.alone(
     sql,
@@ -83,7 +84,7 @@ export const move = Effect.fn("AccountMove.move")(function* (
         from: started.from,
         to,
         accounts: [live, Livemode.testAccountOf(live)],
-        tables: yield* Effect.orDie(MovedTables.list(sql, to)),
+        tables: yield* MovedTables.list(sql, to),
         report,
         longestWait,
         noticed: Effect.andThen(refresh, Effect.sleep(noticedAfter)),
@@ -94,7 +95,7 @@ export const move = Effect.fn("AccountMove.move")(function* (
       yield* inCell(move.from, untilIdle(sql, move.accounts))
       yield* inCell(to, RequestLogDays.copyDays(move.from))
       const copied = yield* copyWhileInUse(sql, move)
-      const compared = yield* Effect.orDie(inCell(to, patiently(sql, ComparedRows.take(sql, move, move.tables))))
+      const compared = yield* inCell(to, patiently(sql, ComparedRows.take(sql, move, move.tables)))
       yield* report("waiting for the last rows: requests of the account wait from now on")
       const [waited, last] = yield* Effect.timed(switchCells(sql, move, compared))
       const { compared: rows_while_waiting, copied: rest } = last
@@ -105,27 +106,24 @@ export const move = Effect.fn("AccountMove.move")(function* (
 })
 
 /** Waits until no worker holds a lease on the account's pending work, of which none is claimed any more. */
-const untilIdle = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) =>
-  Effect.orDie(
-    sql`SELECT FROM outbox WHERE account_id = ANY(${accounts}::text[]) AND lease_token IS NOT NULL LIMIT 1`,
-  ).pipe(
+const untilIdle = (sql: Sql, accounts: ReadonlyArray<string>) =>
+  sql`SELECT FROM outbox WHERE account_id = ANY(${accounts}::text[]) AND lease_token IS NOT NULL LIMIT 1`.pipe(
     Effect.repeat({ until: ({ length }) => length === 0, schedule: Schedule.spaced(LOOK_AGAIN) }),
     Effect.timeoutOption(WAIT_FOR_WORK),
   )
 
 /** Runs work in a transaction with another time limit of its statements. */
-const within = <A, E, R>(sql: PgClient.PgClient, limit: Duration.Duration, work: Effect.Effect<A, E, R>) =>
+const within = <A, E, R>(sql: Sql, limit: Duration.Duration, work: Effect.Effect<A, E, R>) =>
   sql.withTransaction(
     Effect.andThen(sql`SET LOCAL statement_timeout = ${sql.literal(String(Duration.toMillis(limit)))}`, work),
   )
 
-const patiently = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
-  within(sql, STATEMENT_TIMEOUT, work)
+const patiently = <A, E, R>(sql: Sql, work: Effect.Effect<A, E, R>) => within(sql, STATEMENT_TIMEOUT, work)
 
-const copyWhileInUse = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Move) {
+const copyWhileInUse = Effect.fnUntraced(function* (sql: Sql, move: Move) {
   let total = 0
   for (let pass = 1; pass <= MAX_PASSES; pass++) {
-    const rows = yield* Effect.orDie(inCell(move.to, patiently(sql, MovedRows.copyAll(sql, move, move.tables))))
+    const rows = yield* inCell(move.to, patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
     total += rows
     yield* move.report(`pass ${pass}: ${rows} rows`)
     if (rows < FEW_ROWS) break
@@ -134,7 +132,7 @@ const copyWhileInUse = Effect.fnUntraced(function* (sql: PgClient.PgClient, move
 })
 
 /** Copies what has changed since, while requests of the account wait, and names the new cell in the directory. */
-const switchCells = (sql: PgClient.PgClient, move: Move, compared: ComparedRows.ComparedRows) =>
+const switchCells = (sql: Sql, move: Move, compared: ComparedRows.ComparedRows) =>
   Effect.gen(function* () {
     const [live = ""] = move.accounts
     const { refresh } = yield* Cells
@@ -144,7 +142,7 @@ const switchCells = (sql: PgClient.PgClient, move: Move, compared: ComparedRows.
     const last = yield* switchOnce(sql, move, compared, until).pipe(
       Effect.retry({ times: SWITCH_TRIES, while: ({ _tag }) => _tag !== "TooManyRows" }),
       Effect.catchTag("TooManyRows", () => new CellSchema.CellRefused({ message: tooManyRows(move) })),
-      Effect.catchTags({ SqlError: Effect.die, WrittenMeanwhile: Effect.die }),
+      Effect.catchTag("WrittenMeanwhile", Effect.die),
       Effect.onError(() => Effect.ignoreCause(MoveSteps.moveTo(sql, live, "draining"))),
     )
     yield* refresh
@@ -161,7 +159,7 @@ class WrittenMeanwhile extends Data.TaggedError("WrittenMeanwhile")<{}> {}
 class TooManyRows extends Data.TaggedError("TooManyRows")<{}> {}
 
 const switchOnce = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   move: Move,
   compared: ComparedRows.ComparedRows,
   until: number,
@@ -191,17 +189,17 @@ const switchOnce = Effect.fnUntraced(function* (
   const limit = Duration.millis(Math.max(1, Math.round(yield* left)))
   return yield* inTime(inCell(to, within(sql, limit, work))).pipe(
     // A statement that is canceled at the limit.
-    Effect.catchTag("SqlError", (error) => inTime(Effect.fail(error))),
+    Effect.catchTag("StoreUnavailable", (error) => inTime(Effect.fail(error))),
   )
 })
 
 /** Deletes the rows in the old cell, once no process reads them any more. */
-const clean = Effect.fnUntraced(function* (sql: PgClient.PgClient, move: Move, rows: number, waiting: Waiting) {
+const clean = Effect.fnUntraced(function* (sql: Sql, move: Move, rows: number, waiting: Waiting) {
   const { accounts, from, noticed, report, tables, to } = move
-  yield* Effect.orDie(inCell(to, WakeUps.wake(sql, KINDS)))
+  yield* inCell(to, WakeUps.wake(sql, KINDS))
   yield* report(`the account is in ${to}; deleting its rows in ${from}`)
   yield* noticed
-  yield* Effect.orDie(inCell(from, MovedRows.deleteOld(sql, move, tables)))
+  yield* inCell(from, MovedRows.deleteOld(sql, move, tables))
   yield* MoveSteps.finish(sql, accounts[0] ?? "")
   return { from, to, rows, ...waiting } satisfies Moved
 })

@@ -1,8 +1,8 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Copy, TableParts } from "./MovedRows.ts"
 import type { MovedTable } from "./MovedTables.ts"
 import * as RowVersions from "./RowVersions.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** A table whose rows and copies were compared, and the versions that both had before. */
 interface ComparedTable {
@@ -13,7 +13,7 @@ interface ComparedTable {
 }
 export type ComparedRows = ReadonlyMap<string, ComparedTable>
 
-const versionsOf = (sql: PgClient.PgClient, { accounts, from, to }: Copy, table: MovedTable) =>
+const versionsOf = (sql: Sql, { accounts, from, to }: Copy, table: MovedTable) =>
   Effect.all([
     RowVersions.read(sql, { cell: from, accounts }, table),
     RowVersions.read(sql, { cell: to, accounts }, table),
@@ -23,11 +23,7 @@ const versionsOf = (sql: PgClient.PgClient, { accounts, from, to }: Copy, table:
  * Compares all rows of an account with their copies, while it is in use. Versions are read first: where they are the same
  * later, what was compared is.
  */
-export const take = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  move: Copy,
-  tables: ReadonlyArray<MovedTable>,
-) {
+export const take = Effect.fnUntraced(function* (sql: Sql, move: Copy, tables: ReadonlyArray<MovedTable>) {
   const compared = new Map<string, ComparedTable>()
   for (const table of tables) {
     const [old, copy] = yield* versionsOf(sql, move, table)
@@ -40,7 +36,7 @@ export const take = Effect.fnUntraced(function* (
 
 /** Returns the parts of tables that are not known to be equal to their copies, or have changed since. */
 export const changed = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   move: Copy,
   tables: ReadonlyArray<MovedTable>,
   compared: ComparedRows,

@@ -1,10 +1,11 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 
 /** Steps of a move. Until the last one the account is in its old cell. */
 export type Step = "draining" | "fenced" | "cleaning"
@@ -16,12 +17,12 @@ export interface Begun {
 }
 
 /** Runs a move while no other process works on a move of the account. */
-export const alone = <A, E, R>(sql: PgClient.PgClient, account_id: AccountId, work: Effect.Effect<A, E, R>) =>
+export const alone = <A, E, R>(sql: Sql, account_id: AccountId, work: Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const connection = yield* Effect.orDie(inCell(FIRST, sql.reserve))
+      const connection = yield* inCell(FIRST, sql.reserve)
       const lock = (name: string) =>
-        Effect.orDie(
+        SqlErrors.orUnavailable(
           connection.execute(
             `SELECT ${name}($1::int, hashtext($2::text)) AS is_taken`,
             [Directory.MOVES, account_id],
@@ -45,12 +46,14 @@ export const alone = <A, E, R>(sql: PgClient.PgClient, account_id: AccountId, wo
  * that was stopped does not matter: both cells have the account's rows until it is continued. Each side takes its lock before it
  * looks for those of the other, so that at least one of them sees the other.
  */
-export const whileNoneMoves = <A, E, R>(sql: PgClient.PgClient, erasure: Effect.Effect<A, E, R>) =>
+export const whileNoneMoves = <A, E, R>(sql: Sql, erasure: Effect.Effect<A, E, R>) =>
   Effect.scoped(
     Effect.gen(function* () {
-      const connection = yield* Effect.orDie(inCell(FIRST, sql.reserve))
+      const connection = yield* inCell(FIRST, sql.reserve)
       const run = (statement: string) =>
-        Effect.orDie(connection.execute(`SELECT ${statement}::text AS done`, [Directory.ERASURES], undefined))
+        SqlErrors.orUnavailable(
+          connection.execute(`SELECT ${statement}::text AS done`, [Directory.ERASURES], undefined),
+        )
       yield* run("pg_advisory_lock_shared($1::int, 1)")
       yield* Effect.addFinalizer(() => Effect.ignoreCause(run("pg_advisory_unlock_shared($1::int, 1)")))
       if (yield* isHeld(sql, [Directory.MOVES, Directory.SWITCHES]))
@@ -62,16 +65,14 @@ export const whileNoneMoves = <A, E, R>(sql: PgClient.PgClient, erasure: Effect.
   )
 
 /** Whether a process holds one of our advisory locks of these classes. The second key 0 belongs to others. */
-const isHeld = (sql: PgClient.PgClient, classes: ReadonlyArray<number>) =>
+const isHeld = (sql: Sql, classes: ReadonlyArray<number>) =>
   Effect.map(
-    Effect.orDie(
-      inCell(
-        FIRST,
-        sql`
+    inCell(
+      FIRST,
+      sql`
           SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2 AND objid::bigint <> 0
             AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
             AND classid::bigint = ANY(${classes}::bigint[]) LIMIT 1`,
-      ),
     ),
     ({ length }) => length > 0,
   )
@@ -84,7 +85,7 @@ interface Entry {
 }
 
 /** Begins a move in the directory, or finds the interrupted move that is to be continued. */
-export const begin = (sql: PgClient.PgClient, account_id: AccountId, to: CellName) =>
+export const begin = (sql: Sql, account_id: AccountId, to: CellName) =>
   inCell(
     FIRST,
     sql.withTransaction(
@@ -118,29 +119,27 @@ export const begin = (sql: PgClient.PgClient, account_id: AccountId, to: CellNam
         return { from: entry.cell, step: "draining" } satisfies Begun
       }),
     ),
-  ).pipe(Effect.catchTag("SqlError", Effect.die))
+  )
 
 /** Sets the step of a move. */
-export const moveTo = (sql: PgClient.PgClient, account_id: string, step: Step) =>
-  Effect.orDie(
-    inCell(
-      FIRST,
-      sql.withTransaction(
-        Effect.andThen(
-          sql`UPDATE account_cells SET step = ${step}, changed_at = now() WHERE account_id = ${account_id}`,
-          CellSchema.noteChange(sql),
-        ),
+export const moveTo = (sql: Sql, account_id: string, step: Step) =>
+  inCell(
+    FIRST,
+    sql.withTransaction(
+      Effect.andThen(
+        sql`UPDATE account_cells SET step = ${step}, changed_at = now() WHERE account_id = ${account_id}`,
+        CellSchema.noteChange(sql),
       ),
     ),
   )
 
 /** Shows every process that the account is moving until the end of the transaction, even if the mover dies before. */
-export const announceSwitch = (sql: PgClient.PgClient, account_id: string) => sql`
+export const announceSwitch = (sql: Sql, account_id: string) => sql`
   SELECT 1 AS taken FROM (
     SELECT pg_advisory_xact_lock_shared(${Directory.SWITCHES}::int, hashtext(${account_id}))::text) AS taking`
 
 /** Names the new cell of an account, and its keys and users, in the directory. Part of the transaction that copies the last rows. */
-export const arrive = Effect.fnUntraced(function* (sql: PgClient.PgClient, account_id: string, to: CellName) {
+export const arrive = Effect.fnUntraced(function* (sql: Sql, account_id: string, to: CellName) {
   yield* sql`
     UPDATE account_cells SET left_cell = cell, cell = ${to}, moving_to = ${to}, step = 'cleaning', changed_at = now()
     WHERE account_id = ${account_id}`
@@ -156,23 +155,21 @@ export const arrive = Effect.fnUntraced(function* (sql: PgClient.PgClient, accou
 })
 
 /** Ends a move once the rows in the old cell are deleted. */
-export const finish = (sql: PgClient.PgClient, account_id: string) =>
-  Effect.orDie(
-    inCell(
-      FIRST,
-      sql.withTransaction(
-        Effect.andThen(
-          sql`
+export const finish = (sql: Sql, account_id: string) =>
+  inCell(
+    FIRST,
+    sql.withTransaction(
+      Effect.andThen(
+        sql`
             UPDATE account_cells SET moving_to = NULL, step = NULL, left_cell = NULL, changed_at = now()
             WHERE account_id = ${account_id}`,
-          CellSchema.noteChange(sql),
-        ),
+        CellSchema.noteChange(sql),
       ),
     ),
   )
 
 /** Position of the account's last event in a cell. */
-export const lastPosition = (sql: PgClient.PgClient, cell: CellName, accounts: ReadonlyArray<string>) =>
+export const lastPosition = (sql: Sql, cell: CellName, accounts: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ readonly last: bigint | null }>`
       SELECT max(position) AS last FROM ${sql(`${cell}.events`)} WHERE account_id = ANY(${accounts}::text[])`,

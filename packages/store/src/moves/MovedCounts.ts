@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Schedule } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import * as Follower from "../feed/Follower.ts"
@@ -7,6 +6,7 @@ import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as EmailStatsFollower from "../statistics/EmailStatsFollower.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count">> = [
   EmailStatsFollower.follower,
@@ -15,14 +15,14 @@ const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count
 
 const LOOK_AGAIN = Duration.millis(20)
 
-const positionOf = (sql: PgClient.PgClient, name: string) =>
+const positionOf = (sql: Sql, name: string) =>
   Effect.map(
     sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`,
     ([row]) => row?.position ?? 0n,
   )
 
 /** Counts the events of the cell until every follower has counted those up to a position. */
-export const countUpTo = Effect.fnUntraced(function* (sql: PgClient.PgClient, position: bigint) {
+export const countUpTo = Effect.fnUntraced(function* (sql: Sql, position: bigint) {
   for (const follower of FOLLOWERS)
     yield* Effect.repeat(
       Effect.flatMap(Follower.step(follower), () => positionOf(sql, follower.name)),
@@ -35,11 +35,7 @@ export const countUpTo = Effect.fnUntraced(function* (sql: PgClient.PgClient, po
  * with it, are not counted again. Other accounts' events before that position are counted first. Runs inside the transaction
  * that copies the events.
  */
-export const skipCopies = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  accounts: ReadonlyArray<string>,
-  last: bigint,
-) {
+export const skipCopies = Effect.fnUntraced(function* (sql: Sql, accounts: ReadonlyArray<string>, last: bigint) {
   for (const { count, name, types } of FOLLOWERS) {
     const [row] = yield* sql<{ readonly position: bigint }>`
       SELECT position FROM followers WHERE name = ${name} FOR UPDATE`

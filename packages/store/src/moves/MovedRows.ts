@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 import * as RowVersions from "./RowVersions.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Rows that are copied or deleted in one statement, so that none takes long. */
 export const CHUNK_ROWS = 20_000
@@ -27,7 +27,7 @@ const quoted = (names: ReadonlyArray<string>, alias = "") =>
 export type TableParts = ReadonlyMap<string, ReadonlyArray<number>>
 
 const statements = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { accounts, from, to }: Copy,
   table: MovedTables.MovedTable,
   parts?: ReadonlyArray<number>,
@@ -69,7 +69,7 @@ const within = (tables: ReadonlyArray<MovedTables.MovedTable>, parts: TableParts
 
 /** Makes the copies of an account's rows equal to its rows, and returns the number of rows it copied. */
 export const copyAll = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   copy: Copy,
   tables: ReadonlyArray<MovedTables.MovedTable>,
   parts?: TableParts,
@@ -89,7 +89,7 @@ export const copyAll = Effect.fnUntraced(function* (
  * how many rows were compared.
  */
 export const compare = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   copy: Copy,
   tables: ReadonlyArray<MovedTables.MovedTable>,
   parts: TableParts,
@@ -107,7 +107,7 @@ export const compare = Effect.fnUntraced(function* (
 
 /** Deletes the rows of the account in the cell that it left, a part at a time. */
 export const deleteOld = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   copy: Copy,
   tables: ReadonlyArray<MovedTables.MovedTable>,
 ) {

@@ -1,15 +1,15 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** An account and its test account. */
 const both = (live: string): ReadonlyArray<string> => [live, Livemode.testAccountOf(live as AccountId)]
 
 /** Accounts that are in a cell, or were made there, or have moved, since a time. */
-const changed = (sql: PgClient.PgClient, since: string) => sql<{
+const changed = (sql: Sql, since: string) => sql<{
   readonly account_id: string
   readonly cell: CellName
   readonly is_here: boolean
@@ -18,7 +18,7 @@ const changed = (sql: PgClient.PgClient, since: string) => sql<{
   WHERE changed_at >= ${since}::timestamptz AND (step IS NULL OR step = 'cleaning') ORDER BY account_id`
 
 /** Whether an account is older than a time, by its events in the cell of the connection. */
-const isOlder = (sql: PgClient.PgClient, live: string, since: string) =>
+const isOlder = (sql: Sql, live: string, since: string) =>
   Effect.map(
     sql`SELECT FROM events WHERE account_id = ANY(${both(live)}::text[]) AND recorded_at < ${since}::timestamptz LIMIT 1`,
     ({ length }) => length > 0,
@@ -34,7 +34,7 @@ export interface BegunTable {
  * Finds the accounts that came into the cell of a connection, or left it, since a version of a read model was begun: the version
  * lacks their rows, or still has them.
  */
-export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, { begun, table }: BegunTable) {
+export const find = Effect.fnUntraced(function* (sql: Sql, { begun, table }: BegunTable) {
   const moved: Array<string> = []
   for (const { account_id, is_here } of yield* changed(sql, begun))
     if (yield* is_here ? isOlder(sql, account_id, begun) : hasRows(sql, table, both(account_id))) moved.push(account_id)
@@ -42,7 +42,7 @@ export const find = Effect.fnUntraced(function* (sql: PgClient.PgClient, { begun
 })
 
 /** Finds the accounts that have rows in the cell of a connection and are in another one. */
-export const strays = (sql: PgClient.PgClient) =>
+export const strays = (sql: Sql) =>
   Effect.map(
     sql<{ readonly account_id: string }>`
       SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL
@@ -50,7 +50,7 @@ export const strays = (sql: PgClient.PgClient) =>
     (rows) => rows.map(({ account_id }) => account_id),
   )
 
-const isByKey = (sql: PgClient.PgClient, table: string) =>
+const isByKey = (sql: Sql, table: string) =>
   Effect.map(
     sql<{ readonly is_by_key: boolean }>`
       SELECT atttypid = 'uuid'::regtype AS is_by_key FROM pg_attribute
@@ -58,13 +58,13 @@ const isByKey = (sql: PgClient.PgClient, table: string) =>
     ([row]) => row?.is_by_key === true,
   )
 
-const hasRows = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, accounts: ReadonlyArray<string>) {
+const hasRows = Effect.fnUntraced(function* (sql: Sql, table: string, accounts: ReadonlyArray<string>) {
   const isOf = MovedTables.isOf(sql, { isByKey: yield* isByKey(sql, table) }, "t", accounts)
   return (yield* sql`SELECT FROM ${sql(table)} t WHERE ${isOf} LIMIT 1`).length > 0
 })
 
 /** Condition on the rows `t` of a table that they are of none of the accounts. */
-export const notOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, lives: ReadonlyArray<string>) {
+export const notOf = Effect.fnUntraced(function* (sql: Sql, table: string, lives: ReadonlyArray<string>) {
   if (lives.length === 0) return sql`true`
   return sql`NOT (${MovedTables.isOf(sql, { isByKey: yield* isByKey(sql, table) }, "t", lives.flatMap(both))})`
 })
@@ -76,7 +76,7 @@ export interface Look {
   readonly moving: ReadonlyMap<string, { readonly cell: CellName; readonly other: CellName }>
 }
 
-export const look = Effect.fnUntraced(function* (home: PgClient.PgClient) {
+export const look = Effect.fnUntraced(function* (home: Sql) {
   const [now] = yield* home<
     Pick<Look, "at" | "change">
   >`SELECT now()::text AS at, last_value AS change FROM cell_change`
@@ -92,9 +92,9 @@ export const look = Effect.fnUntraced(function* (home: PgClient.PgClient) {
 
 /** Returns the accounts that have moved from one cell to another since a look. `inCell` has the connections of each cell. */
 export const since = Effect.fnUntraced(function* (
-  home: PgClient.PgClient,
+  home: Sql,
   before: Look,
-  inCell: (cell: CellName) => PgClient.PgClient | undefined,
+  inCell: (cell: CellName) => Sql | undefined,
 ) {
   if ((yield* look(home)).change === before.change) return []
   const known = [...before.moving.keys()]

@@ -1,7 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as IdKey from "../postgres/IdKey.ts"
 import type { CellName } from "../routing/CellName.ts"
 import * as HomeTables from "../cells/HomeTables.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** A table of a cell whose rows belong to accounts. */
 export interface MovedTable {
@@ -16,7 +16,7 @@ export interface MovedTable {
 const REFERRED: ReadonlyArray<string> = ["content_templates"]
 
 /** Lists the tables of a cell that have rows of accounts, in the order in which they are copied. */
-export const list = (sql: PgClient.PgClient, cell: CellName) => sql<MovedTable>`
+export const list = (sql: Sql, cell: CellName) => sql<MovedTable>`
   SELECT c.relname AS name, bool_or(a.attname = 'account_id' AND a.atttypid = 'uuid'::regtype) AS "isByKey",
     array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
     (SELECT array_agg(k.attname::text ORDER BY k.attnum) FROM pg_index i
@@ -31,7 +31,7 @@ export const list = (sql: PgClient.PgClient, cell: CellName) => sql<MovedTable>`
 
 /** Condition on the rows of some accounts. */
 export const isOf = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { isByKey }: Pick<MovedTable, "isByKey">,
   alias: string,
   accounts: ReadonlyArray<string>,

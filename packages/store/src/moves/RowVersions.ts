@@ -1,8 +1,8 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Parts of a table by the hash of its key. Parts that nobody has changed since they were compared are not read again. */
 export const PARTS = 4_096
@@ -23,7 +23,7 @@ export const hash = (table: MovedTables.MovedTable, alias: string): string =>
 
 /** Condition on rows that they are in some parts; undefined for all. */
 export const isIn = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   table: MovedTables.MovedTable,
   alias: string,
   parts: ReadonlyArray<number> | undefined,
@@ -35,16 +35,16 @@ interface Source {
 }
 
 /** Reads the versions of the rows of accounts. Reads no values that are stored outside the row, such as large content. */
-export const read = (sql: PgClient.PgClient, source: Source, table: MovedTables.MovedTable) => {
+export const read = (sql: Sql, source: Source, table: MovedTables.MovedTable) => {
   const version = `hashtextextended(ROW(${rowOf(table.key, "r")}, r.xmin)::text, 0)::numeric`
   return sumsBy(sql, source, table, version)
 }
 
 /** Reads the sums of the hashes of whole rows, by part. */
-export const readSums = (sql: PgClient.PgClient, source: Source, table: MovedTables.MovedTable) =>
+export const readSums = (sql: Sql, source: Source, table: MovedTables.MovedTable) =>
   sumsBy(sql, source, table, `${hash(table, "r")}::numeric`)
 
-const sumsBy = (sql: PgClient.PgClient, { accounts, cell }: Source, table: MovedTables.MovedTable, value: string) =>
+const sumsBy = (sql: Sql, { accounts, cell }: Source, table: MovedTables.MovedTable, value: string) =>
   Effect.map(
     sql<{ readonly part: number; readonly sum: string }>`
       SELECT ${sql.literal(part(table, "r"))} AS part, count(*)::text || ' ' || sum(${sql.literal(value)})::text AS sum

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Entries that one statement of a filtered list reads, and the maximum that one page examines. */
 export const CHUNK = 500
@@ -37,14 +37,14 @@ export interface Page {
  * the service does by itself, except that it disables webhooks, which then miss events. A page of a rare filter ends early, with a position to continue from.
  */
 export const list = Effect.fn("Audit.list")(function* (query: Query) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(read(sql, query))
+  const sql = yield* Sql
+  return yield* read(sql, query)
 })
 
 const read = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { account_id, limit, matches, ...query }: Query,
-): Effect.fn.Return<Page, SqlError.SqlError> {
+): Effect.fn.Return<Page, StoreUnavailable> {
   const entries: Array<NamedEntry> = []
   const chunk = matches === undefined ? limit + 1 : CHUNK
   let { before } = query
@@ -67,7 +67,7 @@ const newest = (limit: number, ...lists: ReadonlyArray<ReadonlyArray<Entry>>): R
     .slice(0, limit)
 
 /** Webhooks that the service has disabled. Reads the streams of the account's webhooks, which are short. */
-const disablings = (sql: PgClient.PgClient, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
+const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
   SELECT e.position, e.event_id, e.stream, e.stream_id, e.type, e.data, e.meta,
     ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
   FROM webhooks w JOIN events e ON e.account_id = w.account_id AND e.stream_id = w.id
@@ -76,7 +76,7 @@ const disablings = (sql: PgClient.PgClient, { account_id, before, limit }: Omit<
   ORDER BY e.position DESC LIMIT ${limit}::int`
 
 /** The condition is exactly that of the index `events_audit`. */
-export const statement = (sql: PgClient.PgClient, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
+export const statement = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
   SELECT position, event_id, stream, stream_id, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
   FROM events
   WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
@@ -88,10 +88,10 @@ const targetOf = ({ data, stream, stream_id }: Entry): string =>
   stream === "team" && typeof data["user_id"] === "string" ? data["user_id"] : stream_id
 
 const withNames = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   account_id: string,
   entries: ReadonlyArray<Entry>,
-): Effect.fn.Return<ReadonlyArray<NamedEntry>, SqlError.SqlError> {
+): Effect.fn.Return<ReadonlyArray<NamedEntry>, StoreUnavailable> {
   const ids = [...new Set(entries.flatMap((entry) => [entry.meta.actor.id ?? "", targetOf(entry)]))]
   const rows = entries.length === 0 ? [] : yield* names(sql, account_id, ids)
   const nameOf = new Map(rows.map(({ id, name }) => [id, name]))
@@ -103,7 +103,7 @@ const withNames = Effect.fnUntraced(function* (
 })
 
 /** Names of keys, domains, webhooks and members, deleted ones too. A webhook has the URL of its creation then. */
-const names = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) => sql<{
+const names = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) => sql<{
   readonly id: string
   readonly name: string
 }>`

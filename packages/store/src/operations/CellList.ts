@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
@@ -9,6 +8,7 @@ import * as Feed from "../feed/Feed.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as CellNodes from "./CellNodes.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 const CONCURRENT_CELLS = 8
 
@@ -30,12 +30,12 @@ export interface CellStatus {
 /** Lists all cells, the first one first. */
 export const list = Effect.fn("CellList.list")(
   function* () {
-    const sql = yield* PgClient.PgClient
-    const cells = yield* Effect.orDie(sql<Pick<CellStatus, "name" | "state" | "made_at">>`
-    SELECT name, state, ${Iso.iso(sql, "made_at")} AS made_at FROM cells ORDER BY name <> ${FIRST}, name`)
+    const sql = yield* Sql
+    const cells = yield* sql<Pick<CellStatus, "name" | "state" | "made_at">>`
+    SELECT name, state, ${Iso.iso(sql, "made_at")} AS made_at FROM cells ORDER BY name <> ${FIRST}, name`
     const nodes = yield* CellNodes.ofCells()
     const strays = yield* (yield* Cells).strays
-    const hasCitus = yield* Effect.orDie(CellSchema.isCitus(sql))
+    const hasCitus = yield* CellSchema.isCitus(sql)
     return yield* Effect.forEach(
       cells,
       (cell) =>
@@ -55,7 +55,7 @@ export const list = Effect.fn("CellList.list")(
 
 const UNKNOWN = { accounts: null, emails: null, bytes: null, lag: null }
 
-const known = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName, hasCitus: boolean) {
+const known = Effect.fnUntraced(function* (sql: Sql, cell: CellName, hasCitus: boolean) {
   const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
   const [counts] = yield* sql<{ readonly accounts: number; readonly emails: number; readonly after: bigint | null }>`
     SELECT (SELECT count(*) FROM accounts WHERE ${isOwn})::float8 AS accounts, (SELECT min(position) FROM followers) AS after,
@@ -66,10 +66,10 @@ const known = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellNam
   return { accounts: counts?.accounts ?? 0, emails: counts?.emails ?? 0, bytes: size?.bytes ?? 0, lag: Number(lag) }
 })
 
-const bytes = (sql: PgClient.PgClient, cell: CellName) => sql<{ readonly bytes: number }>`
+const bytes = (sql: Sql, cell: CellName) => sql<{ readonly bytes: number }>`
   SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::float8 AS bytes FROM pg_class
   WHERE relnamespace = ${cell}::regnamespace AND relkind = 'r'`
 
-const citusBytes = (sql: PgClient.PgClient, cell: CellName) => sql<{ readonly bytes: number }>`
+const citusBytes = (sql: Sql, cell: CellName) => sql<{ readonly bytes: number }>`
   SELECT coalesce(sum(s.shard_size), 0)::float8 AS bytes FROM citus_shards s JOIN pg_class c ON c.oid = s.table_name
   WHERE c.relnamespace = ${cell}::regnamespace`

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** A server of a Citus cluster. */
 export interface Node {
@@ -25,7 +25,7 @@ export const textOf = ({ host, port }: Node): string => `${host}:${port}`
 
 /** Returns the node of each cell on Citus; empty on plain Postgres. Cells that are not named lie on the coordinator. */
 export const ofCells = Effect.fn("CellNodes.ofCells")(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   if (!(yield* CellSchema.isCitus(sql))) return new Map<CellName, string>()
   const rows = yield* sql<Node & { readonly cell: string }>`
     SELECT DISTINCT ns.nspname AS cell, n.nodename AS host, n.nodeport AS port
@@ -37,15 +37,15 @@ export const ofCells = Effect.fn("CellNodes.ofCells")(function* () {
   return new Map(
     [...coordinator.map((node) => ({ cell: FIRST, ...node })), ...rows].map((row) => [row.cell, textOf(row)]),
   )
-}, Effect.orDie)
+})
 
 /** Fails unless cells can lie on this node. */
 export const requireNode = Effect.fn("CellNodes.requireNode")(function* (node: Node) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   yield* requireCitus(sql)
-  const nodes = yield* Effect.orDie(sql<Node>`
+  const nodes = yield* sql<Node>`
     SELECT nodename AS host, nodeport AS port FROM pg_dist_node
-    WHERE isactive AND shouldhaveshards AND noderole = 'primary' ORDER BY 1, 2`)
+    WHERE isactive AND shouldhaveshards AND noderole = 'primary' ORDER BY 1, 2`
   if (nodes.some((each) => textOf(each) === textOf(node))) return
   const names = nodes.length === 0 ? "none takes cells" : `those that take cells are ${nodes.map(textOf).join(", ")}`
   return yield* new CellSchema.CellRefused({
@@ -56,7 +56,7 @@ export const requireNode = Effect.fn("CellNodes.requireNode")(function* (node: N
 /** Moves a cell to another node while it is in use. Returns false if it lies there already. */
 export const move = Effect.fn("CellNodes.move")(
   function* (cell: CellName, node: Node, report: Report) {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* requireNode(node)
     if (cell === FIRST)
       return yield* new CellSchema.CellRefused({
@@ -65,7 +65,7 @@ export const move = Effect.fn("CellNodes.move")(
     if ((yield* ofCells()).get(cell) === textOf(node)) return false
     const moving = sql`SELECT citus_schema_move(${cell}::regnamespace, ${node.host}, ${node.port}::int, 'auto') IS NULL AS done`
     yield* Effect.forkScoped(Effect.repeat(reportProgress(sql, report), Schedule.spaced(LOOK_EVERY)))
-    yield* Effect.orDie(withoutTimeout(sql, moving))
+    yield* withoutTimeout(sql, moving)
     return true
   },
   Effect.scoped,
@@ -75,21 +75,19 @@ export const move = Effect.fn("CellNodes.move")(
 /** Spreads the cells over the nodes by their size, while they are in use. Follows a run that is under way. */
 export const balance = Effect.fn("CellNodes.balance")(
   function* (report: Report) {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     yield* requireCitus(sql)
-    const running = yield* Effect.orDie(jobs(sql))
+    const running = yield* jobs(sql)
     if (!running.some(({ state }) => UNFINISHED.includes(state))) {
-      const [started] = yield* Effect.orDie(sql<{ readonly job: bigint | null }>`SELECT citus_rebalance_start() AS job`)
+      const [started] = yield* sql<{ readonly job: bigint | null }>`SELECT citus_rebalance_start() AS job`
       if ((started?.job ?? null) === null) return false
     }
     const isRunning = Effect.map(jobs(sql), ([job]) => job !== undefined && UNFINISHED.includes(job.state))
-    yield* Effect.orDie(
-      Effect.repeat(Effect.andThen(reportProgress(sql, report), isRunning), {
-        schedule: Schedule.spaced(LOOK_EVERY),
-        while: (runs) => runs,
-      }),
-    )
-    const [job] = yield* Effect.orDie(jobs(sql))
+    yield* Effect.repeat(Effect.andThen(reportProgress(sql, report), isRunning), {
+      schedule: Schedule.spaced(LOOK_EVERY),
+      while: (runs) => runs,
+    })
+    const [job] = yield* jobs(sql)
     if (job?.state !== "finished")
       return yield* new CellSchema.CellRefused({
         message: `Citus ended the balancing as ${job?.state ?? "unknown"}: ${job?.details ?? "no details"}`,
@@ -101,23 +99,23 @@ export const balance = Effect.fn("CellNodes.balance")(
 
 const UNFINISHED: ReadonlyArray<string> = ["scheduled", "running", "cancelling", "failing"]
 
-const jobs = (sql: PgClient.PgClient) => sql<{ readonly state: string; readonly details: string | null }>`
+const jobs = (sql: Sql) => sql<{ readonly state: string; readonly details: string | null }>`
   SELECT state::text AS state, details::text AS details FROM citus_rebalance_status()`
 
-const reportProgress = (sql: PgClient.PgClient, report: Report) =>
+const reportProgress = (sql: Sql, report: Report) =>
   Effect.flatMap(
-    Effect.orDie(sql<Progress & { readonly moves: number }>`
+    sql<Progress & { readonly moves: number }>`
       SELECT count(*)::int AS moves, coalesce(sum(target_shard_size), 0)::float8 AS copied_bytes,
         coalesce(sum(source_shard_size), 0)::float8 AS total_bytes, coalesce(max(status), '') AS status
-      FROM get_rebalance_progress() WHERE progress = 1`),
+      FROM get_rebalance_progress() WHERE progress = 1`,
     ([row]) =>
       row === undefined || row.moves === 0
         ? Effect.void
         : report({ copied_bytes: row.copied_bytes, total_bytes: row.total_bytes, status: row.status }),
   )
 
-const requireCitus = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
-  if (yield* Effect.orDie(CellSchema.isCitus(sql))) return
+const requireCitus = Effect.fnUntraced(function* (sql: Sql) {
+  if (yield* CellSchema.isCitus(sql)) return
   return yield* new CellSchema.CellRefused({
     message:
       "this database is a single Postgres without Citus: all its cells lie on the same server (docs/operating/cells.md)",
@@ -125,5 +123,5 @@ const requireCitus = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 /** Runs without the statement timeout, because copying a cell takes as long as it takes. */
-const withoutTimeout = <A, E, R>(sql: PgClient.PgClient, work: Effect.Effect<A, E, R>) =>
+const withoutTimeout = <A, E, R>(sql: Sql, work: Effect.Effect<A, E, R>) =>
   sql.withTransaction(Effect.andThen(sql`SET LOCAL statement_timeout = 0`, work))

@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export type State = "open" | "full" | "draining"
 
@@ -20,20 +20,20 @@ export const requireCell = Effect.fn("CellStates.requireCell")(function* (name: 
 /** Says whether a cell takes new accounts. */
 export const set = Effect.fn("CellStates.set")(
   function* (cell: CellName, state: State) {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { refresh } = yield* Cells
     const change = Effect.andThen(
       sql`UPDATE cells SET state = ${state} WHERE name = ${cell}`,
       CellSchema.noteChange(sql),
     )
-    yield* Effect.orDie(sql.withTransaction(change))
+    yield* sql.withTransaction(change)
     yield* refresh
   },
   (work) => inCell(FIRST, work),
 )
 
 /** Whether a cell has neither accounts, also on their way to it, nor events. */
-const isEmpty = Effect.fnUntraced(function* (sql: PgClient.PgClient, cell: CellName) {
+const isEmpty = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
   const [row] = yield* sql<{ readonly is_empty: boolean }>`
     SELECT NOT EXISTS (SELECT 1 FROM ${sql(cell)}.accounts) AND NOT EXISTS (SELECT 1 FROM ${sql(cell)}.events)
       AND NOT EXISTS (SELECT 1 FROM account_cells WHERE ${cell} IN (cell, moving_to, left_cell)) AS is_empty`
@@ -49,9 +49,9 @@ const REMOVED = "removed cell"
  */
 export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
   function* (cell: CellName) {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const { refresh } = yield* Cells
-    if (cell === FIRST || !(yield* Effect.orDie(isEmpty(sql, cell)))) return false
+    if (cell === FIRST || !(yield* isEmpty(sql, cell))) return false
     yield* set(cell, "full")
     // A process may be placing an account there.
     yield* Effect.sleep(Directory.NOTICED_AFTER)
@@ -63,10 +63,10 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
       yield* CellSchema.noteChange(sql)
       return true
     })
-    if (!(yield* Effect.orDie(sql.withTransaction(forget)))) return false
+    if (!(yield* sql.withTransaction(forget))) return false
     yield* refresh
     yield* Effect.sleep(Directory.NOTICED_AFTER)
-    yield* Effect.orDie(sql`DROP SCHEMA ${sql(cell)} CASCADE`)
+    yield* sql`DROP SCHEMA ${sql(cell)} CASCADE`
     return true
   },
   (work) => inCell(FIRST, work),
@@ -75,12 +75,12 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
 /** Drops the schema that a removal of a cell left behind when it was stopped. */
 export const dropLeftOver = Effect.fn("CellStates.dropLeftOver")(
   function* (name: string) {
-    const sql = yield* PgClient.PgClient
-    const [row] = yield* Effect.orDie(sql<{ readonly is_left: boolean }>`
-      SELECT obj_description(oid, 'pg_namespace') = ${REMOVED} AS is_left FROM pg_namespace WHERE nspname = ${name}`)
+    const sql = yield* Sql
+    const [row] = yield* sql<{ readonly is_left: boolean }>`
+      SELECT obj_description(oid, 'pg_namespace') = ${REMOVED} AS is_left FROM pg_namespace WHERE nspname = ${name}`
     if (row?.is_left !== true) return false
     yield* Effect.sleep(Directory.NOTICED_AFTER)
-    yield* Effect.orDie(sql`DROP SCHEMA ${sql(name)} CASCADE`)
+    yield* sql`DROP SCHEMA ${sql(name)} CASCADE`
     return true
   },
   (work) => inCell(FIRST, work),

@@ -1,11 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
@@ -13,6 +11,8 @@ import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import * as MixedMessages from "./MixedMessages.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Maximum number of mismatches that are listed; one is already an error. */
 const MAX_NAMED = 100
@@ -42,19 +42,19 @@ interface Subscribed {
 
 /** Checks in the fiber's cell that each matching event during a webhook's enabled time has exactly one delivery. */
 export const webhooks = Effect.fn("Conservation.webhooks")(function* (upcast = DomainEvent.upcast) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   return yield* withoutTimeout(sql, balances(sql, upcast))
 })
 
 /** Runs with a time limit for locks instead of one for statements, because reading the whole log may exceed that. */
-const withoutTimeout = <A>(sql: PgClient.PgClient, look: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> => {
+const withoutTimeout = <A>(sql: Sql, look: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> => {
   const limits = Effect.andThen(sql`SET LOCAL statement_timeout = 0`, sql`SET LOCAL lock_timeout = '10s'`)
-  return Effect.orDie(sql.withTransaction(Effect.andThen(limits, look)))
+  return sql.withTransaction(Effect.andThen(limits, look))
 }
 
-const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient, upcast: typeof DomainEvent.upcast) {
-  const histories = yield* Effect.orDie(sql<Stored>`
-    SELECT account_id, stream_id, position, type, data, meta FROM events WHERE stream = ${Webhook.stream} ORDER BY position`)
+const balances = Effect.fnUntraced(function* (sql: Sql, upcast: typeof DomainEvent.upcast) {
+  const histories = yield* sql<Stored>`
+    SELECT account_id, stream_id, position, type, data, meta FROM events WHERE stream = ${Webhook.stream} ORDER BY position`
   const newest = histories.map((event) => ({
     ...event,
     data: upcast(event.type, event.meta.schema_version, event.data),
@@ -63,12 +63,12 @@ const balances = Effect.fnUntraced(function* (sql: PgClient.PgClient, upcast: ty
   return yield* Effect.forEach(byWebhook.values(), (history) => balanceOf(sql, history))
 })
 
-const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: ReadonlyArray<Stored>) {
+const balanceOf = Effect.fnUntraced(function* (sql: Sql, history: ReadonlyArray<Stored>) {
   const [first] = history
   const account_id = first?.account_id ?? ""
   const webhook_id = first?.stream_id ?? ""
   const periods = enabledPeriods(history)
-  const rows = yield* Effect.orDie(sql<{ readonly event_id: string; readonly deliveries: bigint }>`
+  const rows = yield* sql<{ readonly event_id: string; readonly deliveries: bigint }>`
     SELECT e.event_id, count(d.id) AS deliveries
     FROM jsonb_to_recordset(${sql.json(periods.map(asText))})
       AS s("from" bigint, "to" bigint, tags text[], scheduled boolean)
@@ -81,8 +81,8 @@ const balanceOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, history: 
         ${Account.DEFAULT_DELIVERY_DAYS}::int))
     LEFT JOIN webhook_deliveries d
       ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
-    GROUP BY e.event_id`)
-  const wrong = yield* Effect.orDie(findMismatched(sql, account_id, webhook_id))
+    GROUP BY e.event_id`
+  const wrong = yield* findMismatched(sql, account_id, webhook_id)
   return {
     account_id,
     webhook_id,
@@ -103,7 +103,7 @@ const asText = ({ from, to, ...subscribed }: EnabledPeriod) => ({
  * Finds deliveries that do not match the log. A replay may deliver events outside a webhook's enabled time, but only
  * events of the log.
  */
-const findMismatched = (sql: PgClient.PgClient, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
+const findMismatched = (sql: Sql, account_id: string, webhook_id: string) => sql<{ readonly id: string }>`
   SELECT d.id FROM webhook_deliveries d
   LEFT JOIN events e ON e.account_id = CASE WHEN d.livemode THEN d.account_id ELSE test_account_of(d.account_id) END
     AND e.stream_id = d.stream_id AND e.version = d.stream_version
@@ -152,7 +152,7 @@ const WAITING: ReadonlyArray<EmailStatus.Status> = ["queued", "deferred"]
 const KINDS = ["to", "cc", "bcc"]
 /** Checks in the fiber's cell that recipients accepted according to the log are final or in flight according to the log records. */
 export const emails = Effect.fn("Conservation.emails")(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = yield* withoutTimeout(sql, emailBalances(sql))
   return rows.map((row) => ({
     account_id: String(row.account_id),
@@ -164,7 +164,7 @@ export const emails = Effect.fn("Conservation.emails")(function* () {
   }))
 })
 
-const emailBalances = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const emailBalances = Effect.fnUntraced(function* (sql: Sql) {
   // One snapshot for both statements.
   yield* sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ`
   const mixed = yield* MixedMessages.list(sql)
@@ -209,7 +209,7 @@ export interface WorkBalance {
  * times are not compared.
  */
 export const work = Effect.fn("Conservation.work")(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const named = (condition: string) =>
     sql.literal(`to_jsonb(coalesce((array_agg(id ORDER BY id) FILTER (WHERE ${condition}))[1:${MAX_NAMED}], '{}'))`)
   const balances = sql<{ readonly [K in keyof WorkBalance]: WorkBalance[K] }>`

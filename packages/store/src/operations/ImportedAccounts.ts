@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
 import * as AccountNames from "../commit/AccountNames.ts"
@@ -6,12 +5,13 @@ import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import type { CellLog } from "./LogExport.ts"
 import type { CellOf } from "./LogImport.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /**
  * Gives each account of an imported log its cell: the chosen one, or the open one with the fewest events of this import. An
  * account of an interrupted import stays where it is.
  */
-export const make = (sql: PgClient.PgClient, chosen: CellName | undefined): CellOf => {
+export const make = (sql: Sql, chosen: CellName | undefined): CellOf => {
   const cells = new Map<string, CellName>()
   const counts = new Map<CellName, number>()
   const count = (cell: CellName) => {
@@ -34,20 +34,20 @@ export const make = (sql: PgClient.PgClient, chosen: CellName | undefined): Cell
       const live = Livemode.liveAccountOf(account_id)
       const cell = cells.get(live)
       if (cell !== undefined) return Effect.succeed(count(cell))
-      return Effect.map(Effect.orDie(find(live)), (found) => {
+      return Effect.map(find(live), (found) => {
         cells.set(live, found)
         return count(found)
       })
     })
 }
 
-const open = (sql: PgClient.PgClient) =>
+const open = (sql: Sql) =>
   Effect.map(
     sql<{ readonly name: string }>`SELECT name FROM cells WHERE state = 'open' ORDER BY name <> ${FIRST}, name`,
     (rows) => rows.map(({ name }) => name),
   )
 
-const located = (sql: PgClient.PgClient, account_id: string) => sql<{ readonly cell: string }>`
+const located = (sql: Sql, account_id: string) => sql<{ readonly cell: string }>`
   SELECT cell FROM account_cells WHERE account_id = ${account_id}
   UNION ALL (SELECT ${FIRST} FROM ${sql(FIRST)}.events WHERE account_id = ${account_id} LIMIT 1) LIMIT 1`
 
@@ -56,4 +56,4 @@ export const restoreNames = Effect.fn("ImportedAccounts.restoreNames")(function*
   for (const { cell, sql } of logs) if (cell !== FIRST) yield* AccountNames.restore(sql)
   const [first] = logs
   if (first !== undefined) yield* CellSchema.noteChange(first.sql)
-}, Effect.orDie)
+})

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
@@ -9,44 +8,43 @@ import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
 import * as LogFile from "./LogFile.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Connections to the log of one cell. */
 export interface CellLog {
   readonly cell: CellName
-  readonly sql: PgClient.PgClient
+  readonly sql: Sql
 }
 
 /**
  * Whether a file that ends with this event belongs to this log: the event exists, or retention removed its history.
  * False for a file of another instance, and if the database was restored to an earlier state.
  */
-export const belongs = Effect.fn("LogExport.belongs")(
-  function* (logs: ReadonlyArray<CellLog>, last: LogFile.Entry) {
-    for (const { sql } of logs) {
-      const [event] = yield* sql<{ readonly event_id: string }>`
+export const belongs = Effect.fn("LogExport.belongs")(function* (logs: ReadonlyArray<CellLog>, last: LogFile.Entry) {
+  for (const { sql } of logs) {
+    const [event] = yield* sql<{ readonly event_id: string }>`
         SELECT event_id FROM events WHERE position = ${last.position}::bigint`
-      if (event !== undefined) return event.event_id === last.event_id
-    }
-    const cutoffs = (yield* Effect.forEach(logs, ({ sql }) => RetentionCutoff.all(sql))).flat()
-    const before = cutoffs.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
-    return last.stream === Email.stream && last.recorded_at < before
-  },
-  (look) => Effect.orDie(look),
-)
+    if (event !== undefined) return event.event_id === last.event_id
+  }
+  const cutoffs = (yield* Effect.forEach(logs, ({ sql }) => RetentionCutoff.all(sql))).flat()
+  const before = cutoffs.find(({ account_id }) => account_id === last.account_id)?.before ?? ""
+  return last.stream === Email.stream && last.recorded_at < before
+})
 
 /** Whether an address was erased since: erasure changes events of the file, and renames a stream. */
-export const isErasedSince = Effect.fn("LogExport.isErasedSince")(
-  function* (logs: ReadonlyArray<CellLog>, last: LogFile.Entry) {
-    const erasures = yield* Effect.forEach(
-      logs,
-      ({ sql }) => sql`
+export const isErasedSince = Effect.fn("LogExport.isErasedSince")(function* (
+  logs: ReadonlyArray<CellLog>,
+  last: LogFile.Entry,
+) {
+  const erasures = yield* Effect.forEach(
+    logs,
+    ({ sql }) => sql`
         SELECT 1 AS found FROM events
         WHERE position > ${last.position}::bigint AND stream = ${Account.stream} AND type = ${ERASED} LIMIT 1`,
-    )
-    return erasures.flat().length > 0
-  },
-  (look) => Effect.orDie(look),
-)
+  )
+  return erasures.flat().length > 0
+})
 
 const ERASED: Account.Event["_tag"] = "AddressErased"
 
@@ -63,14 +61,14 @@ export const end = Effect.fn("LogExport.end")(function* (logs: ReadonlyArray<Cel
       SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`,
   )
   return last.flat().reduce((most, { position }) => (position > most ? position : most), 0n)
-}, Effect.orDie)
+})
 
 /** How the export of accounts that move goes. */
 export interface Moves {
   /** Accounts whose events in a cell are copies, by the cell: those of an unfinished move, or what it has left behind. */
   readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
   /** Fails if an account has moved to another cell since: events that were not read yet may be gone. */
-  readonly whole: Effect.Effect<void, LogFile.LogFileRefused>
+  readonly whole: Effect.Effect<void, LogFile.LogFileRefused | StoreUnavailable>
 }
 
 /** Looks at the moves of accounts when an export begins. */
@@ -78,9 +76,9 @@ export const moves = Effect.fn("LogExport.moves")(function* (logs: ReadonlyArray
   const sqlOf = (name: CellName) => logs.find(({ cell }) => cell === name)?.sql
   const home = sqlOf(FIRST)
   if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
-  const before = yield* Effect.orDie(MovedSince.look(home))
+  const before = yield* MovedSince.look(home)
   const strays = Map.groupBy(before.moving, ([, { other }]) => other)
-  const whole = Effect.flatMap(Effect.orDie(MovedSince.since(home, before, sqlOf)), (moved) =>
+  const whole = Effect.flatMap(MovedSince.since(home, before, sqlOf), (moved) =>
     moved.length === 0
       ? Effect.void
       : Effect.fail(
@@ -107,7 +105,7 @@ const reader = ({ cell, sql }: CellLog, from: bigint, end: bigint, { strays }: M
     /** Reads the next page, unless there are events left of the last one. */
     fill: Effect.gen(function* () {
       while (nth >= events.length && after < end) {
-        const page = yield* Effect.orDie(Feed.read(sql, { after, limit: Feed.MAX_FEED_PAGE }))
+        const page = yield* Feed.read(sql, { after, limit: Feed.MAX_FEED_PAGE })
         events = page.events.filter(
           ({ account_id, position }) => position <= end && others?.has(Livemode.liveAccountOf(account_id)) !== true,
         )

@@ -1,4 +1,4 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
@@ -10,6 +10,9 @@ import { aggregateOf } from "../log/aggregateOf.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Client } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Events of one transaction of an import, and of one query for existing events. */
 export const PAGE_EVENTS = 1_000
@@ -24,7 +27,7 @@ export interface Imported {
 const refuse = (message: string) => new LogFile.LogFileRefused({ message })
 
 /** Finds the cell of an account, or gives it one. */
-export type CellOf = (account_id: string) => Effect.Effect<CellName>
+export type CellOf = (account_id: string) => Effect.Effect<CellName, StoreUnavailable>
 
 /**
  * Imports a file into the cells of a log that is empty or holds the beginning of the same log, as after an interrupted import. Every
@@ -68,15 +71,16 @@ interface Located {
   readonly entry: LogFile.Entry
 }
 
-const located = (cellOf: CellOf, entries: ReadonlyArray<LogFile.Entry>): Effect.Effect<ReadonlyArray<Located>> =>
+const located = (
+  cellOf: CellOf,
+  entries: ReadonlyArray<LogFile.Entry>,
+): Effect.Effect<ReadonlyArray<Located>, StoreUnavailable> =>
   Effect.forEach(entries, (entry) => Effect.map(cellOf(entry.account_id), (cell) => ({ cell, entry })))
 
 const lastPosition = Effect.fnUntraced(function* (logs: ReadonlyArray<CellLog>) {
-  const positions = yield* Effect.orDie(
-    Effect.forEach(
-      logs,
-      ({ sql }) => sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
-    ),
+  const positions = yield* Effect.forEach(
+    logs,
+    ({ sql }) => sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
   )
   return Math.max(...positions.flat().map(({ position }) => Number(position)))
 })
@@ -116,15 +120,13 @@ const requireSame = Effect.fnUntraced(function* (
   upTo: number,
 ) {
   if (upTo <= after) return
-  const found = yield* Effect.orDie(
-    Effect.forEach(
-      logs,
-      ({ sql }) => sql<PackedEvent.Row>`
+  const found = yield* Effect.forEach(
+    logs,
+    ({ sql }) => sql<PackedEvent.Row>`
         SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
           ${Iso.iso(sql, "recorded_at")} AS recorded_at
         FROM events WHERE position > ${after}::bigint AND position <= ${upTo}::bigint
         ORDER BY position LIMIT ${PAGE_EVENTS + 1}::int`,
-    ),
   )
   const rows = found.flat().toSorted((a, b) => Number(a.position - b.position))
   const differs = rows.findIndex(
@@ -142,7 +144,8 @@ const write = (logs: ReadonlyArray<CellLog>, page: ReadonlyArray<Located>, expec
   if (first === undefined) return Effect.die(new Error("a database without cells"))
   const { sql } = first
   const last = page.at(-1)?.entry.position
-  return sql
+  const { driver } = sql
+  return driver
     .withTransaction(
       Effect.gen(function* () {
         // Excludes other writers, because the file determines positions.
@@ -151,7 +154,7 @@ const write = (logs: ReadonlyArray<CellLog>, page: ReadonlyArray<Located>, expec
           return yield* refuse("another process writes to this log: stop the service while importing")
         for (const [cell, ofCell] of Map.groupBy(page, ({ cell }) => cell))
           yield* insert(
-            sql,
+            driver,
             cell,
             ofCell.map(({ entry }) => entry),
           )
@@ -159,18 +162,18 @@ const write = (logs: ReadonlyArray<CellLog>, page: ReadonlyArray<Located>, expec
       }),
     )
     .pipe(
-      Effect.catchIf(
-        (error) => error instanceof SqlError.SqlError,
-        (error) =>
-          error.reason._tag === "UniqueViolation"
-            ? Effect.fail(refuse(`the events up to position ${last} contain a version of a stream twice`))
-            : Effect.die(error),
+      Effect.catchIf(isDuplicate, () =>
+        Effect.fail(refuse(`the events up to position ${last} contain a version of a stream twice`)),
       ),
+      SqlErrors.orUnavailable,
     )
 }
 
+const isDuplicate = (error: unknown): boolean =>
+  error instanceof SqlError.SqlError && error.reason._tag === "UniqueViolation"
+
 /** Inserts events. The answer serves only Citus: without one it loses the SQLSTATE of an error. */
-const insert = (sql: PgClient.PgClient, cell: CellName, rows: ReadonlyArray<LogFile.Entry>) => {
+const insert = <E>(sql: Client<E>, cell: CellName, rows: ReadonlyArray<LogFile.Entry>) => {
   const columns = rows.map(PackedEvent.columnsOf)
   const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
   return sql`
@@ -194,15 +197,13 @@ const requireComplete = Effect.fnUntraced(function* (
   logs: ReadonlyArray<CellLog>,
   { events, position }: LogFile.Chain,
 ) {
-  const found = yield* Effect.orDie(
-    Effect.forEach(
-      logs,
-      ({ sql }) => sql<{ readonly events: bigint; readonly after: bigint; readonly gap: string | null }>`
+  const found = yield* Effect.forEach(
+    logs,
+    ({ sql }) => sql<{ readonly events: bigint; readonly after: bigint; readonly gap: string | null }>`
         SELECT count(*) FILTER (WHERE position <= ${position}::bigint) AS events,
           count(*) FILTER (WHERE position > ${position}::bigint) AS after,
           (SELECT stream_id FROM events GROUP BY account_id, stream_id HAVING max(version) <> count(*) LIMIT 1) AS gap
         FROM events`,
-    ),
   )
   const counts = found.flat()
   const after = counts.reduce((sum, each) => sum + each.after, 0n)

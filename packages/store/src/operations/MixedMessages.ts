@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Messages folded at a time. */
 const PAGE_MESSAGES = 1_000
@@ -18,7 +18,7 @@ interface MixedMessage {
 const keyOf = (id: string | undefined): IdKey.IdKey => (id === undefined ? IdKey.LOWEST : IdKey.of(id))
 
 /** Returns the messages whose recipients have different statuses. Only their histories say how many have which. */
-export const list = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+export const list = Effect.fnUntraced(function* (sql: Sql) {
   const mixed: Array<MixedMessage> = []
   while (true) {
     const last = mixed.at(-1)

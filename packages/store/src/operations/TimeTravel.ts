@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -10,6 +9,7 @@ import * as Iso from "../postgres/Iso.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** A stream as it was at one point in time. */
 export interface History {
@@ -43,9 +43,9 @@ const createdAt = ({ data, recorded_at, type }: RecordedEvents.Stored): string =
 
 /** Returns every stream with this id, in all cells that answer: several accounts may suppress the same address. */
 export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: string, as_of?: Timestamp.Timestamp) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   // Joined with the accounts, because every key of the log begins with one.
-  const search = Effect.orDie(sql<PackedEvent.Row>`
+  const search = sql<PackedEvent.Row>`
     SELECT e.position, e.event_id, e.account_id, e.stream_id, e.stream, e.version, e.type, ${PackedSql.columns(sql, "e")},
       ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
     FROM accounts a
@@ -53,7 +53,7 @@ export const streams = Effect.fn("TimeTravel.streams")(function* (stream_id: str
     CROSS JOIN LATERAL (
       SELECT * FROM events WHERE account_id = mode.account_id AND stream_id = ${stream_id}
     ) AS e
-    ORDER BY e.account_id, e.version`)
+    ORDER BY e.account_id, e.version`
   const { rows, unreachable } = yield* ReachableCells.rowsOf(search)
   const byAccount = Map.groupBy(rows.map(PackedEvent.open), ({ account_id, stream }) => `${account_id} ${stream}`)
   const histories = [...byAccount.values()].flatMap((all): ReadonlyArray<History> => {
@@ -77,11 +77,11 @@ export const email = Effect.fn("TimeTravel.email")(function* (
   id: string,
   as_of: Timestamp.Timestamp,
 ) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<PackedEvent.Row>`
+  const sql = yield* Sql
+  const rows = yield* sql<PackedEvent.Row>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`)
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = ${Email.stream} ORDER BY version`
   const history = until(rows.map(PackedEvent.open), as_of).map((row) => RecordedEvents.decode(Email, DomainEvent, row))
   const state = RecordedEvents.fold(Email, history) as Email.State
   return state._tag === "NotCreated" ? Option.none() : Option.some(EmailLogRecord.of(state, history.length))

@@ -1,9 +1,11 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import { FAR_FUTURE } from "./OutboxRow.ts"
 import * as DueRows from "./DueRows.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Work on one test clock. */
 export interface ClockedWork {
@@ -15,12 +17,12 @@ export interface ClockedWork {
 
 export const work = Effect.fn("ClockedRows.work")(function* (
   clock: string,
-): Effect.fn.Return<ClockedWork, never, PgClient.PgClient> {
-  const sql = yield* PgClient.PgClient
-  const [row] = yield* Effect.orDie(sql<ClockedWork>`
+): Effect.fn.Return<ClockedWork, StoreUnavailable, PgClient.PgClient> {
+  const sql = yield* Sql
+  const [row] = yield* sql<ClockedWork>`
     SELECT EXISTS (SELECT FROM outbox WHERE clock = ${clock} AND available_at < ${FAR_FUTURE}::timestamptz) AS busy,
       (SELECT ${Iso.iso(sql, "clock_due")} FROM outbox WHERE clock = ${clock} AND available_at = ${FAR_FUTURE}::timestamptz
-        ORDER BY clock_due LIMIT 1) AS next`)
+        ORDER BY clock_due LIMIT 1) AS next`
   return row ?? { busy: false, next: null }
 })
 
@@ -32,11 +34,11 @@ export const markReady = Effect.fn("ClockedRows.markReady")(function* (
   clock: string,
   until: Timestamp.Timestamp | null,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const waiting = sql`
     SELECT o.id, now() AS available_at, true AS ready FROM outbox o
     WHERE o.clock = ${clock} AND o.available_at = ${FAR_FUTURE}::timestamptz
       AND (${until}::timestamptz IS NULL OR o.clock_due <= ${until}::timestamptz)
     ORDER BY o.clock_due, o.id LIMIT ${DueRows.MAX_MARKED}::int FOR UPDATE`
-  yield* Effect.orDie(DueRows.armWaiting(sql, waiting))
+  yield* DueRows.armWaiting(sql, waiting)
 })

@@ -1,6 +1,7 @@
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /**
  * Interval of refreshes, as RFC 8461 §3.3 suggests. A policy with a lifetime below two days is refreshed after half of
@@ -36,26 +37,26 @@ interface StoredPolicy {
 }
 
 /** Stored policies for the MTA-STS client. Finding a policy records its use. */
-export const policyStore = Effect.map(PgClient.PgClient, (sql) => ({
+export const policyStore = Effect.map(Sql, (sql) => ({
   find: Effect.fn("MtaStsPolicies.find")(function* (domain: string) {
-    const rows = yield* Effect.orDie(sql<StoredPolicy>`
+    const rows = yield* sql<StoredPolicy>`
       WITH used AS (
         UPDATE mta_sts_policies SET used_at = now()
         WHERE domain = ${domain} AND used_at < now() - ${interval(sql, USED_EVERY)}
       )
       SELECT id, policy, (extract(epoch FROM expires_at) * 1000)::float8 AS expires_at
-      FROM mta_sts_policies WHERE domain = ${domain}`)
+      FROM mta_sts_policies WHERE domain = ${domain}`
     return rows[0]
   }),
   put: Effect.fn("MtaStsPolicies.put")(function* (domain: string, { expires_at, id, policy }: StoredPolicy) {
     const life = Duration.times(Duration.millis(policy.max_age_ms), 0.5)
     const next = Duration.min(REFRESH_EVERY, Duration.max(MIN_REFRESH, life))
-    yield* Effect.orDie(sql`
+    yield* sql`
       INSERT INTO mta_sts_policies (domain, id, policy, expires_at, refresh_at)
       VALUES (${domain}, ${id}, ${PgTypes.jsonb(policy)}, to_timestamp(${expires_at / 1000}::float8),
         now() + ${interval(sql, next)})
       ON CONFLICT (domain) DO UPDATE SET id = excluded.id, policy = excluded.policy, fetched_at = excluded.fetched_at,
-        expires_at = excluded.expires_at, refresh_at = excluded.refresh_at`)
+        expires_at = excluded.expires_at, refresh_at = excluded.refresh_at`
   }),
 }))
 
@@ -70,26 +71,26 @@ export interface Due {
  * `RETRY_AFTER`.
  */
 export const due = Effect.fn("MtaStsPolicies.due")(function* () {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Due>`
+  const sql = yield* Sql
+  return yield* sql<Due>`
     UPDATE mta_sts_policies SET refresh_at = now() + ${interval(sql, RETRY_AFTER)}
     WHERE domain = ANY(ARRAY(
       SELECT domain FROM mta_sts_policies
       WHERE refresh_at <= now() AND expires_at > now() AND used_at > now() - ${interval(sql, RECENTLY_USED)}
       ORDER BY refresh_at LIMIT ${MAX_DUE}::int FOR UPDATE SKIP LOCKED))
-    RETURNING domain, policy ->> 'mode' AS mode, ${Iso.iso(sql, "expires_at")} AS expires_at`)
+    RETURNING domain, policy ->> 'mode' AS mode, ${Iso.iso(sql, "expires_at")} AS expires_at`
 })
 
 /** Removes expired policies and those beyond the maximum, and returns how many. Runs periodically. */
 export const sweep = Effect.fn("MtaStsPolicies.sweep")(function* (maximum = MAX_POLICIES) {
-  const sql = yield* PgClient.PgClient
-  const removed = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const removed = yield* sql`
     DELETE FROM mta_sts_policies
     WHERE expires_at < now() - ${interval(sql, KEPT_AFTER_END)} OR domain = ANY(ARRAY(
       SELECT domain FROM mta_sts_policies ORDER BY used_at DESC, domain OFFSET ${maximum}::int))
-    RETURNING domain`)
+    RETURNING domain`
   return removed.length
 })
 
-const interval = (sql: PgClient.PgClient, duration: Duration.Duration) =>
+const interval = (sql: Sql, duration: Duration.Duration) =>
   sql`make_interval(secs => ${Duration.toSeconds(duration)}::float8)`

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Duration } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Leased, OutboxRow } from "./OutboxRow.ts"
+import { type Sql, type Client } from "../postgres/Sql.ts"
 
 // The five verbs of the outbox: arm, claim, renew, settle and release. No other statement writes its rows, except the copy of an
 // account's rows to another cell. A verb names existing rows by a query of their ids, which locks them in the order of the ids, as
@@ -12,13 +12,13 @@ import type { Leased, OutboxRow } from "./OutboxRow.ts"
 /** Duration of a lease. A row whose lease is not renewed in time is taken by another process. */
 export const LEASE = Duration.seconds(60)
 
-const leaseEnd = (sql: PgClient.PgClient) => sql`now() + make_interval(secs => ${Duration.toSeconds(LEASE)}::float8)`
+const leaseEnd = <E>(sql: Client<E>) => sql`now() + make_interval(secs => ${Duration.toSeconds(LEASE)}::float8)`
 
 /** Rows with their times, or a query of the `id`, `available_at` and `ready` of rows that wait already. */
 export type Arming = { readonly rows: ReadonlyArray<OutboxRow>; readonly now: string } | { readonly waiting: Fragment }
 
 /** Inserts rows, or gives existing ones a new time. Leases stay, and so do pauses that a receiving site asked for. */
-export const arm = (sql: PgClient.PgClient, arming: Arming) => {
+export const arm = <E>(sql: Client<E>, arming: Arming) => {
   if ("waiting" in arming)
     return sql<Pick<OutboxRow, "kind">>`
   WITH moved AS MATERIALIZED (${arming.waiting})
@@ -41,7 +41,7 @@ export const arm = (sql: PgClient.PgClient, arming: Arming) => {
 }
 
 /** The columns of test clocks. Without such rows the statement has none, so that rows on real time cost what they did. */
-const clockPart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) =>
+const clockPart = (sql: Client<unknown>, armed: ReadonlyArray<OutboxRow>) =>
   armed.some(({ clock }) => typeof clock === "string")
     ? {
         columns: sql`, clock, clock_due`,
@@ -56,7 +56,7 @@ const clockPart = (sql: PgClient.PgClient, armed: ReadonlyArray<OutboxRow>) =>
  * over: they stay under the name of the process that held them, so that the next successor finds them if this one dies.
  */
 export const claim = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { owner, token }: { readonly owner?: string; readonly token: string },
   ids: Fragment,
 ) => sql<Leased>`
@@ -68,24 +68,24 @@ export const claim = (
   SELECT ${columns(sql)} FROM claimed`
 
 /** The columns of a leased row. */
-export const columns = (sql: PgClient.PgClient) =>
+export const columns = (sql: Sql) =>
   sql`id, account_id, kind, stream_id, attempt, payload, clock, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
 
 /** Renews leases. With a pause, the commit that ends the lease arms the row for no earlier time. */
-export const renew = (sql: PgClient.PgClient, ids: Fragment, pausedUntil?: string) => sql<Pick<OutboxRow, "id">>`
+export const renew = <E>(sql: Client<E>, ids: Fragment, pausedUntil?: string) => sql<Pick<OutboxRow, "id">>`
   UPDATE outbox SET lease_until = ${leaseEnd(sql)}
     ${pausedUntil === undefined ? sql.literal("") : sql`, held_until = ${pausedUntil}::timestamptz`}
   WHERE id = ANY(ARRAY(${ids})) RETURNING id`
 
 /** Deletes rows of which nothing is left to do. */
-export const settle = (sql: PgClient.PgClient, ids: Fragment) => sql`
+export const settle = <E>(sql: Client<E>, ids: Fragment) => sql`
   DELETE FROM outbox WHERE id = ANY(ARRAY(${ids}))`
 
 /** Columns that a release may change. */
 export type Released = "ready" | "available_at" | "held_until" | "clock_due" | "attempt" | "payload"
 
 /** Ends leases of rows that stay. They keep their time, or get the named columns from the query. */
-export const release = (sql: PgClient.PgClient, rows: Fragment, changed: ReadonlyArray<Released> = []) => sql`
+export const release = <E>(sql: Client<E>, rows: Fragment, changed: ReadonlyArray<Released> = []) => sql`
   WITH released AS MATERIALIZED (${rows})
   UPDATE outbox o SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
     ${sql.literal(changed.map((column) => `, ${column} = released.${column}`).join(""))}

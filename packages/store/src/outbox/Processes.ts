@@ -1,10 +1,13 @@
-import { PgClient, PgConnection } from "@effect/sql-pg"
+import { PgConnection } from "@effect/sql-pg"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import type * as Leases from "./Leases.ts"
 import * as Registrations from "./Registrations.ts"
+import { Sql } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of heartbeats, and of the search for dead processes. */
 export const BEAT_EVERY = Duration.seconds(2)
@@ -30,7 +33,7 @@ export interface Options<R> {
    * Releases the leases of a dead process, unless it has registered again. Only one process calls this for each dead
    * process.
    */
-  readonly reclaim: (dead: Leases.Registration) => Effect.Effect<void, never, R>
+  readonly reclaim: (dead: Leases.Registration) => Effect.Effect<void, StoreUnavailable, R>
 }
 
 /** The process could not register at start, because the database is unreachable or does not respond. */
@@ -67,7 +70,7 @@ export class Processes extends Context.Service<
      */
     readonly trustedSince: () => number | undefined
     /** Records the ids under which graphile-worker locks jobs of this process. */
-    readonly recordWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void>
+    readonly recordWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void, StoreUnavailable>
   }
 >()("@waybill/store/outbox/Processes") {
   static readonly layer = <R>(options: Options<R>) => Layer.effect(Processes, make(options))
@@ -76,7 +79,7 @@ export class Processes extends Context.Service<
 const make = <R>(options: Options<R>) =>
   Effect.gen(function* () {
     const id = `prc_${Buffer.from(SecureRandom.randomBytesUnsafe(ID_BYTES)).toString("hex")}`
-    const shared = yield* PgClient.PgClient
+    const shared = yield* Sql
     const context = yield* Effect.context<R>()
     const clock = yield* Clock.Clock
     let workerIds: ReadonlyArray<string> = []
@@ -105,7 +108,9 @@ const make = <R>(options: Options<R>) =>
       })
       const pinned = yield* connection.pin
       const run: Registrations.Run = (statement) =>
-        Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>)
+        SqlErrors.orUnavailable(
+          Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>),
+        )
       const ended = yield* pinned.listen(CHANNEL).pipe(withTimeLimit)
       const begun = yield* MonotonicClock.millis
       const number = yield* Registrations.register(run, shared, id, workerIds).pipe(withTimeLimit)
@@ -177,7 +182,7 @@ const make = <R>(options: Options<R>) =>
       recordWorkers: (ids) =>
         Effect.suspend(() => {
           workerIds = [...workerIds, ...ids]
-          return Effect.orDie(shared`UPDATE processes SET worker_ids = ${workerIds}::text[] WHERE id = ${id}`)
+          return shared`UPDATE processes SET worker_ids = ${workerIds}::text[] WHERE id = ${id}`
         }),
     })
   })

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
-import type { SqlError, Statement } from "effect/sql"
 import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import type * as Leases from "./Leases.ts"
+import type { Sql, Statement } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /**
  * Silence after which a process whose lock is free counts as dead. The free lock alone is not enough: a session may end
@@ -24,16 +24,11 @@ const DEAD_MS = Duration.toMillis(DEAD_AFTER)
 
 /** Runs a statement on the process's own session, which holds its locks. */
 export type Run = <A extends object>(
-  statement: Statement.Statement<A>,
-) => Effect.Effect<ReadonlyArray<A>, SqlError.SqlError>
+  statement: Statement<A, unknown>,
+) => Effect.Effect<ReadonlyArray<A>, StoreUnavailable>
 
 /** Takes the lock before it inserts the row, because a row without its lock means a dead process. */
-export const register = Effect.fnUntraced(function* (
-  run: Run,
-  sql: PgClient.PgClient,
-  id: string,
-  workerIds: ReadonlyArray<string>,
-) {
+export const register = Effect.fnUntraced(function* (run: Run, sql: Sql, id: string, workerIds: ReadonlyArray<string>) {
   const number =
     (yield* run(sql<{ readonly number: number }>`SELECT nextval('process_number')::int AS number`))[0]?.number ?? 0
   yield* run(sql`SELECT 1 AS locked FROM (SELECT pg_advisory_lock(${LOCK_CLASS}::int, ${number}::int)) AS done`)
@@ -47,7 +42,7 @@ export const register = Effect.fnUntraced(function* (
  * Inserts the row again if another process declared this one dead and removed it. Always writes the number whose lock
  * is held, because a registration that timed out may have been written late.
  */
-export const heartbeat = (sql: PgClient.PgClient, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
+export const heartbeat = (sql: Sql, id: string, number: number, workerIds: ReadonlyArray<string>) => sql`
   INSERT INTO processes (id, number, worker_ids) VALUES (${id}, ${number}::int, ${workerIds}::text[])
   ON CONFLICT (id) DO UPDATE SET number = excluded.number, beat_at = now()`
 
@@ -62,7 +57,7 @@ export interface OtherProcess extends Leases.Registration {
  * is taking over.
  */
 export const findDead = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { held, id, watched_ms }: { readonly id: string; readonly held: Iterable<number>; readonly watched_ms: number },
 ) => sql<OtherProcess>`
   SELECT id, number, silent_ms,
@@ -72,23 +67,23 @@ export const findDead = (
     FROM processes WHERE id <> ${id} OFFSET 0) AS others`
 
 /** Unlocks the jobs of the workers of a dead process, which need not wait until its work in all cells is taken over. */
-export const unlockJobs = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`
+export const unlockJobs = (sql: Sql, dead: Leases.Registration) => sql`
   SELECT count(*) FROM processes p CROSS JOIN LATERAL graphile_worker.force_unlock_workers(p.worker_ids) AS unlocked
   WHERE p.id = ${dead.id} AND p.number = ${dead.number}::int`
 
 /** Deletes the registration unless the process has registered again, and unlocks the jobs of its workers. */
-export const remove = (sql: PgClient.PgClient, dead: Leases.Registration) => sql`
+export const remove = (sql: Sql, dead: Leases.Registration) => sql`
   WITH removed AS (DELETE FROM processes WHERE id = ${dead.id} AND number = ${dead.number}::int RETURNING worker_ids)
   SELECT count(*) FROM removed CROSS JOIN LATERAL graphile_worker.force_unlock_workers(removed.worker_ids) AS unlocked`
 
-export const unlock = (sql: PgClient.PgClient, dead: Leases.Registration) =>
+export const unlock = (sql: Sql, dead: Leases.Registration) =>
   sql`SELECT pg_advisory_unlock(${LOCK_CLASS}::int, ${dead.number}::int) AS unlocked`
 
 /**
  * Terminates sessions of processes silent for `SILENT_AFTER`. Their locks are then free, so the processes count as
  * dead.
  */
-export const terminateSilent = (sql: PgClient.PgClient, id: string) => sql`
+export const terminateSilent = (sql: Sql, id: string) => sql`
   SELECT pg_terminate_backend(l.pid) AS ended FROM processes p
   JOIN pg_locks l ON l.locktype = 'advisory' AND l.objsubid = 2 AND l.granted AND l.objid = p.number
     AND l.classid = ${LOCK_CLASS}::int AND l.database = (SELECT oid FROM pg_database WHERE datname = current_database())
@@ -98,7 +93,7 @@ export const terminateSilent = (sql: PgClient.PgClient, id: string) => sql`
  * Deletes this process's row unless it still holds leases in a cell, or a cell does not answer; then the row makes another
  * process reclaim them.
  */
-export const deregister = Effect.fnUntraced(function* (sql: PgClient.PgClient, id: string) {
+export const deregister = Effect.fnUntraced(function* (sql: Sql, id: string) {
   const { names } = yield* Cells
   const held = yield* Effect.forEach(
     yield* names,

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import type { OutboxRow } from "./OutboxRow.ts"
+import { type Client } from "../postgres/Sql.ts"
 
 type Kind = OutboxRow["kind"]
 
@@ -16,7 +16,7 @@ const TASKS = {
 } as const satisfies Record<Kind, string>
 
 /** Wakes workers for rows of the fiber's cell. */
-export const wake = (sql: PgClient.PgClient, kinds: ReadonlyArray<Kind>) =>
+export const wake = <E>(sql: Client<E>, kinds: ReadonlyArray<Kind>) =>
   Effect.flatMap(CurrentCell, (cell) => sql`${jobs(sql, kinds, cell)}`)
 
 /** Returns the kinds of which a row is due now. */
@@ -28,7 +28,7 @@ export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray
  * Adds one job per kind, however many rows there are, because Postgres serializes commits that notify. Jobs for the first
  * cell do not name it. They have no key: a commit that finds the job of another one by its key waits for the end of that commit.
  */
-export const jobs = (sql: PgClient.PgClient, kinds: ReadonlyArray<Kind>, cell: CellName): Fragment => {
+export const jobs = <E>(sql: Client<E>, kinds: ReadonlyArray<Kind>, cell: CellName): Fragment => {
   const payload = cell === FIRST ? {} : { cell }
   const specs = kinds.map((kind) => ({ identifier: TASKS[kind], payload }))
   return sql`

@@ -1,44 +1,44 @@
-import type { SqlClient } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import * as Layout from "./Layout.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /** Fragments that read fields of a row of events in SQL, whether it is packed or JSON. `row` is the name of the table. */
 
 const column = (row: string, name: string): string => (row === "" ? name : `${row}.${name}`)
 
 /** Columns that `PackedEvent.open` needs. */
-export const columns = (sql: SqlClient.SqlClient, row = ""): Fragment =>
+export const columns = (sql: Client<unknown>, row = ""): Fragment =>
   sql.literal(["data", "meta", "packed"].map((name) => column(row, name)).join(", "))
 
 /** Bytes of what a row says of its event. A packed event is not read for that. */
-export const bytes = (sql: SqlClient.SqlClient, row: string): Fragment =>
+export const bytes = (sql: Client<unknown>, row: string): Fragment =>
   sql.literal(`octet_length(coalesce(${column(row, "packed")}, ${column(row, "data")}::text))`)
 
-const call = (sql: SqlClient.SqlClient, name: string, row: string, token: number, field: string): Fragment =>
+const call = (sql: Client<unknown>, name: string, row: string, token: number, field: string): Fragment =>
   sql.literal(`${name}(${column(row, "packed")}, ${token}, ${column(row, "data")}, '${field}')`)
 
 /** A field as text; null if it has its usual value. */
-export const field = (sql: SqlClient.SqlClient, row: string, type: string, name: string): Fragment =>
+export const field = (sql: Client<unknown>, row: string, type: string, name: string): Fragment =>
   call(sql, "event_field", row, Layout.tokenOf(type, name), name)
 
 /** A part of `meta` as text; null if it has its usual value. */
-export const metaField = (sql: SqlClient.SqlClient, row: string, name: (typeof Layout.HEAD)[number]): Fragment =>
+export const metaField = (sql: Client<unknown>, row: string, name: (typeof Layout.HEAD)[number]): Fragment =>
   sql.literal(`event_field(${column(row, "packed")}, ${Layout.headTokenOf(name)}, ${column(row, "meta")}, '${name}')`)
 
 /** The items of a list, a set of JSON values. */
-export const items = (sql: SqlClient.SqlClient, row: string, type: string, name: string): Fragment =>
+export const items = (sql: Client<unknown>, row: string, type: string, name: string): Fragment =>
   call(sql, "event_items", row, Layout.tokenOf(type, name), name)
 
 /** The hashes of the body and of the attachments of a queued message, a set of texts. */
-export const contentHashes = (sql: SqlClient.SqlClient, row: string): Fragment =>
+export const contentHashes = (sql: Client<unknown>, row: string): Fragment =>
   sql.literal(
     `content_hashes(${column(row, "packed")}, ${Layout.tokenOf("EmailQueued", "content")}, ${column(row, "data")})`,
   )
 
 /** When an event happened. Every event of a message has its time in the same place. */
-export const occurredAt = (sql: SqlClient.SqlClient, row: string): Fragment =>
+export const occurredAt = (sql: Client<unknown>, row: string): Fragment =>
   sql`coalesce(${field(sql, row, "EmailQueued", "created_at")}, ${sql.literal(column(row, "data"))} ->> 'at')`
 
 /** The text to search for an address. */
-export const searched = (sql: SqlClient.SqlClient, row = ""): Fragment =>
+export const searched = (sql: Client<unknown>, row = ""): Fragment =>
   sql.literal(`coalesce(${column(row, "packed")}, ${column(row, "data")}::text)`)

@@ -1,7 +1,9 @@
-import type { PgClient, PgConnection } from "@effect/sql-pg"
+import type { PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
+import type { Client, Sql } from "./Sql.ts"
+import * as SqlErrors from "./SqlErrors.ts"
 
 /**
  * The first position of a new epoch is at least this number for each second since `POSITIONS_SINCE`. No installation writes
@@ -82,7 +84,7 @@ interface Gap {
   readonly after_position: bigint
 }
 
-export const gaps = (sql: PgClient.PgClient): Effect.Effect<ReadonlyArray<Gap>, SqlError.SqlError> => sql<Gap>`
+export const gaps = <E>(sql: Client<E>): Effect.Effect<ReadonlyArray<Gap>, E> => sql<Gap>`
   SELECT last_position, after_position FROM log_epochs WHERE after_position > last_position`
 
 const max = (one: bigint, other: bigint): bigint => (one > other ? one : other)
@@ -96,16 +98,17 @@ export const distance = (gaps: ReadonlyArray<Gap>, after: bigint, upTo: bigint):
   )
 
 /** Identifies the epoch, which differs between servers whose logs have diverged; null before the first commit. */
-export const latest = (sql: PgClient.PgClient): Fragment => sql`(SELECT max(after_position) FROM log_epochs)::text`
+export const latest = (sql: Client<unknown>): Fragment => sql`(SELECT max(after_position) FROM log_epochs)::text`
 
 /**
  * Returns whether a position is past every position of this server. False until the server's epoch has begun: before that,
  * the position may be one that was lost with the former server, and all new positions will be past it.
  */
-export const isAhead = (sql: PgClient.PgClient, position: bigint) =>
+export const isAhead = ({ driver: sql }: Sql, position: bigint) =>
   sql<{ readonly is_ahead: boolean }>`
     SELECT ${position}::bigint > last_value AND ${sql.literal(RECORDED_SERVER)} = ${sql.literal(CURRENT_SERVER)} AS is_ahead
     FROM event_position`.pipe(
     Effect.map(([row]) => row?.is_ahead === true),
     Effect.catchIf(isServerHidden, () => Effect.succeed(false)),
+    SqlErrors.orUnavailable,
   )

@@ -1,5 +1,6 @@
 import { Context, Duration, type Effect, Redacted } from "effect"
 import { connect, type NetConnectOpts, type Socket } from "node:net"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 /** Idle time after which TCP keepalive probes a connection to the database. Ten unanswered probes, a second apart, end it. */
 export const KEEPALIVE_AFTER = Duration.seconds(30)
@@ -15,9 +16,10 @@ export interface OpenSockets {
 }
 
 /** The sockets of the connection pool of the fiber's cell, and of the connections that are made with its configuration. */
-export class Sockets extends Context.Service<Sockets, { readonly here: Effect.Effect<OpenSockets> }>()(
-  "@waybill/store/postgres/Sockets",
-) {}
+export class Sockets extends Context.Service<
+  Sockets,
+  { readonly here: Effect.Effect<OpenSockets, StoreUnavailable> }
+>()("@waybill/store/postgres/Sockets") {}
 
 export const make = (url: Redacted.Redacted): OpenSockets => {
   const open = new Set<Socket>()

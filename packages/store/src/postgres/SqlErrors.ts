@@ -1,6 +1,6 @@
-import { type Cause, Effect } from "effect"
+import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
-import { NotConfirmed, Unavailable } from "./Unavailable.ts"
+import { StoreUnavailable, type Unavailability } from "./StoreUnavailable.ts"
 import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from "./StorageError.ts"
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
@@ -73,13 +73,66 @@ const isNodeLost = (state: string, { reason }: SqlError.SqlError): boolean =>
 const constraintOf = ({ cause, constraint }: SqlError.UniqueViolation): string =>
   constraint === NO_NAME && cause instanceof Error ? cause.message : constraint
 
-/** Returns whether a cause is a lost or refused connection or an unavailable database: the data itself is not to blame. */
-export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>
-  cause.reasons.some((reason) => {
-    const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-    if (error instanceof SqlError.SqlError) return classify(error)._tag === "OutcomeUnknown"
-    return error instanceof OutcomeUnknown || error instanceof Unavailable || error instanceof NotConfirmed
-  })
+/** SQLSTATEs with which a server refuses every write. */
+const WRITES_REFUSED: { readonly [state: string]: string } = {
+  "53100": "the disk of the database is full (ENOSPC)",
+  "58030": "the database cannot read or write its files",
+  "25006": "the database is read-only",
+}
+
+/** Returns why the server refuses writes, if an error says so: one line, without host names and secrets. */
+export const writesRefused = (error: SqlError.SqlError): string | undefined =>
+  isConnectionLost(error) ? undefined : WRITES_REFUSED[sqlState(error)]
+
+/** Whether the connection was lost or refused. */
+export const isConnectionLost = (error: SqlError.SqlError): boolean => classify(error)._tag === "OutcomeUnknown"
+
+/** Returns why the store cannot be used by an error; undefined for an error that is a bug. */
+const whyOf = (error: SqlError.SqlError): Unavailability | undefined => {
+  if (isConnectionLost(error)) return "lost"
+  if (writesRefused(error) !== undefined) return "refuses-writes"
+  switch (error.reason._tag) {
+    case "StatementTimeoutError":
+    case "LockTimeoutError":
+      return "timed-out"
+    case "DeadlockError":
+    case "SerializationError":
+      return "conflict"
+    default:
+      return undefined
+  }
+}
+
+/** The outcome of work that ended with an error: unavailable, or a defect if the error is a bug. */
+export const outcomeOf = (error: unknown): Exit.Exit<never, StoreUnavailable> => {
+  if (error instanceof StoreUnavailable) return Exit.fail(error)
+  if (error instanceof SqlError.SqlError) {
+    const why = whyOf(error)
+    return why === undefined ? Exit.die(error) : Exit.fail(new StoreUnavailable({ why, cause: error }))
+  }
+  if (!isStorageError(error)) return Exit.die(error)
+  const outcome = outcomeOf(error.cause)
+  return error instanceof OutcomeUnknown && Exit.hasDies(outcome)
+    ? Exit.fail(new StoreUnavailable({ why: "lost", cause: error }))
+    : outcome
+}
+
+/** Ends with the outcome of an error that nothing handles. */
+export const unavailable = (error: StorageError): Effect.Effect<never, StoreUnavailable> => outcomeOf(error)
+
+const isStorageError = (error: unknown): error is StorageError =>
+  error instanceof TryAgain ||
+  error instanceof RowRejected ||
+  error instanceof OutcomeUnknown ||
+  error instanceof Failed
+
+/** Translates the errors of statements: the one place where a database error becomes `StoreUnavailable` or a defect. */
+export const orUnavailable = <A, E, R>(
+  effect: Effect.Effect<A, E | SqlError.SqlError, R>,
+): Effect.Effect<A, Exclude<E, SqlError.SqlError> | StoreUnavailable, R> =>
+  Effect.catch(effect, (error): Effect.Effect<never, Exclude<E, SqlError.SqlError> | StoreUnavailable> =>
+    error instanceof SqlError.SqlError ? outcomeOf(error) : Effect.fail(error as Exclude<E, SqlError.SqlError>),
+  )
 
 /** Returns the SQLSTATE of an error; empty for one that does not come from the server. */
 export const sqlState = (error: SqlError.SqlError): string => {
@@ -87,24 +140,13 @@ export const sqlState = (error: SqlError.SqlError): string => {
   return typeof cause === "object" && cause !== null && "code" in cause ? String(cause.code) : ""
 }
 
-/**
- * Turns database errors into storage errors. A connection lost inside a transaction arrives as a defect, because the
- * rollback that follows cannot be sent.
- */
+/** Classifies the errors of work in a transaction of the log. */
 export const asStorageErrors = <A>(
-  effect: Effect.Effect<A, SqlError.SqlError | StorageError>,
-): Effect.Effect<A, StorageError> =>
-  Effect.catchCause(effect, (cause) => {
-    for (const reason of cause.reasons) {
-      const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-      if (isStorageError(error)) return Effect.fail(error)
-      if (error instanceof SqlError.SqlError) return Effect.fail(classify(error))
-    }
-    return Effect.failCause(cause as Cause.Cause<never>)
-  })
+  effect: Effect.Effect<A, SqlError.SqlError | StorageError | StoreUnavailable>,
+): Effect.Effect<A, StorageError> => Effect.mapError(effect, storageErrorOf)
 
-const isStorageError = (error: unknown): error is StorageError =>
-  error instanceof TryAgain ||
-  error instanceof RowRejected ||
-  error instanceof OutcomeUnknown ||
-  error instanceof Failed
+const storageErrorOf = (error: SqlError.SqlError | StorageError | StoreUnavailable): StorageError => {
+  if (error instanceof SqlError.SqlError) return classify(error)
+  if (!(error instanceof StoreUnavailable)) return error
+  return error.cause instanceof SqlError.SqlError ? classify(error.cause) : new OutcomeUnknown({ cause: error })
+}

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ProviderMessages from "./ProviderMessages.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Events about no known message that are kept of one hook. */
 export const MAX_UNMATCHED = 1_000
@@ -25,11 +25,11 @@ export interface Unmatched {
 
 /** Notes that an event is recorded. Returns false if it was noted before. */
 export const note = Effect.fn("ProviderEvents.note")(function* (hook_id: string, id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const rows = yield* sql`
     INSERT INTO provider_events (hook_id, id) VALUES (${hook_id}, ${id})
     ON CONFLICT (hook_id, id) DO UPDATE SET event = NULL, ref = NULL WHERE provider_events.event IS NOT NULL
-    RETURNING id`)
+    RETURNING id`
   return rows.length > 0
 })
 
@@ -41,11 +41,11 @@ export const noteToken = Effect.fn("ProviderEvents.noteToken")(function* (
   hook_id: string,
   { digest, token }: { readonly token: string; readonly digest: string },
 ) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const rows = yield* sql`
     INSERT INTO provider_events (hook_id, id, ref) VALUES (${hook_id}, ${TOKEN + token}, ${digest})
     ON CONFLICT (hook_id, id) DO UPDATE SET ref = excluded.ref WHERE provider_events.ref = excluded.ref
-    RETURNING id`)
+    RETURNING id`
   return rows.length > 0
 })
 
@@ -60,22 +60,22 @@ export interface ToKeep {
  * room is left.
  */
 export const keep = Effect.fn("ProviderEvents.keep")(function* (hook_id: string, events: ReadonlyArray<ToKeep>) {
-  const sql = yield* PgClient.PgClient
-  const [before] = yield* Effect.orDie(sql<{ readonly n: number }>`
+  const sql = yield* Sql
+  const [before] = yield* sql<{ readonly n: number }>`
     SELECT count(*)::int AS n FROM (
-      SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept`)
+      SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept`
   const room = MAX_UNMATCHED - (before?.n ?? 0)
   if (room <= 0) return { kept: 0, hasRoom: false }
   const byId = new Map(events.toReversed().map((event) => [event.id, event]))
   const distinct = [...byId.values()].toReversed()
-  const rows = yield* Effect.orDie(sql`
+  const rows = yield* sql`
     INSERT INTO provider_events (hook_id, id, ref, event)
     SELECT ${hook_id}, id, ref, event
     FROM unnest(${Arrays.texts(distinct.map(({ id }) => id))}, ${Arrays.texts(distinct.map(({ ref }) => ref ?? null))},
       ${Arrays.texts(distinct.map(({ event }) => event))}) WITH ORDINALITY AS given(id, ref, event, nth)
     WHERE NOT EXISTS (SELECT 1 FROM provider_events AS known WHERE known.hook_id = ${hook_id} AND known.id = given.id)
     ORDER BY nth LIMIT ${room}::int
-    ON CONFLICT (hook_id, id) DO NOTHING RETURNING id`)
+    ON CONFLICT (hook_id, id) DO NOTHING RETURNING id`
   return { kept: rows.length, hasRoom: rows.length < room }
 })
 
@@ -89,44 +89,44 @@ export interface Kept {
  * they stay kept; one that cannot be recorded is returned again after as long a time as it has been kept.
  */
 export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
-  const sql = yield* PgClient.PgClient
-  const kept = yield* Effect.orDie(sql<{ readonly ref: string }>`
+  const sql = yield* Sql
+  const kept = yield* sql<{ readonly ref: string }>`
     SELECT ref FROM provider_events
-    WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL AND retry_at <= now()`)
+    WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL AND retry_at <= now()`
   if (kept.length === 0) return []
   const known = yield* Cells.rowsOfReachable(ProviderMessages.known(kept.map(({ ref }) => ref)))
   if (known.length === 0) return []
-  return yield* Effect.orDie(sql<Kept>`
+  return yield* sql<Kept>`
     UPDATE provider_events SET retry_at = now() + greatest(make_interval(secs => ${RETRY_AFTER_S}::int), now() - received_at)
     WHERE hook_id = ${hook_id} AND id = ANY(ARRAY(
       SELECT id FROM provider_events
       WHERE hook_id = ${hook_id} AND event IS NOT NULL AND retry_at <= now() AND ref = ANY(${known}::text[])
       ORDER BY received_at LIMIT ${RETRIED}::int))
-    RETURNING id, event`)
+    RETURNING id, event`
 })
 
 /** Removes events that were kept and are recorded by now. */
 export const settle = Effect.fn("ProviderEvents.settle")(function* (hook_id: string, ids: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    DELETE FROM provider_events WHERE hook_id = ${hook_id} AND id = ANY(${ids}::text[]) AND event IS NOT NULL`)
+  const sql = yield* Sql
+  yield* sql`
+    DELETE FROM provider_events WHERE hook_id = ${hook_id} AND id = ANY(${ids}::text[]) AND event IS NOT NULL`
 })
 
 /** The newest events about no known message. */
 export const unmatched = Effect.fn("ProviderEvents.unmatched")(function* (hook_id: string, limit: number) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Unmatched>`
+  const sql = yield* Sql
+  return yield* sql<Unmatched>`
     SELECT id, received_at::text, event FROM provider_events
-    WHERE hook_id = ${hook_id} AND event IS NOT NULL ORDER BY received_at DESC LIMIT ${limit}::int`)
+    WHERE hook_id = ${hook_id} AND event IS NOT NULL ORDER BY received_at DESC LIMIT ${limit}::int`
 })
 
 /** Removes old events and returns how many. Runs periodically. */
 export const expire = Effect.fn("ProviderEvents.expire")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const rows = yield* sql`
     DELETE FROM provider_events
     WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int)
       OR (received_at < now() - make_interval(hours => ${TOKEN_HOURS}::int) AND starts_with(id, ${TOKEN}))
-    RETURNING id`)
+    RETURNING id`
   return rows.length
 })

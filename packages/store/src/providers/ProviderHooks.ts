@@ -1,6 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
 import * as Iso from "../postgres/Iso.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of hooks of an instance. */
 export const MAX_HOOKS = 100
@@ -36,44 +36,44 @@ export const add = Effect.fn("ProviderHooks.add")(function* (hook: {
   readonly name: string
   readonly token_hash: string
 }) {
-  const sql = yield* PgClient.PgClient
-  const hooks = yield* Effect.orDie(sql`SELECT id FROM provider_hooks LIMIT ${MAX_HOOKS}::int`)
+  const sql = yield* Sql
+  const hooks = yield* sql`SELECT id FROM provider_hooks LIMIT ${MAX_HOOKS}::int`
   if (hooks.length >= MAX_HOOKS) return false
-  yield* Effect.orDie(sql`
+  yield* sql`
     INSERT INTO provider_hooks (id, provider, name, token_hash)
-    VALUES (${hook.id}, ${hook.provider}, ${hook.name}, ${hook.token_hash})`)
+    VALUES (${hook.id}, ${hook.provider}, ${hook.name}, ${hook.token_hash})`
   return true
 })
 
 /** All hooks, oldest first. */
 export const list = Effect.fn("ProviderHooks.list")(function* () {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Hook>`
+  const sql = yield* Sql
+  return yield* sql<Hook>`
     SELECT id, provider, name, ${Iso.iso(sql, "created_at")} AS created_at, recorded::float8, unchanged::float8,
       unmatched::float8, malformed::float8, refused::float8, ${Iso.iso(sql, "last_call_at")} AS last_call_at,
       ${Iso.iso(sql, "last_event_at")} AS last_event_at, lag_ms::float8, last_refusal
-    FROM provider_hooks ORDER BY provider_hooks.created_at, id`)
+    FROM provider_hooks ORDER BY provider_hooks.created_at, id`
 })
 
 /** The hook at an address. */
 export const find = Effect.fn("ProviderHooks.find")(function* (provider: string, token_hash: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly id: string }>`
-    SELECT id FROM provider_hooks WHERE provider = ${provider} AND token_hash = ${token_hash}`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly id: string }>`
+    SELECT id FROM provider_hooks WHERE provider = ${provider} AND token_hash = ${token_hash}`
   return Option.map(Option.fromUndefinedOr(rows[0]), ({ id }) => id)
 })
 
 /** Removes a hook. Returns whether there was one. */
 export const remove = Effect.fn("ProviderHooks.remove")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`DELETE FROM provider_hooks WHERE id = ${id} RETURNING id`)
+  const sql = yield* Sql
+  const rows = yield* sql`DELETE FROM provider_hooks WHERE id = ${id} RETURNING id`
   return rows.length > 0
 })
 
 /** Counts the events of a call, and keeps the time of the newest one with its lag. */
 export const count = Effect.fn("ProviderHooks.count")(function* (id: string, counts: Counts, newest_ms: number | null) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     UPDATE provider_hooks SET last_call_at = now(), recorded = recorded + ${counts.recorded}::int,
       unchanged = unchanged + ${counts.unchanged}::int, unmatched = unmatched + ${counts.unmatched}::int,
       malformed = malformed + ${counts.malformed}::int
@@ -83,12 +83,12 @@ export const count = Effect.fn("ProviderHooks.count")(function* (id: string, cou
           : sql`, last_event_at = greatest(last_event_at, to_timestamp(${newest_ms}::float8 / 1000)),
               lag_ms = greatest(0, extract(epoch FROM now()) * 1000 - ${newest_ms}::float8)::bigint`
       }
-    WHERE id = ${id}`)
+    WHERE id = ${id}`
 })
 
 /** Counts a call that was refused. */
 export const countRefused = Effect.fn("ProviderHooks.countRefused")(function* (id: string, reason: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    UPDATE provider_hooks SET last_call_at = now(), refused = refused + 1, last_refusal = ${reason} WHERE id = ${id}`)
+  const sql = yield* Sql
+  yield* sql`
+    UPDATE provider_hooks SET last_call_at = now(), refused = refused + 1, last_refusal = ${reason} WHERE id = ${id}`
 })

@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
 import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as AccountWrites from "../locks/AccountWrites.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Days for which the ids of providers are kept: as long as a complaint may take. */
 export const KEPT_DAYS = 45
@@ -16,33 +16,33 @@ export const keep = Effect.fn("ProviderMessages.keep")(function* (
   refs: ReadonlyArray<string>,
   { account_id, email_id }: HandedOver,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const keeping = sql`
     INSERT INTO provider_messages (ref, account_id, email_id)
     SELECT DISTINCT ref, ${account_id}, ${email_id} FROM unnest(${refs}::text[]) AS r(ref)
     ON CONFLICT (ref) DO UPDATE SET account_id = excluded.account_id, email_id = excluded.email_id`
-  yield* AccountWrites.run(account_id, Effect.orDie(keeping))
+  yield* AccountWrites.run(account_id, keeping)
 })
 
 /** Finds the messages that a provider names, in the fiber's cell. */
 export const find = Effect.fn("ProviderMessages.find")(function* (refs: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<HandedOver & { readonly ref: string }>`
-    SELECT ref, account_id, email_id FROM provider_messages WHERE ref = ANY(${refs}::text[])`)
+  const sql = yield* Sql
+  return yield* sql<HandedOver & { readonly ref: string }>`
+    SELECT ref, account_id, email_id FROM provider_messages WHERE ref = ANY(${refs}::text[])`
 })
 
 /** Those of the ids that name a message of the fiber's cell. */
 export const known = Effect.fn("ProviderMessages.known")(function* (refs: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly ref: string }>`
-    SELECT ref FROM provider_messages WHERE ref = ANY(${refs}::text[])`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly ref: string }>`
+    SELECT ref FROM provider_messages WHERE ref = ANY(${refs}::text[])`
   return rows.map(({ ref }) => ref)
 })
 
 /** Removes old ids and returns how many. Runs periodically. */
 export const expire = Effect.fn("ProviderMessages.expire")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
-    DELETE FROM provider_messages WHERE created_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING ref`)
+  const sql = yield* Sql
+  const rows = yield* sql`
+    DELETE FROM provider_messages WHERE created_at < now() - make_interval(days => ${KEPT_DAYS}::int) RETURNING ref`
   return rows.length
 })

@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Kinds of objects of which a plan limits the number in an account. */
 export type CountedKind = "api_key" | "domain" | "webhook" | "test_clock"
 
-export const countQuery = (sql: PgClient.PgClient, account_id: string, kind: CountedKind, now: string) => {
+export const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind, now: string) => {
   switch (kind) {
     case "api_key":
       return sql`SELECT count(*)::int AS count FROM api_keys WHERE account_id = ${account_id} AND revoked_at IS NULL
@@ -20,9 +20,9 @@ export const countQuery = (sql: PgClient.PgClient, account_id: string, kind: Cou
 
 /** Counts outside a commit. A decision by a count requests it again as a need of its commit, where it cannot change. */
 export const count = Effect.fn("AccountCounts.count")(function* (account_id: string, kind: CountedKind, now: string) {
-  const sql = yield* PgClient.PgClient
-  const [row] = yield* Effect.orDie(
-    sql<{ readonly count: number }>`SELECT count FROM (${countQuery(sql, account_id, kind, now)}) AS c`,
-  )
+  const sql = yield* Sql
+  const [row] = yield* sql<{
+    readonly count: number
+  }>`SELECT count FROM (${countQuery(sql, account_id, kind, now)}) AS c`
   return row?.count ?? 0
 })

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
@@ -6,6 +5,7 @@ import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export interface StoredAccount {
   readonly object: "account"
@@ -50,9 +50,9 @@ export const readModel = ReadModel.make({
 
 /** Lists the accounts of the fiber's cell. */
 export const list = Effect.fn("Accounts.list")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: StoredAccount }>`
-    SELECT record FROM accounts WHERE ${yield* StrayAccounts.isOwn(sql, "account_id")} ORDER BY account_id`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: StoredAccount }>`
+    SELECT record FROM accounts WHERE ${yield* StrayAccounts.isOwn(sql, "account_id")} ORDER BY account_id`
   return rows.map((row) => row.record)
 })
 
@@ -66,35 +66,35 @@ export const all = Effect.fn("Accounts.all")(function* () {
 })
 
 export const find = Effect.fn("Accounts.find")(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: StoredAccount }>`
-    SELECT record FROM accounts WHERE account_id = ${account_id}`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: StoredAccount }>`
+    SELECT record FROM accounts WHERE account_id = ${account_id}`
   return Option.fromUndefinedOr(rows[0]?.record)
 })
 
 /** Returns the accounts of the fiber's cell whose tracked links are stopped. They are few and have a partial index. */
 export const withLinksStopped = Effect.fn("Accounts.withLinksStopped")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* StrayAccounts.leaveOut(yield* Effect.orDie(linksStopped(sql)))
+  const sql = yield* Sql
+  const rows = yield* StrayAccounts.leaveOut(yield* linksStopped(sql))
   return rows.map((row) => row.account_id)
 })
 
 /** The condition is exactly that of the index `accounts_links_stopped`. */
-const linksStopped = (sql: PgClient.PgClient) => sql<{ readonly account_id: string }>`
+const linksStopped = (sql: Sql) => sql<{ readonly account_id: string }>`
   SELECT account_id FROM accounts WHERE record ? 'links_stopped_at'`
 
 /** Returns the recipients accepted in a UTC month, less canceled ones. */
 export const usedRecipients = Effect.fn("Accounts.usedRecipients")(function* (account_id: string, month: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly accepted: bigint }>`
-    SELECT accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${month}`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly accepted: bigint }>`
+    SELECT accepted FROM monthly_usage WHERE account_id = ${account_id} AND month = ${month}`
   return Number(rows[0]?.accepted ?? 0n)
 })
 
 /** Returns the bytes of content that are stored for mail of a UTC month that is not sent yet, or was canceled. */
 export const unsentBytes = Effect.fn("Accounts.unsentBytes")(function* (account_id: string, month: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly bytes: bigint }>`
-    SELECT bytes FROM unsent_mail WHERE account_id = ${account_id} AND month = ${month}`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly bytes: bigint }>`
+    SELECT bytes FROM unsent_mail WHERE account_id = ${account_id} AND month = ${month}`
   return Number(rows[0]?.bytes ?? 0n)
 })

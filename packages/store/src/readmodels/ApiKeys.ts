@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Maximum number of revoked or expired keys in a list. The keys themselves are retained forever. */
 export const MAX_ENDED_KEYS = 1_000
@@ -80,14 +80,14 @@ export interface ApiKeyRecord extends Omit<StoredFields, "mode" | "test_clock"> 
 const select = Effect.fnUntraced(function* (
   now: Timestamp.Timestamp,
   account_id: string,
-  which: (sql: PgClient.PgClient) => Fragment,
+  which: (sql: Client<unknown>) => Fragment,
 ) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: StoredFields; readonly last_used_at: string | null }>`
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: StoredFields; readonly last_used_at: string | null }>`
     SELECT k.record, ${Iso.iso(sql, "u.last_used_at")} AS last_used_at
     FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
     WHERE k.account_id = ${account_id} AND ${which(sql)}
-    ORDER BY k.id DESC`)
+    ORDER BY k.id DESC`
   return rows.map(({ last_used_at, record }): ApiKeyRecord => ({
     ...record,
     mode: record.mode ?? "live",

@@ -1,8 +1,8 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Domain from "@waybill/domain/domain/Domain"
 import { Effect, Option } from "effect"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
 export type DomainRecord = Omit<Domain.Domain, "_tag" | "tracking_domain_changes">
@@ -33,9 +33,9 @@ export const readModel = ReadModel.make({
 })
 
 export const list = Effect.fn("Domains.list")(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: DomainRecord }>`
-    SELECT record FROM domains WHERE account_id = ${account_id} AND NOT removed ORDER BY name`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: DomainRecord }>`
+    SELECT record FROM domains WHERE account_id = ${account_id} AND NOT removed ORDER BY name`
   return rows.map((row) => row.record)
 })
 
@@ -44,13 +44,13 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
  * count: anybody can add somebody else's domain, and a name below it may point here by chance.
  */
 export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* StrayAccounts.leaveOut(yield* Effect.orDie(tracking(sql)))
+  const sql = yield* Sql
+  const rows = yield* StrayAccounts.leaveOut(yield* tracking(sql))
   return rows.map((row) => row.name)
 })
 
 /** The condition is exactly that of the index `domains_tracking`. */
-const tracking = (sql: PgClient.PgClient) => sql<{
+const tracking = (sql: Sql) => sql<{
   readonly account_id: string
   readonly name: string
 }>`
@@ -59,9 +59,9 @@ const tracking = (sql: PgClient.PgClient) => sql<{
 
 /** Finds a domain by id, or by name in its DNS form. */
 export const find = Effect.fn("Domains.find")(function* (account_id: string, nameOrId: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: DomainRecord }>`
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: DomainRecord }>`
     SELECT record FROM domains
-    WHERE account_id = ${account_id} AND (id = ${nameOrId} OR name = ${nameOrId}) AND NOT removed`)
+    WHERE account_id = ${account_id} AND (id = ${nameOrId} OR name = ${nameOrId}) AND NOT removed`
   return Option.fromUndefinedOr(rows[0]?.record)
 })

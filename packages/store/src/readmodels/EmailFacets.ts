@@ -1,7 +1,7 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
 import type * as IdKey from "../postgres/IdKey.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /**
  * Bits of a number that say about a message more than its status: the status of each recipient if they differ, and
@@ -71,18 +71,18 @@ export const withSchedule = (known: ReadonlyArray<Facets>): ReadonlyArray<Facets
   known.filter((facets) => (facets & SCHEDULED) !== 0)
 
 /** Selects the messages with one of these statuses. */
-export const hasStatus = (sql: PgClient.PgClient, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
+export const hasStatus = (sql: Client<unknown>, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
   sql`${sql.literal(log)}.status = ANY(${statuses.map(numberOf)}::smallint[])`
 
 /** Selects the messages of which a recipient has one of these statuses, whatever their own status is. */
-export const haveRecipient = (sql: PgClient.PgClient, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
+export const haveRecipient = (sql: Client<unknown>, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
   sql`(${hasStatus(sql, log, statuses)} OR ${sql.literal(log)}.facets & ${any(statuses)}::int <> 0)`
 
 /** Returns the different values of an account's messages. Jumps from one to the next in the index. */
-export const known = (sql: PgClient.PgClient, account: IdKey.IdKey) =>
+export const known = <E>(sql: Client<E>, account: IdKey.IdKey) =>
   Effect.map(knownStatement(sql, account), (rows) => rows.map(({ facets }) => facets))
 
-export const knownStatement = (sql: PgClient.PgClient, account: IdKey.IdKey) => sql<{ readonly facets: number }>`
+export const knownStatement = <E>(sql: Client<E>, account: IdKey.IdKey) => sql<{ readonly facets: number }>`
   WITH RECURSIVE known AS (
     (SELECT facets FROM email_log WHERE account_id = ${account}::uuid AND facets > 0 ORDER BY facets LIMIT 1)
     UNION ALL

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Recipient } from "@waybill/domain/email/Recipient"
@@ -8,6 +7,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { eventOf } from "../log/eventOf.ts"
 import * as Layout from "../packed/Layout.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
+import type { Sql, Client } from "../postgres/Sql.ts"
 
 /** Log record of a message (contract §5). It is stored nowhere: whoever shows it folds it from the events. */
 export type EmailLogRecord = Readonly<Record<string, unknown>>
@@ -89,7 +89,7 @@ const TIME = Layout.tokenOf("EmailOpened", "at")
 
 /** SQL of the history of one message, for the statement that finds the message. Text is cheaper to make than JSON. */
 export const history = (
-  sql: PgClient.PgClient,
+  sql: Client<unknown>,
   account_id: Fragment,
   id: Fragment,
   which = sql.literal(""),
@@ -128,14 +128,14 @@ const parse = (id: string, text: string): Email.Event => {
 }
 
 /** Returns the records of an account's messages, by their ids. */
-export const find = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
+export const find = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) =>
   read(sql, account_id, ids, sql.literal(""))
 
 /** Returns the records of messages as they were accepted, whatever has happened since. */
-export const accepted = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>) =>
+export const accepted = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) =>
   read(sql, account_id, ids, sql.literal("AND version = 1"))
 
-const read = (sql: PgClient.PgClient, account_id: string, ids: ReadonlyArray<string>, which: Fragment) =>
+const read = (sql: Sql, account_id: string, ids: ReadonlyArray<string>, which: Fragment) =>
   Effect.map(
     sql<{ readonly id: string; readonly history: History }>`
       SELECT wanted.id, ${history(sql, sql`${account_id}`, sql`wanted.id`, which)} AS history

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as ReadModel from "./ReadModel.ts"
 import * as TermKey from "../postgres/TermKey.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 const ASCII = /^[\u0020-\u007e]*$/u
 /**
@@ -105,7 +105,7 @@ export const isIndexed = (folded: string): boolean => THREE_LETTERS.test(folded)
  * Returns the keys of an account's subjects that contain a folded part. If the part contains a long number, only the
  * number is looked up: the words around it belong to a template that most subjects share.
  */
-export const termsWith = (sql: PgClient.PgClient, account: IdKey.IdKey, folded: string, limit: number) => {
+export const termsWith = (sql: Sql, account: IdKey.IdKey, folded: string, limit: number) => {
   const numbers = [...folded.matchAll(DIGITS)].map(([digits]) => digits).sort((a, b) => b.length - a.length)
   return sql<{ readonly term: TermKey.TermKey }>`
     SELECT term FROM email_subjects

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Team from "@waybill/domain/account/Team"
@@ -8,6 +7,7 @@ import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export const readModel = ReadModel.make({
   name: "members",
@@ -37,14 +37,14 @@ export interface ListedMember {
 
 /** Lists members with the data only sign-in has: chosen name, second factor, last activity. */
 export const list = Effect.fn("Members.list")(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
-  const members = yield* Effect.orDie(sql<{ readonly user_id: string; readonly record: object }>`
-    SELECT user_id, record FROM members WHERE account_id = ${account_id} AND status <> 'removed' ORDER BY user_id`)
-  const users = yield* Effect.orDie(sql<Omit<ListedMember, "record"> & { readonly id: string }>`
+  const sql = yield* Sql
+  const members = yield* sql<{ readonly user_id: string; readonly record: object }>`
+    SELECT user_id, record FROM members WHERE account_id = ${account_id} AND status <> 'removed' ORDER BY user_id`
+  const users = yield* sql<Omit<ListedMember, "record"> & { readonly id: string }>`
     SELECT u.id, u.name,
       u.two_factor_enabled OR EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
       (SELECT ${Iso.iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
-    FROM users u WHERE u.id = ANY(${members.map(({ user_id }) => user_id)}::text[])`)
+    FROM users u WHERE u.id = ANY(${members.map(({ user_id }) => user_id)}::text[])`
   const userOf = new Map(users.map(({ id, ...user }) => [id, user]))
   return members.flatMap(({ record, user_id }): ReadonlyArray<ListedMember> => {
     const user = userOf.get(user_id)
@@ -63,12 +63,12 @@ export interface RequestUser {
 
 /** Finds the account and role of a user. */
 export const find = Effect.fn("Members.find")(function* (user_id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { ofUser } = yield* Cells
-  const found = Effect.orDie(sql<RequestUser>`
+  const found = sql<RequestUser>`
     SELECT m.user_id, m.account_id, m.role, m.status, u.operator
     FROM members m JOIN users u ON u.id = m.user_id
-    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)
+    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`
   return Option.fromUndefinedOr((yield* inCell(yield* ofUser(user_id), found))[0])
 })
 
@@ -88,18 +88,18 @@ const limitOf = (window: Window): number =>
  * statements, because the membership may lie on another node than the windows.
  */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { ofUser } = yield* Cells
-  const found = Effect.orDie(sql<LimitedUser>`
+  const found = sql<LimitedUser>`
     SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
       greatest((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit",
       floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
     FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
-    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`)
+    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`
   const [member] = yield* inCell(yield* ofUser(user_id), found)
   if (member === undefined) return Option.none()
   const { limit, now_ms, ...user } = member
-  const [counted] = yield* Effect.orDie(RateWindows.count(sql, new Map([[`${user_id}/${window}`, 1]])))
+  const [counted] = yield* RateWindows.count(sql, new Map([[`${user_id}/${window}`, 1]]))
   const total = counted?.count ?? 1
   return Option.some({
     user: user satisfies RequestUser,

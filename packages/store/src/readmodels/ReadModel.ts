@@ -1,8 +1,8 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
-import type { Statement } from "effect/sql/Statement"
+import { PgTypes } from "@effect/sql-pg"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import type { StreamRef, ChangedStream } from "../log/StreamRef.ts"
+import type { Client, Statement } from "../postgres/Sql.ts"
 
 /** Stream that a row is derived from, and the number of its events. */
 export interface StreamVersion extends StreamRef {
@@ -50,13 +50,13 @@ export interface ReadModel {
   /** Returns a row of the table as people read it: with ids instead of their keys. */
   readonly readable?: (row: Readonly<Record<string, unknown>>) => Readonly<Record<string, unknown>>
   /** Writes all rows in one statement, into the live table or into one that a rebuild fills. */
-  readonly write: (sql: PgClient.PgClient, rows: ReadonlyArray<object>, table?: string) => Statement<object>
+  readonly write: <E>(sql: Client<E>, rows: ReadonlyArray<object>, table?: string) => Statement<object, E>
   /** Writes rows that the live table does not have, of a large table: to look for each of them costs a tenth of a write. */
-  readonly insert?: (sql: PgClient.PgClient, rows: ReadonlyArray<object>) => Statement<object>
+  readonly insert?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
   /** Returns the keys of rows and what events change of them. */
   readonly changed?: ReadModel["rows"]
   /** Writes changes of rows that the live table has. */
-  readonly update?: (sql: PgClient.PgClient, rows: ReadonlyArray<object>) => Statement<object>
+  readonly update?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
 }
 
 /**
@@ -132,7 +132,7 @@ export const readable = (row: Readonly<Record<string, unknown>>, types: Types): 
   ),
 })
 
-const records = (sql: PgClient.PgClient, table: string, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => sql`
+const records = (sql: Client<unknown>, table: string, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => sql`
   (${columns(sql, key, rows)})
   SELECT ${columns(sql, key, rows)} FROM jsonb_populate_recordset(NULL::${sql(table)}, ${PgTypes.jsonb(rows)})`
 
@@ -143,10 +143,10 @@ const OIDS: { readonly [T in ColumnType]?: number } = {
   bigint: PgTypes.OID.int8,
 }
 
-const arrays = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) => sql`
+const arrays = (sql: Client<unknown>, types: Types, rows: ReadonlyArray<object>) => sql`
   (${sql.literal(Object.keys(types).join(", "))}) SELECT * FROM unnest(${sql.csv(parameters(sql, types, rows))})`
 
-const parameters = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<object>) =>
+const parameters = (sql: Client<unknown>, types: Types, rows: ReadonlyArray<object>) =>
   Object.keys(types).map((column) => {
     const values = rows.map((row) => (row as Readonly<Record<string, unknown>>)[column])
     const type = types[column] ?? "text"
@@ -156,7 +156,7 @@ const parameters = (sql: PgClient.PgClient, types: Types, rows: ReadonlyArray<ob
 /**
  * Lists column names explicitly, because a newer release may have added columns that this one leaves at their defaults.
  */
-export const columns = (sql: PgClient.PgClient, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => {
+export const columns = (sql: Client<unknown>, key: ReadonlyArray<string>, rows: ReadonlyArray<object>) => {
   const names = new Set(key)
   for (const row of rows) for (const name in row) names.add(name)
   return sql.literal([...names].join(", "))

@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export const readModel = ReadModel.make({
   name: "suppressions",
@@ -51,8 +51,8 @@ interface ListedRow {
 }
 
 export const list = Effect.fn("Suppressions.list")(function* (query: ListQuery) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(listStatement(sql, query))
+  const sql = yield* Sql
+  const rows = yield* listStatement(sql, query)
   const found = rows.flatMap(({ id, record }) => (id === null ? [] : [{ id, record }]))
   const data = found.slice(0, query.limit)
   const { examined = 0, last = null } = rows[0] ?? {}
@@ -62,7 +62,7 @@ export const list = Effect.fn("Suppressions.list")(function* (query: ListQuery) 
 })
 
 export const listStatement = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { account_id, after, created_after, created_before, limit, q, reason, source }: ListQuery,
 ) => sql<ListedRow>`
   WITH newest AS MATERIALIZED (
@@ -86,8 +86,8 @@ export const listStatement = (
 const lowest = (time: Timestamp.Timestamp): string => Id.lowest("SuppressionId", Date.parse(time))
 
 export const find = Effect.fn("Suppressions.find")(function* (account_id: string, address: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: unknown }>`
-    SELECT record FROM suppressions WHERE account_id = ${account_id} AND address = ${address} AND active`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: unknown }>`
+    SELECT record FROM suppressions WHERE account_id = ${account_id} AND address = ${address} AND active`
   return Option.fromUndefinedOr(rows[0]?.record)
 })

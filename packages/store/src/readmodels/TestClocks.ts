@@ -1,10 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** A test clock, deleted ones included, and the time that it shows. */
 export interface ClockFact {
@@ -51,26 +53,26 @@ export const readModel = ReadModel.make({
 
 /** Returns all clocks of an account, newest first. Their number is limited. */
 export const list = Effect.fn("TestClocks.list")(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<{ readonly record: TestClockRecord }>`
-    SELECT record FROM test_clocks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`)
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: TestClockRecord }>`
+    SELECT record FROM test_clocks WHERE account_id = ${account_id} AND NOT removed ORDER BY id DESC`
   return rows.map(({ record }) => record)
 })
 
 /** Finds the clocks of rows by id, deleted ones included. Reads nothing for rows on real time. */
 export const timesOf = Effect.fnUntraced(function* (
   rows: ReadonlyArray<{ readonly account_id: string; readonly clock?: string | null }>,
-): Effect.fn.Return<ReadonlyMap<string, ClockFact>, never, PgClient.PgClient> {
+): Effect.fn.Return<ReadonlyMap<string, ClockFact>, StoreUnavailable, PgClient.PgClient> {
   // A webhook's calls belong to the live account, and clocks to the test account.
   const refs = rows.flatMap(({ account_id, clock }) =>
     typeof clock === "string" ? [{ account_id: Livemode.testAccountOf(account_id as AccountId), clock }] : [],
   )
   if (refs.length === 0) return NO_CLOCKS
-  const sql = yield* PgClient.PgClient
-  const found = yield* Effect.orDie(sql<ClockFact>`
+  const sql = yield* Sql
+  const found = yield* sql<ClockFact>`
     SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
     WHERE (c.account_id, c.id) IN (SELECT * FROM unnest(${refs.map(({ account_id }) => account_id)}::text[],
-      ${refs.map(({ clock }) => clock)}::text[]))`)
+      ${refs.map(({ clock }) => clock)}::text[]))`
   return new Map(found.map((clock) => [clock.id, clock]))
 })
 

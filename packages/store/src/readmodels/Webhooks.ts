@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export interface WebhookRecord {
   readonly object: "webhook"
@@ -88,7 +88,7 @@ export interface ListedWebhook extends WebhookRecord {
   readonly last_call: { readonly at: string; readonly status: number | null; readonly error: string | null } | null
 }
 
-const select = (sql: PgClient.PgClient, account_id: string, which: Fragment) => sql<{
+const select = (sql: Sql, account_id: string, which: Fragment) => sql<{
   readonly record: ListedWebhook
 }>`
   SELECT w.record || jsonb_build_object('failing_since', ${Iso.iso(sql, "f.since")}, 'last_call', last.call) AS record
@@ -104,13 +104,13 @@ const select = (sql: PgClient.PgClient, account_id: string, which: Fragment) => 
   WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(select(sql, account_id, sql.literal("")))
+  const sql = yield* Sql
+  const rows = yield* select(sql, account_id, sql.literal(""))
   return rows.map((row) => row.record)
 })
 
 export const find = Effect.fn("Webhooks.find")(function* (account_id: string, id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(select(sql, account_id, sql`AND w.id = ${id}`))
+  const sql = yield* Sql
+  const rows = yield* select(sql, account_id, sql`AND w.id = ${id}`)
   return Option.fromUndefinedOr(rows[0]?.record)
 })

@@ -1,6 +1,4 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "./Projections.ts"
 import type { NewEvent, Stored } from "../log/RecordedEvents.ts"
@@ -11,6 +9,8 @@ import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Positions covered by one step. Streams that changed within them are folded again completely. */
 export const PAGE_POSITIONS = 2_000n
@@ -21,12 +21,12 @@ type Read = Pick<Stored, "account_id" | "stream_id" | "version" | "type" | "data
 
 /** Folds streams again that changed after a position, up to another position or to the end of the log. */
 export const apply = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   model: Projection,
   table: string,
   after: bigint,
   upTo?: bigint,
-): Effect.fn.Return<number, SqlError.SqlError> {
+): Effect.fn.Return<number, StoreUnavailable> {
   if ("count" in model) return yield* CountedProjections.apply(sql, model, table, after)
   const events = yield* sql<PackedEvent.Row<Read>>`
     SELECT account_id, stream_id, e.version, e.type, ${PackedSql.columns(sql, "e")}
@@ -51,33 +51,29 @@ export const apply = Effect.fnUntraced(function* (
 /**
  * Returns the position of the next event. Between two epochs there may be too many unused positions to step through.
  */
-const nextAfter = (sql: PgClient.PgClient, position: bigint, end: bigint): Effect.Effect<bigint> =>
-  Effect.orDie(
-    Effect.map(
-      sql<{ readonly position: bigint }>`
+const nextAfter = (sql: Sql, position: bigint, end: bigint): Effect.Effect<bigint, StoreUnavailable> =>
+  Effect.map(
+    sql<{ readonly position: bigint }>`
         SELECT position FROM events WHERE position > ${position}::bigint ORDER BY position LIMIT 1`,
-      ([next]) => (next === undefined || next.position > end ? end : next.position),
-    ),
+    ([next]) => (next === undefined || next.position > end ? end : next.position),
   )
 
 /** Catches up step by step until the table is near the end of the log, and returns its new position. */
 export const catchUp = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   model: Projection,
   version: Versions.Version,
   near: bigint = NEAR_POSITIONS,
-): Effect.fn.Return<bigint> {
+): Effect.fn.Return<bigint, StoreUnavailable> {
   if ("count" in model) return yield* CountedProjections.catchUp(sql, model, version)
   let position = version.position
   while (true) {
-    const end = yield* Effect.orDie(Feed.settled(sql))
+    const end = yield* Feed.settled(sql)
     if (end - position <= near) return position
     const after = (yield* nextAfter(sql, position, end)) - 1n
     const upTo = end < after + PAGE_POSITIONS ? end : after + PAGE_POSITIONS
-    yield* Effect.orDie(
-      sql.withTransaction(
-        Effect.andThen(apply(sql, model, Versions.tableOf(version), after, upTo), Versions.moveTo(sql, version, upTo)),
-      ),
+    yield* sql.withTransaction(
+      Effect.andThen(apply(sql, model, Versions.tableOf(version), after, upTo), Versions.moveTo(sql, version, upTo)),
     )
     position = upTo
   }

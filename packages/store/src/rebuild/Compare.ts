@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
 import type { Projection } from "./Projections.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Number of buckets whose checksums are compared. Rows are compared only in buckets that differ. */
 export const BUCKETS = 64
@@ -38,11 +38,11 @@ export interface Comparison {
  * sees both at the same moment.
  */
 export const compare = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   model: Projection,
   folded: string,
   begun: string,
-): Effect.fn.Return<Comparison, SqlError.SqlError> {
+): Effect.fn.Return<Comparison, StoreUnavailable> {
   const key = sql.literal(model.key.map((column) => `t.${column}`).join(", "))
   const bucket = sql`(hashtextextended(ROW(${key})::text, 0) & ${BUCKETS - 1}::bigint)::int`
   const strays = yield* MovedSince.strays(sql)

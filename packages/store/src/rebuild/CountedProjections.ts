@@ -1,7 +1,5 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import type { Counts } from "../feed/Counts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
@@ -10,6 +8,8 @@ import * as Fill from "./fill/Fill.ts"
 import * as Versions from "./Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Events counted in one transaction, and so the most that an interrupted rebuild repeats. */
 export const PAGE_EVENTS = 2_000
@@ -18,7 +18,7 @@ export const PAGE_EVENTS = 2_000
  * Returns the position up to which the live table has counted. A rebuilt table counts exactly as far. For tables that
  * commits write, this is the end of the log, which is exact within one snapshot or under the table's lock.
  */
-export const livePosition = (sql: PgClient.PgClient, { by, name }: Counts): Effect.Effect<bigint, SqlError.SqlError> =>
+export const livePosition = (sql: Sql, { by, name }: Counts): Effect.Effect<bigint, StoreUnavailable> =>
   Effect.map(
     by === "follower"
       ? sql<{ readonly position: bigint }>`SELECT position FROM followers WHERE name = ${name}`
@@ -28,13 +28,13 @@ export const livePosition = (sql: PgClient.PgClient, { by, name }: Counts): Effe
 
 /** Counts one page of settled events. */
 const count = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   counts: Counts,
   table: string,
   after: bigint,
   upTo: bigint,
   limit = PAGE_EVENTS,
-): Effect.fn.Return<{ readonly events: number; readonly position: bigint }, SqlError.SqlError> {
+): Effect.fn.Return<{ readonly events: number; readonly position: bigint }, StoreUnavailable> {
   const rows = yield* sql<PackedEvent.Row>`
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at
@@ -49,11 +49,11 @@ const count = Effect.fnUntraced(function* (
 
 /** Counts up to the live table's position, in the transaction that compares or swaps the two tables. */
 export const apply = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   counts: Counts,
   table: string,
   after: bigint,
-): Effect.fn.Return<number, SqlError.SqlError> {
+): Effect.fn.Return<number, StoreUnavailable> {
   const upTo = yield* livePosition(sql, counts)
   let events = 0
   for (let position = after; position < upTo;) {
@@ -74,35 +74,33 @@ interface Pace extends Pick<Fill.Pace, "throttle"> {
  * position.
  */
 export const catchUp = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   counts: Counts,
   version: Versions.Version,
   pace: Pace = {},
-): Effect.fn.Return<bigint> {
+): Effect.fn.Return<bigint, StoreUnavailable> {
   const { report, throttle } = pace
   const limit = Fill.sliceSize(pace, PAGE_EVENTS)
   const table = Versions.tableOf(version)
   const began = yield* MonotonicClock.millis
   let events = 0
   while (true) {
-    const { counted, upTo } = yield* Effect.orDie(
-      sql.withTransaction(
-        Effect.gen(function* () {
-          // Commits continue meanwhile, so their counts reach the settled position; a follower's own position is
-          // settled already.
-          const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : livePosition(sql, counts)
-          const after = yield* Versions.lockPosition(sql, version)
-          if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
-          const counted = yield* count(sql, counts, table, after, upTo, limit)
-          yield* Versions.moveTo(sql, version, counted.position, counted.events)
-          return { counted, upTo }
-        }),
-      ),
+    const { counted, upTo } = yield* sql.withTransaction(
+      Effect.gen(function* () {
+        // Commits continue meanwhile, so their counts reach the settled position; a follower's own position is
+        // settled already.
+        const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : livePosition(sql, counts)
+        const after = yield* Versions.lockPosition(sql, version)
+        if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
+        const counted = yield* count(sql, counts, table, after, upTo, limit)
+        yield* Versions.moveTo(sql, version, counted.position, counted.events)
+        return { counted, upTo }
+      }),
     )
     if (counted.position >= upTo) {
       // A table that commits write is ahead by now, and its newer counts would be added twice.
       if (counts.by === "follower")
-        yield* Effect.orDie(Effect.flatMap(RetentionCutoff.all(sql), (cutoffs) => counts.inherit(sql, table, cutoffs)))
+        yield* Effect.flatMap(RetentionCutoff.all(sql), (cutoffs) => counts.inherit(sql, table, cutoffs))
       return counted.position
     }
     events += counted.events

@@ -10,6 +10,7 @@ import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as TableSizes from "./TableSizes.ts"
 import * as Versions from "./Versions.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of progress reports. */
 export const REPORT_EVERY = Duration.seconds(1)
@@ -73,8 +74,8 @@ export const verify = Effect.fn("Projections.verify")(function* (name: string, o
   return yield* build(model, { ...options, release: VERIFYING }).pipe(
     // Ends the lanes' sessions before the comparison.
     Effect.scoped,
-    Effect.flatMap((version) => Effect.orDie(sql.withTransaction(comparison(version)))),
-    Effect.ensuring(dropVerifying(name)),
+    Effect.flatMap((version) => sql.withTransaction(comparison(version))),
+    Effect.onExit(() => dropVerifying(name)),
   )
 }, Effect.scoped)
 
@@ -96,7 +97,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   const table = Versions.tableOf(begun)
   const began = yield* MonotonicClock.millis
   // Only reports need the estimate, so the fill does not wait for it.
-  const estimated = yield* Effect.forkScoped(Effect.orDie(estimate(model)))
+  const estimated = yield* Effect.forkScoped(estimate(model))
   let phase: Progress["phase"] = "folding"
   let events = Number(begun.events)
 
@@ -127,7 +128,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   const pace = { lanes: Math.min(Fill.MAX_LANES, Math.max(1, lanes)), ...(throttle === undefined ? {} : { throttle }) }
   const report = (more: number) => Effect.sync(() => void (events += more))
   // Counts are made in the order of the log, without lanes.
-  const filled: Effect.Effect<unknown, never, Replay | Scope.Scope> =
+  const filled: Effect.Effect<unknown, StoreUnavailable, Replay | Scope.Scope> =
     "count" in model
       ? CountedProjections.catchUp(sql, model, begun, { ...pace, report })
       : Fill.fill(model, begun, pace, report)
@@ -137,15 +138,14 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
     yield* index(model, table, throttle !== undefined)
     yield* enter("catching up")
     const position = yield* CatchUp.catchUp(sql, model, begun)
-    const finished = yield* Effect.orDie(Versions.finish(sql, begun))
+    const finished = yield* Versions.finish(sql, begun)
     if (finished.length === 0)
       return yield* Effect.die(new Error(`version ${begun.version} of ${name} was dropped meanwhile`))
     yield* enter("done")
     return position
   })
-  const position = yield* Effect.ensuring(
-    work,
-    Effect.flatMap(MonotonicClock.millis, (now) => Versions.addWorkTime(sql, begun, now - began)),
+  const position = yield* Effect.onExit(work, () =>
+    Effect.flatMap(MonotonicClock.millis, (now) => Effect.asVoid(Versions.addWorkTime(sql, begun, now - began))),
   )
   const finished = (yield* Versions.list(sql, name)).find((each) => each.version === begun.version)
   return { ...(finished ?? begun), state: "ready" as const, position }
@@ -159,11 +159,11 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
   const unfinished = Versions.newest(yield* Versions.list(sql, name), "building")
   if (unfinished !== undefined) {
     const isOurs = unfinished.release === release
-    if (isOurs && (yield* Effect.orDie(Tables.isAlike(sql, name, Versions.tableOf(unfinished))))) return unfinished
+    if (isOurs && (yield* Tables.isAlike(sql, name, Versions.tableOf(unfinished)))) return unfinished
     yield* dropVersion(unfinished)
   }
   // Events after this position are folded again once the fill is done; the fill itself sees all earlier ones.
-  const position = "count" in model ? 0n : yield* Effect.orDie(Feed.settled(sql))
+  const position = "count" in model ? 0n : yield* Feed.settled(sql)
   const begin = Effect.gen(function* () {
     const version = yield* Versions.begin(sql, name, position, release)
     const table = Versions.tableOf({ name, version, state: "building" })
@@ -171,7 +171,7 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
     if ("count" in model || model.isShared === true) yield* createPrimaryKey(model, table)
     return version
   })
-  const version = yield* Effect.orDie(sql.withTransaction(begin))
+  const version = yield* sql.withTransaction(begin)
   const row = (yield* Versions.list(sql, name)).find((each) => each.version === version)
   return row ?? (yield* Effect.die(new Error(`version ${version} of ${name} was dropped meanwhile`)))
 })
@@ -191,8 +191,8 @@ const index = Effect.fnUntraced(function* (model: Projection, table: string, lea
   const { session, sql } = yield* Replay
   // Collects statistics and sets the visibility map, which queries of the live table rely on. Done before there are
   // indexes, so that the vacuum need not scan them.
-  yield* Effect.orDie(sql.unsafe(`VACUUM (ANALYZE) "${table}"`))
-  const indexes = yield* Effect.orDie(Tables.indexesByWork(sql, model.name, table))
+  yield* sql.unsafe(`VACUUM (ANALYZE) "${table}"`)
+  const indexes = yield* Tables.indexesByWork(sql, model.name, table)
   yield* Effect.forEach(
     indexes,
     (each) =>
@@ -205,7 +205,7 @@ const index = Effect.fnUntraced(function* (model: Projection, table: string, lea
       ),
     { concurrency: leavesRoom ? 1 : 2, discard: true },
   )
-  yield* Effect.orDie(sql.withTransaction(Tables.finishLike(sql, model.name, table)))
+  yield* sql.withTransaction(Tables.finishLike(sql, model.name, table))
 })
 
 /** Estimates the number of events in the log for a read model. */
@@ -225,7 +225,7 @@ export const estimate = Effect.fnUntraced(function* (model: Projection) {
 const dropVersion = Effect.fnUntraced(function* (version: Versions.Version) {
   const { sql } = yield* Replay
   const removal = Effect.andThen(Tables.drop(sql, Versions.tableOf(version)), Versions.remove(sql, version))
-  yield* Effect.orDie(sql.withTransaction(removal))
+  yield* sql.withTransaction(removal)
 })
 
 /** Drops a version that is not live, finished or not. */

@@ -35,18 +35,16 @@ interface Building {
  */
 export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
   const { sql } = yield* Replay
-  const working = yield* Effect.orDie(
-    lockedModels(
-      sql,
-      Projections.projections.map(({ name }) => name),
-    ),
+  const working = yield* lockedModels(
+    sql,
+    Projections.projections.map(({ name }) => name),
   )
-  const building = yield* Effect.orDie(sql<Building>`
+  const building = yield* sql<Building>`
     SELECT v.name, v.version, v.events::float8 AS events, count(s.nth)::int AS slices,
       (count(s.nth) FILTER (WHERE s.done))::int AS slices_done,
       coalesce(bool_or(s.nth IS NOT NULL AND s.upto_account IS NULL), false) AS is_given_out
     FROM projection_versions v LEFT JOIN projection_slices s USING (name, version)
-    WHERE v.state = 'building' GROUP BY v.name, v.version`)
+    WHERE v.state = 'building' GROUP BY v.name, v.version`
   const fills = yield* Effect.forEach(Projections.projections, (model) =>
     Effect.gen(function* () {
       const { name } = model
@@ -58,7 +56,7 @@ export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
           : []
       const { events, is_given_out, slices, slices_done, version } = fill
       const isFolded = is_given_out && slices === slices_done
-      const total = Math.max(events, isFolded ? 0 : yield* Effect.orDie(Rebuild.estimate(model)))
+      const total = Math.max(events, isFolded ? 0 : yield* Rebuild.estimate(model))
       const phase = isFolded ? "indexing" : "folding"
       return [{ name, version, working: isWorkedOn, phase, events, total, slices, slices_done } satisfies RebuildMarker]
     }),

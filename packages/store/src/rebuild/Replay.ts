@@ -1,11 +1,13 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "effect"
-import type { SqlError } from "effect/sql"
 import type pg from "pg"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import { FIRST } from "../routing/CellName.ts"
 import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
+import type { SqlError } from "effect/sql"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
 export class ReplayRefused extends Data.TaggedError("ReplayRefused")<{ readonly message: string }> {}
@@ -28,7 +30,7 @@ export const LOCK_LIMIT = Context.Reference<Duration.Duration>("@waybill/store/r
 export class Replay extends Context.Service<
   Replay,
   {
-    readonly sql: PgClient.PgClient
+    readonly sql: Sql
     /** Database for connections that threads open themselves. */
     readonly url: Redacted.Redacted
     /** Opens a connection that supports COPY. It is closed with the scope. */
@@ -41,7 +43,7 @@ export class Replay extends Context.Service<
         const lock_timeout = String(Duration.toMillis(limit))
         return Layer.effect(
           Replay,
-          Effect.map(PgClient.PgClient, (sql) => Replay.of({ sql, url, session: open(url, limit) })),
+          Effect.map(Sql, (sql) => Replay.of({ sql, url, session: open(url, limit) })),
         ).pipe(
           Layer.provide(
             PgClient.layer({
@@ -90,24 +92,21 @@ export const lockReadModel = Effect.fnUntraced(function* (name: string) {
   )
   if (rows[0]?.taken !== true) return yield* new ReplayRefused({ message: `another process is working on ${name}` })
   // Removals from the log check this lock while they hold theirs. They have ended now, or will see the lock.
-  yield* Effect.orDie(removalLock(sql, "pg_advisory_xact_lock_shared"))
+  yield* removalLock(sql, "pg_advisory_xact_lock_shared")
 })
 
 /**
  * Lock of removals from the log, until the end of the transaction. Not one of a table: that of a cell of Citus waits for
  * every node.
  */
-export const removalLock = (
-  sql: PgClient.PgClient,
-  lock: "pg_advisory_xact_lock" | "pg_advisory_xact_lock_shared",
-) => sql`
+export const removalLock = (sql: Sql, lock: "pg_advisory_xact_lock" | "pg_advisory_xact_lock_shared") => sql`
   SELECT 1 AS taken FROM (SELECT ${sql.literal(`${lock}(${LOCK_CLASS}, ${lockKey("' removals'")})`)}::text) AS taking`
 
 /** Returns the names of the read models that a process is working on, on any node. */
 export const lockedModels = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   names: ReadonlyArray<string>,
-): Effect.fn.Return<ReadonlySet<string>, SqlError.SqlError> {
+): Effect.fn.Return<ReadonlySet<string>, StoreUnavailable> {
   const rows = yield* sql<{ readonly name: string }>`
     SELECT wanted.name FROM unnest(${[...names]}::text[]) AS wanted(name)
     WHERE EXISTS (

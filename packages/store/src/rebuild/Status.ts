@@ -24,8 +24,8 @@ export interface VersionStatus {
 /** Lists every version of every projection with its progress. */
 export const status = Effect.fn("Projections.status")(function* () {
   const { sql } = yield* Replay
-  const end = yield* Effect.orDie(Feed.settled(sql))
-  const gaps = yield* Effect.orDie(Epoch.gaps(sql))
+  const end = yield* Feed.settled(sql)
+  const gaps = yield* Epoch.gaps(sql)
   const lists = yield* Effect.forEach(Projections.projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
       versions.some(({ state }) => state === "live") ? versions : [initialVersion(name), ...versions],
@@ -33,7 +33,7 @@ export const status = Effect.fn("Projections.status")(function* () {
   )
   const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
   const versions = lists.flat()
-  const sizes = yield* Effect.orDie(TableSizes.read(sql, versions.map(Versions.tableOf)))
+  const sizes = yield* TableSizes.read(sql, versions.map(Versions.tableOf))
   const sizeOf = (table: string) => {
     const size = sizes.find(({ name }) => name === table)
     return { rows: Math.round(size?.rows ?? 0), size_bytes: Number(size?.bytes ?? 0n) }

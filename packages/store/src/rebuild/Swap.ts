@@ -1,6 +1,4 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect, Schedule } from "effect"
-import { SqlError } from "effect/sql"
 import * as Feed from "../feed/Feed.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
 import * as CatchUp from "./CatchUp.ts"
@@ -8,6 +6,8 @@ import * as CountedProjections from "./CountedProjections.ts"
 import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
 import * as Tables from "./Tables.ts"
 import * as Versions from "./Versions.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Time a swap waits for its lock. Then it lets the queries queued behind it pass, and tries again. */
 export const LOCK_WAIT = "500ms"
@@ -39,13 +39,13 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
     return yield* new ReplayRefused({ message })
   }
   const table = Versions.tableOf(candidate)
-  if (!(yield* Effect.orDie(Tables.isAlike(sql, name, table))))
+  if (!(yield* Tables.isAlike(sql, name, table)))
     return yield* new ReplayRefused({ message: `${table} no longer has the columns of ${name}: drop it and rebuild` })
 
   const exchangeTables = Effect.gen(function* () {
     const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* positionOf(sql, candidate) })
     // Read before the lock: no event at or below this position can be written later.
-    const settled = yield* Effect.orDie(Feed.settled(sql))
+    const settled = yield* Feed.settled(sql)
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`
@@ -74,16 +74,12 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
         new ReplayRefused({ message: `${name} could not be locked; is a long query or a backup reading it?` }),
       ),
     ),
-    Effect.catchIf(
-      (error) => error instanceof SqlError.SqlError,
-      (error) => Effect.die(error),
-    ),
   )
   return { name, live: candidate.version, kept: live.version } satisfies Swapped
 }, Effect.scoped)
 
-const positionOf = (sql: PgClient.PgClient, { name, version }: Versions.Version) =>
+const positionOf = (sql: Sql, { name, version }: Versions.Version) =>
   Effect.map(Versions.list(sql, name), (versions) => versions.find((each) => each.version === version)?.position ?? 0n)
 
 const isLockedOut = (error: unknown): boolean =>
-  error instanceof SqlError.SqlError && ["LockTimeoutError", "DeadlockError"].includes(error.reason._tag)
+  error instanceof StoreUnavailable && (error.why === "timed-out" || error.why === "conflict")

@@ -1,10 +1,10 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import { FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 export interface TableSize {
   readonly name: string
@@ -19,9 +19,9 @@ const ON_NODE =
 
 /** Returns the sizes of those of the tables that exist, with their partitions. */
 export const read = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   tables: ReadonlyArray<string>,
-): Effect.fn.Return<ReadonlyArray<TableSize>, SqlError.SqlError> {
+): Effect.fn.Return<ReadonlyArray<TableSize>, StoreUnavailable> {
   const isOnNode = (yield* CurrentCell) !== FIRST && (yield* CellSchema.isCitus(sql))
   return yield* sql<TableSize>`
     SELECT wanted.name, sum(figures.rows)::float8 AS rows, sum(figures.bytes)::bigint AS bytes
@@ -35,11 +35,11 @@ export const read = Effect.fnUntraced(function* (
     GROUP BY wanted.name`
 })
 
-const figures = (sql: PgClient.PgClient): Fragment => sql`
+const figures = (sql: Sql): Fragment => sql`
   SELECT greatest(0, c.reltuples) AS rows, pg_total_relation_size(c.oid) AS bytes`
 
 /** The coordinator's table is empty. */
-const figuresOnNode = (sql: PgClient.PgClient): Fragment => sql`
+const figuresOnNode = (sql: Sql): Fragment => sql`
   SELECT split_part(result, ' ', 1)::float8 AS rows, split_part(result, ' ', 2)::bigint AS bytes
   FROM run_command_on_shards(c.oid, ${ON_NODE})`
 
@@ -55,9 +55,9 @@ interface Plan {
 
 /** Estimates the number of rows of a query, whose text has all values, by the planner. */
 export const planned = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   query: Fragment,
-): Effect.fn.Return<number, SqlError.SqlError> {
+): Effect.fn.Return<number, StoreUnavailable> {
   const [row] = yield* sql<{ readonly "QUERY PLAN": ReadonlyArray<{ readonly Plan: Plan }> }>`
     EXPLAIN (FORMAT JSON) ${query}`
   const plan = row?.["QUERY PLAN"][0]?.Plan

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { Column } from "../copy/CopyBinary.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Creates a table like the live one, without what slows down filling it: indexes and vacuum follow later. */
-export const createLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
+export const createLike = Effect.fnUntraced(function* (sql: Sql, live: string, table: string) {
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(live)}
     INCLUDING DEFAULTS INCLUDING CONSTRAINTS INCLUDING GENERATED INCLUDING STORAGE INCLUDING COMMENTS)`
   yield* sql`ALTER TABLE ${sql(table)} SET (autovacuum_enabled = false)`
@@ -15,7 +15,7 @@ export const createLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, l
     yield* sql`ALTER TABLE ${sql(table)} ALTER COLUMN ${sql(name)} SET STATISTICS ${sql.literal(String(target))}`
 })
 
-export const columns = (sql: PgClient.PgClient, table: string) => sql<Column>`
+export const columns = (sql: Sql, table: string) => sql<Column>`
   SELECT attname AS name, format_type(atttypid, NULL) AS type FROM pg_attribute
   WHERE attrelid = ${table}::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum`
 
@@ -26,7 +26,7 @@ export interface Index {
   readonly constraint: string | null
 }
 
-export const indexes = (sql: PgClient.PgClient, table: string) => sql<Index>`
+export const indexes = (sql: Sql, table: string) => sql<Index>`
   SELECT i.relname AS name, pg_get_indexdef(x.indexrelid) AS definition,
     CASE c.contype WHEN 'p' THEN 'PRIMARY KEY' WHEN 'u' THEN 'UNIQUE' END AS constraint
   FROM pg_index x JOIN pg_class i ON i.oid = x.indexrelid
@@ -37,7 +37,7 @@ export const indexes = (sql: PgClient.PgClient, table: string) => sql<Index>`
  * Returns the indexes of a live table in the order in which its version gets them: those that take longest first, so that
  * two builds at a time end together. Those are of all rows, and sort by columns in whose order the rows are not.
  */
-export const indexesByWork = (sql: PgClient.PgClient, live: string, table: string) => sql<Index>`
+export const indexesByWork = (sql: Sql, live: string, table: string) => sql<Index>`
   SELECT index.* FROM (${indexes(sql, live)}) AS index JOIN pg_index x ON x.indexrelid = index.name::regclass
   ORDER BY x.indpred IS NOT NULL, (
     SELECT min(abs(s.correlation)) FROM pg_stats s JOIN pg_attribute a ON a.attname = s.attname
@@ -60,7 +60,7 @@ export const indexStatement = ({ definition, name }: Index, live: string, table:
   )
 
 /** Adds the live table's constraints and storage options to a version. */
-export const finishLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
+export const finishLike = Effect.fnUntraced(function* (sql: Sql, live: string, table: string) {
   const present = new Set(
     (yield* indexes(sql, table)).filter(({ constraint }) => constraint !== null).map((x) => x.name),
   )
@@ -78,7 +78,7 @@ export const finishLike = Effect.fnUntraced(function* (sql: PgClient.PgClient, l
 })
 
 /** Whether two tables have the same columns of the same types. A migration may have changed the live one. */
-export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live: string, table: string) {
+export const isAlike = Effect.fnUntraced(function* (sql: Sql, live: string, table: string) {
   const rows = yield* sql<{ readonly exists: boolean }>`SELECT to_regclass(${table}) IS NOT NULL AS exists`
   if (rows[0]?.exists !== true) return false
   const shape = (of: ReadonlyArray<Column>) => JSON.stringify(of.map(({ name, type }) => [name, type]))
@@ -86,7 +86,7 @@ export const isAlike = Effect.fnUntraced(function* (sql: PgClient.PgClient, live
 })
 
 /** Renames a table and its indexes for a swap. Changes only names, because exclusive locks are held. */
-export const rename = Effect.fnUntraced(function* (sql: PgClient.PgClient, from: string, to: string, live: string) {
+export const rename = Effect.fnUntraced(function* (sql: Sql, from: string, to: string, live: string) {
   for (const { name } of yield* indexes(sql, from)) {
     const liveName = from === live ? name : name.slice(0, name.length - (from.length - live.length))
     yield* sql`ALTER INDEX ${sql(name)} RENAME TO ${sql(to === live ? liveName : indexName(liveName, live, to))}`
@@ -94,4 +94,4 @@ export const rename = Effect.fnUntraced(function* (sql: PgClient.PgClient, from:
   yield* sql`ALTER TABLE ${sql(from)} RENAME TO ${sql(to)}`
 })
 
-export const drop = (sql: PgClient.PgClient, table: string) => sql`DROP TABLE IF EXISTS ${sql(table)}`
+export const drop = (sql: Sql, table: string) => sql`DROP TABLE IF EXISTS ${sql(table)}`

@@ -1,12 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Random } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import * as WebhookDeliveries from "../webhooks/WebhookDeliveries.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Query of the rows whose call is repeated, with its time and the losses so far. */
-const retried = (sql: PgClient.PgClient) => sql`
+const retried = (sql: Sql) => sql`
   SELECT id, ready AND until IS NULL AS ready, coalesce(until, available_at) AS available_at, payload || losses AS payload
   FROM decided WHERE seconds IS NOT NULL`
 
@@ -22,7 +22,7 @@ export const free = Effect.fn("LostCalls.free")(function* (
   pauses: ReadonlyArray<Duration.Duration>,
 ) {
   if (rows.length === 0) return
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const factors = yield* Effect.forEach(rows, () => Effect.map(Random.next, (random) => 0.5 + random))
   const statement = sql`
     WITH held AS MATERIALIZED (
@@ -54,5 +54,5 @@ export const free = Effect.fn("LostCalls.free")(function* (
     SET status = 'failed', next_attempt_at = NULL, attempts = d.attempts + 1,
       history = ${WebhookDeliveries.earlierAttempts(sql)} || lost.attempt
     FROM lost WHERE d.account_id = lost.account_id AND d.id = lost.id`
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(statement, WakeUps.wake(sql, ["webhook"]))))
+  yield* sql.withTransaction(Effect.andThen(statement, WakeUps.wake(sql, ["webhook"])))
 })

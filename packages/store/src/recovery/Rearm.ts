@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
@@ -11,6 +10,7 @@ import * as LogReads from "../feed/LogReads.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import { aggregateOf } from "../log/aggregateOf.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Histories folded at a time. */
 const PAGE_STREAMS = 500
@@ -20,11 +20,9 @@ const PAGE_STREAMS = 500
  * Unfinished mail gets a row too. Its content is not part of the log, so its delivery fails with that reason instead of
  * waiting forever.
  */
-export const rearm = Effect.fn("Rearm.rearm")((sql: PgClient.PgClient) =>
-  Effect.orDie(sql.withTransaction(insertRows(sql))),
-)
+export const rearm = Effect.fn("Rearm.rearm")((sql: Sql) => sql.withTransaction(insertRows(sql)))
 
-const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const insertRows = Effect.fnUntraced(function* (sql: Sql) {
   // If a service is running against this database after all, rows of what it accepts meanwhile must not be deleted
   // below.
   yield* sql`LOCK TABLE events IN SHARE ROW EXCLUSIVE MODE`
@@ -48,7 +46,7 @@ const insertRows = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
   return armed.length
 })
 
-const rowsOf = Effect.fnUntraced(function* (sql: PgClient.PgClient, refs: ReadonlyArray<StreamRef>, now: string) {
+const rowsOf = Effect.fnUntraced(function* (sql: Sql, refs: ReadonlyArray<StreamRef>, now: string) {
   const streams = yield* LogReads.readStreams(sql, refs)
   return [...streams.values()].flatMap((stored): ReadonlyArray<OutboxRow> => {
     const [first] = stored

@@ -116,7 +116,7 @@ const recordLost = Effect.fnUntraced(function* (row: Leased) {
         IdempotencyKeyReused: Effect.die,
       }),
       // The log has nothing to record, so only the row is released.
-      Effect.catch(() => Leases.release([row])),
+      Effect.catch((error) => (error._tag === "StoreUnavailable" ? Effect.fail(error) : Leases.release([row]))),
     )
 })
 

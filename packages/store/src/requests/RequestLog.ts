@@ -1,10 +1,10 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { Row } from "./RequestRow.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Time after the start of a call in which its messages may have been made, beyond its duration. */
 const CLOCK_SLACK_MS = 1_000
@@ -43,12 +43,12 @@ const REFUSALS = [400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 500, 50
 
 /** Lists calls, newest first. */
 export const list = Effect.fn("RequestLog.list")(function* (query: Query) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(statement(sql, query))
+  const sql = yield* Sql
+  return yield* statement(sql, query)
 })
 
 /** Reads each refused status by its own list, and all others in the order of the calls. */
-export const statement = (sql: PgClient.PgClient, query: Query) => {
+export const statement = (sql: Sql, query: Query) => {
   const { limit, statuses } = query
   const page = (condition: Fragment) => sql`
     (SELECT ${sql.literal(SUMMARY)} FROM request_log
@@ -65,7 +65,7 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
     SELECT * FROM (${sql.join(" UNION ALL ", false)(pages)}) AS calls ORDER BY id DESC LIMIT ${limit}::int`
 }
 
-const conditions = (sql: PgClient.PgClient, query: Query): Fragment => {
+const conditions = (sql: Sql, query: Query): Fragment => {
   const { after, api_key_id, created_after, created_before, id, method, path } = query
   const above = created_after === undefined ? undefined : Id.lowest("RequestId", Date.parse(created_after) + 1)
   const below = created_before === undefined ? undefined : Id.lowest("RequestId", Date.parse(created_before))
@@ -86,11 +86,11 @@ const conditions = (sql: PgClient.PgClient, query: Query): Fragment => {
 
 /** Finds a call. `api_key_id` limits it to the calls of a key. */
 export const find = Effect.fn("RequestLog.find")(function* (account_id: string, id: string, api_key_id?: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Call>`
+  const sql = yield* Sql
+  const rows = yield* sql<Call>`
     SELECT ${sql.literal(SUMMARY)}, body FROM request_log
     WHERE account_id = ${account_id} AND id = ${id}
-      ${api_key_id === undefined ? sql.literal("") : sql`AND api_key_id = ${api_key_id}`}`)
+      ${api_key_id === undefined ? sql.literal("") : sql`AND api_key_id = ${api_key_id}`}`
   return Option.fromUndefinedOr(rows[0])
 })
 
@@ -99,15 +99,15 @@ export const find = Effect.fn("RequestLog.find")(function* (account_id: string, 
  * them here.
  */
 export const messagesOf = Effect.fn("RequestLog.messagesOf")(function* (account_id: string, call: Call) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const at = Id.timeOf(call.id)
-  const rows = yield* Effect.orDie(sql<{ readonly id: string }>`
+  const rows = yield* sql<{ readonly id: string }>`
     SELECT stream_id AS id FROM events
     WHERE account_id = ${account_id} AND version = 1
       AND stream_id >= ${Id.lowest("EmailId", at - CLOCK_SLACK_MS)}
       AND stream_id < ${Id.lowest("EmailId", at + call.duration_ms + CLOCK_SLACK_MS)}
       AND ${PackedSql.metaField(sql, "", "request_id")} = ${call.id}
-    ORDER BY stream_id`)
+    ORDER BY stream_id`
   return rows.map(({ id }) => id as Id.EmailId)
 })
 

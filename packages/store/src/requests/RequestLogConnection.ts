@@ -10,6 +10,7 @@ import * as LogDay from "./LogDay.ts"
 import * as RequestLogCounts from "./RequestLogCounts.ts"
 import * as RequestLogDays from "./RequestLogDays.ts"
 import type { Row } from "./RequestRow.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Time limit of a statement. A database that is slower gets no rows, and no answer waits for it. */
 export const STATEMENT_TIMEOUT = Duration.seconds(5)
@@ -40,7 +41,7 @@ const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FO
 
 /** Makes a connection of the writer's own to the database of the fiber's cell. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const cell = yield* CurrentCell
   let client: pg.Client | undefined
   const rows = new CopyBinary(COLUMNS)
@@ -92,7 +93,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
           },
         ),
         inTime,
-        Effect.provideService(PgClient.PgClient, sql),
+        Effect.provideService(PgClient.PgClient, sql.driver),
       ),
     /** Adds to the sums of days, and returns them. */
     add: (changes: ReadonlyArray<RequestLogCounts.Change>) =>

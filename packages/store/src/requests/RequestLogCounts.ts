@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { FIRST } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import type { Level } from "./RequestLogBounds.ts"
 import * as LogDay from "./LogDay.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Holder of a bound on a day. Both ids are empty for the instance, the caller's for an account. */
 export interface Holder {
@@ -55,15 +55,15 @@ export const parametersOf = (changes: ReadonlyArray<Change>): ReadonlyArray<Read
 
 /** Returns the days of an account, or of one of its keys, on which calls were only counted, the newest first. */
 export const notKeptOf = Effect.fn("RequestLogCounts.notKeptOf")(function* (account_id: string, caller_id = "") {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rows = sql<{ readonly date: string; readonly count: number }>`
     SELECT day::text AS date, not_kept::float8 AS count FROM request_log_counts
     WHERE account_id = ${account_id} AND caller_id = ${caller_id} AND not_kept > 0 ORDER BY day DESC`
-  return yield* inCell(FIRST, Effect.orDie(rows))
+  return yield* inCell(FIRST, rows)
 })
 
 /** Deletes the counts of the days before `oldest`, one row for each key that was used on a day. */
 export const expire = Effect.fn("RequestLogCounts.expire")(function* (oldest: LogDay.Day) {
-  const sql = yield* PgClient.PgClient
-  yield* inCell(FIRST, Effect.orDie(sql`DELETE FROM request_log_counts WHERE day < ${LogDay.dateOf(oldest)}::date`))
+  const sql = yield* Sql
+  yield* inCell(FIRST, sql`DELETE FROM request_log_counts WHERE day < ${LogDay.dateOf(oldest)}::date`)
 })

@@ -1,12 +1,12 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import { FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as LogDay from "./LogDay.ts"
 import * as RequestLogCounts from "./RequestLogCounts.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Days whose table is made in advance. The first call of another day makes its table itself. */
 export const DAYS_AHEAD = 2
@@ -26,10 +26,10 @@ export interface KeptDays {
 
 /** Makes the tables of coming days, and drops those that ended more than `days` days ago. Runs hourly. */
 export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const today = LogDay.dayOf(yield* Clock.currentTimeMillis)
   const oldest = tableOf(today - days)
-  const existing = yield* Effect.orDie(tables(sql))
+  const existing = yield* tables(sql)
   // The names sort by their day.
   const dropped = existing.filter((name) => name < oldest)
   for (const name of dropped) yield* alone(sql, sql`DROP TABLE IF EXISTS ${sql(name)}`)
@@ -42,7 +42,7 @@ export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
 
 /** Makes the table of a day, if there is none. */
 export const make = Effect.fn("RequestLogDays.make")(function* (day: LogDay.Day) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const name = tableOf(day)
   const [from, to] = [startOf(day), startOf(day + 1)]
   yield* alone(
@@ -60,28 +60,26 @@ export const make = Effect.fn("RequestLogDays.make")(function* (day: LogDay.Day)
 
 /** Makes the tables of the days that the log of another cell holds, for rows that come from there. */
 export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: string) {
-  const sql = yield* PgClient.PgClient
-  const days = yield* Effect.orDie(sql<{ readonly name: string }>`
+  const sql = yield* Sql
+  const days = yield* sql<{ readonly name: string }>`
     SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = ${`${from}.${TABLE}`}::regclass ORDER BY 1`)
+    WHERE i.inhparent = ${`${from}.${TABLE}`}::regclass ORDER BY 1`
   for (const { name } of days) {
     const at = Date.parse(name.slice(TABLE.length + 1).replaceAll("_", "-"))
     if (Number.isFinite(at)) yield* make(LogDay.dayOf(at))
   }
 })
 
-const alone = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  Effect.orDie(
-    sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
-        yield* sql`SELECT pg_advisory_xact_lock(${DAYS_LOCK}::int, 0) IS NULL AS taken`
-        return yield* work
-      }),
-    ),
+const alone = <A>(sql: Sql, work: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
+  sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
+      yield* sql`SELECT pg_advisory_xact_lock(${DAYS_LOCK}::int, 0) IS NULL AS taken`
+      return yield* work
+    }),
   )
 
-const tables = (sql: PgClient.PgClient) =>
+const tables = (sql: Sql) =>
   Effect.map(
     sql<{ readonly name: string }>`
       SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid

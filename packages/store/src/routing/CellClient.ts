@@ -2,6 +2,9 @@ import { PgClient, type PgConnection } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
+import * as Sql from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { CellName } from "./CellName.ts"
 import { CurrentCell, TransactionCell } from "./CurrentCell.ts"
 
@@ -22,13 +25,20 @@ export const make = Effect.fnUntraced(function* (first: PgClient.PgClient, clien
     acquirer,
     borrower,
     compiler: PgClient.makeCompiler(),
-    prepareTransactionControls: true,
-    commit: checkedCommit,
-    releaseSavepoint: (name) => `RELEASE SAVEPOINT ${name}`,
-    spanAttributes: [["db.system.name", "postgresql"]],
+    spanAttributes: SPAN_ATTRIBUTES,
   })
   const { config, json } = first
-  const { withTransaction } = client
+  const withTransaction = SqlClient.makeWithTransaction({
+    transactionService: client.transactionService,
+    spanAttributes: SPAN_ATTRIBUTES,
+    acquireConnection: (restore) => restore(acquirer),
+    begin: (connection, statement) => control(connection, statement ?? "BEGIN"),
+    savepoint: (connection, nth) => control(connection, `SAVEPOINT nested_${nth}`),
+    releaseSavepoint: (connection, nth) => unlessLost(control(connection, `RELEASE SAVEPOINT nested_${nth}`)),
+    commit: checkedCommit,
+    rollback: (connection) => unlessLost(control(connection, "ROLLBACK")),
+    rollbackSavepoint: (connection, nth) => unlessLost(control(connection, `ROLLBACK TO SAVEPOINT nested_${nth}`)),
+  })
   return Object.assign(client, {
     [PgClient.TypeId]: PgClient.TypeId,
     config,
@@ -41,9 +51,18 @@ export const make = Effect.fnUntraced(function* (first: PgClient.PgClient, clien
   }) satisfies CellClient
 }, Effect.provide(Reactivity.layer))
 
+const SPAN_ATTRIBUTES = [["db.system.name", "postgresql"]] as const
+
+const control = (connection: SqlConnection.Connection, statement: string): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.asVoid(connection.execute(statement, [], undefined))
+
+/** The end of a transaction whose connection is lost cannot be sent. The server rolls it back, and its error was the first. */
+const unlessLost = (end: Effect.Effect<void, SqlError.SqlError>): Effect.Effect<void, SqlError.SqlError> =>
+  Effect.catchIf(end, SqlErrors.isConnectionLost, () => Effect.void)
+
 /** Returns the client of the fiber's cell, for connections that are opened with its configuration. */
-export const here = (sql: PgClient.PgClient): Effect.Effect<PgClient.PgClient, SqlError.SqlError> =>
-  "here" in sql ? (sql as CellClient).here : Effect.succeed(sql)
+export const here = ({ driver }: Sql.Sql): Effect.Effect<Sql.Sql, StoreUnavailable> =>
+  SqlErrors.orUnavailable(Effect.map("here" in driver ? (driver as CellClient).here : Effect.succeed(driver), Sql.of))
 
 /** Sends COMMIT and checks its answer: Postgres answers ROLLBACK when the transaction has failed before. */
 export const checkedCommit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>

@@ -1,5 +1,5 @@
-import { Context, Duration, Effect, Exit, Option, Result } from "effect"
-import { Unavailable } from "../postgres/Unavailable.ts"
+import { type Cause, Context, Duration, Effect, Exit, Option, Result } from "effect"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import { inCell } from "./CurrentCell.ts"
 import * as StrayAccounts from "./StrayAccounts.ts"
@@ -7,25 +7,25 @@ import * as StrayAccounts from "./StrayAccounts.ts"
 /** Finds the cell of an account. Requests of an account that is being moved wait here for the end of its move. */
 export interface CellsShape {
   /** Names of all cells, the first one first. */
-  readonly names: Effect.Effect<ReadonlyArray<CellName>>
-  readonly of: (account_id: string) => Effect.Effect<CellName>
+  readonly names: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable>
+  readonly of: (account_id: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The same at once: undefined while the account's requests wait for the end of its move. */
-  readonly ofUnlessFenced: (account_id: string) => Effect.Effect<CellName | undefined>
+  readonly ofUnlessFenced: (account_id: string) => Effect.Effect<CellName | undefined, StoreUnavailable>
   /** The cell of the account of an API key, by the key's hash; the first cell for an unknown key. */
-  readonly ofKey: (hash: string) => Effect.Effect<CellName>
+  readonly ofKey: (hash: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The cell of the account of a user; the first cell for an unknown user. */
-  readonly ofUser: (user_id: string) => Effect.Effect<CellName>
+  readonly ofUser: (user_id: string) => Effect.Effect<CellName, StoreUnavailable>
   /** Whether there was only the first cell a moment ago, so that no commit can be in the wrong one. */
   readonly isCertainlyAlone: () => boolean
   /**
    * Accounts whose pending work is not to be started in a cell: those that are about to move, and those whose rows in this cell
    * are copies of an unfinished move, or what it has left behind.
    */
-  readonly notToStart: (cell: CellName) => Effect.Effect<ReadonlySet<string>>
+  readonly notToStart: (cell: CellName) => Effect.Effect<ReadonlySet<string>, StoreUnavailable>
   /** Accounts with rows in a cell that is not theirs, by that cell: copies before the switch of a move, and what is left after it. */
-  readonly strays: Effect.Effect<ReadonlyMap<CellName, ReadonlySet<string>>>
+  readonly strays: Effect.Effect<ReadonlyMap<CellName, ReadonlySet<string>>, StoreUnavailable>
   /** Reads the cells again, after a change by this process. */
-  readonly refresh: Effect.Effect<void>
+  readonly refresh: Effect.Effect<void, StoreUnavailable>
 }
 
 const one: CellsShape = {
@@ -44,7 +44,10 @@ const one: CellsShape = {
 export const Cells = Context.Reference<CellsShape>("@waybill/store/routing/Cells", { defaultValue: () => one })
 
 /** Runs work in the cell of an account. */
-export const inCellOf = <A, E, R>(account_id: string, work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
+export const inCellOf = <A, E, R>(
+  account_id: string,
+  work: Effect.Effect<A, E, R>,
+): Effect.Effect<A, E | StoreUnavailable, R> =>
   Effect.flatMap(Cells, ({ of }) => Effect.flatMap(of(account_id), (cell) => inCell(cell, work)))
 
 /**
@@ -68,7 +71,7 @@ export const place = <A extends { readonly account_id: string }>(rows: ReadonlyA
 /** Groups accounts by their cell. */
 export const byCell = (
   account_ids: Iterable<string>,
-): Effect.Effect<ReadonlyArray<readonly [CellName, ReadonlyArray<string>]>> =>
+): Effect.Effect<ReadonlyArray<readonly [CellName, ReadonlyArray<string>]>, StoreUnavailable> =>
   Effect.gen(function* () {
     const { of } = yield* Cells
     const cells = new Map<CellName, Array<string>>()
@@ -91,7 +94,7 @@ export interface Visit {
  * All cells, the first one first. Work on them leaves out accounts that are in another cell (`StrayAccounts`): all by the same
  * look at the directory, so that no move in between hides an account or shows it twice.
  */
-export const visits: Effect.Effect<ReadonlyArray<Visit>> = Effect.gen(function* () {
+export const visits: Effect.Effect<ReadonlyArray<Visit>, StoreUnavailable> = Effect.gen(function* () {
   const { names, strays } = yield* Cells
   const cells = yield* names
   const straysOf = cells.length === 1 ? undefined : yield* strays
@@ -117,14 +120,15 @@ export interface FoundRows<A> {
 }
 
 /** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
-export const rowsInTime = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>): Effect.Effect<FoundRows<A>, E, R> =>
-  Effect.flatMap(visits, (cells) => rowsInTimeOf(cells, work))
+export const rowsInTime = <A, E, R>(
+  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> => Effect.flatMap(visits, (cells) => rowsInTimeOf(cells, work))
 
 /** Runs work that returns rows in the cell of an account, and returns no rows if it does not answer in time. */
 export const rowsInTimeOfAccount = <A, E, R>(
   account_id: string,
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<FoundRows<A>, E, R> =>
+): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
     const { of } = yield* Cells
     const own = yield* of(account_id)
@@ -134,14 +138,21 @@ export const rowsInTimeOfAccount = <A, E, R>(
 const rowsInTimeOf = <A, E, R>(
   cells: ReadonlyArray<Visit>,
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<FoundRows<A>, E, R> =>
+): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
     const own = ownRows(work)
     const silent = yield* SilentCells
-    const search = ({ cell, run }: Visit) => {
+    const search = ({
+      cell,
+      run,
+    }: Visit): Effect.Effect<
+      Exit.Exit<ReadonlyArray<A>, E | StoreUnavailable | Cause.TimeoutError>,
+      E | StoreUnavailable,
+      R
+    > => {
       // Without the first cell nothing works, and the caller is to know.
       if (cell === FIRST) return Effect.map(run(own), Exit.succeed)
-      if (silent?.has(cell) === true) return Effect.succeed(Exit.die(new Unavailable()))
+      if (silent?.has(cell) === true) return Effect.succeed(Exit.fail(away()))
       return Effect.tap(Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN)), (exit) =>
         Effect.sync(() => Exit.isFailure(exit) && silent?.add(cell)),
       )
@@ -160,7 +171,7 @@ const rowsInTimeOf = <A, E, R>(
 /** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
 export const rowsOfReachable = <A, E, R>(
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<ReadonlyArray<A>, E, R> => Effect.map(rowsInTime(work), ({ rows }) => rows)
+): Effect.Effect<ReadonlyArray<A>, E | StoreUnavailable, R> => Effect.map(rowsInTime(work), ({ rows }) => rows)
 
 /**
  * Cells that did not answer one of the searches of a piece of work. Later searches do not ask them, so that a cell that hangs
@@ -176,7 +187,7 @@ export const SilentCells = Context.Reference<Set<CellName> | undefined>("@waybil
  */
 export const findFirst = <A, E, R>(
   search: Effect.Effect<Option.Option<A>, E, R>,
-): Effect.Effect<Option.Option<A>, E, R> =>
+): Effect.Effect<Option.Option<A>, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
     const cells = yield* visits
     if (cells.length === 1) return yield* inCell(FIRST, search)
@@ -198,15 +209,15 @@ const searchIn = <A, E, R>(
   { cell, run }: Visit,
   search: Effect.Effect<Option.Option<A>, E, R>,
   silent: Set<CellName>,
-): Effect.Effect<Option.Option<A>, E, R> => {
+): Effect.Effect<Option.Option<A>, E | StoreUnavailable, R> => {
   const found = Effect.flatMap(search, (found) =>
     Effect.map(StrayAccounts.leaveOut(Option.toArray(found)), ([own]) => Option.fromUndefinedOr(own)),
   )
   if (cell === FIRST) return run(found)
-  if (silent.has(cell)) return Effect.die(new Unavailable())
+  if (silent.has(cell)) return Effect.fail(away())
   const giveUp = Effect.suspend(() => {
     silent.add(cell)
-    return Effect.die(new Unavailable())
+    return Effect.fail(away())
   })
   return Effect.timeoutOrElse(run(found), { duration: ANSWER_WITHIN, orElse: () => giveUp })
 }
@@ -219,7 +230,9 @@ class Found<A> {
 }
 
 /** Runs work in all cells at once. A cell that fails or is slow keeps the work from no other one. */
-export const inEach = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<ReadonlyArray<A>, E, R> =>
+export const inEach = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+): Effect.Effect<ReadonlyArray<A>, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
     const { names } = yield* Cells
     const exits = yield* Effect.forEach(yield* names, (cell) => Effect.exit(inCell(cell, work)), {

@@ -4,7 +4,7 @@ import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { Clock, Duration, Effect, Semaphore } from "effect"
 import type { SqlError } from "effect/sql"
-import { Unavailable } from "../postgres/Unavailable.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
@@ -64,11 +64,12 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     readAt = began
     usedUntil = began + trustedMillis
   })
-  const refresh = oneAtATime.withPermit(Effect.orDie(read))
+  const refresh = oneAtATime.withPermit(SqlErrors.orUnavailable(read))
   /** No request can have changed anything before it, so one that meets a database that is away is told so. */
   const readFirst = read.pipe(
     onOtherConnections,
-    Effect.catch((error) => Effect.die(isConnectionLost(error) ? new Unavailable() : error)),
+    Effect.catchIf(SqlErrors.isConnectionLost, () => Effect.fail(away())),
+    SqlErrors.orUnavailable,
   )
   /**
    * A database that does not answer must not hold up requests here, where nothing watches it. What is known is used a
@@ -78,10 +79,10 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   /** Of several cells, what is known is used for no longer than moves rely on: keys may have been revoked in another cell since. */
   const reliableUntil = () => (known.names.length === 1 ? Infinity : readAt + Duration.toMillis(NOTICED_AFTER))
   const readOrRefuse = Effect.suspend(() => {
-    if (now() < refusedUntil) return Effect.die(new Unavailable())
+    if (now() < refusedUntil) return Effect.fail(away())
     return Effect.catchCause(Effect.timeout(read, AWAITED_READ), () => {
       refusedUntil = now() + triedAgainMillis
-      return Effect.die(new Unavailable())
+      return Effect.fail(away())
     })
   })
   const readUnlessFresh = Effect.suspend(() => {
@@ -93,7 +94,10 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const current = Effect.suspend(() =>
     isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
   )
-  const remembered = (key: string, find: Effect.Effect<CellName>): Effect.Effect<CellName> =>
+  const remembered = (
+    key: string,
+    find: Effect.Effect<CellName, StoreUnavailable>,
+  ): Effect.Effect<CellName, StoreUnavailable> =>
     Effect.suspend(() => {
       const cell = cells.get(key)
       if (cell !== undefined) return Effect.succeed(cell)
@@ -106,25 +110,27 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     })
 
   /** Waits while the account is in the last step of its move, in which nothing may be written to either cell. */
-  const afterFence = (account_id: string): Effect.Effect<void> =>
+  const afterFence = (account_id: string): Effect.Effect<void, StoreUnavailable> =>
     Effect.suspend(() => (known.fenced.has(account_id) ? awaitMove(account_id) : Effect.void))
   const awaitMove = (account_id: string) =>
     Effect.andThen(Effect.sleep(LOOK_AGAIN), refresh).pipe(
       Effect.repeat({ until: () => !known.fenced.has(account_id) }),
-      Effect.timeoutOrElse({ duration: LONGEST_FENCE, orElse: () => Effect.die(new Unavailable()) }),
+      Effect.timeoutOrElse({ duration: LONGEST_FENCE, orElse: () => Effect.fail(away()) }),
       Effect.asVoid,
     )
 
   /** The account, and the fence, decide at the end, because the name of an account never changes. */
-  const found = (account_id: string | undefined): Effect.Effect<CellName> =>
+  const found = (account_id: string | undefined): Effect.Effect<CellName, StoreUnavailable> =>
     account_id === undefined ? Effect.succeed(FIRST) : ofLive(account_id)
-  const ofLive = (account_id: string): Effect.Effect<CellName> =>
+  const ofLive = (account_id: string): Effect.Effect<CellName, StoreUnavailable> =>
     Effect.andThen(afterFence(account_id), remembered(account_id, cellOf(sql, account_id)))
-  const unlessAlone = <A>(find: Effect.Effect<A>): Effect.Effect<A | CellName> =>
+  const unlessAlone = <A>(find: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A | CellName, StoreUnavailable> =>
     Effect.suspend(() =>
       isFresh() && known.names.length === 1
         ? FIRST_CELL
-        : Effect.flatMap(current, ({ names }): Effect.Effect<A | CellName> => (names.length === 1 ? FIRST_CELL : find)),
+        : Effect.flatMap(current, ({ names }): Effect.Effect<A | CellName, StoreUnavailable> =>
+            names.length === 1 ? FIRST_CELL : find,
+          ),
     )
   const byName = (kind: Kind, name: string) =>
     unlessAlone(remembered(`${kind} ${name}`, Effect.flatMap(accountNamed(sql, kind, name), found)))
@@ -154,11 +160,9 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
 
 const FIRST_CELL = Effect.succeed(FIRST)
 
-const isConnectionLost = (error: SqlError.SqlError): boolean => SqlErrors.classify(error)._tag === "OutcomeUnknown"
-
 /** Runs a lookup again when its connection is lost. */
 const onOtherConnections = <A>(lookup: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.retry(lookup, { while: isConnectionLost, times: MAX_RETRIES })
+  Effect.retry(lookup, { while: SqlErrors.isConnectionLost, times: MAX_RETRIES })
 
 /** First key of our advisory locks with two keys: "WB", moves. */
 export const MOVES = 0x5742_0004
@@ -219,7 +223,7 @@ const cellOf = (sql: PgClient.PgClient, account_id: string) =>
   sql<{ readonly cell: string }>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`.pipe(
     onOtherConnections,
     Effect.map(([row]) => row?.cell ?? FIRST),
-    Effect.orDie,
+    SqlErrors.orUnavailable,
   )
 
 const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
@@ -227,5 +231,5 @@ const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
     SELECT account_id FROM account_names WHERE kind = ${kind} AND name = ${name}`.pipe(
     onOtherConnections,
     Effect.map(([row]) => row?.account_id),
-    Effect.orDie,
+    SqlErrors.orUnavailable,
   )

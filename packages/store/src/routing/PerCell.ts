@@ -3,18 +3,18 @@ import { type CellName, FIRST } from "./CellName.ts"
 import { CurrentCell, inCell } from "./CurrentCell.ts"
 
 /** One instance of something for each cell, so that no cell waits for another one. */
-export interface PerCell<A> {
+export interface PerCell<A, E = never> {
   readonly first: A
   /** The instance of a cell, made when it is first wanted. */
-  readonly at: (cell: CellName) => Effect.Effect<A>
+  readonly at: (cell: CellName) => Effect.Effect<A, E>
   /** The instance of the fiber's cell. */
-  readonly here: Effect.Effect<A>
+  readonly here: Effect.Effect<A, E>
 }
 
 /** Makes the instance of the first cell at once, and the others on demand. All of them end with the scope. */
 export const make = Effect.fnUntraced(function* <A, E, R>(
   build: Effect.Effect<A, E, R | Scope.Scope>,
-): Effect.fn.Return<PerCell<A>, E, R | Scope.Scope> {
+): Effect.fn.Return<PerCell<A, E>, E, R | Scope.Scope> {
   const context = yield* Effect.context<R>()
   const parent = yield* Effect.scope
   const instances = new Map<CellName, A>()
@@ -31,7 +31,7 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
       return instance
     })
   const first = yield* buildIn(FIRST)
-  const at = (cell: CellName): Effect.Effect<A> =>
+  const at = (cell: CellName): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       const instance = instances.get(cell)
       if (instance !== undefined) return Effect.succeed(instance)
@@ -39,7 +39,7 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
         .withPermit(
           Effect.suspend(() => {
             const made = instances.get(cell)
-            return made === undefined ? Effect.orDie(buildIn(cell)) : Effect.succeed(made)
+            return made === undefined ? buildIn(cell) : Effect.succeed(made)
           }),
         )
         .pipe(Effect.provideContext(context))

@@ -2,10 +2,12 @@ import { type PgClient, type PgConnection, PgPool } from "@effect/sql-pg"
 import { Duration, Effect, Exit, Fiber, Scope, Semaphore, Stream } from "effect"
 import type { SqlError } from "effect/sql"
 import type { Connection } from "effect/sql/SqlConnection"
-import type { Statement } from "effect/sql/Statement"
 import * as CellClient from "./CellClient.ts"
 import { FIRST } from "./CellName.ts"
 import * as Rests from "../postgres/Rests.ts"
+import type { Sql, Statement } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** How long an unused connection stays open: opening another one costs more than a commit. */
 export const IDLE_TIMEOUT = Duration.minutes(10)
@@ -14,7 +16,7 @@ export const IDLE_TIMEOUT = Duration.minutes(10)
 export type Sent = Fiber.Fiber<unknown, SqlError.SqlError>
 
 /** Sends a statement without waiting for its answer, which is awaited before the transaction ends. */
-export type Send = (statement: Statement<object>) => Effect.Effect<Sent>
+export type Send = (statement: Statement<object, SqlError.SqlError>) => Effect.Effect<Sent>
 
 export interface PipelinedConnection {
   /** Runs the body between BEGIN and COMMIT. The next transaction may be sent while this one is being flushed. */
@@ -24,7 +26,7 @@ export interface PipelinedConnection {
     onWritten?: Effect.Effect<unknown>,
   ) => Effect.Effect<A, E | SqlError.SqlError>
   /** Runs statements outside a transaction. Not on a connection with transactions: they would become part of one. */
-  readonly run: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | SqlError.SqlError>
+  readonly run: <A, E>(statements: Effect.Effect<A, E>) => Effect.Effect<A, E | StoreUnavailable>
 }
 
 /**
@@ -33,13 +35,14 @@ export interface PipelinedConnection {
  * statement the database would be idle for as long.
  */
 export const make = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   settings: Readonly<Record<string, string>> = BY_KEY_NESTED_LOOPS,
   /** Runs on each newly opened connection before its first use. */
   onOpened: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
-): Effect.fn.Return<PipelinedConnection, never, Scope.Scope> {
+): Effect.fn.Return<PipelinedConnection, StoreUnavailable, Scope.Scope> {
   // The first transaction opens the connection, and the first one after a loss opens it again.
-  const { config } = yield* Effect.orDie(CellClient.here(sql))
+  const { config } = (yield* CellClient.here(sql)).driver
+  const { driver } = sql
   // In a scope of its own, which closes after its users. Otherwise the opening of the connection would end before them, and a
   // transaction that waits for it, and for which the scope waits, would never end.
   const scope = yield* Scope.fork(yield* Effect.scope)
@@ -49,7 +52,7 @@ export const make = Effect.fnUntraced(function* (
     minConnections: 0,
     maxConnections: 1,
     idleTimeout: IDLE_TIMEOUT,
-  }).pipe(Scope.provide(scope), Effect.orDie)
+  }).pipe(Scope.provide(scope), SqlErrors.orUnavailable)
   const oneAtATime = Semaphore.makeUnsafe(1)
   const rests = Rests.make()
   const prepared = new WeakSet<PgConnection.PgConnection>()
@@ -65,7 +68,7 @@ export const make = Effect.fnUntraced(function* (
 
   return {
     transaction: (body, onWritten = Effect.void) =>
-      oneAtATime.withPermit(Effect.andThen(rests.takeIfDue, sendTransaction(sql, open, pool.invalidate, body))).pipe(
+      oneAtATime.withPermit(Effect.andThen(rests.takeIfDue, sendTransaction(driver, open, pool.invalidate, body))).pipe(
         Effect.tap(() => Effect.sync(rests.sent)),
         Effect.flatMap((sent) => Effect.ensuring(awaitAnswers(sent, onWritten), Effect.sync(rests.answered))),
         Effect.scoped,
@@ -74,9 +77,9 @@ export const make = Effect.fnUntraced(function* (
     run: (statements) =>
       Effect.scoped(
         Effect.flatMap(open, (connection) =>
-          Effect.provideService(statements, sql.transactionService, [counting(connection), 0] as const),
+          Effect.provideService(statements, driver.transactionService, [counting(connection), 0] as const),
         ),
-      ),
+      ).pipe(SqlErrors.orUnavailable) as never,
   }
 })
 

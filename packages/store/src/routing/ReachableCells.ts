@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
-import { type Cause, Context, Duration, Effect, Exit, Fiber, Option } from "effect"
-import { SqlError } from "effect/sql"
-import * as SqlErrors from "../postgres/SqlErrors.ts"
+import { type PgClient } from "@effect/sql-pg"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Option } from "effect"
+import { Sql } from "../postgres/Sql.ts"
+import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { CellName } from "./CellName.ts"
 import * as Cells from "./Cells.ts"
 import * as StrayAccounts from "./StrayAccounts.ts"
@@ -23,7 +23,7 @@ export interface Reached<A> {
 }
 
 /** Whether the tables of a cell can be read. In a cluster, the connection to the coordinator alone does not say so. */
-export const doesAnswer = (sql: PgClient.PgClient): Effect.Effect<boolean> => {
+export const doesAnswer = (sql: Sql): Effect.Effect<boolean> => {
   // The server ends the statement, so that its connection can be closed at once.
   const limit = sql`SET LOCAL statement_timeout = ${sql.literal(String(Duration.toMillis(Cells.ANSWER_WITHIN)))}`
   const reading = sql`
@@ -38,16 +38,10 @@ export const doesAnswer = (sql: PgClient.PgClient): Effect.Effect<boolean> => {
 
 /** Whether work ended because its cell was lost meanwhile. */
 export const isLost = (cause: Cause.Cause<unknown>): boolean =>
-  SqlErrors.isConnectionLost(cause) ||
-  cause.reasons.some((reason) => {
-    const error = reason._tag === "Fail" ? reason.error : reason._tag === "Die" ? reason.defect : undefined
-    if (error instanceof SqlError.SqlError) return TIMEOUTS.has(error.reason._tag)
-    return error instanceof Error && "code" in error && TIMEOUT_STATES.has(String(error.code))
-  })
-
-const TIMEOUTS: ReadonlySet<string> = new Set(["LockTimeoutError", "StatementTimeoutError"])
-/** SQLSTATEs of the same, on connections without the client: lock_not_available and query_canceled. */
-const TIMEOUT_STATES: ReadonlySet<string> = new Set(["55P03", "57014"])
+  Option.exists(
+    Cause.findErrorOption(cause),
+    (error) => error instanceof StoreUnavailable && (error.isConnectionLost || error.why === "timed-out"),
+  )
 
 /** Runs work as long as its cell answers, and returns how it ended; none if the cell was lost meanwhile. */
 const watched = Effect.fnUntraced(function* <A, E, R>(answers: Effect.Effect<boolean>, work: Effect.Effect<A, E, R>) {
@@ -68,9 +62,11 @@ const watched = Effect.fnUntraced(function* <A, E, R>(answers: Effect.Effect<boo
 })
 
 /** Runs work in every cell that answers, one after the other. */
-export const each = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<Reached<A>, E, R | PgClient.PgClient> =>
+export const each = <A, E, R>(
+  work: Effect.Effect<A, E, R>,
+): Effect.Effect<Reached<A>, E | StoreUnavailable, R | PgClient.PgClient> =>
   Effect.gen(function* () {
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     const visits = yield* Cells.visits
     return yield* inEach(visits.map(({ cell, run }) => ({ cell, answers: run(doesAnswer(sql)), work: run(work) })))
   })

@@ -1,12 +1,12 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Context, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { FIRST } from "./CellName.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 /** Those of the accounts, given by their live ids, that are not in a cell. */
-export const elsewhere = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, cell: string) => sql`
+export const elsewhere = <E>(sql: Client<E>, accounts: ReadonlyArray<string>, cell: string) => sql`
   SELECT account_id FROM unnest(${accounts}::text[]) AS a(account_id) LEFT JOIN account_cells c USING (account_id)
   WHERE coalesce(c.cell, ${FIRST}) <> ${cell}`
 
@@ -21,7 +21,7 @@ export const StrayAccounts = Context.Reference<ReadonlySet<string>>("@waybill/st
 export const NONE: ReadonlySet<string> = new Set()
 
 /** Condition on rows, by the name of their account, that they are not of a stray account. */
-export const isOwn = (sql: PgClient.PgClient, column: string): Effect.Effect<Fragment> =>
+export const isOwn = (sql: Client<unknown>, column: string): Effect.Effect<Fragment> =>
   Effect.map(StrayAccounts, (strays) => {
     if (strays.size === 0) return sql`true`
     const accounts = [...strays].flatMap((live) => [live, Livemode.testAccountOf(live as AccountId)])

@@ -1,6 +1,6 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Fewest letters after `msg_` that are searched as the beginning of an id. Messages of about 20 minutes share so many. */
 export const MIN_LETTERS = 6
@@ -27,8 +27,5 @@ export const startingWith = (text: string): IdRange | undefined =>
     : undefined
 
 /** Whether a column with the key of an id is in the range. */
-export const isWithin = (
-  sql: PgClient.PgClient,
-  column: Statement.Fragment,
-  { highest, lowest }: IdRange,
-): Statement.Fragment => sql`${column} >= ${lowest}::uuid AND ${column} <= ${highest}::uuid`
+export const isWithin = (sql: Sql, column: Statement.Fragment, { highest, lowest }: IdRange): Statement.Fragment =>
+  sql`${column} >= ${lowest}::uuid AND ${column} <= ${highest}::uuid`

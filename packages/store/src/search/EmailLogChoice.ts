@@ -1,8 +1,8 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Number of ids of each source that are compared to choose the rarest one. */
 export const SAMPLE = 256
@@ -35,7 +35,7 @@ export interface Common {
 
 /** Chooses the source with the fewest ids; of those that have many, the one whose next ids reach furthest. */
 export const choose = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   sources: ReadonlyArray<EmailLogSource.Source>,
   range: EmailLogSource.Range,
   order: EmailLogSource.Order,

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
@@ -14,6 +13,7 @@ import * as EmailTerms from "./EmailTerms.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as TermKey from "../postgres/TermKey.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Statuses that a search knows; "scheduled" is queued with a scheduled time in the future. */
 export type SearchedStatus = EmailStatus.Status | "scheduled"
@@ -185,7 +185,7 @@ export const isExact = ({
 }
 
 /** Returns a join with the first event of a message, `accepted`, if the conditions need what only the event says. */
-export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts, range }: Filter): Statement.Fragment =>
+export const acceptedJoin = (sql: Sql, { apiKey, parts, range }: Filter): Statement.Fragment =>
   apiKey === null && parts.every(({ where }) => where === "subject")
     ? nothing(sql)
     : // With a LIMIT, no plan can begin with all events of the account.
@@ -196,7 +196,7 @@ export const acceptedJoin = (sql: PgClient.PgClient, { apiKey, parts, range }: F
  * Conditions on the log's own row and the first event. They repeat what the source already guarantees, so that one statement serves every
  * source.
  */
-export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fragment => sql`
+export const conditions = (sql: Sql, filter: Filter): Statement.Fragment => sql`
   ${ownStatus(sql, filter)}
   ${recipientStatus(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain_key = ${EmailLog.domainKey(filter.domain)}::int`}
@@ -205,18 +205,18 @@ export const conditions = (sql: PgClient.PgClient, filter: Filter): Statement.Fr
   ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${EmailLogPart.has(sql, part)})`))}`
 
 /** The key that a message was accepted from. Packed, it is usually the actor. */
-const acceptedBy = (sql: PgClient.PgClient): Statement.Fragment => sql`coalesce(
+const acceptedBy = (sql: Sql): Statement.Fragment => sql`coalesce(
   ${PackedSql.field(sql, "accepted", "EmailQueued", "api_key_id")},
   CASE WHEN accepted.packed IS NOT NULL THEN ${PackedSql.metaField(sql, "accepted", "actor")} END)`
 
-const nothing = (sql: PgClient.PgClient) => sql.literal("")
+const nothing = (sql: Sql) => sql.literal("")
 
-const ownStatus = (sql: PgClient.PgClient, { scheduledAfter, statuses }: Filter): Statement.Fragment => {
+const ownStatus = (sql: Sql, { scheduledAfter, statuses }: Filter): Statement.Fragment => {
   const isOneOf = EmailFacets.hasStatus(sql, "l", statuses)
   if (scheduledAfter === null) return statuses.length === 0 ? nothing(sql) : sql`AND ${isOneOf}`
   // The scheduled time is compared when the message is read.
   return sql`AND (${isOneOf} OR l.facets & ${EmailFacets.SCHEDULED}::int <> 0)`
 }
 
-const recipientStatus = (sql: PgClient.PgClient, { recipientStatuses }: Filter): Statement.Fragment =>
+const recipientStatus = (sql: Sql, { recipientStatuses }: Filter): Statement.Fragment =>
   recipientStatuses.length === 0 ? nothing(sql) : sql`AND ${EmailFacets.haveRecipient(sql, "l", recipientStatuses)}`

@@ -1,14 +1,14 @@
-import type { PgClient } from "@effect/sql-pg"
 import type { Statement } from "effect/sql"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as EmailIds from "./EmailIds.ts"
 import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import type * as EmailWords from "./EmailWords.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 const RECIPIENTS = ["to", "cc", "bcc"]
 
 /** Whether a row `l` of the log, whose first event is `accepted`, has the part. */
-export const has = (sql: PgClient.PgClient, { folded, ids, lower, where }: EmailWords.Part): Statement.Fragment => {
+export const has = (sql: Sql, { folded, ids, lower, where }: EmailWords.Part): Statement.Fragment => {
   // A subquery with a LIMIT is answered by the index for each row, and never by reading all subjects.
   const inSubject = sql`(SELECT s.folded LIKE ${EmailSubjects.pattern(folded)} FROM email_subjects s
     WHERE s.account_id = l.account_id AND s.term = l.subject_key LIMIT 1)`
@@ -28,7 +28,7 @@ export const has = (sql: PgClient.PgClient, { folded, ids, lower, where }: Email
 }
 
 /** The address of the sender: packed it is the address alone, and JSON if there is a name. */
-const sender = (sql: PgClient.PgClient): Statement.Fragment => sql`(
+const sender = (sql: Sql): Statement.Fragment => sql`(
   SELECT CASE WHEN mailbox ~ '^[[{]' THEN mailbox_address(mailbox::jsonb) ELSE mailbox END
   FROM (SELECT ${PackedSql.field(sql, "accepted", "EmailQueued", "from")} AS mailbox) AS f)`
 
@@ -36,7 +36,7 @@ const sender = (sql: PgClient.PgClient): Statement.Fragment => sql`(
 const AS_IT_IS = /^[ !#-[\]-~]*$/u
 
 /** False for nearly all events without the text, at less cost than to read their fields. */
-const mayHold = (sql: PgClient.PgClient, lower: string): Statement.Fragment =>
+const mayHold = (sql: Sql, lower: string): Statement.Fragment =>
   AS_IT_IS.test(lower)
     ? sql`(accepted.packed IS NULL OR lower(accepted.packed COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
     : sql.literal("true")

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Option } from "effect"
@@ -15,6 +14,7 @@ import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /**
  * Ids examined by the first statement of a search, the growth from one statement to the next, and the maximum. Applies
@@ -45,14 +45,14 @@ export interface Page {
 export const list = Effect.fn("EmailLogQuery.list")(function* (query: EmailLogFilter.Query) {
   const filter = EmailLogFilter.filterOf(query, Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   if (filter === undefined) return EMPTY
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(search(sql, query.limit, filter))
+  const sql = yield* Sql
+  return yield* search(sql, query.limit, filter)
 })
 
 const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
 
 /** Walks the rarest list that the filter names, in growing steps, until the page is full. */
-const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: number, filter: EmailLogFilter.Filter) {
+const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: EmailLogFilter.Filter) {
   const { order } = filter
   let { range } = filter
   const known: EmailLogFilter.Known = {
@@ -99,7 +99,7 @@ const search = Effect.fnUntraced(function* (sql: PgClient.PgClient, limit: numbe
 
 /** Returns, for each part, the lists of all texts that contain it, if they are few. */
 const textSources = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { parts, range }: EmailLogFilter.Filter,
   { unreadAbove }: EmailLogFilter.Known,
 ) {
@@ -127,8 +127,8 @@ const pageOf = (
 
 /** Finds one message of an account. */
 export const find = Effect.fn("EmailLogQuery.find")(function* (account_id: string, id: string) {
-  const sql = yield* PgClient.PgClient
-  const records = yield* Effect.orDie(EmailLogRecord.find(sql, account_id, [id]))
+  const sql = yield* Sql
+  const records = yield* EmailLogRecord.find(sql, account_id, [id])
   return Option.fromUndefinedOr(records.get(id))
 })
 
@@ -136,10 +136,10 @@ export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "
 
 /** Returns the events of a message, oldest first, in the current schema; empty for a message of another account. */
 export const events = Effect.fn("EmailLogQuery.events")(function* (account_id: string, id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<PackedEvent.Row<EmailLogEvent & Pick<Stored, "stream_id">>>`
+  const sql = yield* Sql
+  const rows = yield* sql<PackedEvent.Row<EmailLogEvent & Pick<Stored, "stream_id">>>`
     SELECT event_id, stream_id, version, position, type, ${PackedSql.columns(sql)}, ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`)
+    FROM events WHERE account_id = ${account_id} AND stream_id = ${id} AND stream = 'email' ORDER BY version`
   return rows.map((packed): EmailLogEvent => {
     const { stream_id: _, ...row } = PackedEvent.open(packed)
     return { ...row, data: DomainEvent.upcast(row.type, row.meta.schema_version, row.data) }

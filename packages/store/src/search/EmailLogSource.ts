@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
@@ -7,6 +6,7 @@ import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
 import * as EmailTerms from "./EmailTerms.ts"
 import type * as TermKey from "../postgres/TermKey.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 type Fragment = Statement.Fragment
 
@@ -82,9 +82,9 @@ interface Walk {
   readonly limit: number
 }
 
-const directionOf = (sql: PgClient.PgClient, order: Order) => sql.literal(order === "newest first" ? "DESC" : "ASC")
+const directionOf = (sql: Sql, order: Order) => sql.literal(order === "newest first" ? "DESC" : "ASC")
 
-const walkOf = (sql: PgClient.PgClient, range: Range, order: Order, limit: number): Walk => {
+const walkOf = (sql: Sql, range: Range, order: Order, limit: number): Walk => {
   const direction = directionOf(sql, order)
   return {
     range,
@@ -99,7 +99,7 @@ const walkOf = (sql: PgClient.PgClient, range: Range, order: Order, limit: numbe
 }
 
 /** Returns the first ids of each list of a source. */
-const lists = (sql: PgClient.PgClient, source: Source, walk: Walk): ReadonlyArray<Fragment> => {
+const lists = (sql: Sql, source: Source, walk: Walk): ReadonlyArray<Fragment> => {
   const { bounds, log } = walk
   const one = (list: Fragment) => sql`SELECT list.id FROM (${list}) AS list`
   /** The lists of some keys. That of a single key stays in order, so that Postgres stops where nothing more is needed. */
@@ -133,7 +133,7 @@ const lists = (sql: PgClient.PgClient, source: Source, walk: Walk): ReadonlyArra
 type Each = (keys: ReadonlyArray<number | TermKey.TermKey>, type: string, list: (key: Fragment) => Fragment) => Fragment
 
 const termLists = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { ids, recipients, senders, subjects, tags }: EmailTerms.Terms,
   { bounds, log, range }: Walk,
   each: Each,
@@ -169,7 +169,7 @@ const termLists = (
 }
 
 const statusLists = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { facets, statuses }: Extract<Source, { readonly _tag: "Status" }>,
   { bounds, direction, limit, log, range }: Walk,
   each: Each,
@@ -195,11 +195,7 @@ const statusLists = (
  * Returns the first ids of the spans of a key. Each span has a message, so as many spans as ids are enough, and two for
  * those that the range cuts. Spans do not overlap, so that the ids are in order.
  */
-const spansOf = (
-  sql: PgClient.PgClient,
-  apiKey: IdKey.IdKey,
-  { bounds, direction, limit, log, range }: Walk,
-): Fragment => {
+const spansOf = (sql: Sql, apiKey: IdKey.IdKey, { bounds, direction, limit, log, range }: Walk): Fragment => {
   const spanOf = (key: IdKey.IdKey) => EmailSpan.of(IdKey.idOf("EmailId", key))
   return sql`SELECT message.id FROM (
       SELECT span FROM email_key_spans
@@ -213,7 +209,7 @@ const spansOf = (
 }
 
 /** Lists in the same order are merged, which costs far less than to look for the ids of one in another. */
-const common = (sql: PgClient.PgClient, sources: ReadonlyArray<Source>, { limit, order, range }: Walk): Fragment => {
+const common = (sql: Sql, sources: ReadonlyArray<Source>, { limit, order, range }: Walk): Fragment => {
   const lists = sources.map(
     (source, nth) => sql`(${ids(sql, source, range, order, limit)}) AS s${sql.literal(String(nth))}`,
   )
@@ -221,7 +217,7 @@ const common = (sql: PgClient.PgClient, sources: ReadonlyArray<Source>, { limit,
   return sql`SELECT s0.id FROM ${lists[0] ?? sql.literal("")} ${sql.join(" ", false)(joins)}`
 }
 
-const together = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment => {
+const together = (sql: Sql, source: Source, range: Range, order: Order, limit: number): Fragment => {
   const each = lists(sql, source, walkOf(sql, range, order, limit)).map((list) => sql`(${list})`)
   if (each.length === 0) return sql`(SELECT NULL::uuid AS id WHERE false) AS lists`
   return sql`(${sql.join(" UNION ALL ", false)(each)}) AS lists`
@@ -244,7 +240,7 @@ const isDisjoint = (source: Source): boolean => {
 }
 
 /** Returns the first ids of a source: as many as requested from each of its lists, then the first of all. */
-export const ids = (sql: PgClient.PgClient, source: Source, range: Range, order: Order, limit: number): Fragment =>
+export const ids = (sql: Sql, source: Source, range: Range, order: Order, limit: number): Fragment =>
   sql`SELECT ${sql.literal(isDisjoint(source) ? "" : "DISTINCT")} lists.id FROM ${together(sql, source, range, order, limit)}
     ORDER BY lists.id ${directionOf(sql, order)} LIMIT ${limit}::int`
 
@@ -257,7 +253,7 @@ export interface Sample {
 
 /** Counts the first ids of each source, up to its size, within the range, and returns the first and last of these. */
 export const samples = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   sources: ReadonlyArray<readonly [source: Source, size: number]>,
   range: Range,
   order: Order,

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as IdKey from "../postgres/IdKey.ts"
@@ -7,6 +6,7 @@ import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogRecheck from "./EmailLogRecheck.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailTerms from "./EmailTerms.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 export interface MatchingMessage {
   readonly id: string
@@ -37,7 +37,7 @@ const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): b
     : source._tag === "Terms" && source.unreadAbove === null && EmailTerms.areOnly(source.terms, term.key)
 
 /** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
-const hasTerm = (sql: PgClient.PgClient, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>
+const hasTerm = (sql: Sql, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>
   // A subquery with a LIMIT is answered by the index for each row, and never by reading the whole list of the term.
   sql`AND (l.${sql.literal(column)} = ${key}::bigint OR (
     SELECT true FROM email_log_terms t
@@ -48,7 +48,7 @@ const hasTerm = (sql: PgClient.PgClient, account: IdKey.IdKey, { column, key }: 
  * LATERAL with its own LIMIT, so that no plan reads a whole table.
  */
 export const statement = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   filter: EmailLogFilter.Filter,
   source: EmailLogSource.Source,
   range: EmailLogSource.Range,
@@ -124,7 +124,7 @@ export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statem
 
 /** Reads a range of several lists to its end. */
 export const walkCommon = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   filter: EmailLogFilter.Filter,
   { examined, isEnd, last, range, source }: EmailLogChoice.Common,
   room: Room,

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -11,6 +10,7 @@ import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
 import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import * as EmailTerms from "./EmailTerms.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 const NAME = "search_words"
 
@@ -95,7 +95,7 @@ export const isFollowed = ({ where }: Part): boolean => where !== "subject"
  * look it up, or if they are more than the limit.
  */
 export const termsWith = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   account: IdKey.IdKey,
   { folded, ids, where }: Part,
   limit: number,
@@ -109,7 +109,7 @@ export const termsWith = Effect.fnUntraced(function* (
 })
 
 export const wordsStatement = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   account: IdKey.IdKey,
   folded: string,
   where: Part["where"],
@@ -121,7 +121,7 @@ export const wordsStatement = (
   ORDER BY account_id, term LIMIT ${limit}::int`
 
 /** Returns the key above which the follower may not have read messages. */
-export const unreadAbove = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+export const unreadAbove = Effect.fnUntraced(function* (sql: Sql) {
   const [last] = yield* sql<{ readonly recorded_at: Timestamp.Timestamp }>`
     SELECT ${Iso.iso(sql, "recorded_at")} AS recorded_at FROM events
     WHERE position <= (SELECT position FROM followers WHERE name = ${NAME}) ORDER BY position DESC LIMIT 1`
@@ -131,7 +131,7 @@ export const unreadAbove = Effect.fnUntraced(function* (sql: PgClient.PgClient) 
 })
 
 /** Removes words that no message of the account has any more, of the words that removed messages had. */
-export const removeUnused = (sql: PgClient.PgClient, account: IdKey.IdKey, terms: ReadonlyArray<string>) => sql`
+export const removeUnused = (sql: Sql, account: IdKey.IdKey, terms: ReadonlyArray<string>) => sql`
   DELETE FROM email_words w WHERE w.account_id = ${account}::uuid AND w.term = ANY(${terms}::text[])
     AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.to_key = term_key(w.term))
     AND NOT EXISTS (SELECT 1 FROM email_log l WHERE l.account_id = w.account_id AND l.from_key = term_key(w.term))
@@ -139,7 +139,7 @@ export const removeUnused = (sql: PgClient.PgClient, account: IdKey.IdKey, terms
     AND NOT EXISTS (SELECT 1 FROM email_log_terms t WHERE t.account_id = w.account_id AND t.term = term_key(w.term))`
 
 /** Removes the spans before the oldest message that an account keeps. */
-export const removeSpans = Effect.fnUntraced(function* (sql: PgClient.PgClient, account: IdKey.IdKey) {
+export const removeSpans = Effect.fnUntraced(function* (sql: Sql, account: IdKey.IdKey) {
   const [oldest] = yield* sql<{ readonly id: string }>`
     SELECT id FROM email_log WHERE account_id = ${account}::uuid ORDER BY id LIMIT 1`
   yield* sql`

@@ -7,6 +7,8 @@ import { type CellName, FIRST } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as ReachableCells from "../routing/ReachableCells.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Secrets that one transaction of a rotation seals again. */
 export const ROTATION_BATCH = 500
@@ -35,13 +37,17 @@ export class Secrets extends Context.Service<
      * store runs in another fiber, so its secret is sealed before: if the commit fails, the secret has no owner in the
      * log, and `sweep` removes it.
      */
-    readonly seal: (ref: SecretRef, bytes: Uint8Array, expires_at?: Timestamp.Timestamp) => Effect.Effect<void>
-    readonly open: (ref: SecretRef) => Effect.Effect<Option.Option<Uint8Array>>
-    readonly remove: (account_id: string, id: string) => Effect.Effect<void>
+    readonly seal: (
+      ref: SecretRef,
+      bytes: Uint8Array,
+      expires_at?: Timestamp.Timestamp,
+    ) => Effect.Effect<void, StoreUnavailable>
+    readonly open: (ref: SecretRef) => Effect.Effect<Option.Option<Uint8Array>, StoreUnavailable>
+    readonly remove: (account_id: string, id: string) => Effect.Effect<void, StoreUnavailable>
     /** Seals everything again that is not under the current key, in all cells that answer, while the instance keeps running. */
-    readonly rotate: Effect.Effect<Rotated & { readonly unreachable: ReadonlyArray<CellName> }>
+    readonly rotate: Effect.Effect<Rotated & { readonly unreachable: ReadonlyArray<CellName> }, StoreUnavailable>
     /** Deletes secrets of the fiber's cell that expired or never got an owner, and returns how many. Runs periodically. */
-    readonly sweep: Effect.Effect<number>
+    readonly sweep: Effect.Effect<number, StoreUnavailable>
     /** Seals a stored answer that shows a secret. Synchronous, because answers are encoded inside a decision. */
     readonly sealAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
     readonly openAnswer: (context: AnswerContext, bytes: Uint8Array) => Uint8Array
@@ -50,26 +56,26 @@ export class Secrets extends Context.Service<
   static readonly layer = Layer.effect(
     Secrets,
     Effect.gen(function* () {
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const keys = yield* InstanceKey
       yield* checkWitness(sql, keys)
       return Secrets.of({
         seal: Effect.fn("Secrets.seal")(function* (ref, bytes, expires_at) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          const writing = Effect.orDie(write(sql, ref, keys.seal(contextOf(ref), bytes), now, expires_at ?? null))
-          yield* AccountWrites.run(ref.account_id, writing).pipe(Effect.provideService(PgClient.PgClient, sql))
+          const writing = write(sql, ref, keys.seal(contextOf(ref), bytes), now, expires_at ?? null)
+          yield* AccountWrites.run(ref.account_id, writing).pipe(Effect.provideService(PgClient.PgClient, sql.driver))
         }),
         open: Effect.fn("Secrets.open")(function* (ref) {
           const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-          const [row] = yield* Cells.inCellOf(ref.account_id, Effect.orDie(read(sql, ref, now)))
+          const [row] = yield* Cells.inCellOf(ref.account_id, read(sql, ref, now))
           return Option.map(Option.fromUndefinedOr(row), (sealed) => keys.open(contextOf(ref), sealed))
         }),
         remove: Effect.fn("Secrets.remove")(function* (account_id, id) {
-          const removal = Effect.orDie(sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`)
-          yield* AccountWrites.run(account_id, removal).pipe(Effect.provideService(PgClient.PgClient, sql))
+          const removal = sql`DELETE FROM secrets WHERE account_id = ${account_id} AND id = ${id}`
+          yield* AccountWrites.run(account_id, removal).pipe(Effect.provideService(PgClient.PgClient, sql.driver))
         }),
         rotate: Effect.withSpan(rotateAll(sql, keys), "Secrets.rotate"),
-        sweep: Effect.withSpan(Effect.orDie(sweep(sql)), "Secrets.sweep"),
+        sweep: Effect.withSpan(sweep(sql), "Secrets.sweep"),
         sealAnswer: (context, bytes) => pack(keys.seal(answerContext(context), bytes)),
         openAnswer: (context, bytes) => keys.open(answerContext(context), unpack(bytes)),
       })
@@ -88,7 +94,7 @@ export const contextOf = ({ account_id, id, purpose }: SecretRef) => ["secret", 
 const answerContext = ({ account_id, key, route }: AnswerContext) => ["answer", account_id, route, key]
 
 const write = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { account_id, id, purpose }: SecretRef,
   { ciphertext, key_id, nonce }: Sealed,
   now: string,
@@ -100,20 +106,20 @@ const write = (
   ON CONFLICT (account_id, id, purpose) DO UPDATE SET key_id = excluded.key_id, nonce = excluded.nonce,
     ciphertext = excluded.ciphertext, created_at = excluded.created_at, expires_at = excluded.expires_at`
 
-const read = (sql: PgClient.PgClient, { account_id, id, purpose }: SecretRef, now: string) => sql<Sealed>`
+const read = (sql: Sql, { account_id, id, purpose }: SecretRef, now: string) => sql<Sealed>`
   SELECT key_id, nonce, ciphertext FROM secrets
   WHERE account_id = ${account_id} AND id = ${id} AND purpose = ${purpose}
     AND (expires_at IS NULL OR expires_at > ${now}::timestamptz)`
 
-const checkWitness = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
+const checkWitness = Effect.fnUntraced(function* (sql: Sql, keys: Keyring) {
   const { ciphertext, key_id, nonce } = keys.seal(contextOf(WITNESS), Buffer.from("waybill"))
-  yield* Effect.orDie(sql`
+  yield* sql`
     INSERT INTO secrets (account_id, id, purpose, key_id, nonce, ciphertext, created_at)
     VALUES (${WITNESS.account_id}, ${WITNESS.id}, ${WITNESS.purpose}, ${key_id}, ${nonce}, ${ciphertext}, now())
-    ON CONFLICT DO NOTHING`)
-  const [row] = yield* Effect.orDie(sql<Sealed>`
+    ON CONFLICT DO NOTHING`
+  const [row] = yield* sql<Sealed>`
     SELECT key_id, nonce, ciphertext FROM secrets
-    WHERE account_id = ${WITNESS.account_id} AND id = ${WITNESS.id} AND purpose = ${WITNESS.purpose}`)
+    WHERE account_id = ${WITNESS.account_id} AND id = ${WITNESS.id} AND purpose = ${WITNESS.purpose}`
   if (row === undefined || keys.ids.includes(row.key_id)) return
   return yield* new WrongInstanceKey({
     message:
@@ -131,14 +137,14 @@ interface Rotated {
  * Rotates the secrets of every cell that answers. The first cell is last, because it has the witness, which is left under the
  * former key while a cell was left out.
  */
-const rotateAll = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring) {
+const rotateAll = Effect.fnUntraced(function* (sql: Sql, keys: Keyring) {
   const { names } = yield* Cells.Cells
   const rotateIn = (cells: ReadonlyArray<CellName>, isComplete: boolean) =>
     ReachableCells.inEach(
       cells.map((cell) => ({
         cell,
         answers: inCell(cell, ReachableCells.doesAnswer(sql)),
-        work: inCell(cell, Effect.orDie(rotate(sql, keys, isComplete))),
+        work: inCell(cell, rotate(sql, keys, isComplete)),
       })),
     )
   const others = yield* rotateIn(
@@ -154,7 +160,7 @@ const rotateAll = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Key
   }
 })
 
-const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyring, isComplete: boolean) {
+const rotate = Effect.fnUntraced(function* (sql: Sql, keys: Keyring, isComplete: boolean) {
   const former = keys.ids.filter((id) => id !== keys.current)
   // A cell whose secrets stay locked is left out as one that does not answer.
   const limit = sql`SET LOCAL lock_timeout = ${sql.literal(String(Duration.toMillis(Cells.ANSWER_WITHIN)))}`
@@ -186,7 +192,7 @@ const rotate = Effect.fnUntraced(function* (sql: PgClient.PgClient, keys: Keyrin
 
 const bytea = (values: ReadonlyArray<Uint8Array>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.bytea))
 
-const sweep = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const sweep = Effect.fnUntraced(function* (sql: Sql) {
   const [row] = yield* sql<{ readonly n: number }>`
     WITH removed AS (
       DELETE FROM secrets s

@@ -1,8 +1,9 @@
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { Assignment } from "./SourcePools.ts"
 import type { StoredPlan } from "./WarmUpPlans.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of source addresses of an instance. */
 export const MAX_ADDRESSES = 500
@@ -25,24 +26,24 @@ export interface WarmUp {
 
 /** Adds an address to an existing pool. */
 export const add = Effect.fn("SourceAddresses.add")(function* ({ address, ehlo, pool, warm_up }: NewAddress) {
-  const sql = yield* PgClient.PgClient
-  const before = yield* Effect.orDie(sql<{ readonly known: boolean; readonly number: number }>`
-    SELECT count(*)::int AS number, coalesce(bool_or(address = ${address}), false) AS known FROM source_addresses`)
+  const sql = yield* Sql
+  const before = yield* sql<{ readonly known: boolean; readonly number: number }>`
+    SELECT count(*)::int AS number, coalesce(bool_or(address = ${address}), false) AS known FROM source_addresses`
   if (before[0]?.known === true) return "known" as const
   if ((before[0]?.number ?? 0) >= MAX_ADDRESSES) return "full" as const
-  const rows = yield* Effect.orDie(sql`
+  const rows = yield* sql`
     INSERT INTO source_addresses (address, pool, ehlo, plan, warm_up_from)
     VALUES (${address}, ${pool}, ${ehlo}, ${warm_up?.plan ?? null}, ${dateOf(sql, warm_up?.from ?? null)})
-    ON CONFLICT DO NOTHING RETURNING address`)
+    ON CONFLICT DO NOTHING RETURNING address`
   return rows.length > 0 ? ("added" as const) : ("known" as const)
 })
 
-const dateOf = (sql: PgClient.PgClient, day: number | null) => sql`(DATE '1970-01-01' + ${day}::int)`
+const dateOf = (sql: Sql, day: number | null) => sql`(DATE '1970-01-01' + ${day}::int)`
 
 /** Removes an address. Returns whether there was one. */
 export const remove = Effect.fn("SourceAddresses.remove")(function* (address: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`DELETE FROM source_addresses WHERE address = ${address} RETURNING address`)
+  const sql = yield* Sql
+  const rows = yield* sql`DELETE FROM source_addresses WHERE address = ${address} RETURNING address`
   return rows.length > 0
 })
 
@@ -54,7 +55,7 @@ export interface Change {
 
 /** Changes an address. Returns whether there is one. */
 export const change = Effect.fn("SourceAddresses.change")(function* (address: string, change: Change) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { ehlo, pool, warm_up } = change
   const setters = [
     ...(pool === undefined ? [] : [sql`pool = ${pool}`]),
@@ -63,8 +64,8 @@ export const change = Effect.fn("SourceAddresses.change")(function* (address: st
       ? []
       : [sql`plan = ${warm_up?.plan ?? null}`, sql`warm_up_from = ${dateOf(sql, warm_up?.from ?? null)}`]),
   ]
-  const changed = yield* Effect.orDie(sql`
-    UPDATE source_addresses SET ${sql.csv(setters)} WHERE address = ${address} RETURNING address`)
+  const changed = yield* sql`
+    UPDATE source_addresses SET ${sql.csv(setters)} WHERE address = ${address} RETURNING address`
   return changed.length > 0
 })
 
@@ -95,14 +96,14 @@ export interface Listing {
 
 /** All addresses with what is known about them. */
 export const list = Effect.fn("SourceAddresses.list")(function* () {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Address>`
+  const sql = yield* Sql
+  return yield* sql<Address>`
     SELECT address, pool, ehlo, plan, warm_up_from - DATE '1970-01-01' AS warm_up_from,
       ${Iso.iso(sql, "checked_at")} AS checked_at, names, listings,
       coalesce((SELECT jsonb_agg(jsonb_build_object('host', h.host, 'bindable', h.bindable) ORDER BY h.host)
         FROM source_hosts h WHERE h.address = source_addresses.address
           AND h.seen_at > now() - make_interval(secs => ${Duration.toSeconds(HOST_SEEN_FOR)}::float8)), '[]') AS hosts
-    FROM source_addresses ORDER BY pool, address`)
+    FROM source_addresses ORDER BY pool, address`
 })
 
 /** Everything that the choice of an address depends on. */
@@ -125,8 +126,8 @@ export interface Configuration {
 
 /** Reads the configuration in one statement, so that its parts agree. */
 export const configuration = Effect.fn("SourceAddresses.configuration")(function* (day: number) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<Configuration>`
+  const sql = yield* Sql
+  const rows = yield* sql<Configuration>`
     SELECT
       (SELECT coalesce(jsonb_agg(jsonb_build_object('address', address, 'pool', pool, 'ehlo', ehlo, 'plan', plan,
         'warm_up_from', warm_up_from - DATE '1970-01-01') ORDER BY address), '[]') FROM source_addresses) AS addresses,
@@ -141,7 +142,7 @@ export const configuration = Effect.fn("SourceAddresses.configuration")(function
         WHERE bindable AND seen_at > now() - make_interval(secs => ${Duration.toSeconds(HOST_SEEN_FOR)}::float8))
         AS on_a_host,
       (SELECT coalesce(jsonb_agg(jsonb_build_object('address', address, 'provider', provider,
-        'mails', greatest(claimed, sent))), '[]') FROM source_counts WHERE day = ${dateOf(sql, day)}) AS used`)
+        'mails', greatest(claimed, sent))), '[]') FROM source_counts WHERE day = ${dateOf(sql, day)}) AS used`
   return rows[0] ?? { addresses: [], pools: [], assignments: [], plans: [], pauses: [], on_a_host: [], used: [] }
 })
 
@@ -151,13 +152,13 @@ export const recordHost = Effect.fn("SourceAddresses.recordHost")(function* (
   addresses: ReadonlyArray<{ readonly address: string; readonly bindable: boolean }>,
 ) {
   if (addresses.length === 0) return
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     INSERT INTO source_hosts (address, host, bindable)
     SELECT r.address, ${host}, r.bindable FROM unnest(${addresses.map(({ address }) => address)}::text[],
       ${addresses.map(({ bindable }) => bindable)}::boolean[]) AS r(address, bindable)
     JOIN source_addresses USING (address) ORDER BY r.address
-    ON CONFLICT (address, host) DO UPDATE SET bindable = excluded.bindable, seen_at = now()`)
+    ON CONFLICT (address, host) DO UPDATE SET bindable = excluded.bindable, seen_at = now()`
 })
 
 /** Stores the results of a check. */
@@ -166,16 +167,16 @@ export const recordCheck = Effect.fn("SourceAddresses.recordCheck")(function* (
   names: NamesResult,
   listings: ReadonlyArray<Listing>,
 ) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     UPDATE source_addresses SET checked_at = now(), names = ${PgTypes.jsonb(names)},
-      listings = ${PgTypes.jsonb(listings)} WHERE address = ${address}`)
+      listings = ${PgTypes.jsonb(listings)} WHERE address = ${address}`
 })
 
 /** Removes what hosts reported that are gone for a day, and returns how many rows. Runs periodically. */
 export const expireHosts = Effect.fn("SourceAddresses.expireHosts")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
-    DELETE FROM source_hosts WHERE seen_at < now() - make_interval(days => 1) RETURNING host`)
+  const sql = yield* Sql
+  const rows = yield* sql`
+    DELETE FROM source_hosts WHERE seen_at < now() - make_interval(days => 1) RETURNING host`
   return rows.length
 })

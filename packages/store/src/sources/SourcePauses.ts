@@ -1,6 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Site of a pause that holds for all mail of an address. */
 export const EVERY_SITE = "*"
@@ -39,9 +39,9 @@ export const siteKey = (site: string): string => site.slice(0, MAX_SITE)
  */
 export const block = Effect.fn("SourcePauses.block")(function* (block: Block) {
   const { address, longest_ms, now_ms, pause_ms, reason, site } = block
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const now = sql`to_timestamp(${now_ms / 1000}::float8)`
-  const rows = yield* Effect.orDie(sql<{ readonly until_ms: number | null; readonly is_new: boolean }>`
+  const rows = yield* sql<{ readonly until_ms: number | null; readonly is_new: boolean }>`
     INSERT INTO source_pauses AS p (address, site, since, until, reason, blocks)
     SELECT ${address}, ${siteKey(site)}, ${now}, ${now} + make_interval(secs => ${pause_ms / 1000}::float8),
       ${reason.slice(0, MAX_REASON)}, 1
@@ -58,43 +58,41 @@ export const block = Effect.fn("SourcePauses.block")(function* (block: Block) {
         WHEN p.until <= ${now} THEN ${now} + make_interval(secs =>
           least(${longest_ms / 1000}::float8, ${pause_ms / 1000}::float8 * 2 ^ least(p.blocks, 16)))
         ELSE p.until END
-    RETURNING (extract(epoch FROM until) * 1000)::float8 AS until_ms, since = ${now} AS is_new`)
+    RETURNING (extract(epoch FROM until) * 1000)::float8 AS until_ms, since = ${now} AS is_new`
   return rows[0]
 })
 
 /** Pauses an address until it is resumed. */
 export const pause = Effect.fn("SourcePauses.pause")(function* (address: string, site: string, reason: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     INSERT INTO source_pauses (address, site, since, until, reason)
     VALUES (${address}, ${siteKey(site)}, now(), NULL, ${reason.slice(0, MAX_REASON)})
-    ON CONFLICT (address, site) DO UPDATE SET since = excluded.since, until = NULL, reason = excluded.reason`)
+    ON CONFLICT (address, site) DO UPDATE SET since = excluded.since, until = NULL, reason = excluded.reason`
 })
 
 /** Ends the pause for one site, or all pauses of the address. Returns how many. */
 export const resume = Effect.fn("SourcePauses.resume")(function* (address: string, site: string | undefined) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(
-    site === undefined
-      ? sql`DELETE FROM source_pauses WHERE address = ${address} RETURNING site`
-      : sql`DELETE FROM source_pauses WHERE address = ${address} AND site = ${siteKey(site)} RETURNING site`,
-  )
+  const sql = yield* Sql
+  const rows = yield* site === undefined
+    ? sql`DELETE FROM source_pauses WHERE address = ${address} RETURNING site`
+    : sql`DELETE FROM source_pauses WHERE address = ${address} AND site = ${siteKey(site)} RETURNING site`
   return rows.length
 })
 
 /** Pauses that hold at a time. */
 export const current = Effect.fn("SourcePauses.current")(function* (now_ms: number) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Pause>`
+  const sql = yield* Sql
+  return yield* sql<Pause>`
     SELECT address, site, ${Iso.iso(sql, "since")} AS since, ${Iso.iso(sql, "until")} AS until, reason
     FROM source_pauses WHERE until IS NULL OR until > to_timestamp(${now_ms / 1000}::float8)
-    ORDER BY address, site`)
+    ORDER BY address, site`
 })
 
 /** Removes pauses that are over for long, and returns how many. Runs periodically. */
 export const expire = Effect.fn("SourcePauses.expire")(function* () {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
-    DELETE FROM source_pauses WHERE until < now() - make_interval(days => ${FORGOTTEN_AFTER_DAYS}::int) RETURNING site`)
+  const sql = yield* Sql
+  const rows = yield* sql`
+    DELETE FROM source_pauses WHERE until < now() - make_interval(days => ${FORGOTTEN_AFTER_DAYS}::int) RETURNING site`
   return rows.length
 })

@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of pools of an instance. */
 export const MAX_POOLS = 100
@@ -22,52 +22,52 @@ export interface Assignment {
 
 /** Creates a pool unless it exists. Returns whether it exists now. */
 export const ensure = Effect.fn("SourcePools.ensure")(function* (name: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     INSERT INTO source_pools (name) SELECT ${name}
-    WHERE (SELECT count(*) FROM source_pools) < ${MAX_POOLS}::int ON CONFLICT DO NOTHING`)
-  const rows = yield* Effect.orDie(sql`SELECT name FROM source_pools WHERE name = ${name}`)
+    WHERE (SELECT count(*) FROM source_pools) < ${MAX_POOLS}::int ON CONFLICT DO NOTHING`
+  const rows = yield* sql`SELECT name FROM source_pools WHERE name = ${name}`
   return rows.length > 0
 })
 
 export const list = Effect.fn("SourcePools.list")(function* () {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<Pool>`
+  const sql = yield* Sql
+  return yield* sql<Pool>`
     SELECT name, overflow, (SELECT count(*) FROM source_addresses a WHERE a.pool = p.name)::int AS addresses,
       (SELECT count(*) FROM source_assignments s WHERE s.pool = p.name)::int AS assignments
-    FROM source_pools p ORDER BY name`)
+    FROM source_pools p ORDER BY name`
 })
 
 /** Sets the pool that takes mail for which a pool has no address now. */
 export const setOverflow = Effect.fn("SourcePools.setOverflow")(function* (name: string, overflow: string | null) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`UPDATE source_pools SET overflow = ${overflow} WHERE name = ${name}`)
+  const sql = yield* Sql
+  yield* sql`UPDATE source_pools SET overflow = ${overflow} WHERE name = ${name}`
 })
 
 /** Removes a pool. Returns false if an address, an assignment or another pool refers to it. */
 export const remove = Effect.fn("SourcePools.remove")(function* (name: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const rows = yield* sql`
     DELETE FROM source_pools p WHERE name = ${name}
       AND NOT EXISTS (SELECT 1 FROM source_addresses a WHERE a.pool = p.name)
       AND NOT EXISTS (SELECT 1 FROM source_assignments s WHERE s.pool = p.name)
       AND NOT EXISTS (SELECT 1 FROM source_pools o WHERE o.overflow = p.name)
-    RETURNING name`)
+    RETURNING name`
   return rows.length > 0
 })
 
 export const assign = Effect.fn("SourcePools.assign")(function* ({ account_id, domain_id, pool }: Assignment) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     INSERT INTO source_assignments (account_id, domain_id, pool) VALUES (${account_id}, ${domain_id}, ${pool})
-    ON CONFLICT (account_id, domain_id) DO UPDATE SET pool = excluded.pool`)
+    ON CONFLICT (account_id, domain_id) DO UPDATE SET pool = excluded.pool`
 })
 
 /** Removes an assignment. Returns whether there was one. */
 export const unassign = Effect.fn("SourcePools.unassign")(function* (account_id: string, domain_id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
-    DELETE FROM source_assignments WHERE account_id = ${account_id} AND domain_id = ${domain_id} RETURNING pool`)
+  const sql = yield* Sql
+  const rows = yield* sql`
+    DELETE FROM source_assignments WHERE account_id = ${account_id} AND domain_id = ${domain_id} RETURNING pool`
   return rows.length > 0
 })
 
@@ -78,9 +78,9 @@ export interface NamedAssignment extends Assignment {
 }
 
 export const assignments = Effect.fn("SourcePools.assignments")(function* () {
-  const sql = yield* PgClient.PgClient
-  const all = yield* Effect.orDie(sql<Assignment>`
-    SELECT account_id, domain_id, pool FROM source_assignments ORDER BY account_id, domain_id`)
+  const sql = yield* Sql
+  const all = yield* sql<Assignment>`
+    SELECT account_id, domain_id, pool FROM source_assignments ORDER BY account_id, domain_id`
   const cells = yield* Cells.byCell(new Set(all.map(({ account_id }) => account_id)))
   const found = yield* Effect.forEach(cells, ([cell, accounts]) => inCell(cell, names(sql, accounts, all)))
   const nameOf = new Map(found.flat().map(({ account_id, domain_id, name }) => [`${account_id} ${domain_id}`, name]))
@@ -92,9 +92,9 @@ export const assignments = Effect.fn("SourcePools.assignments")(function* () {
 })
 
 /** Names of these accounts, and of the domains of theirs that have an assignment. */
-const names = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>, assigned: ReadonlyArray<Assignment>) =>
-  Effect.orDie(sql<{ readonly account_id: string; readonly domain_id: string; readonly name: string }>`
+const names = (sql: Sql, accounts: ReadonlyArray<string>, assigned: ReadonlyArray<Assignment>) =>
+  sql<{ readonly account_id: string; readonly domain_id: string; readonly name: string }>`
     SELECT account_id, '' AS domain_id, record->>'name' AS name FROM accounts WHERE account_id = ANY(${accounts}::text[])
     UNION ALL SELECT account_id, id, record->>'name' FROM domains
     WHERE account_id = ANY(${accounts}::text[]) AND id = ANY(${assigned.map(({ domain_id }) => domain_id)}::text[])
-      AND NOT removed`)
+      AND NOT removed`

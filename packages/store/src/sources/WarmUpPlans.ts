@@ -1,5 +1,6 @@
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of plans of an operator. */
 export const MAX_PLANS = 50
@@ -11,27 +12,27 @@ export interface StoredPlan {
 }
 
 export const list = Effect.fn("WarmUpPlans.list")(function* () {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<StoredPlan & { readonly addresses: number }>`
+  const sql = yield* Sql
+  return yield* sql<StoredPlan & { readonly addresses: number }>`
     SELECT name, plan, (SELECT count(*) FROM source_addresses a WHERE a.plan = p.name)::int AS addresses
-    FROM warm_up_plans p ORDER BY name`)
+    FROM warm_up_plans p ORDER BY name`
 })
 
 /** Stores a plan, also over one with the same name. Returns whether there was room for it. */
 export const put = Effect.fn("WarmUpPlans.put")(function* (name: string, plan: object) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const rows = yield* sql`
     INSERT INTO warm_up_plans (name, plan) SELECT ${name}, ${PgTypes.jsonb(plan)}
     WHERE (SELECT count(*) FROM warm_up_plans WHERE name <> ${name}) < ${MAX_PLANS}::int
-    ON CONFLICT (name) DO UPDATE SET plan = excluded.plan RETURNING name`)
+    ON CONFLICT (name) DO UPDATE SET plan = excluded.plan RETURNING name`
   return rows.length > 0
 })
 
 /** Removes a plan. Returns false if there is none, or an address uses it. */
 export const remove = Effect.fn("WarmUpPlans.remove")(function* (name: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const rows = yield* sql`
     DELETE FROM warm_up_plans WHERE name = ${name}
-      AND NOT EXISTS (SELECT 1 FROM source_addresses a WHERE a.plan = ${name}) RETURNING name`)
+      AND NOT EXISTS (SELECT 1 FROM source_addresses a WHERE a.plan = ${name}) RETURNING name`
   return rows.length > 0
 })

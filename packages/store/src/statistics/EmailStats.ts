@@ -1,7 +1,7 @@
-import { PgClient } from "@effect/sql-pg"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /**
  * Counted events, per recipient, or per message for opens and clicks. Latencies are counted in buckets under `latency`.
@@ -75,14 +75,14 @@ type CountOrPosition = { readonly position: bigint } & (CountRow | { readonly me
 
 /** Returns counts, oldest first, and the log position up to which everything is counted. */
 export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   // One statement, so that counts and position are of one snapshot, and of the table that has the name then.
-  const found = yield* Effect.orDie(sql<CountOrPosition>`
+  const found = yield* sql<CountOrPosition>`
     WITH counted AS (${statement(sql, query)})
     SELECT follower.position, counted.* FROM (
       SELECT coalesce((SELECT position FROM followers WHERE name = ${FOLLOWER}), 0) AS position) AS follower
     LEFT JOIN counted ON true
-    ORDER BY counted.at, counted.domain, counted.tag, counted.measure, counted.bucket`)
+    ORDER BY counted.at, counted.domain, counted.tag, counted.measure, counted.bucket`
   const countRows = found.flatMap((row) => (row.measure === null ? [] : [row]))
   const counts = countRows.filter(({ measure }) => measure !== MORE_TAGS)
   const groups = Map.groupBy(counts, ({ at, domain, tag }) => JSON.stringify([at, domain, tag]))
@@ -92,7 +92,7 @@ export const find = Effect.fn("EmailStats.find")(function* (query: Query) {
 
 export const FOLLOWER = "email_stats"
 
-export const statement = (sql: PgClient.PgClient, query: Query) => {
+export const statement = (sql: Sql, query: Query) => {
   const { by } = query
   const at =
     by.time === null
@@ -119,7 +119,7 @@ export const statement = (sql: PgClient.PgClient, query: Query) => {
 }
 
 /** Jumps from one tag to the next, up to the first beyond the maximum. */
-const everyTag = (sql: PgClient.PgClient, account_id: string) => sql`
+const everyTag = (sql: Sql, account_id: string) => sql`
   (SELECT tag, 1 AS nth FROM email_stats WHERE account_id = ${account_id} AND tag > '' ORDER BY tag LIMIT 1)
   UNION ALL
   SELECT next.tag, tags.nth + 1 FROM tags CROSS JOIN LATERAL (

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
@@ -9,6 +8,7 @@ import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Measure that each type of event counts for. */
 const MEASURE_OF = {
@@ -110,7 +110,7 @@ const isFromStart = (events: ReadonlyArray<Stored>): boolean => events.every(({ 
 
 const HISTORY_TYPES = ["EmailQueued", "EmailRescheduled", ...RecipientChanges.TYPES]
 
-const historyEvents = (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) => {
+const historyEvents = (sql: Sql, events: ReadonlyArray<Stored>) => {
   if (events.length === 0) return Effect.succeed([])
   const messages = [...new Map(events.map((event) => [messageOf(event), event])).values()]
   const rows = sql<PackedEvent.Row<Event>>`
@@ -199,14 +199,14 @@ const dueAt = (
 }
 
 /** Entries as a table `new` with the columns of the counts. */
-const rows = (sql: PgClient.PgClient, entries: ReadonlyArray<Entry>) => sql`
+const rows = (sql: Sql, entries: ReadonlyArray<Entry>) => sql`
   unnest(${entries.map((each) => each.account_id)}::text[], ${entries.map((each) => each.tag)}::text[],
     ${entries.map((each) => each.hour)}::timestamptz[], ${entries.map((each) => each.domain)}::text[],
     ${entries.map((each) => each.measure)}::text[], ${entries.map((each) => each.bucket)}::int[],
     ${entries.map((each) => each.count)}::bigint[]) AS new(account_id, tag, hour, domain, measure, bucket, count)`
 
 /** Adds counts. Only one follower at a time writes here, because its position is locked. */
-const add = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) {
+const add = Effect.fnUntraced(function* (sql: Sql, table: string, entries: ReadonlyArray<Entry>) {
   const [kept] = yield* sql<{ readonly from: string }>`
     SELECT kept_from::text AS from FROM followers WHERE name = ${EmailStats.FOLLOWER}`
   if (kept === undefined) return
@@ -218,7 +218,7 @@ const add = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, 
 })
 
 /** Subtracts counts, and removes rows that reach zero, so that a rebuild leads to the same rows. */
-const subtract = Effect.fnUntraced(function* (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) {
+const subtract = Effect.fnUntraced(function* (sql: Sql, table: string, entries: ReadonlyArray<Entry>) {
   const matching = sql.and(KEY.map((column) => sql`s.${sql(column)} = new.${sql(column)}`))
   yield* sql`DELETE FROM ${sql(table)} AS s USING ${rows(sql, entries)} WHERE ${matching} AND s.count + new.count < 1`
   yield* sql`UPDATE ${sql(table)} AS s SET count = s.count + new.count FROM ${rows(sql, entries)}

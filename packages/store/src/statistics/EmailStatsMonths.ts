@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import type { SqlError } from "effect/sql"
 import * as EmailStats from "./EmailStats.ts"
 import * as EmailStatsFollower from "./EmailStatsFollower.ts"
+import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Months whose table is created in advance. If no worker runs for longer, rows have to be moved later. */
 export const MONTHS_AHEAD = 2
@@ -39,7 +39,7 @@ export interface MaintainedMonths {
  * default partition, so no insert fails. Runs daily.
  */
 export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const now = monthOf(Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   const oldest = now - months
   const { defaultTable, existing, version } = yield* withoutFollower(sql, partitions(sql))
@@ -63,18 +63,16 @@ export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number
  * Runs work while no follower counts. Locks the follower's position first, as the follower does, so that the two cannot
  * deadlock.
  */
-const withoutFollower = <A>(sql: PgClient.PgClient, work: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A> =>
-  Effect.orDie(
-    sql.withTransaction(
-      Effect.gen(function* () {
-        yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
-        // Splitting years of rows of one table may exceed the statement timeout.
-        yield* sql`SET LOCAL statement_timeout = 0`
-        yield* sql`SELECT pg_advisory_xact_lock(${MONTHS_LOCK}::int, 0) IS NULL AS taken`
-        yield* sql`SELECT position FROM followers WHERE name = ${EmailStats.FOLLOWER} FOR UPDATE`
-        return yield* work
-      }),
-    ),
+const withoutFollower = <A>(sql: Sql, work: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
+  sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
+      // Splitting years of rows of one table may exceed the statement timeout.
+      yield* sql`SET LOCAL statement_timeout = 0`
+      yield* sql`SELECT pg_advisory_xact_lock(${MONTHS_LOCK}::int, 0) IS NULL AS taken`
+      yield* sql`SELECT position FROM followers WHERE name = ${EmailStats.FOLLOWER} FOR UPDATE`
+      return yield* work
+    }),
   )
 
 /** Returns the prefix of table names. Each version keeps its own, so the previously live version keeps its tables. */
@@ -86,7 +84,7 @@ const MONTH = /_([0-9]{4}_[0-9]{2})$/u
 /**
  * Returns the partitions of the live table. A table left unpartitioned by a migration or a swap is partitioned first.
  */
-const partitions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const partitions = Effect.fnUntraced(function* (sql: Sql) {
   const [row] = yield* sql<{
     readonly is_plain: boolean
     readonly default_table: string | null
@@ -109,7 +107,7 @@ const partitions = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
 })
 
 /** Makes the existing table the default partition, without copying or reading it. */
-const partitionTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, defaultTable: string) {
+const partitionTable = Effect.fnUntraced(function* (sql: Sql, defaultTable: string) {
   yield* sql`ALTER INDEX ${sql(`${EmailStats.FOLLOWER}_pkey`)} RENAME TO ${sql(`${defaultTable}_pkey`)}`
   yield* sql`ALTER TABLE ${sql(EmailStats.FOLLOWER)} RENAME TO ${sql(defaultTable)}`
   yield* sql`
@@ -122,7 +120,7 @@ const partitionTable = Effect.fnUntraced(function* (sql: PgClient.PgClient, defa
 
 /** Drops months before `from` and records `from`, so that no later count brings them back. */
 const dropMonths = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   from: string,
   defaultTable: string,
   expired: ReadonlyArray<string>,
@@ -133,7 +131,7 @@ const dropMonths = Effect.fnUntraced(function* (
   yield* sql`DELETE FROM ${sql(defaultTable)} WHERE hour < ${from}::timestamptz`
 })
 
-const monthsIn = (sql: PgClient.PgClient, table: string) =>
+const monthsIn = (sql: Sql, table: string) =>
   Effect.map(
     sql<{ readonly month: string }>`
       SELECT DISTINCT to_char(hour AT TIME ZONE 'UTC', 'YYYY-MM') AS month FROM ${sql(table)}`,
@@ -144,12 +142,7 @@ const monthsIn = (sql: PgClient.PgClient, table: string) =>
  * Moves the rows of a month into its new table before attaching it, because attaching fails while the default partition
  * holds such rows.
  */
-const createMonth = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
-  table: string,
-  month: Month,
-  defaultTable: string,
-) {
+const createMonth = Effect.fnUntraced(function* (sql: Sql, table: string, month: Month, defaultTable: string) {
   const [from, to] = [startOf(month), startOf(month + 1)]
   yield* sql`CREATE TABLE ${sql(table)} (LIKE ${sql(EmailStats.FOLLOWER)} INCLUDING ALL)`
   yield* sql`

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Exit } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { CellName } from "../routing/CellName.ts"
@@ -7,6 +6,7 @@ import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Registrations from "../outbox/Registrations.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 export const STATES = ["ready", "leased", "scheduled"] as const
 
@@ -48,50 +48,47 @@ export interface InstanceStats {
 }
 
 /** Returns the state of the whole installation, as recorded in its database. */
-export const read = Effect.fn("InstanceStats.read")(
-  function* () {
-    const sql = yield* PgClient.PgClient
-    const [home, ...others] = yield* Cells.visits
-    if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
-    // The first cell has all that is shared, so nothing is known without it.
-    const first = yield* home.run(ofCell(sql))
-    const exits = yield* Effect.forEach(
-      others,
-      ({ run }) => Effect.exit(Effect.timeout(run(ofCell(sql)), ANSWER_WITHIN)),
-      { concurrency: CONCURRENT_CELLS },
-    )
-    const answers = [first, ...exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))]
-    const connections = yield* sql<Connections>`
+export const read = Effect.fn("InstanceStats.read")(function* () {
+  const sql = yield* Sql
+  const [home, ...others] = yield* Cells.visits
+  if (home === undefined) return yield* Effect.die(new Error("a database without cells"))
+  // The first cell has all that is shared, so nothing is known without it.
+  const first = yield* home.run(ofCell(sql))
+  const exits = yield* Effect.forEach(
+    others,
+    ({ run }) => Effect.exit(Effect.timeout(run(ofCell(sql)), ANSWER_WITHIN)),
+    { concurrency: CONCURRENT_CELLS },
+  )
+  const answers = [first, ...exits.flatMap((exit) => (Exit.isSuccess(exit) ? [exit.value] : []))]
+  const connections = yield* sql<Connections>`
       SELECT application_name AS application, coalesce(state, 'unknown') AS state, count(*)::int AS connections
       FROM pg_stat_activity WHERE datname = current_database() AND application_name LIKE 'waybill%'
       GROUP BY 1, 2 ORDER BY 1, 2`
-    const [totals] = yield* sql<Pick<InstanceStats, "workers" | "size_bytes">>`
+  const [totals] = yield* sql<Pick<InstanceStats, "workers" | "size_bytes">>`
       SELECT count(*)::int AS workers, pg_database_size(current_database())::float8 AS size_bytes
       FROM processes
       WHERE beat_at > now() - make_interval(secs => ${Duration.toSeconds(Registrations.SILENT_AFTER)}::float8)`
-    const { size_bytes = 0, workers = 0 } = totals ?? {}
-    return {
-      queue: sumOfQueues(answers.flatMap(({ queue }) => queue)),
-      followers: slowest(answers.flatMap(({ followers }) => followers)),
-      connections,
-      workers,
-      position: Math.max(...answers.map(({ end }) => Number(end))),
-      size_bytes,
-      unread_reports: answers.reduce((sum, { unread_reports }) => sum + unread_reports, 0),
-      cells: [
-        { name: home.cell, is_up: true },
-        ...others.map(({ cell }, nth) => ({ name: cell, is_up: exits[nth]?._tag === "Success" })),
-      ],
-    } satisfies InstanceStats
-  },
-  (read) => Effect.orDie(read),
-)
+  const { size_bytes = 0, workers = 0 } = totals ?? {}
+  return {
+    queue: sumOfQueues(answers.flatMap(({ queue }) => queue)),
+    followers: slowest(answers.flatMap(({ followers }) => followers)),
+    connections,
+    workers,
+    position: Math.max(...answers.map(({ end }) => Number(end))),
+    size_bytes,
+    unread_reports: answers.reduce((sum, { unread_reports }) => sum + unread_reports, 0),
+    cells: [
+      { name: home.cell, is_up: true },
+      ...others.map(({ cell }, nth) => ({ name: cell, is_up: exits[nth]?._tag === "Success" })),
+    ],
+  } satisfies InstanceStats
+})
 
 /** Time for a cell to answer, within that of reading the metrics, so that a slow one does not hide the others. */
 const ANSWER_WITHIN = Duration.seconds(2)
 const CONCURRENT_CELLS = 8
 
-const ofCell = Effect.fnUntraced(function* (sql: PgClient.PgClient) {
+const ofCell = Effect.fnUntraced(function* (sql: Sql) {
   const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
   const queue = yield* queueStats(sql, isOwn)
   const end = yield* Feed.settled(sql)
@@ -124,14 +121,14 @@ const slowest = (rows: ReadonlyArray<FollowerStats>): ReadonlyArray<FollowerStat
   }))
 
 /** Classifies rows by the clock, not by the `ready` mark, so that a missing worker shows. */
-const queueStats = (sql: PgClient.PgClient, isOwn: Fragment) => sql<QueueStats>`
+const queueStats = (sql: Sql, isOwn: Fragment) => sql<QueueStats>`
   SELECT kind, CASE WHEN lease_until > now() THEN 'leased' WHEN ready OR available_at <= now() THEN 'ready'
       ELSE 'scheduled' END AS state,
     count(*)::float8 AS rows, (count(*) FILTER (WHERE attempt > 0))::float8 AS deferred,
     extract(epoch FROM now() - min(available_at))::float8 AS oldest_s
   FROM outbox WHERE ${isOwn} GROUP BY 1, 2 ORDER BY 1, 2`
 
-const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: bigint) {
+const followerStats = Effect.fnUntraced(function* (sql: Sql, end: bigint) {
   const gaps = yield* Epoch.gaps(sql)
   const rows = yield* sql<Omit<FollowerStats, "behind_events"> & { readonly position: bigint }>`
     SELECT f.name, f.position,
@@ -150,12 +147,14 @@ const followerStats = Effect.fnUntraced(function* (sql: PgClient.PgClient, end: 
  * Returns the events per second, by type, over the given period, or over the shorter one that the last `limit` events
  * cover.
  */
-export const eventRates = Effect.fn("InstanceStats.eventRates")(
-  function* (within: Duration.Duration, limit = MAX_RECENT_EVENTS) {
-    const sql = yield* PgClient.PgClient
-    const rates = Effect.flatMap(
-      StrayAccounts.isOwn(sql, "account_id"),
-      (isOwn) => sql<{ readonly type: string; readonly per_second: number }>`
+export const eventRates = Effect.fn("InstanceStats.eventRates")(function* (
+  within: Duration.Duration,
+  limit = MAX_RECENT_EVENTS,
+) {
+  const sql = yield* Sql
+  const rates = Effect.flatMap(
+    StrayAccounts.isOwn(sql, "account_id"),
+    (isOwn) => sql<{ readonly type: string; readonly per_second: number }>`
       WITH last AS MATERIALIZED (SELECT type, recorded_at FROM events WHERE ${isOwn} ORDER BY position DESC LIMIT ${limit}::int),
       period AS (
         SELECT least(${Duration.toSeconds(within)}::float8, CASE WHEN count(*) = ${limit}::int
@@ -163,14 +162,12 @@ export const eventRates = Effect.fn("InstanceStats.eventRates")(
       SELECT last.type, count(*) / period.seconds AS per_second FROM last CROSS JOIN period
       WHERE last.recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
       GROUP BY last.type, period.seconds ORDER BY last.type`,
-    )
-    const rows = yield* Cells.rowsOfReachable(rates)
-    const types = Map.groupBy(rows, ({ type }) => type)
-    return Object.fromEntries(
-      [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),
-    )
-  },
-  (read) => Effect.orDie(read),
-)
+  )
+  const rows = yield* Cells.rowsOfReachable(rates)
+  const types = Map.groupBy(rows, ({ type }) => type)
+  return Object.fromEntries(
+    [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),
+  )
+})
 /** Maximum number of events that `eventRates` reads: ten seconds at a thousand messages per second. */
 export const MAX_RECENT_EVENTS = 20_000

@@ -1,4 +1,3 @@
-import type { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as UsageChange from "@waybill/domain/email/UsageChange"
 import { Effect } from "effect"
@@ -8,6 +7,7 @@ import { streamKey } from "../log/StreamRef.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import { eventOf } from "../log/eventOf.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 const NAME = "monthly_usage"
 
@@ -60,12 +60,12 @@ export const counts: Counts = {
 /**
  * Months that began before the account's log is complete. Compared as text, because a row may hold an invalid month.
  */
-const beforeCutoff = (sql: PgClient.PgClient, cutoffs: ReadonlyArray<RetentionCutoff.RetentionCutoff>) => sql`
+const beforeCutoff = (sql: Sql, cutoffs: ReadonlyArray<RetentionCutoff.RetentionCutoff>) => sql`
   ${RetentionCutoff.table(sql, cutoffs)} ON u.account_id = cutoff.account_id
     AND u.month || '-01T00' < to_char(cutoff.before AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24')`
 
 /** Returns what each event adds to its month, by the same fold as commits use. */
-const changes = Effect.fnUntraced(function* (sql: PgClient.PgClient, events: ReadonlyArray<Stored>) {
+const changes = Effect.fnUntraced(function* (sql: Sql, events: ReadonlyArray<Stored>) {
   const byStream = Map.groupBy(events, streamKey)
   const incomplete = [...byStream.values()].flatMap((each) => (isComplete(each) ? [] : each.slice(0, 1)))
   const histories =
@@ -89,7 +89,7 @@ const changesOf = (history: ReadonlyArray<Stored>, counted: ReadonlyArray<Stored
   })
 }
 
-const add = (sql: PgClient.PgClient, table: string, entries: ReadonlyArray<Entry>) => sql`
+const add = (sql: Sql, table: string, entries: ReadonlyArray<Entry>) => sql`
   INSERT INTO ${sql(table)} AS t (account_id, month, accepted)
   SELECT * FROM unnest(${entries.map((each) => each.account_id)}::text[],
     ${entries.map((each) => each.month)}::text[], ${entries.map((each) => each.delta)}::bigint[])

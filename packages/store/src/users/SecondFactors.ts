@@ -1,6 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Users from "./Users.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Ways to sign in, or to prove a sign-in, besides the password, from the tables of the sign-in library. */
 export interface SecondFactors {
@@ -11,20 +11,20 @@ export interface SecondFactors {
 }
 
 export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
-  const sql = yield* PgClient.PgClient
-  const [row] = yield* Effect.orDie(sql<SecondFactors>`
+  const sql = yield* Sql
+  const [row] = yield* sql<SecondFactors>`
     SELECT EXISTS (SELECT FROM users WHERE id = ${user_id} AND two_factor_enabled)
         OR EXISTS (SELECT FROM user_two_factors WHERE user_id = ${user_id}) AS authenticator,
       (SELECT count(*)::int FROM user_passkeys WHERE user_id = ${user_id}) AS passkeys,
-      EXISTS (SELECT FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential') AS provider`)
+      EXISTS (SELECT FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential') AS provider`
   return row ?? { authenticator: false, passkeys: 0, provider: false }
 })
 
 /** Finds the authenticator of a user, with its secret as the sign-in library encrypted it. */
 export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(function* (user_id: string) {
-  const sql = yield* PgClient.PgClient
-  const [row] = yield* Effect.orDie(sql<{ readonly id: string; readonly secret: string }>`
-    SELECT id, secret FROM user_two_factors WHERE user_id = ${user_id}`)
+  const sql = yield* Sql
+  const [row] = yield* sql<{ readonly id: string; readonly secret: string }>`
+    SELECT id, secret FROM user_two_factors WHERE user_id = ${user_id}`
   return row
 })
 
@@ -33,10 +33,10 @@ export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* 
   credential_id: string,
   counter: number,
 ) {
-  const sql = yield* PgClient.PgClient
-  const accepted = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const accepted = yield* sql`
     UPDATE user_passkeys SET counter = ${counter}
-    WHERE credential_id = ${credential_id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING id`)
+    WHERE credential_id = ${credential_id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING id`
   return accepted.length === 1
 })
 
@@ -45,10 +45,10 @@ export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* 
  * refused (RFC 6238, section 5.2).
  */
 export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (factor_id: string, step: number) {
-  const sql = yield* PgClient.PgClient
-  const accepted = yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  const accepted = yield* sql`
     UPDATE user_two_factors SET last_step = ${step}
-    WHERE id = ${factor_id} AND (last_step IS NULL OR last_step < ${step}) RETURNING id`)
+    WHERE id = ${factor_id} AND (last_step IS NULL OR last_step < ${step}) RETURNING id`
   return accepted.length === 1
 })
 
@@ -57,17 +57,15 @@ export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (facto
  * and trusted browsers, which have to enter the code of a later factor.
  */
 export const remove = Effect.fn("SecondFactors.remove")(function* (user_id: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(
-    sql.withTransaction(
-      Effect.gen(function* () {
-        yield* Users.endProofs(user_id)
-        yield* sql`UPDATE users SET two_factor_enabled = false, updated_at = now() WHERE id = ${user_id}`
-        yield* sql`DELETE FROM user_two_factors WHERE user_id = ${user_id}`
-        yield* sql`DELETE FROM user_passkeys WHERE user_id = ${user_id}`
-        yield* sql`DELETE FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential'`
-        yield* Users.endSessions(user_id)
-      }),
-    ),
+  const sql = yield* Sql
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* Users.endProofs(user_id)
+      yield* sql`UPDATE users SET two_factor_enabled = false, updated_at = now() WHERE id = ${user_id}`
+      yield* sql`DELETE FROM user_two_factors WHERE user_id = ${user_id}`
+      yield* sql`DELETE FROM user_passkeys WHERE user_id = ${user_id}`
+      yield* sql`DELETE FROM user_credentials WHERE user_id = ${user_id} AND provider_id <> 'credential'`
+      yield* Users.endSessions(user_id)
+    }),
   )
 })

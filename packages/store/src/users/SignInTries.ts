@@ -1,6 +1,6 @@
-import { PgClient } from "@effect/sql-pg"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Effect } from "effect"
+import { Sql } from "../postgres/Sql.ts"
 
 export interface Attempts {
   /** Attempts in the fullest of the windows, including this one. */
@@ -14,8 +14,8 @@ export interface Attempts {
  * attempts are counted one after the other.
  */
 export const count = Effect.fn("SignInTries.count")(function* (windows: ReadonlyArray<string>) {
-  const sql = yield* PgClient.PgClient
-  const [counted] = yield* Effect.orDie(sql<{ readonly total: number; readonly now_ms: number }>`
+  const sql = yield* Sql
+  const [counted] = yield* sql<{ readonly total: number; readonly now_ms: number }>`
     WITH counted AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
       SELECT DISTINCT 'sign-in/' || name, date_trunc('minute', statement_timestamp()), 1
@@ -23,7 +23,7 @@ export const count = Effect.fn("SignInTries.count")(function* (windows: Readonly
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + 1
       RETURNING w.count
     )
-    SELECT max(count) AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms FROM counted`)
+    SELECT max(count) AS total, floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms FROM counted`
   const { now_ms, total } = counted ?? { now_ms: 0, total: 0 }
   return { total, retry_after_s: RateLimit.retryAfterSeconds(now_ms) } satisfies Attempts
 })

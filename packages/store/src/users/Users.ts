@@ -1,9 +1,9 @@
-import { PgClient } from "@effect/sql-pg"
 import type * as Id from "@waybill/domain/values/Id"
 import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { scrypt } from "node:crypto"
 import * as Memberships from "./Memberships.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /**
  * Parameters of scrypt that OWASP recommends (N=2^14, r=16, p=1 takes 32 MiB), in the form the sign-in library reads.
@@ -22,23 +22,23 @@ export interface NewUser {
 
 /** Creates the identity of a user. Its permissions come from the account's team. */
 export const create = Effect.fn("Users.create")(function* (user: NewUser) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     INSERT INTO users (id, email, name, operator, created_at, updated_at)
     VALUES (${user.id}, ${user.email.toLowerCase()}, ${user.name}, ${user.operator},
-      ${user.created_at}::timestamptz, ${user.created_at}::timestamptz)`)
+      ${user.created_at}::timestamptz, ${user.created_at}::timestamptz)`
 })
 
 /**
  * Restores the users of an imported log: members get users with the ids they have in the log, and can sign in once they
  * are given a password. None becomes an operator, because another instance's log must not decide that.
  */
-export const restore = Effect.fn("Users.restore")(function* (sql: PgClient.PgClient) {
-  const made = yield* Effect.orDie(sql`
+export const restore = Effect.fn("Users.restore")(function* (sql: Sql) {
+  const made = yield* sql`
     INSERT INTO users (id, email, name, operator, created_at, updated_at)
     SELECT user_id, lower(email), record ->> 'name', false, (record ->> 'invited_at')::timestamptz, now()
     FROM members WHERE status <> 'removed'
-    ON CONFLICT DO NOTHING RETURNING id`)
+    ON CONFLICT DO NOTHING RETURNING id`
   return made.length
 })
 
@@ -51,9 +51,9 @@ export interface User {
 
 /** Finds the users with an address: one per account that invited it, the oldest first. */
 export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: string) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<User>`
-    SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()} ORDER BY created_at, id`)
+  const sql = yield* Sql
+  return yield* sql<User>`
+    SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()} ORDER BY created_at, id`
 })
 
 /**
@@ -74,12 +74,12 @@ export interface Identity {
 
 /** Finds the members with an address in all accounts: active ones first, then the oldest. */
 export const identities = Effect.fn("Users.identities")(function* (email: string) {
-  const sql = yield* PgClient.PgClient
-  const users = yield* Effect.orDie(sql<Identity>`
+  const sql = yield* Sql
+  const users = yield* sql<Identity>`
     SELECT u.id, u.proof_version,
       (SELECT c.password FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id = 'credential') AS password_hash,
       (SELECT c.subject FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id <> 'credential') AS subject
-    FROM users u WHERE u.email = ${email.toLowerCase()} ORDER BY u.created_at, u.id`)
+    FROM users u WHERE u.email = ${email.toLowerCase()} ORDER BY u.created_at, u.id`
   const statusOf = yield* statuses(users.map(({ id }) => id))
   const ranked = users.flatMap((user) => {
     const status = statusOf.get(user.id)
@@ -100,14 +100,14 @@ const statuses = (user_ids: ReadonlyArray<string>) =>
 
 /** Deletes a user whose invitation was refused. */
 export const discard = Effect.fn("Users.discard")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   if ((yield* Memberships.find([id])).length > 0) return
-  yield* Effect.orDie(sql.withTransaction(Effect.andThen(sql`DELETE FROM users WHERE id = ${id}`, endProofs(id))))
+  yield* sql.withTransaction(Effect.andThen(sql`DELETE FROM users WHERE id = ${id}`, endProofs(id)))
 })
 
 export const find = Effect.fn("Users.find")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<User>`SELECT id, email, name, operator FROM users WHERE id = ${id}`)
+  const sql = yield* Sql
+  const rows = yield* sql<User>`SELECT id, email, name, operator FROM users WHERE id = ${id}`
   return Option.fromUndefinedOr(rows[0])
 })
 
@@ -122,8 +122,8 @@ export interface UserOfAccount extends User {
  * and no status in the list, because only the cell knows them.
  */
 export const list = Effect.fn("Users.list")(function* () {
-  const sql = yield* PgClient.PgClient
-  const users = yield* Effect.orDie(sql<User>`SELECT id, email, name, operator FROM users ORDER BY id`)
+  const sql = yield* Sql
+  const users = yield* sql<User>`SELECT id, email, name, operator FROM users ORDER BY id`
   const { missing, rows } = yield* Memberships.list()
   const unknown = { role: null, status: null }
   const memberships = new Map<string, Pick<UserOfAccount, "account_id" | "role" | "status">>(
@@ -143,25 +143,23 @@ export const list = Effect.fn("Users.list")(function* () {
 
 /** Makes somebody an operator, or ends that. Takes effect at their next request. */
 export const setOperator = Effect.fn("Users.setOperator")(function* (id: string, operator: boolean) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`UPDATE users SET operator = ${operator}, updated_at = now() WHERE id = ${id}`)
+  const sql = yield* Sql
+  yield* sql`UPDATE users SET operator = ${operator}, updated_at = now() WHERE id = ${id}`
 })
 
 /** Sets a password and ends all sessions. */
 export const setPassword = Effect.fn("Users.setPassword")(function* (id: string, password: Redacted.Redacted) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const hash = yield* hashOf(password)
-  yield* Effect.orDie(
-    sql.withTransaction(
-      Effect.gen(function* () {
-        yield* endProofs(id)
-        yield* sql`
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* endProofs(id)
+      yield* sql`
           INSERT INTO user_credentials (id, user_id, provider_id, subject, password, created_at, updated_at)
           VALUES (${id}, ${id}, 'credential', ${id}, ${hash}, now(), now())
           ON CONFLICT (provider_id, subject) DO UPDATE SET password = excluded.password, updated_at = now()`
-        yield* endSessions(id)
-      }),
-    ),
+      yield* endSessions(id)
+    }),
   )
 })
 
@@ -170,10 +168,10 @@ export const LINK_PREFIX = "reset-password:"
 
 /** Returns the address of the user whose password a link sets, if the link is valid. */
 export const linkOwner = Effect.fn("Users.linkOwner")(function* (token: string) {
-  const sql = yield* PgClient.PgClient
-  const [owner] = yield* Effect.orDie(sql<{ readonly email: string }>`
+  const sql = yield* Sql
+  const [owner] = yield* sql<{ readonly email: string }>`
     SELECT u.email FROM user_verifications v JOIN users u ON u.id = v.value
-    WHERE v.identifier = ${LINK_PREFIX + token} AND v.expires_at > now()`)
+    WHERE v.identifier = ${LINK_PREFIX + token} AND v.expires_at > now()`
   return Option.fromUndefinedOr(owner?.email)
 })
 
@@ -182,26 +180,26 @@ const USED_LINK_PREFIX = "used-link:"
 
 /** Records that a link set a password. Its record belongs to no user, so that later changes leave it. */
 export const recordUsedLink = Effect.fn("Users.recordUsedLink")(function* (token: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
     VALUES (${USED_LINK_PREFIX + token}, ${USED_LINK_PREFIX + token}, '', now() + interval '1 year', now(), now())
-    ON CONFLICT DO NOTHING`)
+    ON CONFLICT DO NOTHING`
 })
 
 /** Whether a link has set a password, within the last year. */
 export const isUsedLink = Effect.fn("Users.isUsedLink")(function* (token: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql`
-    SELECT FROM user_verifications WHERE identifier = ${USED_LINK_PREFIX + token} AND expires_at > now()`)
+  const sql = yield* Sql
+  const rows = yield* sql`
+    SELECT FROM user_verifications WHERE identifier = ${USED_LINK_PREFIX + token} AND expires_at > now()`
   return rows.length > 0
 })
 
 /** Invalidates the links that set this user's password. */
 export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
-    DELETE FROM user_verifications WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX})`)
+  const sql = yield* Sql
+  yield* sql`
+    DELETE FROM user_verifications WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX})`
 })
 
 /**
@@ -210,25 +208,25 @@ export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
  * transaction: `proofVersion` waits for it, so everything created before exists and is deleted.
  */
 export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  const [changed] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
-    UPDATE users SET proof_version = proof_version + 1 WHERE id = ${id} RETURNING proof_version`)
-  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE value = ${id}`)
+  const sql = yield* Sql
+  const [changed] = yield* sql<{ readonly proof_version: number }>`
+    UPDATE users SET proof_version = proof_version + 1 WHERE id = ${id} RETURNING proof_version`
+  yield* sql`DELETE FROM user_verifications WHERE value = ${id}`
   return changed?.proof_version
 })
 
 /** Returns the version of a user's proofs. Waits for changes in progress. */
 export const proofVersion = Effect.fn("Users.proofVersion")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  const [user] = yield* Effect.orDie(sql<{ readonly proof_version: number }>`
-    SELECT proof_version FROM users WHERE id = ${id} FOR SHARE`)
+  const sql = yield* Sql
+  const [user] = yield* sql<{ readonly proof_version: number }>`
+    SELECT proof_version FROM users WHERE id = ${id} FOR SHARE`
   return user?.proof_version
 })
 
 /** Ends every session of a user. */
 export const endSessions = Effect.fn("Users.endSessions")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE user_id = ${id}`)
+  const sql = yield* Sql
+  yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
 })
 
 /** Maximum number of sessions of a user. */
@@ -236,30 +234,30 @@ export const MAX_SESSIONS = 100
 
 /** Ends all but the newest sessions of a user, because each sign-in adds one that stays for days. */
 export const endOldestSessions = Effect.fn("Users.endOldestSessions")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     DELETE FROM user_sessions WHERE id IN (
-      SELECT id FROM user_sessions WHERE user_id = ${id} ORDER BY updated_at DESC, id OFFSET ${MAX_SESSIONS}::int)`)
+      SELECT id FROM user_sessions WHERE user_id = ${id} ORDER BY updated_at DESC, id OFFSET ${MAX_SESSIONS}::int)`
 })
 
 export const endSession = Effect.fn("Users.endSession")(function* (session_id: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE id = ${session_id}`)
+  const sql = yield* Sql
+  yield* sql`DELETE FROM user_sessions WHERE id = ${session_id}`
 })
 
 export const endVerification = Effect.fn("Users.endVerification")(function* (verification_id: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE id = ${verification_id}`)
+  const sql = yield* Sql
+  yield* sql`DELETE FROM user_verifications WHERE id = ${verification_id}`
 })
 
 /** Invalidates the links older than this one. Of several created at once one stays valid. */
 export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id: string, token: string) {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`
+  const sql = yield* Sql
+  yield* sql`
     DELETE FROM user_verifications AS former USING user_verifications AS newest
     WHERE newest.value = ${id} AND newest.identifier = ${LINK_PREFIX + token}
       AND former.value = ${id} AND starts_with(former.identifier, ${LINK_PREFIX})
-      AND (former.created_at, former.id) < (newest.created_at, newest.id)`)
+      AND (former.created_at, former.id) < (newest.created_at, newest.id)`
 })
 
 /**
@@ -267,7 +265,7 @@ export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id:
  * that invites the address later must not meet a former sign-in or link.
  */
 export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   if ((yield* statuses([id])).size > 0) return
   const forget = Effect.gen(function* () {
     yield* sql`
@@ -278,16 +276,16 @@ export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: strin
     yield* sql`DELETE FROM user_verifications WHERE value = ${id}`
     yield* endSessions(id)
   })
-  yield* Effect.orDie(sql.withTransaction(forget))
+  yield* sql.withTransaction(forget)
 })
 
 /** Deletes expired sessions and links, and old counts of attempts. */
 export const sweep = Effect.fn("Users.sweep")(function* () {
-  const sql = yield* PgClient.PgClient
-  yield* Effect.orDie(sql`DELETE FROM user_sessions WHERE expires_at < now()`)
-  yield* Effect.orDie(sql`DELETE FROM user_verifications WHERE expires_at < now()`)
-  yield* Effect.orDie(sql`
-    DELETE FROM user_rate_limits WHERE last_request < extract(epoch FROM now() - interval '1 day') * 1000`)
+  const sql = yield* Sql
+  yield* sql`DELETE FROM user_sessions WHERE expires_at < now()`
+  yield* sql`DELETE FROM user_verifications WHERE expires_at < now()`
+  yield* sql`
+    DELETE FROM user_rate_limits WHERE last_request < extract(epoch FROM now() - interval '1 day') * 1000`
 })
 
 const hashOf = (password: Redacted.Redacted): Effect.Effect<string> =>

@@ -1,9 +1,9 @@
-import type { PgClient } from "@effect/sql-pg"
 import { Effect, Random } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Leases from "../outbox/Leases.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import type { LeaseRef } from "../outbox/OutboxRow.ts"
+import { type Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of rows of a busy endpoint that one statement defers. */
 export const MAX_DEFERRED = 5_000
@@ -18,30 +18,28 @@ const MAX_SPREAD_SECONDS = 5 * 60
 const HASH_VALUES = 2 ** 20
 
 /** Defers the rows of an endpoint at its limit, so that its backlog is not claimed over and over. */
-export const defer = (sql: PgClient.PgClient, account_id: string, webhook_id: string) =>
+export const defer = (sql: Sql, account_id: string, webhook_id: string) =>
   Effect.flatMap(Random.nextInt, (seed) =>
-    Effect.orDie(
-      Outbox.arm(sql, {
-        waiting: spread(
-          sql,
-          sql`
+    Outbox.arm(sql, {
+      waiting: spread(
+        sql,
+        sql`
       SELECT id FROM outbox
       WHERE account_id = ${account_id} AND stream_id = ${webhook_id} AND kind = 'webhook' AND ready AND lease_token IS NULL
       ORDER BY id LIMIT ${MAX_DEFERRED}::int FOR UPDATE SKIP LOCKED`,
-          seed,
-        ),
-      }),
-    ),
+        seed,
+      ),
+    }),
   )
 
 /** Defers claimed rows: ends their leases and counts no attempt. */
-export const deferClaimed = (sql: PgClient.PgClient, rows: ReadonlyArray<LeaseRef>) =>
+export const deferClaimed = (sql: Sql, rows: ReadonlyArray<LeaseRef>) =>
   Effect.flatMap(Random.nextInt, (seed) =>
-    Effect.orDie(Outbox.release(sql, spread(sql, Leases.held(sql, rows), seed), ["ready", "available_at"])),
+    Outbox.release(sql, spread(sql, Leases.held(sql, rows), seed), ["ready", "available_at"]),
   )
 
 /** Gives each waiting row a time of its own, which the seed decides. */
-const spread = (sql: PgClient.PgClient, ids: Fragment, seed: number) => sql`
+const spread = (sql: Sql, ids: Fragment, seed: number) => sql`
   WITH waiting AS MATERIALIZED (${ids})
   SELECT id, false AS ready, now() + make_interval(secs => ${DEFER_SECONDS}::float8
     + (hashtextextended(id, ${seed}::bigint) & ${HASH_VALUES - 1}::bigint) / ${HASH_VALUES}::float8

@@ -1,8 +1,9 @@
-import { type PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import * as Outbox from "../outbox/Outbox.ts"
 import { FAR_FUTURE } from "../outbox/OutboxRow.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Result of a call. */
 export interface Settled {
@@ -22,7 +23,7 @@ export interface Settled {
  * whose lease was lost are ignored, because the call that replaced them will report. A row that was rescheduled during its
  * call, by a replay, is called again. Calls on a test clock do not count towards the failures that disable a webhook.
  */
-export const settle = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) =>
+export const settle = (sql: Sql, settled: ReadonlyArray<Settled>) =>
   settled.every(({ status }) => status === "delivered")
     ? record(sql, settled)
     : sql.withTransaction(Effect.tap(record(sql, settled), (recorded) => noteFailing(sql, settled, recorded)))
@@ -35,7 +36,7 @@ interface Recorded {
   readonly counts: boolean
 }
 
-const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<Recorded>`
+const record = (sql: Sql, settled: ReadonlyArray<Settled>) => sql<Recorded>`
   WITH seen AS (
     SELECT * FROM jsonb_to_recordset(${PgTypes.jsonb(settled)}) AS s(account_id text, id text, status text,
       next_attempt_at timestamptz, delivered_at timestamptz, attempt jsonb, token text, armed_at timestamptz)
@@ -65,7 +66,7 @@ const record = (sql: PgClient.PgClient, settled: ReadonlyArray<Settled>) => sql<
     SELECT 1 FROM webhooks w WHERE w.account_id = d.account_id AND w.id = d.webhook_id AND w.removed) AS counts`
 
 /** Query of the rows whose call is repeated, with its time. */
-const later = (sql: PgClient.PgClient) => sql`
+const later = (sql: Sql) => sql`
   SELECT id, false AS ready,
     CASE WHEN rearmed THEN available_at WHEN clock IS NULL THEN next_attempt_at ELSE ${FAR_FUTURE}::timestamptz END AS available_at,
     CASE WHEN clock IS NULL OR rearmed THEN clock_due ELSE next_attempt_at END AS clock_due,
@@ -74,7 +75,7 @@ const later = (sql: PgClient.PgClient) => sql`
 
 /** Notes since when webhooks fail of which no call was successful. */
 const noteFailing = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   settled: ReadonlyArray<Settled>,
   recorded: ReadonlyArray<Recorded>,
 ) {

@@ -1,5 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import type { PgClient } from "@effect/sql-pg"
+import type { Client } from "../postgres/Sql.ts"
 
 export interface SubscriptionFact {
   readonly account_id: AccountId
@@ -8,6 +8,6 @@ export interface SubscriptionFact {
 }
 
 /** Reads the subscriptions of accounts, given by their live ids. */
-export const select = (sql: PgClient.PgClient, accounts: ReadonlyArray<string>) => sql`
+export const select = (sql: Client<unknown>, accounts: ReadonlyArray<string>) => sql`
   SELECT account_id, id, events FROM webhooks
   WHERE account_id = ANY(${accounts}::text[]) AND enabled AND NOT removed ORDER BY account_id, id`

@@ -1,8 +1,7 @@
-import { PgClient, PgTypes } from "@effect/sql-pg"
+import { PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
-import type { SqlError } from "effect/sql"
 import * as Iso from "../postgres/Iso.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
 import * as DueRows from "../outbox/DueRows.ts"
@@ -11,6 +10,8 @@ import type { Meta } from "../log/RecordedEvents.ts"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import type { Signing } from "../readmodels/Webhooks.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
+import { Sql, type Client } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Maximum number of attempts in a delivery's history: one full retry schedule and as many replays. */
 export const MAX_HISTORY = 32
@@ -21,7 +22,7 @@ export const MAX_HISTORY = 32
 export const MAX_HISTORY_BYTES = 16 * 1024
 
 /** The history of a delivery `d`, without the oldest attempt and without answers, if it is full. */
-export const earlierAttempts = (sql: PgClient.PgClient) => sql`
+export const earlierAttempts = (sql: Client<unknown>) => sql`
   (SELECT coalesce(jsonb_agg(CASE WHEN octet_length(d.history::text) > ${MAX_HISTORY_BYTES}::int
       THEN earlier || '{"response_headers": {}, "response_body": null}'::jsonb ELSE earlier END ORDER BY nth), '[]'::jsonb)
     FROM jsonb_array_elements(d.history) WITH ORDINALITY AS e(earlier, nth)
@@ -62,14 +63,14 @@ export interface DeliveryRecord {
   readonly history: ReadonlyArray<Attempt>
 }
 
-export const insert = (sql: PgClient.PgClient, deliveries: ReadonlyArray<WebhookDelivery>) => sql`
+export const insert = <E>(sql: Client<E>, deliveries: ReadonlyArray<WebhookDelivery>) => sql`
   INSERT INTO webhook_deliveries
     (account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, next_attempt_at)
   SELECT account_id, id, webhook_id, event_id, event_type, livemode, stream_id, stream_version, created_at, created_at
   FROM jsonb_populate_recordset(NULL::webhook_deliveries, ${PgTypes.jsonb(deliveries)})
   ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING`
 
-const columns = (sql: PgClient.PgClient) => sql`
+const columns = (sql: Client<unknown>) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
   (jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 ->> 'status')::int AS last_status,
   ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
@@ -85,20 +86,20 @@ export interface ListQuery {
 }
 
 export const list = Effect.fn("WebhookDeliveries.list")(function* (query: ListQuery) {
-  const sql = yield* PgClient.PgClient
-  return yield* Effect.orDie(sql<DeliveryRecord>`
+  const sql = yield* Sql
+  return yield* sql<DeliveryRecord>`
     SELECT ${columns(sql)} FROM webhook_deliveries
     WHERE account_id = ${query.account_id} AND webhook_id = ${query.webhook_id}
       ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
       ${query.status === undefined ? sql.literal("") : sql`AND status = ${query.status}`}
-    ORDER BY id DESC LIMIT ${query.limit}::int`)
+    ORDER BY id DESC LIMIT ${query.limit}::int`
 })
 
 export const find = Effect.fn("WebhookDeliveries.find")(function* (account_id: string, webhook_id: string, id: string) {
-  const sql = yield* PgClient.PgClient
-  const rows = yield* Effect.orDie(sql<DeliveryRecord>`
+  const sql = yield* Sql
+  const rows = yield* sql<DeliveryRecord>`
     SELECT ${columns(sql)} FROM webhook_deliveries
-    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}`)
+    WHERE account_id = ${account_id} AND webhook_id = ${webhook_id} AND id = ${id}`
   return Option.fromUndefinedOr(rows[0])
 })
 
@@ -109,7 +110,7 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
   id: string,
   now: string,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const rearmed = Effect.gen(function* () {
     // Locks the outbox row before the delivery, in the same order as `settle`.
     yield* Leases.hold(sql, [id])
@@ -122,7 +123,7 @@ export const replay = Effect.fn("WebhookDeliveries.replay")(function* (
     if (rows.length > 0) yield* DueRows.arm(sql, [call(account_id, webhook_id, id, now)], now)
     return Option.fromUndefinedOr(rows[0])
   })
-  return yield* Effect.orDie(rearmed.pipe(sql.withTransaction, retryDeadlocks))
+  return yield* rearmed.pipe(sql.withTransaction, retryDeadlocks)
 })
 
 export const MAX_DEADLOCKS = 5
@@ -130,19 +131,17 @@ export const MAX_DEADLOCKS = 5
  * Retries after a deadlock: rows inserted after the others were locked may be locked in opposite order by two
  * transactions.
  */
-export const retryDeadlocks = <A, R>(effect: Effect.Effect<A, SqlError.SqlError, R>) =>
-  Effect.retry(effect, { while: (error) => error.reason._tag === "DeadlockError", times: MAX_DEADLOCKS })
+export const retryDeadlocks = <A, R>(effect: Effect.Effect<A, StoreUnavailable, R>) =>
+  Effect.retry(effect, { while: ({ why }) => why === "conflict", times: MAX_DEADLOCKS })
 
 /** Calls the endpoint with an example event, to check its availability and signature verification. */
 export const sendTest = Effect.fn("WebhookDeliveries.sendTest")(function* (delivery: WebhookDelivery) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { account_id, created_at, id, webhook_id } = delivery
-  yield* Effect.orDie(
-    sql.withTransaction(
-      Effect.andThen(
-        insert(sql, [delivery]),
-        DueRows.arm(sql, [call(account_id, webhook_id, id, created_at)], created_at),
-      ),
+  yield* sql.withTransaction(
+    Effect.andThen(
+      insert(sql, [delivery]),
+      DueRows.arm(sql, [call(account_id, webhook_id, id, created_at)], created_at),
     ),
   )
 })
@@ -196,7 +195,7 @@ export const occurredAt = ({ created_at, email, event }: Pick<Dispatch, "created
     : (event?.recorded_at ?? created_at)
 
 export const dispatches = (
-  sql: PgClient.PgClient,
+  sql: Sql,
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
   upcast = DomainEvent.upcast,
@@ -214,11 +213,7 @@ const inCurrentSchema = (event: NonNullable<Dispatch["event"]>, upcast: typeof D
   data: upcast(event.type, event.meta.schema_version, event.data),
 })
 
-const select = (
-  sql: PgClient.PgClient,
-  account_ids: ReadonlyArray<string>,
-  ids: ReadonlyArray<string>,
-) => sql<DispatchRow>`
+const select = (sql: Sql, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) => sql<DispatchRow>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.livemode, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing,
       'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, 

@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
@@ -6,6 +5,7 @@ import * as PositionSearch from "../feed/PositionSearch.ts"
 import * as DueRows from "../outbox/DueRows.ts"
 import * as WebhookDeliveries from "./WebhookDeliveries.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of events of one replay; the next replay continues after them. */
 export const MAX_REPLAY_EVENTS = 10_000
@@ -44,15 +44,15 @@ interface Chosen {
 
 /** Returns the first events of the range in one mode, by their positions. */
 const eventsOf = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   { after_position, created_after, created_before, ids, scheduled, types }: Range,
   account_id: AccountId,
   livemode: boolean,
 ) {
   const start = { account_id, after_position }
   const { CLOCK_TOLERANCE_MS } = PositionSearch
-  const from = yield* Effect.orDie(PositionSearch.around(sql, start, created_after, -CLOCK_TOLERANCE_MS))
-  const to = yield* Effect.orDie(PositionSearch.around(sql, start, created_before, CLOCK_TOLERANCE_MS))
+  const from = yield* PositionSearch.around(sql, start, created_after, -CLOCK_TOLERANCE_MS)
+  const to = yield* PositionSearch.around(sql, start, created_before, CLOCK_TOLERANCE_MS)
   return sql`(
     SELECT e.event_id, e.position, e.stream_id, e.version, t.type, ${livemode}::bool AS livemode
     FROM events e
@@ -71,7 +71,7 @@ const eventsOf = Effect.fnUntraced(function* (
  * two events may share a timestamp. Events committed meanwhile after that position are delivered as usual.
  */
 export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const { account_id, ids, now, webhook_id } = range
   const live = yield* eventsOf(sql, range, account_id, true)
   const test = yield* eventsOf(sql, range, Livemode.testAccountOf(account_id), false)
@@ -105,5 +105,5 @@ export const replay = Effect.fn("WebhookReplays.replay")(function* (range: Range
     yield* DueRows.arm(sql, calls, now)
     return { queued: upserted.length, next_position: more ? (replayed.at(-1)?.position ?? null) : null }
   })
-  return yield* Effect.orDie(queue.pipe(sql.withTransaction, WebhookDeliveries.retryDeadlocks))
+  return yield* queue.pipe(sql.withTransaction, WebhookDeliveries.retryDeadlocks)
 })

@@ -6,6 +6,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Result } from "effect"
 import * as NewApiKeys from "../../operate/NewApiKeys.ts"
 import * as NewIds from "../../process/NewIds.ts"
+import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const NAME = "Test suite"
 const SCOPES = ["admin"] as const
@@ -47,6 +48,6 @@ export const create = Effect.fnUntraced(function* (account_id: AccountId) {
       }),
   })
   // Both are in one batch of commits, because a test suite waits for them.
-  yield* Effect.orDie(Effect.all([clock, keys], { concurrency: 2 }))
+  yield* onlyUnavailable(Effect.all([clock, keys], { concurrency: 2 }))
   return { key: live.secret, test_key: test.secret, test_clock: clockId }
 })

@@ -181,7 +181,12 @@ const swap = Command.make(
   },
   Effect.fn(function* ({ back, cell, json, name }) {
     // A cell that refuses keeps no other one from its swap, so that the command can be repeated.
-    const swaps = yield* inCells(cell, () => Effect.result(Swap.swap(name, back)))
+    const swaps = yield* inCells(cell, () =>
+      Swap.swap(name, back).pipe(
+        Effect.map((swapped) => Result.succeed(swapped)),
+        Effect.catchTag("ReplayRefused", (refused) => Effect.succeed(Result.fail(refused))),
+      ),
+    )
     const done = swaps.done.flatMap(({ cell, result }) =>
       Result.isSuccess(result) ? [{ cell, result: result.success }] : [],
     )

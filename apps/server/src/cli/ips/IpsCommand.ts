@@ -5,6 +5,7 @@ import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Clock, Data, Effect, Option, Result } from "effect"
 import { Argument, Flag } from "effect/cli"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** A command about source addresses is refused. */
 export class IpsRefused extends Data.TaggedError("IpsRefused")<{ readonly message: string }> {}
@@ -67,7 +68,11 @@ export const NONE = "none"
 export const warmUpOf = Effect.fnUntraced(function* (
   plan: Option.Option<string>,
   day: Option.Option<number>,
-): Effect.fn.Return<StoredWarmUp | null | undefined, IpsRefused, Effect.Services<ReturnType<typeof WarmUpPlans.list>>> {
+): Effect.fn.Return<
+  StoredWarmUp | null | undefined,
+  IpsRefused | StoreUnavailable,
+  Effect.Services<ReturnType<typeof WarmUpPlans.list>>
+> {
   if (Option.isNone(plan)) return Option.isSome(day) ? yield* refuse("--day needs --plan.") : undefined
   if (plan.value === NONE) return null
   const plans = (yield* WarmUpPlans.list()).map(({ name }) => name)

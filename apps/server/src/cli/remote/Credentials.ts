@@ -30,6 +30,7 @@ const Stored = Schema.fromJsonString(Schema.Struct({ url: Schema.String, key: Sc
 
 /** A variable of the environment; an empty one counts as absent. */
 const variable = (name: string) =>
+  // A text that is there is valid.
   Config.option(Config.String(name)).pipe(Effect.orDie, Effect.map(Option.filter((text) => text.trim() !== "")))
 
 /** Path of the file with the credentials. */

@@ -22,8 +22,8 @@ export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =
   handlers.handle("get", () =>
     Effect.gen(function* () {
       const { account_id } = yield* CurrentKey
-      // A key without an account is a bug.
       const found = yield* Accounts.find(Livemode.liveAccountOf(account_id))
+      // A key without an account is a bug.
       const { granted, keeping, limits: stored, ...record } = yield* Effect.orDie(Effect.fromOption(found))
       const livemode = Livemode.isLive(account_id)
       const at = yield* NewIds.now

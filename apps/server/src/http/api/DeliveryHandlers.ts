@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
@@ -17,6 +16,7 @@ import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Cursor from "../../web/Cursor.ts"
 import * as Records from "../../web/Records.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }
@@ -77,9 +77,9 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const { account_id } = yield* find(params.id)
   const delivery = yield* WebhookDeliveries.find(account_id, params.id, params.delivery_id)
   const record = yield* Effect.mapError(Effect.fromOption(delivery), () => new DeliveryNotFound())
-  const sql = yield* PgClient.PgClient
-  const dispatches = yield* Effect.orDie(WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id]))
-  // Built from the log, as before each call, since attempts do not store it.
+  const sql = yield* Sql
+  const dispatches = yield* WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id])
+  // Built from the log, as before each call, since attempts do not store it. Each delivery has its event there.
   const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), WebhookPayload.bodyOf)))
   return Records.asRecord<DeliveryDetail>({ ...record, request_body })
 })
@@ -103,6 +103,7 @@ const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
     created_at: yield* NewIds.now,
   })
   const delivery = yield* WebhookDeliveries.find(account_id, webhook_id, id)
+  // The transaction has just written it.
   return withoutHistory(yield* Effect.orDie(Effect.fromOption(delivery)))
 })
 

@@ -19,6 +19,7 @@ import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { Sessions } from "../../signIn/Session.ts"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
   handlers.handleAll({
@@ -67,7 +68,12 @@ export const inviteWithAccount = (call: RequestCommit.Call, invitation: Invitati
 
 /** Deletes the user again if the invitation is refused. */
 const withNewUser = <A, E, R>(work: (user_id: Id.UserId) => Effect.Effect<A, E, R>) =>
-  Effect.flatMap(NewIds.newId("UserId"), (user_id) => Effect.tapError(work(user_id), () => Users.discard(user_id)))
+  Effect.flatMap(NewIds.newId("UserId"), (user_id) =>
+    Effect.tapError(work(user_id), (error) =>
+      // The invitation may have been accepted.
+      error instanceof StoreUnavailable ? Effect.void : Users.discard(user_id),
+    ),
+  )
 
 /**
  * Returns how the caller manages the team. A key with a domain, address or expiry limit creates no sign-ins, because a

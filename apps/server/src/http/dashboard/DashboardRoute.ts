@@ -1,4 +1,3 @@
-import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { ByteSize, Effect, type Schema } from "effect"
@@ -19,7 +18,7 @@ export const json = <A, B, E extends Refusal, E2 extends Refusal, R, R2>(
     Effect.map((body) =>
       HttpServerResponse.setHeader(HttpServerResponse.jsonUnsafe(body), "cache-control", "no-store"),
     ),
-    Effect.catch((refusal) => Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))),
+    Effect.catch(Responses.refused),
   )
 
 export const bodyOf = <A>(schema: Schema.Codec<A, unknown>) =>

@@ -31,6 +31,8 @@ import * as Authorization from "../../web/Authorization.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
 import { inviteWithAccount } from "../api/MemberHandlers.ts"
+import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
+import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Period over which rates are averaged. */
 export const RATE_PERIOD = Duration.seconds(10)
@@ -194,7 +196,7 @@ const projections = (url: Redacted.Redacted) =>
       under_way: found.flatMap(({ under_way }) => under_way),
       jobs: yield* replays.list,
     } satisfies Operate.Projections
-  }).pipe(Effect.orDie)
+  }).pipe(SqlErrors.orUnavailable, onlyUnavailable)
 
 /** Name of a read model, as the command line takes it; validated because it becomes an argument of a command. */
 const projectionName = Effect.gen(function* () {

@@ -39,6 +39,7 @@ export const domainFilter = Effect.fnUntraced(function* (requested: DomainName.D
 export const current = Effect.gen(function* () {
   const { account_id, domain, key_id, scopes } = yield* CurrentKey
   if (key_id === null) return { scopes, domain, allowed_ips: [], expires_at: null } as KeyLimits.KeyLimits
+  // The key has just admitted the request.
   const { allowed_ips, expires_at } = yield* Effect.orDie(
     Effect.fromOption(yield* ApiKeys.find(yield* NewIds.now, account_id, key_id)),
   )

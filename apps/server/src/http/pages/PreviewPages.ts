@@ -10,7 +10,6 @@ import * as Domains from "@waybill/store/readmodels/Domains"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
-import * as ApiError from "@waybill/api/errors/ApiError"
 import * as ReturnPathKeys from "../../installation/ReturnPathKeys.ts"
 import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import * as OutgoingMessages from "../../worker/delivery/OutgoingMessages.ts"
@@ -19,6 +18,7 @@ import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as Responses from "../../web/Responses.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
 export const MAX_PICTURES = 2_000
@@ -162,6 +162,7 @@ const raw = (sender: Pick<OutgoingMessages.Sender, "feedbackHeaders" | "track" |
       sender,
     ).pipe(
       Effect.mapError((error) => {
+        if (error._tag === "StoreUnavailable") return error
         if (error._tag === "Busy") return new RequestRefusal.Overloaded({ budget: "parsing" })
         return error.category === "content_expired"
           ? new EmailRefusal.ContentExpired()
@@ -197,10 +198,9 @@ export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "b
         unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(base, key),
         track: TrackedLinks.trackingOf({ ...settings, secretKey, stopped: yield* StoppedLinks }),
       }
-      const respondRefusal = (refusal: Refused) =>
-        Effect.map(ApiError.RequestId, (id) => Responses.respond(refusal, id))
-      const withRefusals = <R>(handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused, R>) =>
-        Effect.catch(handler, respondRefusal)
+      const withRefusals = <R>(
+        handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | StoreUnavailable, R>,
+      ) => Effect.catch(handler, Responses.refused)
       yield* router.add("GET", "/preview/emails/:id", withRefusals(html))
       yield* router.add("GET", "/preview/emails/:id/raw", withRefusals(raw(sender)))
       yield* router.add("GET", "/preview/emails/:id/attachments/:nth", withRefusals(attachment))

@@ -14,6 +14,7 @@ import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
 import { Data, Effect, Option, Result } from "effect"
 import type { FeedbackHeaders } from "./feedbackHeaders.ts"
 import type { Track } from "../../links/TrackedLinks.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Index in the return path of a transaction with recipients of several domains, as to a relay. */
 export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
@@ -44,7 +45,7 @@ export const compose = (
   pending: Pick<PendingDelivery, "content" | "domain" | "message">,
   sender: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
   parsing: Parser.Options = {},
-): Effect.Effect<Composed, Unsendable | Parser.Busy, PgClient.PgClient> => {
+): Effect.Effect<Composed, Unsendable | Parser.Busy | StoreUnavailable, PgClient.PgClient> => {
   const write = (content: Content.CompleteContent) => {
     const mail = mailOf(account_id, pending, content, sender)
     const inTurn = Effect.tap(derived(account_id, mail, parsing), () => Turn.afterLarge(charsOf(mail)))
@@ -130,7 +131,7 @@ export const composeAndSign = (
   pending: Pick<PendingDelivery, "content" | "domain" | "message">,
   sender: Sender,
   keys: ReadonlyArray<Dkim.Key>,
-): Effect.Effect<Composed, Unsendable | Dkim.SigningFailed, PgClient.PgClient> =>
+): Effect.Effect<Composed, Unsendable | Dkim.SigningFailed | StoreUnavailable, PgClient.PgClient> =>
   // No more messages wait than are delivered at once, so none is refused as busy.
   Effect.flatMap(
     Effect.catchTag(compose(account_id, pending, sender, { patient: true }), "Busy", Effect.die),

@@ -5,7 +5,7 @@ import * as Dkim from "@waybill/mail/dkim/Dkim"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Context, Effect, Layer, Option, Redacted } from "effect"
-import { SqlError } from "effect/sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum number of opened keys kept in memory. A key never changes under its id, so none becomes stale. */
 export const MAX_OPENED_KEYS = 1_000
@@ -24,7 +24,7 @@ export class SigningKeys extends Context.Service<
      * Returns the domain's keys: none if its first key cannot be opened, and the second only if it can sign. Mail never
      * waits for a second signature.
      */
-    readonly of: (account_id: string, domain: DomainRecord) => Effect.Effect<ReadonlyArray<Dkim.Key>>
+    readonly of: (account_id: string, domain: DomainRecord) => Effect.Effect<ReadonlyArray<Dkim.Key>, StoreUnavailable>
   }
 >()("@waybill/server/SigningKeys") {
   static readonly layer = Layer.effect(
@@ -36,10 +36,7 @@ export class SigningKeys extends Context.Service<
 
       const open = Effect.fnUntraced(function* (account_id: string, { domain_id, name }: DomainRecord, dkim: DkimKey) {
         const secretKey = { account_id, id: domain_id, purpose: dkim.key_ref }
-        const bytes = yield* Effect.catchDefect(secrets.open(secretKey), (defect) =>
-          // A key that cannot be opened is handled here; a database that cannot be queried is not.
-          defect instanceof SqlError.SqlError ? Effect.die(defect) : Effect.succeedNone,
-        )
+        const bytes = yield* Effect.catchDefect(secrets.open(secretKey), () => Effect.succeedNone)
         const { algorithm, selector } = dkim
         return Option.map(bytes, (bytes): Dkim.Key => ({
           id: idOf(account_id, domain_id, dkim),

@@ -12,12 +12,13 @@ import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import type { Append, View } from "@waybill/store/commit/Commit"
-import { Clock, Duration, Effect, Result } from "effect"
+import { Cause, Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
 import * as Deliveries from "../../observability/Deliveries.ts"
 import type { AttemptResult } from "./evaluateAttempts.ts"
 import { HandedOver } from "./HandedOver.ts"
 import type { PipelineJob } from "../Pipeline.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const ID_RANDOM_BYTES = 10
 /** First pause before a failed commit is tried again; each later pause is twice as long. */
@@ -31,7 +32,7 @@ export const MAX_COMMIT_PAUSE = Duration.seconds(10)
  */
 export const commitResult = (job: PipelineJob, pending: Attempted, result: AttemptResult) => {
   job.settle()
-  return retryDefects(commit(job.row, pending, result), COMMIT_PAUSE)
+  return untilCommitted(commit(job.row, pending, result), COMMIT_PAUSE)
 }
 
 type Attempted = Pick<PendingDelivery, "message" | "stream">
@@ -78,23 +79,29 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: At
   yield* committed.pipe(
     Effect.tap(() => noteHandOver({ account_id, email_id: message.accepted.email_id }, result.outcomes)),
     Effect.tap(() => Effect.sync(() => Deliveries.observe(result.outcomes, millis - dueSince(message), siteRules))),
-    Effect.catch((refusal) =>
-      refusal === "nothing new"
-        ? Leases.release([row])
-        : Effect.logWarning("delivery outcome came too late; another process holds the lease", { id: row.id }),
-    ),
+    Effect.catch((refusal) => {
+      if (refusal === "nothing new") return Leases.release([row])
+      if (refusal._tag === "StoreUnavailable") return Effect.fail(refusal)
+      return Effect.logWarning("delivery outcome came too late; another process holds the lease", { id: row.id })
+    }),
   )
 })
 
 const dueSince = ({ accepted, scheduled_at }: Email.Message): number =>
   Timestamp.toMillis(scheduled_at ?? accepted.created_at)
 
-const retryDefects = <A, E, R>(effect: Effect.Effect<A, E, R>, pause: Duration.Duration): Effect.Effect<A, E, R> =>
-  Effect.catchDefect(effect, (defect) =>
-    Effect.logWarning("delivery outcome could not be committed; the commit will be retried", defect).pipe(
-      Effect.andThen(Effect.sleep(pause)),
-      Effect.andThen(retryDefects(effect, Duration.min(Duration.times(pause, 2), MAX_COMMIT_PAUSE))),
-    ),
+/** Repeats a commit, after a bug too: one outcome that is lost is a mail that is sent twice. */
+const untilCommitted = <R>(
+  committing: Effect.Effect<void, StoreUnavailable, R>,
+  pause: Duration.Duration,
+): Effect.Effect<void, never, R> =>
+  Effect.catchCause(committing, (cause) =>
+    Cause.hasInterrupts(cause)
+      ? Effect.failCause(cause as Cause.Cause<never>)
+      : Effect.logWarning("delivery outcome could not be committed; the commit will be retried", cause).pipe(
+          Effect.andThen(Effect.sleep(pause)),
+          Effect.andThen(untilCommitted(committing, Duration.min(Duration.times(pause, 2), MAX_COMMIT_PAUSE))),
+        ),
   )
 
 /** Returns the events of a result: outcomes first, since a complaint is about mail that was delivered. */

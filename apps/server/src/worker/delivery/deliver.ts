@@ -21,6 +21,7 @@ import * as OutgoingMessages from "./OutgoingMessages.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum time of an attempt. For recipients without an outcome by then, the reply counts as lost. */
 export const ATTEMPT_LIMIT = Duration.minutes(10)
@@ -69,6 +70,7 @@ const deliverDue = Effect.fnUntraced(function* (
   const attempted = yield* Effect.result(attempt(job, pending, toAttempt, options))
   if (Result.isFailure(attempted)) {
     if (attempted.failure === "not started") return yield* job.giveBack
+    if (attempted.failure._tag === "StoreUnavailable") return yield* attempted.failure
     const { category, message: response } = attempted.failure
     return yield* commitResult(job, pending, merge(withoutAttempt, failed(toAttempt, category, response)))
   }
@@ -170,7 +172,7 @@ const attempt = Effect.fnUntraced(function* (
   const composed = yield* Effect.result(OutgoingMessages.composeAndSign(row.account_id, pending, options, keys))
   if (Result.isFailure(composed)) {
     if (composed.failure._tag === "SigningFailed") return deferAll("signing", composed.failure.message)
-    return yield* Effect.fail<OutgoingMessages.Unsendable | "not started">(composed.failure)
+    return yield* Effect.fail<OutgoingMessages.Unsendable | StoreUnavailable | "not started">(composed.failure)
   }
   let refused = false
   const begin = () => {

@@ -17,6 +17,7 @@ import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Data, Effect, Result } from "effect"
 import * as NewIds from "../../process/NewIds.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export interface About extends Bounced {
   readonly account_id: AccountId
@@ -47,13 +48,13 @@ interface RecipientFact {
 export const recordReport = (
   about: About,
   facts: ReadonlyArray<ReportFact>,
-): Effect.Effect<number, TooEarly, EventStore | PgClient.PgClient> =>
+): Effect.Effect<number, TooEarly | StoreUnavailable, EventStore | PgClient.PgClient> =>
   Cells.inCellOf(about.account_id, recordHere(about, facts))
 
 const recordHere = Effect.fn("recordReport")(function* (
   { account_id, address, ...bounced }: About,
   facts: ReadonlyArray<ReportFact>,
-): Effect.fn.Return<number, TooEarly, EventStore | PgClient.PgClient> {
+): Effect.fn.Return<number, TooEarly | StoreUnavailable, EventStore | PgClient.PgClient> {
   const { emailId } = bounced
   const store = yield* EventStore
   const { history, state } = yield* store.load(Email, { account_id, stream_id: emailId })
@@ -86,9 +87,10 @@ const recordHere = Effect.fn("recordReport")(function* (
     })
     .pipe(
       Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
-      Effect.catch((refusal) => {
+      Effect.catch((refusal): Effect.Effect<number, TooEarly | StoreUnavailable> => {
         if (refusal === "nothing new") return Effect.succeed(0)
-        return refusal === "too early" ? Effect.fail(new TooEarly()) : Effect.die(refusal)
+        if (refusal === "too early") return Effect.fail(new TooEarly())
+        return refusal._tag === "StoreUnavailable" ? Effect.fail(refusal) : Effect.die(refusal)
       }),
       Effect.provideService(Provenance, { ...following(history[0]), address }),
     )

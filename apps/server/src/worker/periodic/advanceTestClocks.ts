@@ -72,8 +72,9 @@ const endWork = Effect.fnUntraced(function* (row: Leased, next: Timestamp.Timest
 const commit = (row: Leased, decide: ReturnType<typeof TestClock.moveTo>) =>
   Effect.flatMap(EventStore, (store) =>
     // A refusal means that the clock was deleted meanwhile, which the next look sees.
-    Effect.ignore(
+    Effect.catch(
       store.commit(TestClock, { account_id: row.account_id as AccountId, stream_id: row.stream_id }, decide),
+      (error) => (error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.void),
     ),
   )
 

@@ -26,12 +26,10 @@ export const refreshPolicies = Effect.fn("refreshPolicies")(function* (fetch: Mt
             }),
     }).pipe(
       // A failure of one domain must not delay the others for hours, when their policies may have expired.
-      Effect.catchDefect((defect) =>
-        Effect.logWarning(
-          "mta-sts policy could not be renewed; it will be retried",
-          { domain, expires_at },
-          Cause.die(defect),
-        ),
+      Effect.catchCause((cause) =>
+        Cause.hasInterruptsOnly(cause)
+          ? Effect.failCause(cause)
+          : Effect.logWarning("mta-sts policy could not be renewed; it will be retried", { domain, expires_at }, cause),
       ),
     )
   yield* Effect.forEach(yield* MtaStsPolicies.due(), renew, { concurrency: MAX_FETCHES, discard: true })

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import { Effect, Schedule } from "effect"
 import * as WebhookCalls from "../../observability/WebhookCalls.ts"
@@ -12,12 +12,12 @@ const SETTLE_PAUSE = "1 second"
 
 /** Writes results of calls in batches, and returns for each whether its lease still held. */
 export const make = Effect.gen(function* () {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
 
   const write = (results: ReadonlyArray<SettledCalls.Settled>): Effect.Effect<ReadonlyArray<boolean>> =>
     SettledCalls.settle(sql, results).pipe(
       Effect.retry({
-        while: (error) => error.isRetryable,
+        while: ({ why }) => why !== "refuses-writes",
         times: SETTLE_TRIES,
         schedule: Schedule.spaced(SETTLE_PAUSE),
       }),

@@ -38,11 +38,11 @@ export interface EndpointTurns {
    * Makes the call when the endpoint has capacity, or returns none if it is too busy. A call without an answer halves the
    * endpoint's limit, and each answer raises it by one.
    */
-  readonly take: <A, R>(
+  readonly take: <A, E, R>(
     webhook_id: string,
-    call: Effect.Effect<A, never, R>,
+    call: Effect.Effect<A, E, R>,
     answered: (result: A) => boolean,
-  ) => Effect.Effect<Option.Option<A>, never, R>
+  ) => Effect.Effect<Option.Option<A>, E, R>
   /** Number of endpoints with calls in flight or a remembered limit. */
   readonly size: () => number
 }
@@ -153,4 +153,4 @@ export const make = (): EndpointTurns => {
   }
 }
 
-type Restore = <A>(effect: Effect.Effect<A>) => Effect.Effect<A>
+type Restore = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>

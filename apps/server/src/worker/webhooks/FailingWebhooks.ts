@@ -47,5 +47,7 @@ const disable = Effect.fnUntraced(function* (
   decide: ReturnType<typeof Webhook.disableGone>,
 ) {
   const store = yield* EventStore
-  yield* Effect.ignore(store.commit(Webhook, { account_id, stream_id }, decide))
+  yield* Effect.catch(store.commit(Webhook, { account_id, stream_id }, decide), (error) =>
+    error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.void,
+  )
 })

@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import { Sql } from "@waybill/store/postgres/Sql"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -48,7 +48,7 @@ const ofCell = Effect.fnUntraced(function* (
   call: Effect.Success<ReturnType<typeof WebhookCaller.make>>,
   bound: RowBound.RowBound,
 ) {
-  const sql = yield* PgClient.PgClient
+  const sql = yield* Sql
   const writeResult = yield* CallResults.make
   const secretsOf = yield* WebhookSecrets.make
   const nextAt = options.nextAt ?? WebhookRetry.nextAt
@@ -62,6 +62,7 @@ const ofCell = Effect.fnUntraced(function* (
     if (webhook === null) return yield* notCalled("", "the webhook is disabled or deleted")
     if (!WebhookPayload.isInFormat(dispatch)) return yield* notCalled(webhook.url, notInFormat(dispatch))
     const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* NewIds.now))
+    if (Result.isFailure(opened) && opened.failure._tag === "StoreUnavailable") return yield* opened.failure
     if (Result.isFailure(opened)) return yield* notCalled(webhook.url, opened.failure.message)
     const secrets = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
@@ -122,12 +123,10 @@ const ofCell = Effect.fnUntraced(function* (
       const stuck = jobs.filter(({ row }) => turns.isStuck(row.stream_id))
       const postponeStuck = yield* Effect.cached(postpone(stuck))
       const others = jobs.filter((job) => !stuck.includes(job)).map(({ row }) => row)
-      const dispatches = yield* Effect.orDie(
-        WebhookDeliveries.dispatches(
-          sql,
-          others.map(({ account_id }) => account_id),
-          others.map(({ id }) => id),
-        ),
+      const dispatches = yield* WebhookDeliveries.dispatches(
+        sql,
+        others.map(({ account_id }) => account_id),
+        others.map(({ id }) => id),
       )
       const clocks = yield* TestClocks.timesOf(others)
       const byId = new Map(dispatches.map((dispatch) => [dispatch.id, dispatch]))

@@ -4,7 +4,7 @@ import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import type * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Data, Effect, Option } from "effect"
-import { SqlError } from "effect/sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum number of opened secrets kept in memory. A secret never changes under its name, so none becomes stale. */
 export const MAX_OPENED = 1_000
@@ -15,7 +15,7 @@ export type SecretsOf = (
   webhook_id: string,
   signing: Webhooks.Signing,
   now: Timestamp.Timestamp,
-) => Effect.Effect<ReadonlyArray<string>, Unreadable>
+) => Effect.Effect<ReadonlyArray<string>, Unreadable | StoreUnavailable>
 
 /** A secret that is damaged, or sealed under a key that this instance does not have. */
 export class Unreadable extends Data.TaggedError("Unreadable")<{}> {
@@ -42,14 +42,11 @@ export const make = Effect.gen(function* () {
       Effect.forEach(Webhook.signingSecrets(signing, now), (secret_ref) => open(account_id, webhook_id, secret_ref)),
       (each) => each.flat(),
     ).pipe(
-      // A secret that cannot be opened is handled here; a database that cannot be queried is not.
       Effect.catchDefect((defect) =>
-        defect instanceof SqlError.SqlError
-          ? Effect.die(defect)
-          : Effect.andThen(
-              Effect.logError("signing secret of a webhook cannot be opened; its calls fail", { webhook_id }, defect),
-              new Unreadable(),
-            ),
+        Effect.andThen(
+          Effect.logError("signing secret of a webhook cannot be opened; its calls fail", { webhook_id }, defect),
+          new Unreadable(),
+        ),
       ),
     )
   return secretsOf

@@ -48,7 +48,7 @@ export const fill = Effect.fnUntraced(function* (
   report: (events: number) => Effect.Effect<void>,
 ) {
   const { session, sql, url } = yield* Replay
-  const columns = yield* Effect.orDie(Tables.columns(sql, Versions.tableOf(version)))
+  const columns = yield* Tables.columns(sql, Versions.tableOf(version))
   const prepared = Effect.tap(session, (client) => Effect.promise(() => prepare(client)))
   const writer = yield* prepared
   const began = yield* MonotonicClock.millis
@@ -113,7 +113,7 @@ const allocation = Effect.fnUntraced(function* (
   isLong: Deferred.Deferred<boolean>,
 ) {
   const { session, sql } = yield* Replay
-  const unfinished = yield* Effect.orDie(Slices.unfinished(sql, version))
+  const unfinished = yield* Slices.unfinished(sql, version)
   const client = yield* session
   yield* Effect.promise(() => prepare(client))
   const events = sliceSize(pace, yield* SliceEvents)

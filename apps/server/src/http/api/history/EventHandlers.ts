@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
@@ -20,6 +19,7 @@ import * as Revocations from "../../../live/Revocations.ts"
 import * as WebhookPayload from "../../../worker/webhooks/WebhookPayload.ts"
 import * as Cursor from "../../../web/Cursor.ts"
 import * as Records from "../../../web/Records.ts"
+import { Sql } from "@waybill/store/postgres/Sql"
 
 export const EventHandlers = HttpApiBuilder.group(
   Api,
@@ -27,7 +27,7 @@ export const EventHandlers = HttpApiBuilder.group(
   Effect.fnUntraced(function* (handlers) {
     const feed = yield* EventFeed
     const cursors = yield* Cursors
-    const sql = yield* PgClient.PgClient
+    const sql = yield* Sql
     return handlers.handleAll({
       list: ({ query }) =>
         Effect.gen(function* () {
@@ -71,6 +71,8 @@ export const EventHandlers = HttpApiBuilder.group(
             Stream.interruptWhen(yield* endOfAdmission),
             // Sent at once, because the response head is sent together with the first bytes of the body.
             Stream.prepend([ping(cursors.ofProgress(account_id, after))]),
+            // The response has begun, so that a failure can only break it off; the client connects again.
+            Stream.orDie,
           )
         }),
     })
@@ -91,7 +93,8 @@ const endOfAdmission = Effect.gen(function* () {
     Effect.sync(() => response.destroy()),
     Duration.millis(CLOSING_MS),
   )
-  return Effect.catch(revoked, () => Effect.asVoid(Effect.forkDetach(close)))
+  const closeSoon = Effect.asVoid(Effect.forkDetach(close))
+  return Effect.catchTags(revoked, { Unauthorized: () => closeSoon, MissingScope: () => closeSoon })
 })
 
 type Include = "webhook_payload" | undefined
@@ -109,7 +112,7 @@ type Payload = NonNullable<EventRecord["webhook_payload"]> | null
 
 /** Returns events as records, with the payload of their webhook calls if that is requested. */
 const toRecords = Effect.fnUntraced(function* (
-  sql: PgClient.PgClient,
+  sql: Sql,
   cursors: CursorsShape,
   account_id: string,
   stored: ReadonlyArray<Stored>,
@@ -124,7 +127,7 @@ const toRecords = Effect.fnUntraced(function* (
   )
   if (include === undefined) return records
   const messages = new Set(events.flatMap(({ stream, stream_id }) => (stream === "email" ? [stream_id] : [])))
-  const emails = yield* Effect.orDie(EmailLogRecord.accepted(sql, account_id, [...messages]))
+  const emails = yield* EmailLogRecord.accepted(sql, account_id, [...messages])
   return records.map((record, nth) => {
     const webhook_payload = payloadOf(record.type, events[nth], emails) as Payload
     return { ...record, webhook_payload }
@@ -154,13 +157,7 @@ interface Message {
   readonly data: EventRecord | Ping
 }
 
-const messages = (
-  sql: PgClient.PgClient,
-  cursors: CursorsShape,
-  account_id: string,
-  { events, upTo }: FeedPage,
-  include: Include,
-) =>
+const messages = (sql: Sql, cursors: CursorsShape, account_id: string, { events, upTo }: FeedPage, include: Include) =>
   events.length === 0
     ? Effect.succeed<ReadonlyArray<Message>>([ping(cursors.ofProgress(account_id, upTo))])
     : Effect.map(toRecords(sql, cursors, account_id, events, include), (records): ReadonlyArray<Message> =>

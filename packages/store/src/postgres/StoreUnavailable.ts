@@ -1,0 +1,72 @@
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import { Cause, Data, Effect, Option } from "effect"
+
+/** Seconds that a client should wait before it sends a request again. */
+export const RETRY_SECONDS = 5
+
+/**
+ * Why the store cannot be used:
+ * - `away`: nothing was sent, because the database or the cell of an account is known to be away
+ * - `refuses-writes`: the disk of the database is full, or the server is read-only
+ * - `lost`: the connection was lost or refused; what was sent on it may have been committed
+ * - `not-confirmed`: a COMMIT was sent, and the caller waits for its answer no longer
+ * - `timed-out`: a statement, or its wait for a lock, was canceled at its time limit
+ * - `conflict`: a deadlock, or another conflict with a concurrent transaction
+ */
+export type Unavailability = "away" | "refuses-writes" | "lost" | "not-confirmed" | "timed-out" | "conflict"
+
+const NOTHING_ACCEPTED: ReadonlySet<Unavailability> = new Set(["away", "refuses-writes"])
+const CONNECTION_LOST: ReadonlySet<Unavailability> = new Set(["away", "lost", "not-confirmed"])
+
+/**
+ * The store cannot be used for now. Its modules fail with this one error, which each door translates once; whatever else the
+ * database refuses is a bug, and a defect. It has the shape of a refusal because every endpoint may fail with it.
+ */
+export class StoreUnavailable
+  extends Data.TaggedError("StoreUnavailable")<{ readonly why: Unavailability; readonly cause?: unknown }>
+  implements Refusal
+{
+  readonly code = "internal_error"
+  readonly retry_after_s?: number
+  constructor(args: { readonly why: Unavailability; readonly cause?: unknown }) {
+    super(args)
+    if (this.isNothingAccepted) this.retry_after_s = RETRY_SECONDS
+  }
+  /** Whether nothing was accepted, so that the same request can be sent again. The contract promises that for every 503. */
+  get isNothingAccepted(): boolean {
+    return NOTHING_ACCEPTED.has(this.why)
+  }
+  /** Whether the database, or the connection to it, is away: the data of the work is not to blame. */
+  get isConnectionLost(): boolean {
+    return CONNECTION_LOST.has(this.why)
+  }
+  get status(): 500 | 503 {
+    return this.isNothingAccepted ? 503 : 500
+  }
+  get reason(): "unavailable" | "outcome_unknown" {
+    return this.isNothingAccepted ? "unavailable" : "outcome_unknown"
+  }
+  /** For the log the message of the cause; for a client, who gets no cause, what to do. */
+  override get message() {
+    if (this.cause instanceof Error) return this.cause.message
+    return this.isNothingAccepted
+      ? `The service cannot use its database at the moment. Nothing was accepted; send the request again after ${RETRY_SECONDS} s.`
+      : "The database did not confirm this request in time, so it may or may not have been accepted. Send it again with the " +
+          "same Idempotency-Key; a request that had none may take effect twice, so look for its effect first."
+  }
+  /** Returns the refusal of a client. A request that only reads has changed nothing. */
+  forClient(isRead: boolean): StoreUnavailable {
+    return new StoreUnavailable({ why: isRead || this.isNothingAccepted ? "away" : "not-confirmed" })
+  }
+}
+
+/** The database or a cell is known to be away: nothing was sent. */
+export const away = (): StoreUnavailable => new StoreUnavailable({ why: "away" })
+
+/** Whether work ended because the database, or the connection to it, is away. */
+export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>
+  Option.exists(Cause.findErrorOption(cause), (error) => error instanceof StoreUnavailable && error.isConnectionLost)
+
+/** Runs work that can fail only because the store cannot be used. Any other error is a bug. */
+export const onlyUnavailable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, StoreUnavailable, R> =>
+  Effect.catch(work, (error) => (error instanceof StoreUnavailable ? Effect.fail(error) : Effect.die(error)))
