@@ -28,7 +28,6 @@ const SAFE: ReadonlyArray<string> = [
   "packages/domain/src/email/Script.ts",
   "packages/mail/src/transport/Simulator.ts",
   "packages/nodemailer-transport/src/Api.ts",
-  "packages/store/src/availability/Problem.ts",
   "packages/store/src/copy/CopyBinary.ts",
   "packages/store/src/packed/Layout.ts",
   "apps/dashboard/src/api/ApiError.ts",

@@ -80,11 +80,10 @@ describe("a server at its connection limit", () => {
   it("answers health checks, and all else with a 503 and Retry-After", async () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS, CAPS)
     const served: Array<string | undefined> = []
-    server.fastPath = ({ url }, response) => {
+    server.on("request", ({ url }, response) => {
       served.push(url)
       response.end("well")
-      return true
-    }
+    })
     await once(server.listen(0, "127.0.0.1"), "listening")
     const { port } = server.address() as net.AddressInfo
     const idle = await Promise.all(

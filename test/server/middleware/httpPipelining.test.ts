@@ -17,14 +17,14 @@ type Handler = (request: IncomingMessage, response: ServerResponse) => void
 const listening = async (handler: Handler, timeouts = NodeServer.TIMEOUTS) => {
   const server = NodeServer.make(Context.empty(), timeouts)
   const begun: Array<string> = []
-  server.fastPath = (request, response) => {
+  const handle: Handler = (request, response) => {
     begun.push(`${request.method} ${request.url}`)
     handler(request, response)
-    return true
   }
+  server.on("request", handle)
   server.on("checkContinue", (request: IncomingMessage, response: ServerResponse) => {
     response.writeContinue()
-    server.fastPath(request, response, () => {})
+    handle(request, response)
   })
   await once(server.listen(0, "127.0.0.1"), "listening")
   const { port } = server.address() as net.AddressInfo

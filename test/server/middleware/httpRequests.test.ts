@@ -308,14 +308,13 @@ describe("a connection after its last request", () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
     server.maxRequestsPerSocket = 3
     const done: Array<string | undefined> = []
-    server.fastPath = ({ url }, response) => {
+    server.on("request", ({ url }, response) => {
       done.push(url)
       response.end(`${url}\r\n`)
-      return true
-    }
+    })
     server.on("checkContinue", (request, response) => {
       response.writeContinue()
-      server.fastPath(request, response, () => {})
+      server.emit("request", request, response)
     })
     await once(server.listen(0, "127.0.0.1"), "listening")
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -333,12 +332,16 @@ describe("a connection after its last request", () => {
 describe("a request that arrives when the port is open and nothing handles requests yet", () => {
   it("is answered once something does", async () => {
     const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
-    const arrived: Array<string | undefined> = []
-    server.fastPath = ({ url }) => arrived.push(url) === 0
+    let arrived = 0
+    const { emit } = server
+    server.emit = function (this: typeof server, event: string, ...args: ReadonlyArray<unknown>) {
+      if (event === "request") arrived++
+      return Reflect.apply(emit, this, [event, ...args])
+    } as typeof server.emit
     await once(server.listen(0, "127.0.0.1"), "listening")
     const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
     const answers = Promise.all([1, 2].map(async (nth) => (await fetch(`${url}/${nth}`)).text()))
-    while (arrived.length < 2) await new Promise((resolve) => setImmediate(resolve))
+    while (arrived < 2) await new Promise((resolve) => setImmediate(resolve))
     server.on("request", ({ url }, response) => response.end(url))
     assert.deepStrictEqual(await answers, ["/1", "/2"])
     server.closeAllConnections()

@@ -12,7 +12,6 @@ import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const working = Effect.gen(function* () {
   const { url } = yield* Database.Fresh

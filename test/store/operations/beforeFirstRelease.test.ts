@@ -1,4 +1,4 @@
-import { PgClient } from "@effect/sql-pg"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as LogImport from "@waybill/store/operations/LogImport"
 import * as Projections from "@waybill/store/rebuild/Projections"
@@ -24,7 +24,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a database from befor
     "is refused with the way to move its log, and left as it is",
     function* () {
       const { url } = yield* Database.Fresh
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       yield* sql`DELETE FROM schema_migrations`
       yield* sql`INSERT INTO schema_migrations (name) VALUES ('0001_event_log.sql'), ('0086_search_words.sql')`
       const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE }
@@ -53,7 +53,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a log from before the
     "is imported with all its read models, and its events have the versions of this release",
     function* () {
       const database = yield* Database.Fresh
-      const sql = yield* PgClient.PgClient
+      const sql = yield* Sql
       const type = (...args: ReadonlyArray<string>) =>
         Effect.map(CommandLine.typeOn(database, ...args), ({ exit, output }) => {
           assert.isTrue(Exit.isSuccess(exit), output)

@@ -1,5 +1,4 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
-import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
@@ -33,22 +32,6 @@ export interface Answer {
   /** `undefined` for an answer without a body. */
   readonly body: unknown
   readonly headers?: Readonly<Record<string, string>>
-}
-
-/** A send of one plain message, which the fast path translates. */
-export interface PlainSend {
-  /** The whole path, such as `/compat/resend/emails`. */
-  readonly path: string
-  /** Translates a message; `undefined` for one that only the normal path translates or refuses. */
-  readonly translate: (body: unknown) => PlainTranslation | undefined
-}
-
-export interface PlainTranslation {
-  /** The body of our own send. */
-  readonly body: unknown
-  readonly answerOf: (acknowledgement: Acknowledgement) => Answer
-  /** The other service's names of fields, where they differ from ours. */
-  readonly spelling?: (path: string) => string
 }
 
 /** A refusal of Waybill's own API, to be written in the shape of the other service. */
@@ -102,7 +85,6 @@ export interface Door {
   /** The value of an Authorization header that holds the key, wherever the other service's clients send it. */
   readonly authorization: (headers: DoorRequest["headers"]) => string | undefined
   readonly routes: ReadonlyArray<Route>
-  readonly plainSend?: PlainSend
   readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
   /** The endpoint of our own API that a request is translated to. Its scope and rules for keys are checked first. */
   readonly endpointOf: (method: string, path: string) => Endpoint | undefined

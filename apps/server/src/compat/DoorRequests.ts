@@ -3,11 +3,12 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { ByteSize, Effect, Layer } from "effect"
-import { HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
+import { Headers, HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { Origin } from "../accept/Origin.ts"
 import * as Bodies from "../web/Bodies.ts"
 import * as Responses from "../web/Responses.ts"
+import { HeldRequest } from "../web/HeldRequest.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
 import * as Validation from "../web/Validation.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
@@ -89,11 +90,9 @@ const bodyOf = Effect.fnUntraced(function* (
   const { headers, method } = request
   const isEmpty = headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
   if (method === "GET" || method === "HEAD" || isEmpty) return Buffer.alloc(0)
-  return yield* Effect.andThen(
-    Validation.readBody(endpoint === undefined ? undefined : Endpoints.scopeOf(endpoint)),
-    // The request keeps what was read, so that a second read cannot fail.
-    Effect.map(Effect.orDie(request.arrayBuffer), (bytes) => Buffer.from(bytes)),
-  ).pipe(Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)))
+  const scope = endpoint === undefined ? undefined : Endpoints.scopeOf(endpoint)
+  const reading = Effect.map(Validation.readBody(scope), ({ held }) => held.bytes)
+  return yield* Effect.provideService(reading, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
 })
 
 const parse = (bytes: Buffer) => {
@@ -113,18 +112,17 @@ const callNative = Effect.fnUntraced(function* <R>(
   { body, headers, method, path }: NativeRequest,
   countedBytes: number,
 ) {
-  const text = body === undefined ? undefined : JSON.stringify(body)
-  const growth = Math.max(0, Buffer.byteLength(text ?? "") - countedBytes)
+  const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body))
+  const growth = Math.max(0, bytes.length - countedBytes)
   const readContext = yield* Bodies.ReadContext
   const lease = readContext?.budget?.lease(readContext.holder)
   if (growth > 0 && lease?.take(growth) === false) return yield* overloaded
-  const inner = HttpServerRequest.fromWeb(
-    new Request(`http://localhost${path}`, {
-      method,
-      headers: { ...(text === undefined ? {} : { "content-type": "application/json" }), ...headers },
-      ...(text === undefined ? {} : { body: text }),
-    }),
-  ).modify({ remoteAddress: request.remoteAddress })
+  const { remoteAddress } = request
+  const length = bytes.length === 0 ? {} : { "content-length": String(bytes.length) }
+  const inner = new HeldRequest(
+    { method, url: path, headers: Headers.fromInput({ ...length, ...headers }), remoteAddress },
+    bytes,
+  )
   const response = yield* app.pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
     Effect.provideService(Bodies.ReadContext, readContext && { ...readContext, budget: undefined }),

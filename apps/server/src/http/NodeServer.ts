@@ -48,9 +48,6 @@ export const TIMEOUTS: Timeouts = {
   stalled_ms: STALLED_TIMEOUT_MS,
 }
 
-/** Handles a request outside the normal path. Returns false, or calls `normalPath` later, for a request that it leaves to it. */
-export type FastPath = (request: IncomingMessage, response: ServerResponse, normalPath: () => void) => boolean
-
 /** Events with which Node announces a request. */
 const REQUEST_EVENTS: ReadonlySet<string> = new Set(["request", "checkContinue", "checkExpectation"])
 
@@ -60,9 +57,8 @@ interface Config {
   readonly context: Context.Context<never>
 }
 
-/** An HTTP server that limits its connections, handles one request of a connection at a time, and has a fast path. */
+/** An HTTP server that limits its connections, and handles one request of a connection at a time. */
 export class NodeServer extends Server {
-  fastPath: FastPath = () => false
   readonly #connections: Connections.Connections
   readonly #context: Context.Context<never>
   /** Requests that arrived when the port was open and nothing handled requests yet. */
@@ -110,13 +106,10 @@ export class NodeServer extends Server {
     if (isReserved && !Connections.isProbe(request.url)) return this.#turnAway(request, response)
     if (event !== "request") return super.emit(event, request, response)
     Requests.observe(request, response)
-    const normalPath = () => {
-      // Without a listener, nobody would ever answer.
-      if (this.listenerCount(event) === 0) this.#early.push(normalPath)
-      else super.emit(event, request, response)
-      return true
-    }
-    return this.fastPath(request, response, normalPath) || normalPath()
+    // Without a listener, nobody would ever answer.
+    if (this.listenerCount(event) > 0) return super.emit(event, request, response)
+    this.#early.push(() => super.emit(event, request, response))
+    return true
   }
 
   #turnAway(request: IncomingMessage, response: ServerResponse): boolean {

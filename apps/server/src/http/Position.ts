@@ -1,4 +1,4 @@
-import { Replica, type ReplicaShape } from "@waybill/store/feed/Replica"
+import { Replica } from "@waybill/store/feed/Replica"
 import { Effect } from "effect"
 import type { HttpServerRequest } from "effect/http"
 
@@ -10,16 +10,10 @@ export const headers = (
   account_id: string | undefined,
   request: HttpServerRequest.HttpServerRequest,
 ): Effect.Effect<Readonly<Record<string, string>>> =>
-  Effect.map(Replica, (replica) => headersBy(replica, account_id, request.headers[HEADER]))
-
-export const headersBy = (
-  { positionOf }: ReplicaShape,
-  account_id: string | undefined,
-  clientPosition: string | undefined,
-): Readonly<Record<string, string>> => {
-  const position = account_id === undefined ? undefined : positionOf(account_id, clientPosition)
-  return position === undefined ? {} : { [HEADER]: position }
-}
+  Effect.map(Replica, ({ positionOf }) => {
+    const position = account_id === undefined ? undefined : positionOf(account_id, request.headers[HEADER])
+    return position === undefined ? {} : { [HEADER]: position }
+  })
 
 /** Runs a read of the log on the replica if it has caught up with the caller's writes, otherwise on the primary. */
 export const read = <A, E, R>(

@@ -28,7 +28,6 @@ import { MemberHandlers } from "./api/MemberHandlers.ts"
 import * as NodeServer from "./NodeServer.ts"
 import { RequestHandlers } from "./api/history/RequestHandlers.ts"
 import { SandboxHandlers } from "./api/SandboxHandlers.ts"
-import { sendFastPath } from "./sendFastPath.ts"
 import { StatsHandlers } from "./api/StatsHandlers.ts"
 import { SuppressionHandlers } from "./api/SuppressionHandlers.ts"
 import { SystemHandlers } from "./api/SystemHandlers.ts"
@@ -115,7 +114,6 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: LargeResponses.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
       const requestLog = yield* RequestLogWriter
-      node.fastPath = yield* sendFastPath({ ...options, requestLog })
       const { maxBodyBytes, trustedProxies } = options
       const windows = DocumentWindows.make(options.documents)
       const limits = { windows, budgets, maxBodyBytes, requestLog }

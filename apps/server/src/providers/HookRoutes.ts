@@ -103,11 +103,11 @@ interface Arrived {
 
 /** Reads the body of a call before it has a slot, because a client may send it as slowly as it likes. */
 const bodyOf = (maxBytes: number) =>
-  Bodies.reading(({ arrayBuffer }) => Effect.mapError(arrayBuffer, () => TOO_LARGE)).pipe(
+  Bodies.read().pipe(
     Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.fromInputUnsafe(maxBytes)),
     Effect.mapBoth({
-      onFailure: (error) => (error === TOO_LARGE ? TOO_LARGE : NO_MEMORY),
-      onSuccess: (bytes) => new Uint8Array(bytes),
+      onFailure: ({ _tag }) => (_tag === "HttpServerError" ? TOO_LARGE : NO_MEMORY),
+      onSuccess: ({ bytes }) => bytes,
     }),
   )
 

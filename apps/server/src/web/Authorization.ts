@@ -8,7 +8,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
 import { type Actor, Provenance } from "@waybill/store/log/Provenance"
-import { Context, Effect, Layer, Option } from "effect"
+import { Context, Effect, Layer, Option, Result } from "effect"
 import { HttpServerRequest } from "effect/http"
 import type { HttpApiEndpoint } from "effect/http-api"
 import * as Revocations from "../live/Revocations.ts"
@@ -31,15 +31,17 @@ export const provenanceOf = (actor: Actor, request_id: string, address: string):
 export const layer = Layer.succeed(
   Authorization,
   Authorization.of({
-    api_key: Effect.fnUntraced(function* (handler, { endpoint, group }) {
-      const { actor, admitted, current, scope } = yield* authorize(group.identifier, endpoint)
-      const request_id = yield* ApiError.RequestId
-      return yield* handler.pipe(
-        Effect.provideService(CurrentKey, current),
-        Effect.provideService(Revocations.CurrentGrant, { admitted, scope }),
-        Effect.provideService(Provenance, provenanceOf(actor, request_id, admitted.address)),
-      )
-    }),
+    api_key: (handler, { endpoint, group }) =>
+      Effect.flatMap(authorize(group.identifier, endpoint), ({ actor, admitted, current, scope }) =>
+        Effect.updateContext(handler, (context: Context.Context<never>) => {
+          const request_id = Context.get(context, ApiError.RequestId)
+          return context.pipe(
+            Context.add(CurrentKey, current),
+            Context.add(Revocations.CurrentGrant, { admitted, scope }),
+            Context.add(Provenance, provenanceOf(actor, request_id, admitted.address)),
+          )
+        }),
+      ),
   }),
 )
 
@@ -48,40 +50,66 @@ export const scopeOf = ({ annotations }: HttpApiEndpoint.Top): Scope.Scope | und
   Option.getOrUndefined(Context.getOption(annotations, RequiredScope))
 
 /** Returns the caller of an endpoint; refuses one that may not call it, whatever the request contains. */
-export const authorize = Effect.fnUntraced(function* (group: string, endpoint: HttpApiEndpoint.Top) {
-  const admitted = yield* Admitted
-  if (admitted === undefined) return yield* new RequestRefusal.Unauthorized({ why: "missing" })
+export const authorize = (group: string, endpoint: HttpApiEndpoint.Top) =>
+  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
+    Effect.flatMap(Admitted, (admitted) => Effect.fromResult(grantOf(admitted, group, endpoint, url))),
+  )
+
+interface Allowed {
+  readonly actor: Actor
+  readonly admitted: Admitted
+  readonly current: CurrentKey["Service"]
+  readonly scope: Scope.Scope | undefined
+}
+
+type Forbidden =
+  | RequestRefusal.Unauthorized
+  | Scope.MissingScope
+  | KeyLimits.KeyBoundToDomain
+  | TestKeys.LiveOnly
+  | TestKeys.OtherMode
+  | TestKeys.TestOnly
+
+const grantOf = (
+  admitted: Admitted | undefined,
+  group: string,
+  endpoint: HttpApiEndpoint.Top,
+  url: string,
+): Result.Result<Allowed, Forbidden> => {
+  if (admitted === undefined) return Result.fail(new RequestRefusal.Unauthorized({ why: "missing" }))
   const { actor, current } = callerOf(admitted)
   const required = scopeOf(endpoint)
   const further = Context.get(endpoint.annotations, FurtherScope)
   const scope = [required, further].find((each) => each !== undefined && Scope.permits(current.scopes, each))
-  if (required !== undefined && scope === undefined) return yield* new Scope.MissingScope({ required_scope: required })
+  if (required !== undefined && scope === undefined)
+    return Result.fail(new Scope.MissingScope({ required_scope: required }))
   if (current.domain !== null && BoundKeys.ruleOf(group, endpoint.identifier) === "whole account")
-    return yield* new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" })
-  const inOwnMode = yield* inMode(current, TestKeys.ruleOf(group, endpoint.identifier))
-  return { actor, admitted, current: inOwnMode, scope }
-})
+    return Result.fail(new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" }))
+  const inOwnMode = inMode(current, TestKeys.ruleOf(group, endpoint.identifier), url)
+  return Result.map(inOwnMode, (current) => ({ actor, admitted, current, scope }))
+}
 
 /** Returns the caller with the account of the mode it works in: that of its key or, for a session, the requested one. */
-const inMode = Effect.fnUntraced(function* (
+const inMode = (
   current: CurrentKey["Service"],
   rule: TestKeys.Rule,
-): Effect.fn.Return<
-  CurrentKey["Service"],
-  TestKeys.LiveOnly | TestKeys.OtherMode | TestKeys.TestOnly,
-  HttpServerRequest.HttpServerRequest
-> {
+  url: string,
+): Result.Result<CurrentKey["Service"], TestKeys.LiveOnly | TestKeys.OtherMode | TestKeys.TestOnly> => {
   const isLive = Livemode.isLive(current.account_id)
-  if (rule === "live only" && !isLive) return yield* new TestKeys.LiveOnly()
-  if (rule === "test only") {
-    if (isLive && current.key_id !== null) return yield* new TestKeys.TestOnly()
-    return { ...current, account_id: Livemode.testAccountOf(current.account_id) }
-  }
-  if (rule !== "own mode") return current
-  const livemode = RequestTarget.livemodeOf((yield* HttpServerRequest.HttpServerRequest).url)
-  if (livemode === undefined || livemode === isLive) return current
-  if (current.key_id !== null) return yield* new TestKeys.OtherMode({ livemode: isLive })
-  return { ...current, account_id: Livemode.testAccountOf(current.account_id) }
+  if (rule === "live only" && !isLive) return Result.fail(new TestKeys.LiveOnly())
+  if (rule === "test only")
+    return isLive && current.key_id !== null ? Result.fail(new TestKeys.TestOnly()) : Result.succeed(inTest(current))
+  if (rule !== "own mode") return Result.succeed(current)
+  const livemode = RequestTarget.livemodeOf(url)
+  if (livemode === undefined || livemode === isLive) return Result.succeed(current)
+  return current.key_id === null
+    ? Result.succeed(inTest(current))
+    : Result.fail(new TestKeys.OtherMode({ livemode: isLive }))
+}
+
+const inTest = (current: CurrentKey["Service"]): CurrentKey["Service"] => ({
+  ...current,
+  account_id: Livemode.testAccountOf(current.account_id),
 })
 
 /** A user has the scopes of their role, as if they held a key with them. */

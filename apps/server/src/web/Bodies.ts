@@ -2,11 +2,12 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { MissingScope, Scope } from "@waybill/domain/account/Scope"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { Context, Deferred, Effect } from "effect"
-import { HttpServerRequest } from "effect/http"
+import { ByteSize, Context, Deferred, Effect } from "effect"
+import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { ByteBudget, Lease, BudgetLimits } from "./ByteBudget.ts"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { HeldRequest } from "./HeldRequest.ts"
 
 /** Maximum bytes of request bodies in memory per process, from the first byte to the end of the response. */
 export const MAX_BODY_BYTES_HELD = 256 * 1024 * 1024
@@ -52,30 +53,49 @@ export const collecting = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect
   })
 
 /**
- * Reads the body of the request in progress within the memory budget. All handlers read bodies this way. `scope` is
- * checked again if the body took long to arrive.
+ * Reads the body of the request in progress within the memory budget, and returns the request with it. All handlers read
+ * bodies this way. `scope` is checked again if the body took long to arrive.
  */
-export const reading = <A, E, R>(
-  read: (request: HttpServerRequest.HttpServerRequest) => Effect.Effect<A, E, R>,
-  scope?: Scope,
-) =>
-  Effect.gen(function* () {
-    const request = yield* HttpServerRequest.HttpServerRequest
-    const readContext = yield* ReadContext
-    if (readContext?.budget === undefined) return yield* read(request)
-    const startedAt = yield* MonotonicClock.millis
+export const read = (scope?: Scope) =>
+  Effect.contextWith((context: Context.Context<HttpServerRequest.HttpServerRequest>) => {
+    const request = Context.get(context, HttpServerRequest.HttpServerRequest)
+    if (request instanceof HeldRequest) return Effect.succeed(request)
+    const readContext = Context.get(context, ReadContext)
+    if (readContext?.budget === undefined) return Effect.map(request.arrayBuffer, (bytes) => held(request, bytes))
+    const lease = readContext.budget.lease(readContext.holder)
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
-    const overBudget = counting(readContext.budget.lease(readContext.holder), incoming, response)
-    if (overBudget === undefined) return yield* full
-    // Not interrupted beyond the budget, because that would close the connection before the response. It ends with the
-    // connection.
-    const body = yield* Deferred.make<A, E>()
-    yield* Effect.forkDetach(Deferred.into(read(request), body), { startImmediately: true })
-    const whole = yield* Effect.raceFirst(Deferred.await(body), overBudget)
-    if ((yield* MonotonicClock.millis) - startedAt > READMITTED_AFTER_MS) yield* readContext.readmit(scope)
-    return whole
+    if (!hasArrived(incoming, Context.get(context, HttpIncomingMessage.MaxBodySize)))
+      return arriving(request, counting(lease, incoming, response), readContext, scope)
+    if (!lease.take(incoming.readableLength)) return full
+    response.once("close", () => lease.release())
+    return Effect.succeed(new HeldRequest(request, incoming.read() as Buffer, request))
   })
+
+/** Whether a body is in memory as a whole, as most are when their request is admitted. */
+const hasArrived = ({ complete, readableLength }: IncomingMessage, most: ByteSize.ByteSize | undefined): boolean =>
+  complete && readableLength > 0 && (most === undefined || readableLength <= ByteSize.toNumberUnsafe(most))
+
+const held = (request: HttpServerRequest.HttpServerRequest, bytes: ArrayBuffer) =>
+  new HeldRequest(request, Buffer.from(bytes), request)
+
+/** Reads a body that is still under way, until its end or until the budget is exceeded. */
+const arriving = Effect.fnUntraced(function* (
+  request: HttpServerRequest.HttpServerRequest,
+  overBudget: Effect.Effect<never, RequestRefusal.Overloaded> | undefined,
+  { readmit }: ReadContext,
+  scope: Scope | undefined,
+) {
+  if (overBudget === undefined) return yield* full
+  const startedAt = yield* MonotonicClock.millis
+  // Not interrupted beyond the budget, because that would close the connection before the response. It ends with the
+  // connection.
+  const body = yield* Deferred.make<ArrayBuffer, HttpServerError.HttpServerError>()
+  yield* Effect.forkDetach(Deferred.into(request.arrayBuffer, body), { startImmediately: true })
+  const bytes = yield* Effect.raceFirst(Deferred.await(body), overBudget)
+  if ((yield* MonotonicClock.millis) - startedAt > READMITTED_AFTER_MS) yield* readmit(scope)
+  return held(request, bytes)
+})
 
 /** Refuses a body beyond the memory budget. */
 export const full = Effect.suspend(() => Effect.fail(new RequestRefusal.Overloaded({ budget: "request_bodies" })))

@@ -1,4 +1,3 @@
-import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { RequiredScope } from "@waybill/api/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
@@ -18,6 +17,7 @@ import * as KnownRoutes from "../requests/KnownRoutes.ts"
 import * as Query from "../requests/Query.ts"
 import * as Bodies from "./Bodies.ts"
 import * as BodyScan from "./BodyScan.ts"
+import type { HeldRequest } from "./HeldRequest.ts"
 import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
 import * as Responses from "./Responses.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
@@ -32,12 +32,13 @@ export const layer = (maxBodyBytes: number) =>
         ? `; an operator can raise ${HttpSettings.MAX_BODY_SETTING}, up to ${formatBytes(HttpSettings.LARGEST_MAX_BODY_BYTES)}`
         : ""
     const read = endpoint.payload.size === 0 ? readNoBody : readPayload
-    const checked = Effect.andThen(read(endpoint, scope, advice), Effect.andThen(checkQuery(endpoint), handler))
-    return explained(
-      Effect.provideService(checked, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
-      endpoint,
-    )
+    const checked = explained(Effect.andThen(checkQuery(endpoint), handler), endpoint)
+    const handled = Effect.flatMap(read(endpoint, scope, advice), (request) => inRequest(request, checked))
+    return Effect.provideService(handled, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
   })
+
+const inRequest = <A, E, R>(request: HttpServerRequest.HttpServerRequest, work: Effect.Effect<A, E, R>) =>
+  Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
 
 type Refused = RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
 type Unavailable = StoreUnavailable | RequestRefusal.InternalError
@@ -55,7 +56,7 @@ export const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message:
 
 /**
  * Reads a JSON body and checks its size, depth and number of values before it is parsed. `advice` says what to do about a
- * body that is too large. Returns the number of values.
+ * body that is too large. Returns the request with its body, and the number of values.
  */
 export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, advice = "") {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -64,31 +65,29 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, a
     return yield* refuse("unsupported_media_type", "must be sent as application/json")
   const encoding = request.headers["content-encoding"] ?? "identity"
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
-  // Decoders read the body again from the request's cache.
-  const read = Bodies.reading(
-    ({ arrayBuffer }) => Effect.catch(arrayBuffer, (error) => unreadable(error, advice)),
-    scope,
-  )
-  const bytes = Buffer.from(yield* read)
-  Calls.noteBody(NodeHttpServerRequest.toIncomingMessage(request), bytes)
-  const { problem, values } = BodyScan.scan(bytes)
+  const held = yield* Effect.catchTag(Bodies.read(scope), "HttpServerError", (error) => unreadable(error, advice))
+  Calls.noteBody(held.source, held.bytes)
+  const { problem, values } = BodyScan.scan(held.bytes)
   if (problem !== undefined) return yield* refuse(problem.reason, problem.message)
-  yield* Turn.afterLarge(bytes.length)
-  return values
+  yield* Turn.afterLarge(held.bytes.length)
+  return { held, values }
 })
 
 /** Reads the body of an endpoint. A large one with more items or fields than are allowed is refused before it is decoded. */
-const readPayload = Effect.fnUntraced(function* (
-  endpoint: HttpApiEndpoint.Top,
-  scope: Scope | undefined,
-  advice: string,
-) {
-  const values = yield* readBody(scope, advice)
+const readPayload = (endpoint: HttpApiEndpoint.Top, scope: Scope | undefined, advice: string) =>
+  Effect.flatMap(readBody(scope, advice), ({ held, values }) =>
+    values <= BodyScan.MAX_FEW_VALUES ? Effect.succeed(held) : Effect.as(checkCounts(endpoint, held), held),
+  )
+
+const checkCounts = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, held: HeldRequest) {
   const [payload] = endpoint.payload.values()
-  if (values <= BodyScan.MAX_FEW_VALUES || payload === undefined) return
-  const sent = yield* Effect.result(parsedBody(undefined))
-  if (Result.isSuccess(sent) && Excess.isExceeded(Excess.bound(payload.schemas[0], sent.success)))
-    yield* refuseAll(endpoint)
+  const sent = yield* inRequest(held, Effect.result(parsedBody(undefined)))
+  if (
+    payload !== undefined &&
+    Result.isSuccess(sent) &&
+    Excess.isExceeded(Excess.bound(payload.schemas[0], sent.success))
+  )
+    yield* inRequest(held, refuseAll(endpoint))
 })
 
 /** Reads the body of a request that takes none. Clients may send an empty one, or an object without fields. */
@@ -97,17 +96,19 @@ const readNoBody = Effect.fnUntraced(function* (
   scope: Scope | undefined,
   advice: string,
 ) {
-  const { headers } = yield* HttpServerRequest.HttpServerRequest
-  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return
-  yield* readBody(scope, advice)
-  const body = yield* bodyViolations(endpoint)
-  if (RequestRefusal.isInvalid(body) || !Violations.isNone(body)) yield* refuseAll(endpoint)
+  const request = yield* HttpServerRequest.HttpServerRequest
+  const { headers } = request
+  if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return request
+  const { held } = yield* readBody(scope, advice)
+  const body = yield* inRequest(held, bodyViolations(endpoint))
+  if (RequestRefusal.isInvalid(body) || !Violations.isNone(body)) yield* inRequest(held, refuseAll(endpoint))
+  return held
 })
 
 /** Reads and decodes a JSON body outside the API. An empty one counts as an object without fields. */
 export const decodedBody = Effect.fnUntraced(function* <A>(schema: Schema.Codec<A, unknown>) {
-  yield* readBody(undefined)
-  return yield* Effect.mapError(decodeStrictly(schema)(yield* parsedBody({})), RequestRefusal.invalid)
+  const { held } = yield* readBody(undefined)
+  return yield* Effect.mapError(decodeStrictly(schema)(yield* inRequest(held, parsedBody({}))), RequestRefusal.invalid)
 })
 
 /** Returns the refusal of a body that must not be parsed. */

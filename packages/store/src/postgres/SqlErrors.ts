@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
 import { StoreUnavailable, type Unavailability } from "./StoreUnavailable.ts"
@@ -82,7 +83,7 @@ const WRITES_REFUSED: { readonly [state: string]: string } = {
 
 /** Returns why the server refuses writes, if an error says so: one line, without host names and secrets. */
 export const writesRefused = (error: SqlError.SqlError): string | undefined =>
-  isConnectionLost(error) ? undefined : WRITES_REFUSED[sqlState(error)]
+  isConnectionLost(error) ? undefined : Table.at(WRITES_REFUSED, sqlState(error))
 
 /** Whether the connection was lost or refused. */
 export const isConnectionLost = (error: SqlError.SqlError): boolean => classify(error)._tag === "OutcomeUnknown"

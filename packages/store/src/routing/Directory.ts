@@ -76,7 +76,7 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
    * little longer, and the next statement meets the fault. A commit looks its accounts up itself then (`isCertainlyAlone`).
    */
   const useLonger = Effect.sync(() => void (usedUntil = Math.min(now() + triedAgainMillis, reliableUntil())))
-  /** Of several cells, what is known is used for no longer than moves rely on: keys may have been revoked in another cell since. */
+  /** The knowledge of several cells is used for no longer than moves rely on: keys may have been revoked in another cell since. */
   const reliableUntil = () => (known.names.length === 1 ? Infinity : readAt + Duration.toMillis(NOTICED_AFTER))
   const readOrRefuse = Effect.suspend(() => {
     if (now() < refusedUntil) return Effect.fail(away())

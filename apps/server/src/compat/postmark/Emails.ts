@@ -2,10 +2,10 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
-import { Effect, Option, Result, Schema } from "effect"
+import { Effect, Result } from "effect"
 import { decodeBody } from "../decodeBody.ts"
 import { entriesOf } from "../entriesOf.ts"
-import type { PlainSend, Route } from "../Door.ts"
+import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import { errorOf } from "./errorOf.ts"
@@ -46,21 +46,6 @@ const send: Route = {
     }).pipe(Respelling.respelled(Spelling.of(message)))
     return Native.ok(accepted(message, id, created_at))
   }),
-}
-
-const decodePlain = Schema.decodeUnknownOption(Message.Message, { onExcessProperty: "error" })
-
-export const plainSend: PlainSend = {
-  path: "/compat/postmark/email",
-  translate: (body) => {
-    const message = Option.getOrUndefined(decodePlain(body))
-    if (message === undefined || Message.problemsOf(message).length > 0) return undefined
-    return {
-      body: Message.toNative(message),
-      answerOf: ({ created_at, id }) => ({ status: 200, body: accepted(message, id, created_at) }),
-      spelling: Spelling.of(message),
-    }
-  },
 }
 
 /** Accepts or refuses each message separately, and answers 200 with a result for each. */

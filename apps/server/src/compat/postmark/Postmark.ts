@@ -62,7 +62,6 @@ export const door = makeDoor({
     const token = headers["x-postmark-server-token"]
     return token === undefined ? undefined : `Bearer ${token.trim()}`
   },
-  plainSend: Emails.plainSend,
   routes: [...Emails.routes, ...Outbound.routes, ...Bounces.routes, ...Suppressions.routes, ...STREAM_ROUTES],
   queryOf: Filters.normalized,
   absent: ABSENT,

@@ -26,7 +26,6 @@ const ROUTES: ReadonlyArray<Route> = [
 export const door = makeDoor({
   prefix: "/compat/resend",
   authorization: ({ authorization }) => authorization,
-  plainSend: Emails.plainSend,
   routes: ROUTES,
   absent: Absent.ABSENT,
   errorOf,

@@ -1,11 +1,11 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type { BatchAnswer } from "@waybill/api/schemas/Batch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import { Effect, Option, Schema } from "effect"
+import { Effect } from "effect"
 import { HttpIncomingMessage } from "effect/http"
 import * as HttpSettings from "../../settings/HttpSettings.ts"
 import { decodeBody } from "../decodeBody.ts"
-import type { PlainSend, Route } from "../Door.ts"
+import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import * as Message from "./Message.ts"
@@ -48,23 +48,6 @@ const send: Route = {
     }).pipe(Respelling.respelled(Translation.spellingOf(message)))
     return accepted(data.flatMap(({ id }) => (id === null ? [] : [id])))
   }),
-}
-
-const decodePlain = Schema.decodeUnknownOption(Message.Message, { onExcessProperty: "error" })
-
-/** One personalization is one email. */
-export const plainSend: PlainSend = {
-  path: "/compat/sendgrid/v3/mail/send",
-  translate: (body) => {
-    const message = Option.getOrUndefined(decodePlain(body))
-    const [only, ...more] = message?.personalizations ?? []
-    if (message === undefined || only === undefined || more.length > 0) return undefined
-    return {
-      body: Translation.toNative(message, only),
-      answerOf: ({ id }) => accepted([id]),
-      spelling: Translation.spellingOf(message),
-    }
-  },
 }
 
 /**

@@ -29,7 +29,6 @@ const ABSENT: ReadonlyArray<Absence> = [
 export const door = makeDoor({
   prefix: "/compat/sendgrid",
   authorization: ({ authorization }) => authorization,
-  plainSend: MailSend.plainSend,
   routes: MailSend.routes,
   absent: ABSENT,
   errorOf,

@@ -21,6 +21,7 @@ import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import { EventKinds } from "@waybill/store/feed/EventKinds"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
 import * as Draft from "../../accept/Draft.ts"
@@ -33,6 +34,7 @@ import { Instance } from "../../settings/Instance.ts"
 import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../accept/isExpired.ts"
+import * as HeldRequest from "../../web/HeldRequest.ts"
 import * as Records from "../../web/Records.ts"
 import { readEmail } from "./readEmail.ts"
 
@@ -42,9 +44,14 @@ const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sende
   return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks }
 })
 
-const send = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: EmailMessage }) {
+const send = Effect.fnUntraced(function* (
+  call: RequestCommit.Call & {
+    readonly payload: EmailMessage
+    readonly request: HttpServerRequest.HttpServerRequest
+  },
+) {
   // A large message has just been decoded, and is encoded and hashed next.
-  yield* Turn.next
+  yield* Turn.afterLarge(HeldRequest.lengthOf(call.request))
   const { at, id } = yield* NewIds.newEmail
   const { body, headers } = yield* RequestCommit.commit(
     call,

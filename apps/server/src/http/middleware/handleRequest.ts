@@ -23,7 +23,7 @@ import * as ForeignKeys from "../ForeignKeys.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
 import * as FrameRefusals from "../pages/FrameRefusals.ts"
 import * as Position from "../Position.ts"
-import { Admitted, earlierAdmissions } from "../../requests/Admitted.ts"
+import { Admitted } from "../../requests/Admitted.ts"
 import * as Compression from "./Compression.ts"
 import * as LargeResponses from "./LargeResponses.ts"
 import { bearerHash } from "./bearerHash.ts"
@@ -72,53 +72,55 @@ interface Incoming {
  * Handles every request: gives it an id, counts it in its rate window, and turns failures into the one shape of errors
  * (contract §1 and §2). 401 and 429 come before anything that the router answers.
  */
-export const handleRequest = <E, R>(app: Effect.Effect<Response, E, R>, options: Options) =>
-  Effect.gen(function* () {
-    const received = yield* HttpServerRequest.HttpServerRequest
-    const url = RequestTarget.canonical(received.url)
-    const request = url === received.url ? received : received.modify({ url })
-    const began = performance.now()
-    const id = yield* NewIds.newId("RequestId")
-    const path = RequestTarget.pathOf(request.url)
-    const door = Doors.at(path)
-    const responding = Effect.map(responseTo(app, options, { request, id, path, door, began }), (response) => {
-      Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
-      return FrameRefusals.inFrame(path, request, response)
-    }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
-    const shaped =
-      door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))
-    return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
-  })
+export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effect<Response, E, R>, options: Options) {
+  const received = yield* HttpServerRequest.HttpServerRequest
+  const url = RequestTarget.canonical(received.url)
+  const request = url === received.url ? received : received.modify({ url })
+  const began = performance.now()
+  const id = yield* NewIds.newId("RequestId")
+  const path = RequestTarget.pathOf(request.url)
+  const door = Doors.at(path)
+  const responding = Effect.map(responseTo(app, options, { request, id, path, door, began }), (response) => {
+    Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
+    return FrameRefusals.inFrame(path, request, response)
+  }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
+  const shaped =
+    door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))
+  return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
+})
 
-const responseTo = <E, R>(app: Effect.Effect<Response, E, R>, options: Options, incoming: Incoming) =>
-  Effect.gen(function* () {
-    const { id, path, request } = incoming
-    if (!options.visit(path) && TrackingHosts.isCustomerHost(yield* TrackingHosts.TrackingHosts, request.headers)) {
-      const refusal = new RequestRefusal.NoSuchRoute({ method: request.method, path })
-      // Not cached, because the client may have claimed the host name itself.
-      return HttpServerResponse.setHeaders(Responses.respond(refusal, id), {
-        ...(yield* Responses.uncountedHeaders(id)),
-        "cache-control": "no-store",
-      })
-    }
-    const isRead = request.method === "GET" || request.method === "HEAD"
-    const handle = <E, R>(effect: Effect.Effect<Response, E, R>) =>
-      effect.pipe(
-        Effect.catchCause((cause) => Responses.fromCause(cause, id, isRead)),
-        Effect.provideService(ApiError.RequestId, id),
-        Effect.annotateLogs("request_id", id),
-      )
-    if (options.open(path))
-      return HttpServerResponse.setHeaders(yield* handle(app), yield* Responses.uncountedHeaders(id))
-    const address = ClientAddress.of(
-      Option.getOrUndefined(request.remoteAddress),
-      request.headers["x-forwarded-for"],
-      options.trustedProxies,
+const responseTo = Effect.fnUntraced(function* <E, R>(
+  app: Effect.Effect<Response, E, R>,
+  options: Options,
+  incoming: Incoming,
+) {
+  const { id, path, request } = incoming
+  if (!options.visit(path) && TrackingHosts.isCustomerHost(yield* TrackingHosts.TrackingHosts, request.headers)) {
+    const refusal = new RequestRefusal.NoSuchRoute({ method: request.method, path })
+    // Not cached, because the client may have claimed the host name itself.
+    return HttpServerResponse.setHeaders(Responses.respond(refusal, id), {
+      ...(yield* Responses.uncountedHeaders(id)),
+      "cache-control": "no-store",
+    })
+  }
+  const isRead = request.method === "GET" || request.method === "HEAD"
+  const handle = <E, R>(effect: Effect.Effect<Response, E, R>) =>
+    effect.pipe(
+      Effect.catchCause((cause) => Responses.fromCause(cause, id, isRead)),
+      Effect.provideService(ApiError.RequestId, id),
+      Effect.annotateLogs("request_id", id),
     )
-    return yield* options.document(path, request)
-      ? documentResponse(handle(app), options, incoming, address)
-      : admittedResponse(handle, app, options, incoming, address)
-  })
+  if (options.open(path))
+    return HttpServerResponse.setHeaders(yield* handle(app), yield* Responses.uncountedHeaders(id))
+  const address = ClientAddress.of(
+    Option.getOrUndefined(request.remoteAddress),
+    request.headers["x-forwarded-for"],
+    options.trustedProxies,
+  )
+  return yield* options.document(path, request)
+    ? documentResponse(handle(app), options, incoming, address)
+    : admittedResponse(handle, app, options, incoming, address)
+})
 
 /** Responds with a public document, within the window of the client's address. */
 const documentResponse = Effect.fnUntraced(function* <R>(
@@ -156,9 +158,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   const admission = yield* Admission
   const bucket = door === undefined ? RequestTarget.bucketOf(request.method, path) : door.bucketOf(request.method, path)
   const query = { tokenHash: bearerHash(authorization), bucket, address }
-  const admitting =
-    earlierAdmissions.get(NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage) ??
-    (yield* Effect.exit(Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query)))))
+  const admitting = yield* Effect.exit(
+    Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query))),
+  )
   if (admitting._tag === "Failure")
     return HttpServerResponse.setHeaders(
       // Admission accepts nothing.

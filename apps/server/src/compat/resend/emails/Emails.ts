@@ -3,7 +3,7 @@ import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
-import { NativeApi, type PlainSend, type Route } from "../../Door.ts"
+import { NativeApi, type Route } from "../../Door.ts"
 import { nativePath } from "../../nativePath.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Draft from "./Draft.ts"
@@ -32,14 +32,6 @@ const send: Route = {
     })
     return { status: 200, body: { id: (sent.body as Acknowledgement).id } }
   }),
-}
-
-export const plainSend: PlainSend = {
-  path: "/compat/resend/emails",
-  translate: (sent) => {
-    const body = Message.plainToNative(sent)
-    return body === undefined ? undefined : { body, answerOf: ({ id }) => ({ status: 200, body: { id } }) }
-  },
 }
 
 /** Returns the word of Resend for what last happened to an email. */

@@ -6,10 +6,9 @@ import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, DateTime, Effect, Option, Schema } from "effect"
+import { Clock, DateTime, Effect, Schema } from "effect"
 import * as chrono from "chrono-node"
 import * as Pairs from "../../Pairs.ts"
-import * as Tags from "../../../worker/webhooks/ResendTags.ts"
 
 const oneOrMany = (maximum: number) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])
@@ -76,24 +75,4 @@ const dateOf = (text: string, now: Date): Date | undefined => {
   const [first] = chrono.parse(text, { instant: now, timezone: 0 }, { forwardDate: true })
   const isWhole = first !== undefined && first.text === text.trim().replace(/[.!]$/u, "") && !first.end
   return isWhole ? first.date() : undefined
-}
-
-const decode = Schema.decodeUnknownOption(Message, { onExcessProperty: "error" })
-
-/** Returns the body of our own send for a message that needs no file to be fetched and no time to be read. */
-export const plainToNative = (body: unknown): unknown => {
-  const message = Option.getOrUndefined(decode(body))
-  if (message === undefined || !ISO.test(message.scheduled_at ?? "0000-00-00T")) return undefined
-  const { attachments = [], tags, topic_id: _, ...same } = message
-  const files = attachments.map(({ filename, path, ...file }) => ({
-    ...file,
-    ...(filename === false ? {} : { filename }),
-  }))
-  if (attachments.some(({ content, filename, path }) => path !== undefined || !filename || content === undefined))
-    return undefined
-  return {
-    ...same,
-    ...(tags === undefined ? {} : { tags: tags.map(Tags.tagOf) }),
-    ...(files.length === 0 ? {} : { attachments: files }),
-  }
 }

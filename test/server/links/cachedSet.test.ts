@@ -8,7 +8,7 @@ import { cachedSet } from "../../../apps/server/src/process/cachedSet.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
-import { lockTables } from "./support.ts"
+import { lockTables } from "../cells/support.ts"
 
 const followLinks = Effect.fnUntraced(function* (account_id: AccountId, followed: boolean) {
   const { commit } = yield* EventStore
