@@ -52,6 +52,20 @@ describe("docs/architecture.md", () => {
     )
   })
 
+  it("has at most ten modes of the group commit, each with a test", () => {
+    const [, section = ""] = /^## Modes of the group commit$([^]*?)^## /mu.exec(text) ?? []
+    const tests = [...section.matchAll(/ \| `([\w.]+)`: ([^|]+) \|$/gmu)]
+    assert.lengthOf(tests, section.split("\n").filter((line) => line.startsWith("| ")).length - 1)
+    assert.isAtMost(tests.length, 10)
+    assert.deepStrictEqual(
+      tests.flatMap(([, file = "", title = ""]) => {
+        const path = paths.find((each) => each.endsWith(`/${file}`) && each.startsWith("test/store/"))
+        return path !== undefined && read(path).text.includes(`"${title}"`) ? [] : [`${file}: ${title}`]
+      }),
+      [],
+    )
+  })
+
   it("names only modes that the code has", () => {
     const modes = [...text.matchAll(/`([A-Z]\w+)\.(?!ts`)(\w+)`/gu)].map(([, file = "", name = ""]) => ({ file, name }))
     assert.isAbove(modes.length, 15)

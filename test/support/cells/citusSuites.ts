@@ -46,8 +46,8 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   "test/server/http/httpPreviews.test.ts": {
     "say that content is no longer kept, and that mail was not captured": FIRST_ACCOUNT,
   },
-  "test/server/http/httpSendFastPath.test.ts": {
-    "give equal responses when a table is gone, for the admission or for the commit": FALLS_BACK,
+  "test/server/http/httpSendBodies.test.ts": {
+    "gets a 500 with the request's id when a table is gone, for the admission or for the commit": FALLS_BACK,
   },
   "test/server/links/stoppedLinks.test.ts": {
     "stay cached while the database is unavailable, which is logged once": FALLS_BACK,
