@@ -84,7 +84,7 @@ describe("MtaSts.enforced", () => {
     const reached = <A>(look: () => A) =>
       Effect.suspend(() => {
         now.looked++
-        return now.away ? Effect.die(new Error("the database is away")) : Effect.succeed(look())
+        return now.away ? Effect.fail(new Error("the database is away")) : Effect.succeed(look())
       })
     const keep: MtaSts.PolicyStorage = {
       find: (domain) => reached(() => kept.get(domain)),

@@ -163,13 +163,15 @@ const sendLate = async (url: string, { body, headers: further, key, raw }: Reque
       ...further,
     },
   })
+  // The answer may come before the body, if that is not read.
+  const answered = once(request, "response")
   request.flushHeaders()
   for (const part of [bytes.subarray(0, bytes.length / 2), bytes.subarray(bytes.length / 2)]) {
     for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
     request.write(part)
   }
   request.end()
-  const [response] = (await once(request, "response")) as [http.IncomingMessage]
+  const [response] = (await answered) as [http.IncomingMessage]
   const text = Buffer.concat(await response.toArray()).toString("utf8")
   const headers = new Headers(response.headers as Record<string, string>)
   return { status: response.statusCode ?? 0, text, headers, json: undefined }

@@ -49,12 +49,19 @@ layer(World.layer, { excludeTestServices: true })("waybill domains transport", (
         return Option.isSome(yield* Sandbox.find(from.account_id, ref.stream_id))
       })
       assert.isFalse(yield* captured)
-      const chosen = yield* waybill("transport", from.account_id, from.name.toUpperCase(), "sandbox", "--json")
+      const chosen = yield* waybill(
+        "transport",
+        "--account",
+        from.account_id,
+        from.name.toUpperCase(),
+        "sandbox",
+        "--json",
+      )
       assert.strictEqual(chosen.code, 0, chosen.output)
       const row = yield* Schema.decodeEffect(Row)(chosen.output)
       assert.deepStrictEqual([row.name, row.transport], [from.name, "sandbox"])
       assert.isTrue(yield* captured)
-      assert.strictEqual((yield* waybill("transport", from.account_id, from.domain_id, "default")).code, 0)
+      assert.strictEqual((yield* waybill("transport", "--account", from.account_id, from.domain_id, "default")).code, 0)
       assert.isFalse(yield* captured)
       assert.strictEqual(server.mails.length, 2)
 
@@ -75,7 +82,7 @@ layer(World.layer, { excludeTestServices: true })("waybill domains transport", (
     function* () {
       const from = yield* sender
       for (const _ of [1, 2]) {
-        const { code, output } = yield* waybill("transport", from.account_id, from.name, "relay")
+        const { code, output } = yield* waybill("transport", "--account", from.account_id, from.name, "relay")
         assert.strictEqual(code, 0, output)
         assert.include(output, "SMTP_URL is not set here")
         assert.include(output, "acme.test is a reserved name")
@@ -83,7 +90,7 @@ layer(World.layer, { excludeTestServices: true })("waybill domains transport", (
       const { load } = yield* EventStore
       const { history } = yield* load(Domain, { account_id: from.account_id, stream_id: from.domain_id })
       assert.strictEqual(history.filter(({ event }) => event._tag === "DomainTransportChanged").length, 1)
-      const { output } = yield* waybill("list", from.account_id)
+      const { output } = yield* waybill("list", "--account", from.account_id)
       assert.match(output, /acme\.test +verified +relay/)
     },
     TIMEOUT,
@@ -93,9 +100,9 @@ layer(World.layer, { excludeTestServices: true })("waybill domains transport", (
     "refuses an unknown domain and an unknown transport",
     function* () {
       const from = yield* sender
-      const strange = yield* waybill("transport", from.account_id, "strange.test", "relay")
+      const strange = yield* waybill("transport", "--account", from.account_id, "strange.test", "relay")
       assert.deepStrictEqual([strange.code, strange.output.includes("No domain with this name")], [1, true])
-      assert.notStrictEqual((yield* waybill("transport", from.account_id, from.name, "pigeon")).code, 0)
+      assert.notStrictEqual((yield* waybill("transport", "--account", from.account_id, from.name, "pigeon")).code, 0)
     },
     TIMEOUT,
   )

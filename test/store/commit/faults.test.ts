@@ -91,8 +91,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a connection lost dur
     const proxy = yield* faultProxy(fresh.url)
     const scope = yield* Scope.make()
     const store = yield* Scope.provide(storeOn({ ...fresh, url: proxy.url }), scope)
+    const account_id = id("AccountId")
+    // Opens the connections of the directory and of reads, so that the one held up is that of commits.
+    yield* store.load(Email, { account_id, stream_id: id("EmailId") })
     proxy.holdNew()
-    const commit = yield* Effect.forkChild(store.transact(send(id("AccountId"))))
+    const commit = yield* Effect.forkChild(store.transact(send(account_id)))
     yield* until(() => proxy.heldNew() > 0)
     // Not of this fiber, because without an end it would keep it from ending as well.
     const end = yield* Effect.forkDetach(Scope.close(scope, Exit.void), { startImmediately: true })

@@ -120,7 +120,7 @@ layer(Store, { excludeTestServices: true })("a thread that folds", (it) => {
     const exit = yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`LOCK TABLE events IN ACCESS EXCLUSIVE MODE`
-        const folding = yield* Effect.forkChild(Effect.promise(() => locked.fold(WHOLE_LOG)))
+        const folding = yield* Effect.forkChild(Connection.run(() => locked.fold(WHOLE_LOG)))
         const cancel = sql<{ readonly canceled: boolean }>`
           SELECT pg_cancel_backend(pid) AS canceled FROM pg_stat_activity
           WHERE pid = ANY(${yield* readers}::int[]) AND wait_event_type = 'Lock'`

@@ -1,5 +1,7 @@
+import { Effect } from "effect"
 import pg from "pg"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
+import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Longest wait for a lock. */
 export const LOCK_TIMEOUT_MS = 30_000
@@ -15,3 +17,17 @@ export const open = async (
   await client.connect()
   return client
 }
+
+/** SQLSTATEs of a statement, or of its wait for a lock, that was canceled at its time limit. */
+const TIMEOUTS = ["55P03", "57014"]
+
+/**
+ * Runs work on such connections, which have not the store's client. One that waits too long for its cell says that the store
+ * cannot be used; any other error is a bug.
+ */
+export const run = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
+  Effect.catch(Effect.tryPromise({ try: work, catch: (error) => error }), (error) =>
+    error instanceof Error && "code" in error && TIMEOUTS.includes(String(error.code))
+      ? Effect.fail(new StoreUnavailable({ why: "timed-out", cause: error }))
+      : Effect.die(error),
+  )

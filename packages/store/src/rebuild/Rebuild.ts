@@ -4,6 +4,7 @@ import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "./Projections.ts"
 import * as CatchUp from "./CatchUp.ts"
 import * as Compare from "./Compare.ts"
+import * as Connection from "./Connection.ts"
 import * as Fill from "./fill/Fill.ts"
 import * as CountedProjections from "./CountedProjections.ts"
 import { lockReadModel, find, Replay, ReplayRefused } from "./Replay.ts"
@@ -198,7 +199,7 @@ const index = Effect.fnUntraced(function* (model: Projection, table: string, lea
     (each) =>
       Effect.scoped(
         Effect.flatMap(session, (client) =>
-          Effect.promise(() =>
+          Connection.run(() =>
             client.query(INDEX_SETTINGS).then(() => client.query(Tables.indexStatement(each, model.name, table))),
           ),
         ),

@@ -84,7 +84,7 @@ const lockKey = (name: string) =>
 export const lockReadModel = Effect.fnUntraced(function* (name: string) {
   const { session, sql } = yield* Replay
   const client = yield* session
-  const { rows } = yield* Effect.promise(() =>
+  const { rows } = yield* Connection.run(() =>
     client.query<{ readonly taken: boolean }>(`SELECT pg_try_advisory_lock($1, ${lockKey("$2")}) AS taken`, [
       LOCK_CLASS,
       name,

@@ -1,9 +1,11 @@
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { type Cause, Context, Deferred, Effect, Fiber, Queue } from "effect"
+import { Cause, Context, Deferred, Effect, Fiber, Queue } from "effect"
 import { availableParallelism } from "node:os"
 import type pg from "pg"
 import * as Copy from "../../copy/Copy.ts"
+import type { StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
 import type { ReadModel } from "../../readmodels/ReadModel.ts"
+import * as Connection from "../Connection.ts"
 import { Replay } from "../Replay.ts"
 import * as Tables from "../Tables.ts"
 import * as Versions from "../Versions.ts"
@@ -49,7 +51,7 @@ export const fill = Effect.fnUntraced(function* (
 ) {
   const { session, sql, url } = yield* Replay
   const columns = yield* Tables.columns(sql, Versions.tableOf(version))
-  const prepared = Effect.tap(session, (client) => Effect.promise(() => prepare(client)))
+  const prepared = Effect.tap(session, (client) => Connection.run(() => prepare(client)))
   const writer = yield* prepared
   const began = yield* MonotonicClock.millis
   const isLong = yield* Deferred.make<boolean>()
@@ -59,7 +61,7 @@ export const fill = Effect.fnUntraced(function* (
   const write = ([slice, turn]: Allocated, { events: folded, rows }: SliceRows) =>
     Effect.gen(function* () {
       yield* Effect.promise(() => turn.ready)
-      yield* Effect.promise(() => writeSlice(writer, model, version, slice, folded, rows))
+      yield* Connection.run(() => writeSlice(writer, model, version, slice, folded, rows))
       events += folded
       yield* report(folded)
     }).pipe(Effect.ensuring(Effect.sync(turn.end)))
@@ -73,11 +75,11 @@ export const fill = Effect.fnUntraced(function* (
   /** Folds a slice while the rows of the one before wait for their turn, in two buffers that it uses in turns. */
   const lane = Effect.fnUntraced(function* (folder: Folder) {
     let buffer: ArrayBuffer | undefined
-    let written: Fiber.Fiber<ArrayBuffer> | undefined
+    let written: Fiber.Fiber<ArrayBuffer, StoreUnavailable> | undefined
     while (true) {
-      const allocated = yield* Effect.option(Queue.take(slices))
+      const allocated = yield* Effect.catchIf(Effect.asSome(Queue.take(slices)), Cause.isDone, () => Effect.succeedNone)
       if (allocated._tag === "None") break
-      const folded = yield* Effect.promise(() => folder.fold(allocated.value[0], buffer))
+      const folded = yield* Connection.run(() => folder.fold(allocated.value[0], buffer))
       if (written !== undefined) buffer = yield* Fiber.join(written)
       written = yield* Effect.forkChild(Effect.as(write(allocated.value, folded), folded.rows.buffer))
       if (pace.throttle === undefined) continue
@@ -115,13 +117,15 @@ const allocation = Effect.fnUntraced(function* (
   const { session, sql } = yield* Replay
   const unfinished = yield* Slices.unfinished(sql, version)
   const client = yield* session
-  yield* Effect.promise(() => prepare(client))
+  yield* Connection.run(() => prepare(client))
   const events = sliceSize(pace, yield* SliceEvents)
   const writes = new OrderedWrites()
-  const slices = yield* Queue.bounded<Allocated, Cause.Done>(pace.throttle === undefined ? SLICES_FOR_THREADS : 1)
+  const slices = yield* Queue.bounded<Allocated, Cause.Done | StoreUnavailable>(
+    pace.throttle === undefined ? SLICES_FOR_THREADS : 1,
+  )
   const allocating = Effect.gen(function* () {
     for (let count = 1; ; count++) {
-      const slice = unfinished.shift() ?? (yield* Effect.promise(() => Slices.allocate(client, version, events)))
+      const slice = unfinished.shift() ?? (yield* Connection.run(() => Slices.allocate(client, version, events)))
       if (slice === undefined) return
       yield* Queue.offer(slices, [slice, writes.takeTurn()])
       if (count === SLICES_FOR_THREADS) yield* Deferred.succeed(isLong, true)
