@@ -10,9 +10,6 @@ export class Api extends HttpApi.make("waybill")
   .add(...Groups.GROUPS)
   .prefix(PREFIX)
   .add(System)
-  .annotate(HttpApi.PayloadParseOptions, { errors: "all", onExcessProperty: "error" })
-  .annotate(HttpApi.QueryParseOptions, { errors: "all" })
-  .annotate(HttpApi.HeadersParseOptions, { errors: "all" })
   .annotateMerge(
     OpenApi.annotations({
       title: "Waybill",

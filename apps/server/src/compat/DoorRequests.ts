@@ -91,7 +91,7 @@ const bodyOf = Effect.fnUntraced(function* (
   const isEmpty = headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
   if (method === "GET" || method === "HEAD" || isEmpty) return Buffer.alloc(0)
   const scope = endpoint === undefined ? undefined : Endpoints.scopeOf(endpoint)
-  const reading = Effect.map(Validation.readBody(scope), ({ held }) => held.bytes)
+  const reading = Effect.map(Validation.readBody(scope), ({ bytes }) => bytes)
   return yield* Effect.provideService(reading, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
 })
 

@@ -6,12 +6,6 @@ export const MAX_VALUES = 100_000
 export const MAX_DEPTH = 32
 /** Maximum fields of an object of a body; ten times what the largest one needs. */
 export const MAX_FIELDS = 1_000
-/**
- * Maximum number of values of a body that is decoded without a look at its counts first, because decoding takes a few
- * milliseconds even if each value is wrong. More than the largest message needs.
- */
-export const MAX_FEW_VALUES = 3_000
-
 /** Size and problem of a body, found before it is parsed. */
 export interface Scan {
   readonly values: number

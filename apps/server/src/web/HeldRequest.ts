@@ -58,8 +58,12 @@ export class HeldRequest extends Inspectable.Class implements HttpServerRequest.
     return this.#outer?.protocol
   }
 
+  /** The body as text, without a byte order mark. */
+  get body(): string {
+    return (this.#text ??= decoder.decode(this.bytes))
+  }
   get text(): Effect.Effect<string> {
-    return Effect.succeed((this.#text ??= decoder.decode(this.bytes)))
+    return Effect.succeed(this.body)
   }
   get arrayBuffer(): Effect.Effect<ArrayBuffer> {
     return Effect.sync(() => new Uint8Array(this.bytes).buffer)

@@ -56,7 +56,7 @@ export const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message:
 
 /**
  * Reads a JSON body and checks its size, depth and number of values before it is parsed. `advice` says what to do about a
- * body that is too large. Returns the request with its body, and the number of values.
+ * body that is too large. Returns the request with its body.
  */
 export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, advice = "") {
   const request = yield* HttpServerRequest.HttpServerRequest
@@ -67,28 +67,32 @@ export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, a
   if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
   const held = yield* Effect.catchTag(Bodies.read(scope), "HttpServerError", (error) => unreadable(error, advice))
   Calls.noteBody(held.source, held.bytes)
-  const { problem, values } = BodyScan.scan(held.bytes)
+  const { problem } = BodyScan.scan(held.bytes)
   if (problem !== undefined) return yield* refuse(problem.reason, problem.message)
   yield* Turn.afterLarge(held.bytes.length)
-  return { held, values }
+  return held
 })
 
-/** Reads the body of an endpoint. A large one with more items or fields than are allowed is refused before it is decoded. */
+/**
+ * Reads the body of an endpoint. One with an unknown field, or with more items or fields than are allowed, is refused before it
+ * is decoded, so that the decoder of the endpoint is a compiled one: those that look for unknown fields are interpreted.
+ */
 const readPayload = (endpoint: HttpApiEndpoint.Top, scope: Scope | undefined, advice: string) =>
-  Effect.flatMap(readBody(scope, advice), ({ held, values }) =>
-    values <= BodyScan.MAX_FEW_VALUES ? Effect.succeed(held) : Effect.as(checkCounts(endpoint, held), held),
+  Effect.flatMap(readBody(scope, advice), (held) =>
+    fits(endpoint, held)
+      ? Effect.as(Turn.afterLarge(held.bytes.length), held)
+      : inRequest(held, Effect.as(refuseAll(endpoint), held)),
   )
 
-const checkCounts = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top, held: HeldRequest) {
+/** Whether nothing in a body is too much for its schema. A text that is not JSON is left to the decoder. */
+const fits = (endpoint: HttpApiEndpoint.Top, { body }: HeldRequest): boolean => {
   const [payload] = endpoint.payload.values()
-  const sent = yield* inRequest(held, Effect.result(parsedBody(undefined)))
-  if (
-    payload !== undefined &&
-    Result.isSuccess(sent) &&
-    Excess.isExceeded(Excess.bound(payload.schemas[0], sent.success))
-  )
-    yield* inRequest(held, refuseAll(endpoint))
-})
+  try {
+    return payload === undefined || body === "" || !Excess.isExceeded(payload.schemas[0], JSON.parse(body))
+  } catch {
+    return true
+  }
+}
 
 /** Reads the body of a request that takes none. Clients may send an empty one, or an object without fields. */
 const readNoBody = Effect.fnUntraced(function* (
@@ -99,7 +103,7 @@ const readNoBody = Effect.fnUntraced(function* (
   const request = yield* HttpServerRequest.HttpServerRequest
   const { headers } = request
   if (headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0) return request
-  const { held } = yield* readBody(scope, advice)
+  const held = yield* readBody(scope, advice)
   const body = yield* inRequest(held, bodyViolations(endpoint))
   if (RequestRefusal.isInvalid(body) || !Violations.isNone(body)) yield* inRequest(held, refuseAll(endpoint))
   return held
@@ -107,7 +111,7 @@ const readNoBody = Effect.fnUntraced(function* (
 
 /** Reads and decodes a JSON body outside the API. An empty one counts as an object without fields. */
 export const decodedBody = Effect.fnUntraced(function* <A>(schema: Schema.Codec<A, unknown>) {
-  const { held } = yield* readBody(undefined)
+  const held = yield* readBody(undefined)
   return yield* Effect.mapError(decodeStrictly(schema)(yield* inRequest(held, parsedBody({}))), RequestRefusal.invalid)
 })
 

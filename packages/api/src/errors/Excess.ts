@@ -32,7 +32,12 @@ export const bound = ({ ast }: { readonly ast: SchemaAST.AST }, sent: unknown): 
   return { value, details, more: Math.max(0, unknown - Violations.MAX_DETAILS), isLarge: true }
 }
 
-export const isExceeded = ({ details, more }: Bounded): boolean => details.length > 0 || more > 0
+/** Whether a schema would refuse a value by its numbers of items and fields, or by an unknown field. */
+export const isExceeded = ({ ast }: { readonly ast: SchemaAST.AST }, sent: unknown): boolean => {
+  const found: Found = { path: [], details: [], unknown: 0, size: 0 }
+  walkOf(ast)?.(sent, found)
+  return found.details.length > 0 || found.unknown > 0
+}
 
 interface Found {
   readonly path: Array<PropertyKey>
