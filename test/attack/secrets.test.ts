@@ -5,6 +5,7 @@ import { randomBytes } from "node:crypto"
 import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { browser } from "../server/signIn/house.ts"
 import { Raw } from "../server/smtp/support.ts"
 import { assert, layer } from "../support/effectTest.ts"
@@ -13,7 +14,6 @@ import * as World from "../support/world/World.ts"
 import { freePort, runToEnd, WaybillCommand } from "../support/process/service.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Timeout after which a test counts as hanging. */
 const TIMEOUT = Duration.seconds(60)

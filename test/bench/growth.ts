@@ -6,16 +6,16 @@ import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { type PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { child, drain, node } from "./deliver/node.ts"
 import { FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, emailId, write as writeMail } from "./logs/mail.ts"
 import * as Measure from "./report/Measure.ts"
 import { write as writeEvents } from "./logs/events.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const SIZES = [10_000, 100_000, 1_000_000]
 const ROUNDS = 2

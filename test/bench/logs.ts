@@ -4,11 +4,11 @@ import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect } from "effect"
 import { parseArgs } from "node:util"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { APART, FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, emailId, write } from "./logs/mail.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const SIZES = [10_000, 100_000, 1_000_000, 5_000_000]
 const WARM_UP = 20

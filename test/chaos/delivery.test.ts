@@ -7,11 +7,11 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { fileURLToPath } from "node:url"
 import * as EmailFacets from "@waybill/store/readmodels/EmailFacets"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
 import * as World from "../support/world/World.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MAILS = 2_000
 /** Time after which a wait fails the test. */

@@ -8,10 +8,10 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Projections from "@waybill/store/rebuild/Projections"
 import { Duration, Effect, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, it } from "../support/effectTest.ts"
 import * as World from "../support/world/World.ts"
 import * as Storm from "./storm.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these variables. */
 const SEED = Number(process.env["WAYBILL_CHAOS_SEED"] ?? 20261121)

@@ -5,10 +5,10 @@ import { spawnSync } from "node:child_process"
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { account, emailId, message, write } from "../store/search/emailLogRows.ts"
 import { afterAll, assert, beforeAll, it as plain, layer } from "../support/effectTest.ts"
 import * as Database from "../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 interface State {
   readonly note?: string | null

@@ -1,7 +1,7 @@
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer } from "effect"
-import * as Database from "./postgres/Database.ts"
 import { Sql } from "@waybill/store/postgres/Sql"
+import * as Database from "./postgres/Database.ts"
 
 /**
  * Gives every connection opened from now on a clock that only a test moves, so that no rate window ends meanwhile: a function

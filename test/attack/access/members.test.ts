@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const OTHER_PASSWORD = "another battery staple"

@@ -1,10 +1,10 @@
 import { Effect, Fiber } from "effect"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as HeldWrites from "../../support/postgres/HeldWrites.ts"
 import * as SoftAuthenticator from "../../support/web/SoftAuthenticator.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const RP_ID = "localhost"

@@ -1,10 +1,10 @@
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import { afterAll } from "vitest"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Provider from "../../dashboard/support/provider.ts"
 import { authenticator, browser, House, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const RACERS = 4

@@ -1,12 +1,12 @@
 import { Effect, Fiber, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as HeldWrites from "../../support/postgres/HeldWrites.ts"
 import { runToEnd } from "../../support/process/service.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 const NEXT_PASSWORD = "another battery staple"

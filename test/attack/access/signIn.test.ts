@@ -1,10 +1,10 @@
 import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { MAX_WRONG_CODES } from "../../../apps/server/src/signIn/BetterAuth.ts"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
-import { randomBytes } from "node:crypto"
 import { authenticator, browser, House, type Seen, tokenOf } from "../../server/signIn/house.ts"
 import { assert, layer } from "../../support/effectTest.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PATHS = [
   "/auth/sign-in/email",

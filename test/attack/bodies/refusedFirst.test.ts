@@ -1,8 +1,8 @@
 import { Effect, Result } from "effect"
 import * as net from "node:net"
+import * as Network from "@waybill/mail/dns/Network"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
-import * as Network from "@waybill/mail/dns/Network"
 import * as Routes from "./Routes.ts"
 
 const LENGTH = 9_000_000

@@ -5,6 +5,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import { MAX_MAIL_BYTES } from "@waybill/mail/aggregate/readAggregate"
 import * as ReportParts from "@waybill/mail/report/ReportParts"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/settings/HttpSettings.ts"
 import { browser } from "../../server/signIn/house.ts"
 import * as Smtp from "../../server/smtp/support.ts"
@@ -16,7 +17,6 @@ import * as Pathological from "../../support/mail/pathological.ts"
 import * as PathologicalAggregates from "../../support/mail/pathologicalAggregates.ts"
 import * as PathologicalReports from "../../support/mail/pathologicalReports.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Number of documents of each grammar. */
 const COUNT = 200

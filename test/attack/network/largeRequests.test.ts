@@ -4,6 +4,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import * as Bodies from "../../../apps/server/src/web/Bodies.ts"
+import { ByteBudget } from "../../../apps/server/src/web/ByteBudget.ts"
 import * as LargeRequests from "../../../apps/server/src/http/LargeRequests.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
@@ -17,7 +18,7 @@ const commit = <A, E, R>(account: string, work: Effect.Effect<A, E, R>) =>
       domain: null,
     }),
     Effect.provideService(Bodies.ReadContext, {
-      budget: undefined,
+      budget: new ByteBudget(Bodies.LIMITS),
       holder: account,
       readmit: () => Effect.fail(new RequestRefusal.Unauthorized({ why: "missing" })),
     }),

@@ -4,7 +4,7 @@ import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as EmailSpan from "@waybill/store/search/EmailSpan"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
-import { type Sql } from "@waybill/store/postgres/Sql"
+import type { Sql } from "@waybill/store/postgres/Sql"
 
 /** Time between two messages; a million messages cover about a year. */
 export const STEP_MS = 30_000

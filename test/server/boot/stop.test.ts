@@ -2,6 +2,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as Stop from "../../../apps/server/src/process/Stop.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
@@ -9,7 +10,6 @@ import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const stopping = Effect.gen(function* () {
   const ends: Array<string> = []

@@ -4,12 +4,12 @@ import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { PgClient } from "@effect/sql-pg"
 import { Effect, Layer, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Citus from "../../support/cells/citusDatabase.ts"
 import * as Senders from "../../support/cells/senders.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const { CITUS_URL } = Citus
 const { ACCEPTED, PATIENCE } = Senders

@@ -5,6 +5,7 @@ import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Clock, Duration, Effect, Exit, Fiber, Scope } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
@@ -12,7 +13,6 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import * as World from "../../support/world/World.ts"
 import { TIMEOUT } from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The contract says one second; a busy machine needs longer, and a wait for the move would take 20. */
 const WITHIN_MS = 5_000

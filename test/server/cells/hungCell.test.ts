@@ -4,13 +4,13 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Effect, Exit, Fiber, Scope } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as World from "../../support/world/World.ts"
 import { countIn, lockTables, senderIn } from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Locks tables of a cell until the returned effect runs. */
 const lockUntil = Effect.fnUntraced(function* (cell: string, ...tables: ReadonlyArray<string>) {

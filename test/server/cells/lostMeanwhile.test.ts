@@ -4,12 +4,12 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as Replay from "@waybill/store/rebuild/Replay"
 import { Deferred, Duration, Effect } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { BO, CELLS, LEFT_OUT, TIMEOUT, lockTables, run, senderIn, suppress } from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const cellsWithMail = Effect.gen(function* () {
   for (const cell of CELLS.slice(1)) yield* CellSchema.make(cell)

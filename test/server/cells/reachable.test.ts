@@ -2,10 +2,10 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import type * as Users from "@waybill/store/users/Users"
 import { Effect, Exit, Scope } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { BO, CELLS, LEFT_OUT, TIMEOUT, lockTables, memberOf, run, senderIn, suppress } from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(World.layer, { excludeTestServices: true })("commands beside a cell that does not answer", (it) => {
   it.effect(

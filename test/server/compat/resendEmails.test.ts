@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { MAX_REMOTE_BYTES } from "../../../apps/server/src/compat/RemoteFile.ts"
 import { Resend } from "resend"
+import { MAX_REMOTE_BYTES } from "../../../apps/server/src/compat/RemoteFile.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"

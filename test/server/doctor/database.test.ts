@@ -3,13 +3,13 @@ import * as DatabaseExamination from "@waybill/store/operations/DatabaseExaminat
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as checks from "../../../apps/server/src/operate/doctor/DatabaseChecks.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 21)

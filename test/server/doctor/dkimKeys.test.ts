@@ -8,12 +8,12 @@ import { Effect, Option, Redacted } from "effect"
 import { mkdtemp, readdir, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { checkDkimKeys } from "../../../apps/server/src/operate/doctor/checkDkimKeys.ts"
 import { assert, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const ring = (text: string) => InstanceKey.find({ file: NOWHERE, text: Option.some(Redacted.make(text)) })
 

@@ -1,12 +1,12 @@
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import { Effect, Layer, Metric } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import * as Mail from "../../support/mail/aggregateMail.ts"
 import * as DnsServer from "../../support/mail/dnsServer.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "../smtp/support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const DOMAIN = "bounces.waybill.test"
 const SIGNERS = [

@@ -1,6 +1,7 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Duration, Effect, Exit, Fiber, Layer, Scope, Stream } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as EventFeed from "../../../apps/server/src/live/EventFeed.ts"
 import * as FeedReaders from "../../../apps/server/src/live/FeedReaders.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -9,7 +10,6 @@ import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import { largeRecipients } from "../../support/mail/largeMail.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Feeds = EventFeed.EventFeed.layer.pipe(Layer.provideMerge(World.layer))
 const NO_WAIT = Duration.zero

@@ -1,12 +1,12 @@
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { Effect, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import * as ReturnPathKeys from "../../../apps/server/src/installation/ReturnPathKeys.ts"
 import { feedbackHeaders } from "../../../apps/server/src/worker/delivery/feedbackHeaders.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House } from "../signIn/house.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const DAY_MS = 86_400_000
 

@@ -4,11 +4,11 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Layer, Logger } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
 

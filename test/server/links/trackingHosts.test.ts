@@ -1,8 +1,8 @@
 import { Context, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const AT = "2026-11-21T09:00:00.000Z"
 

@@ -1,11 +1,11 @@
 import { Cause, Effect, Logger, Redacted, References } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Logs from "../../../apps/server/src/observability/Logs.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Runs a program and returns its log lines. */
 const saidBy = (program: Effect.Effect<void>) =>

@@ -1,13 +1,13 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Fiber } from "effect"
 import { TestClock } from "effect/testing"
-import * as TopCommand from "../../../apps/server/src/cli/commands/TopCommand.ts"
-import { layer } from "../../support/effectTest.ts"
-import * as Database from "../../support/postgres/Database.ts"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import * as TopCommand from "../../../apps/server/src/cli/commands/TopCommand.ts"
+import { layer } from "../../support/effectTest.ts"
+import * as Database from "../../support/postgres/Database.ts"
 import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 
 const TIMEOUT = 60_000

@@ -12,13 +12,13 @@ import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import pg from "pg"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Storm from "../../chaos/storm.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import * as Standby from "../../support/postgres/Standby.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const HANGS = Duration.seconds(120)
 const MAILS = 30

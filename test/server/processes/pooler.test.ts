@@ -1,6 +1,7 @@
 import * as StoreDatabase from "@waybill/store/database/Database"
 import * as ConnectionPooler from "@waybill/store/database/ConnectionPooler"
 import { Cause, Effect, Exit, Redacted } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -9,7 +10,6 @@ import * as PgBouncer from "../../support/postgres/PgBouncer.ts"
 import { freePort } from "../../support/process/service.ts"
 import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const NAMES = Object.keys(StoreDatabase.SESSION)
 const MAILS = 100

@@ -1,12 +1,12 @@
 import * as PackedSql from "@waybill/store/packed/PackedSql"
 import { Duration, Effect, Fiber } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const SLOW = 120_000
 const TIMEOUT_SECONDS = 2

@@ -4,12 +4,12 @@ import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MAILS = 100
 

@@ -1,5 +1,5 @@
-import type { Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import { createHmac, createSign, generateKeyPairSync, randomBytes } from "node:crypto"
+import type { Provider } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import * as Authority from "./authority.ts"
 import type { About, Forms } from "./forms/About.ts"
 import * as AmazonSes from "./forms/AmazonSes.ts"

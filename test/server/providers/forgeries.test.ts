@@ -1,5 +1,6 @@
 import { Layer } from "effect"
 import { createHmac, createSign, generateKeyPairSync } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as AccessToken from "../../../apps/server/src/providers/AccessToken.ts"
 import { PROVIDERS } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -7,7 +8,6 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Amazon from "./amazon.ts"
 import * as Calls from "./calls.ts"
 import { makeHook, SECRETS, setUp } from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MINUTE_MS = 60_000
 const world = HttpWorld.layer({ zones: Amazon.ZONES }).pipe(Layer.provide(Amazon.layer))

@@ -2,10 +2,10 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import { Effect } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { makeHook, setUp } from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("kept events of a provider", (it) => {
   it.effect("are recorded once their message is known", function* () {

@@ -1,12 +1,12 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { Effect, Redacted } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { lockTables } from "../cells/support.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Runs the command line on the database of the service. */
 const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {

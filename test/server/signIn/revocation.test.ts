@@ -1,12 +1,12 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Users from "@waybill/store/users/Users"
 import { Clock, Effect, Redacted } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { asService } from "../../support/cells/testCell.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { browser, House, tokenOf } from "./house.ts"
 import { underWay, type Credential } from "./underWay.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** One second by the contract, and half a second more on a busy machine. */
 const WITHIN_MS = 1_500

@@ -2,10 +2,10 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import * as Users from "@waybill/store/users/Users"
 import { Effect } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PASSWORD = "correct horse battery"
 

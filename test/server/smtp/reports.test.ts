@@ -6,12 +6,12 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Option, Result } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import * as OutgoingMessages from "../../../apps/server/src/worker/delivery/OutgoingMessages.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import * as Smtp from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const KEY = Buffer.alloc(32, 9)
 const OLD_KEY = Buffer.alloc(32, 8)

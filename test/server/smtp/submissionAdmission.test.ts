@@ -1,10 +1,10 @@
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
 import type { SendMailOptions } from "nodemailer"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Smtp from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const mail = (customer: Smtp.Customer): SendMailOptions => ({
   from: `hi@${customer.domain}`,

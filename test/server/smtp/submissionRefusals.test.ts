@@ -6,10 +6,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Duration, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import type { SendMailOptions } from "nodemailer"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { layerFromMiddle } from "../../support/WallClock.ts"
 import * as Smtp from "./support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const mail = (customer: Smtp.Customer, over: SendMailOptions = {}): SendMailOptions => ({
   from: `hi@${customer.domain}`,

@@ -16,6 +16,7 @@ import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Effect, Exit, Layer, Option, Redacted, Result } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { type, typed } from "../../support/process/CommandLine.ts"
@@ -26,7 +27,6 @@ import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Smtp from "./support.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** A bounce that takes a tenth of a second to parse, a hundred times the limit of `Hurried`. */
 const bounceOf = (address: string, text = "") =>

@@ -8,10 +8,10 @@ import * as SourcePools from "@waybill/store/sources/SourcePools"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import { Context, Duration, Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
 import { directTransport, type pair } from "../../mail/smtp/mxPair.ts"
 import { outgoing, PATIENT } from "../../mail/transport/outgoing.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 type Servers = Effect.Success<ReturnType<typeof pair>>
 

@@ -5,13 +5,13 @@ import * as SourcePools from "@waybill/store/sources/SourcePools"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as SourceChoices from "../../../apps/server/src/sources/SourceChoices.ts"
 import { pair } from "../../mail/smtp/mxPair.ts"
 import { short } from "../../mail/transport/outgoing.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { add, ana, clear, ONE, repeat, TWO, worker } from "./sources.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Database.layerFresh)("direct delivery by a warm-up plan", (it) => {
   it.effect("keeps a plan's numbers exactly over several workers, and sends more on the next day", function* () {

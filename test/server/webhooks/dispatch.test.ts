@@ -1,14 +1,14 @@
 import * as Webhook from "@waybill/domain/webhook/Webhook"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as Webhooks from "../../support/web/Webhooks.ts"
-import * as World from "../../support/world/World.ts"
 import { Duration, Effect, Layer } from "effect"
 import { Webhook as StandardWebhook } from "standardwebhooks"
 import { Webhook as SvixWebhook } from "svix"
+import { Sql } from "@waybill/store/postgres/Sql"
+import { assert, layer } from "../../support/effectTest.ts"
+import * as Webhooks from "../../support/web/Webhooks.ts"
+import * as World from "../../support/world/World.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh

@@ -1,11 +1,11 @@
 import { Duration, Effect, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const EVENTS = 120
 

@@ -8,12 +8,12 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Duration, Effect, Layer, Redacted } from "effect"
 import { spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const PROGRAM = fileURLToPath(new URL("program.ts", import.meta.url))
 

@@ -8,6 +8,7 @@ import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Fiber, Layer, Option } from "effect"
 import { randomBytes } from "node:crypto"
 import { Webhook as StandardWebhook } from "standardwebhooks"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -15,7 +16,6 @@ import { id } from "../../support/history.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
 import * as Receiver from "../../support/web/WebhookReceiver.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const working = Effect.fnUntraced(function* (over: Parameters<typeof Webhooks.worker>[1] = {}) {
   const { url } = yield* Database.Fresh

@@ -11,6 +11,7 @@ import { Processes } from "@waybill/store/outbox/Processes"
 import { LeaseLost } from "@waybill/store/commit/Commit"
 import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as ClaimedRows from "../../../apps/server/src/worker/ClaimedRows.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { commitResult } from "../../../apps/server/src/worker/delivery/commitResult.ts"
@@ -18,7 +19,6 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, queued } from "../../support/history.ts"
 import * as WallClock from "../../support/WallClock.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Claims a row whose work never ends. */
 const claim = Effect.fnUntraced(function* (rows: ClaimedRows.ClaimedRows, id: string) {

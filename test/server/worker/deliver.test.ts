@@ -9,11 +9,11 @@ import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Clock, Duration, Effect, Layer, Option } from "effect"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const to = (...addresses: ReadonlyArray<string>) => ({ to: addresses.map((address) => ({ address })) })
 

@@ -4,10 +4,10 @@ import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Effect, Latch, Layer, type Scope } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const fresh = <E>(name: string, body: Effect.Effect<void, E, Scope.Scope | Layer.Success<typeof World.layer>>) =>
   it.live(name, () => Effect.provide(Effect.scoped(body), World.layer), 60_000)

@@ -5,6 +5,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import { Duration, Effect, Exit, Layer, Result, Scope } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { MAX_LARGE_BYTES } from "../../../apps/server/src/worker/delivery/drainDeliveries.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -12,7 +13,6 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const TAKEN = { code: 250, enhancedCode: "2.0.0", text: "taken", stage: "end_of_data" } as const
 /** Time limit of waiting. */

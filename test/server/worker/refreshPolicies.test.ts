@@ -1,11 +1,11 @@
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const TEXT = "version: STSv1\nmode: enforce\nmx: mx2.acme.test\nmax_age: 604800\n"
 const before = { mode: "enforce", mx: ["mx1.acme.test"], max_age_ms: 604_800_000 } as const

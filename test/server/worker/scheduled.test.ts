@@ -2,11 +2,11 @@ import { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit, Layer, Scope } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Time limit of waiting. */
 const HANGS = Duration.seconds(60)

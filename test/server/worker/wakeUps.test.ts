@@ -1,8 +1,8 @@
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MAILS = 400
 

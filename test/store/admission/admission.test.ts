@@ -10,13 +10,13 @@ import { execFile } from "node:child_process"
 import { createHash } from "node:crypto"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
+import { Sql } from "@waybill/store/postgres/Sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as WallClock from "../../support/WallClock.ts"
 import { account, key, revoke } from "./admissionKeys.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** A second node with a pool and a memory of its own. */
 class OtherNode extends Context.Service<OtherNode, Admission["Service"]>()("test/OtherNode") {

@@ -1,8 +1,8 @@
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const window_ms = Date.UTC(2026, 10, 21, 12, 0, 0)
 const exhausted = (at_ms: number, limit = 60): RateWindows.ExhaustedWindow => ({

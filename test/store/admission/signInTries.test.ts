@@ -4,10 +4,10 @@ import * as Users from "@waybill/store/users/Users"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import * as Id from "@waybill/domain/values/Id"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const NODES = 3
 const PARALLEL = 100

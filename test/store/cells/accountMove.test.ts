@@ -9,11 +9,11 @@ import * as Follower from "@waybill/store/feed/Follower"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 

@@ -6,9 +6,9 @@ import { CurrentCell, inCell } from "@waybill/store/routing/CurrentCell"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Deferred, Duration, Effect, Fiber } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The only process is the one that moves. */
 const ALONE = { noticedAfter: Duration.millis(100) }

@@ -6,9 +6,9 @@ import { Effect, Layer } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it as test, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 

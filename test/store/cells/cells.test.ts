@@ -9,11 +9,11 @@ import * as Watermark from "@waybill/store/locks/Watermark"
 import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
 import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Admission.layer.pipe(
   Layer.provideMerge(KeyUses.layer),

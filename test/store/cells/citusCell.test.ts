@@ -6,6 +6,7 @@ import * as Migrations from "@waybill/store/database/Migrations"
 import * as TableSizes from "@waybill/store/rebuild/TableSizes"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -15,7 +16,6 @@ import * as Citus from "../../support/cells/citusDatabase.ts"
 import { committed, open, send } from "../commit/commits.ts"
 import { conformance } from "../commit/eventStore.suite.ts"
 import { inTheCell } from "./inTheCell.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const { CITUS_URL } = Citus
 

@@ -23,13 +23,13 @@ import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import * as Users from "@waybill/store/users/Users"
 import { Cause, Duration, Effect, Option } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { memberOf } from "../../server/cells/support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const CELLS = ["public", "cell_b"] as const
 

@@ -16,10 +16,10 @@ import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import { Effect, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { type Plan, plansOf } from "../../support/postgres/plans.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const ACCOUNTS = 20
 const STREAMS = 20_000

@@ -3,11 +3,11 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { Commit, View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Effect, Exit, Layer, Result } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { Refused, send } from "./commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const [MONTH, DOMAIN, ADDRESS] = ["2026-11", "acme.test", "ana@example.org"]
 const needs = { domains: [DOMAIN], addresses: [ADDRESS], month: MONTH }

@@ -8,10 +8,10 @@ import { Effect, Redacted } from "effect"
 import { PgClient } from "@effect/sql-pg"
 import type { Fragment } from "effect/sql/Statement"
 import { readdirSync, readFileSync } from "node:fs"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { pick, randomNumbers, vary } from "../rebuild/randomHistories.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const fixtures = (folder: string) => new URL(`../../fixtures/${folder}/`, import.meta.url)
 const STREAM = "msg_01m7ynaym0e008000000000001"

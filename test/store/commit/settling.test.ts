@@ -10,12 +10,12 @@ import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import type * as StreamState from "@waybill/store/streams/StreamState"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { open, send } from "./commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const RECIPIENT = "ana@example.org" as Address
 const LATER = "2999-01-01T00:00:00.000Z" as Timestamp.Timestamp

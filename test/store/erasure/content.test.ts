@@ -2,9 +2,9 @@ import { PgTypes } from "@effect/sql-pg"
 import type * as DomainContent from "@waybill/domain/email/Content"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, Option, Result } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const keep = Effect.fnUntraced(function* (
   account_id: string,

@@ -5,13 +5,13 @@ import * as EraseContent from "@waybill/store/erasure/EraseContent"
 import * as Mask from "@waybill/store/erasure/Mask"
 import type { Address } from "@waybill/domain/values/Address"
 import { Effect, Option } from "effect"
+import { createHash } from "node:crypto"
+import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as World from "../../support/world/World.ts"
-import { createHash } from "node:crypto"
-import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { message } from "../../bench/accept/templates.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const TEMPLATES = 5
 const bodyOf = (n: number) => {

@@ -15,6 +15,7 @@ import * as Swap from "@waybill/store/rebuild/Swap"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import { Effect, Layer, Redacted, Result } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
@@ -24,7 +25,6 @@ import { id, queued } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -17,12 +17,12 @@ import * as Versions from "@waybill/store/rebuild/Versions"
 import * as Projections from "@waybill/store/rebuild/Projections"
 import { Provenance, system } from "@waybill/store/log/Provenance"
 import { Effect, Exit, Fiber, Latch, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell, WAITING_SESSIONS } from "../../support/cells/testCell.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -13,6 +13,7 @@ import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Retention from "@waybill/store/erasure/Retention"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -20,7 +21,6 @@ import { id, queued } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { followLog } from "../../support/postgres/followLog.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -1,9 +1,9 @@
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect, Fiber, Option } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const keep = Effect.fnUntraced(function* (
   account_id: string,

@@ -7,10 +7,10 @@ import * as EventKinds from "@waybill/store/feed/EventKinds"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** The kind that only the new release knows. */
 const NEW = DomainEvent.eventKind("LinksChanged")

@@ -3,12 +3,12 @@ import * as Watermark from "@waybill/store/locks/Watermark"
 import { Effect, Layer } from "effect"
 import * as fs from "node:fs"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { type OtherClient, otherClient } from "../../support/postgres/otherClient.ts"
 import { send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Announces like `Watermark.announce`, on a connection whose transaction the test keeps open. */
 const PUBLISH = `SELECT FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)

@@ -5,12 +5,12 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Watermark from "@waybill/store/locks/Watermark"
 import { Context, Effect, Layer } from "effect"
 import { randomInt } from "node:crypto"
+import { Sql, of } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { committed, open, send } from "../commit/commits.ts"
-import { Sql, of } from "@waybill/store/postgres/Sql"
 
 /** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/feed/feedSoak.test.ts`. */
 const SECONDS = Number(process.env["WAYBILL_SOAK_SECONDS"] ?? 10)

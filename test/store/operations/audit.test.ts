@@ -1,7 +1,7 @@
 import * as Audit from "@waybill/store/operations/Audit"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Database.layerFresh, { excludeTestServices: true })("the audit", (it) => {
   it.effect("finds changes among any amount of mail, through its own index", function* () {

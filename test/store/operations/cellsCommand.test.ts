@@ -4,12 +4,12 @@ import * as Placement from "@waybill/store/cells/Placement"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as CellList from "@waybill/store/operations/CellList"
 import { Effect, Layer, Redacted } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as World from "../../support/world/World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const TIMEOUT = { timeout: 60_000 }

@@ -8,6 +8,7 @@ import * as Conservation from "@waybill/store/operations/Conservation"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
@@ -15,7 +16,6 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const balancesOf = (account_id: AccountId) =>
   Effect.map(Conservation.webhooks(), (all) => all.filter((balance) => balance.account_id === account_id))

@@ -12,6 +12,7 @@ import { Cause, Context, Effect, Exit, Layer, Option, Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -20,7 +21,6 @@ import { runToEnd } from "../../support/process/service.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
 import { committed, open, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 class Folder extends Context.Service<Folder, string>()("test/Folder") {
   static readonly layer = Layer.effect(

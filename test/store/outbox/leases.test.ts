@@ -5,9 +5,9 @@ import * as Outbox from "@waybill/store/outbox/Outbox"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Effect, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 let tokens = 0
 const claim = (over: Partial<Leases.ClaimQuery> = {}) =>

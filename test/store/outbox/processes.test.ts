@@ -5,11 +5,11 @@ import { BEAT_EVERY, Processes } from "@waybill/store/outbox/Processes"
 import * as Registrations from "@waybill/store/outbox/Registrations"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { blockedBackend, type OtherClient, otherClient } from "../../support/postgres/otherClient.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const testWithDatabase = <E>(
   name: string,

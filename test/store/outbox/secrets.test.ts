@@ -6,11 +6,11 @@ import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Result, Scope } 
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { lockTables } from "../../server/cells/support.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const [keyA, keyB, keyC] = [InstanceKey.generate(), InstanceKey.generate(), InstanceKey.generate()]
 const keys = (...texts: ReadonlyArray<string>) =>

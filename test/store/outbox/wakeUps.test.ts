@@ -2,9 +2,9 @@ import { FIRST } from "@waybill/store/routing/CellName"
 import { KINDS } from "@waybill/store/outbox/OutboxRow"
 import * as WakeUps from "@waybill/store/outbox/WakeUps"
 import { Deferred, Effect, Fiber, Queue } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Database.layerFresh, { excludeTestServices: true })("the wake-ups of workers", (it) => {
   it.effect("are one job per kind, which names its cell unless it is the first", function* () {

@@ -2,11 +2,11 @@ import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect } from "effect"
 import { globSync, readFileSync } from "node:fs"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { refusals, type Functions } from "./citusRefusals.ts"
 import { readAll } from "./sqlTexts.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const REASONS: Readonly<Record<string, string>> = {
   "Outbox.arm": "is a part of other statements",

@@ -17,6 +17,7 @@ import { Context, Effect, Exit, Layer, type Redacted, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as DocCommands from "../../support/process/DocCommands.ts"
@@ -24,7 +25,6 @@ import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(Database.layerFresh),

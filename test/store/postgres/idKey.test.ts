@@ -4,9 +4,9 @@ import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as EmailSpan from "@waybill/store/search/EmailSpan"
 import * as TermKey from "@waybill/store/postgres/TermKey"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const BEGAN_MS = Date.UTC(2026, 0, 1)
 const ids = Array.from({ length: 200 }, (_, nth) => Id.make("EmailId", BEGAN_MS + (nth % 50) * 977, randomBytes(10)))

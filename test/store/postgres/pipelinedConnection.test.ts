@@ -7,10 +7,10 @@ import { Context, Effect, Fiber, Layer } from "effect"
 import { mkdtempSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { of, Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient, blockedBackend } from "../../support/postgres/otherClient.ts"
-import { of, Sql } from "@waybill/store/postgres/Sql"
 
 const LOCK = 4711
 const lock = (sql: PgClient.PgClient) => sql`SELECT pg_advisory_xact_lock(${LOCK}::bigint)::text AS taken`

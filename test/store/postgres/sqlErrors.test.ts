@@ -5,10 +5,10 @@ import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlError } from "effect/sql"
+import { of } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
-import { of } from "@waybill/store/postgres/Sql"
 
 const client = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>
   Layer.build(PgClient.layer({ url, startupParameters })).pipe(

@@ -7,6 +7,7 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import { Effect, Layer, Redacted } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { progressLine } from "../../../apps/server/src/cli/Output.ts"
 import * as ProjectionCommands from "../../../apps/server/src/cli/commands/ProjectionCommands.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -16,7 +17,6 @@ import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
 import { openedMail, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -12,13 +12,13 @@ import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Versions from "@waybill/store/rebuild/Versions"
 import { Clock, Duration, Effect, Fiber, Layer, Queue } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import * as Histories from "./randomHistories.ts"
 import { committed, open, send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

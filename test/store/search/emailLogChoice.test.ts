@@ -12,13 +12,13 @@ import * as EmailLogSource from "@waybill/store/search/EmailLogSource"
 import * as EmailLogWalk from "@waybill/store/search/EmailLogWalk"
 import * as IdKey from "@waybill/store/postgres/IdKey"
 import { Effect, Result } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { APART, FILTERS } from "../../bench/logs/filters.ts"
 import { emailId, write } from "../../bench/logs/mail.ts"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account } from "./emailLogRows.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MESSAGES = 10_000
 const NOW = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")

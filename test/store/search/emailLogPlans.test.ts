@@ -16,13 +16,13 @@ import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import type { Statement } from "effect/sql"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { FILTERS } from "../../bench/logs/filters.ts"
 import { emailId, write } from "../../bench/logs/mail.ts"
 import { account } from "./emailLogRows.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Rare values occur only in the first ten thousand messages. */
 const [SMALL, LARGE] = [10_000, 30_000]

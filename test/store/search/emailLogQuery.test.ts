@@ -10,10 +10,10 @@ import * as IdKey from "@waybill/store/postgres/IdKey"
 import * as TermKey from "@waybill/store/postgres/TermKey"
 import * as EmailSubjects from "@waybill/store/readmodels/EmailSubjects"
 import { Effect, Option } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account, apiKeyId, BEGAN_MS, emailId, follow, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const MESSAGES = 2_000
 const mine = Array.from({ length: MESSAGES }, (_, nth) => message(nth))

@@ -13,8 +13,8 @@ import * as EmailFacets from "@waybill/store/readmodels/EmailFacets"
 import * as EmailSubjects from "@waybill/store/readmodels/EmailSubjects"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import { Effect } from "effect"
-import { queued } from "../../support/history.ts"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { queued } from "../../support/history.ts"
 
 export const BEGAN_MS = Date.UTC(2026, 0, 1)
 export const STEP_MS = 60_000

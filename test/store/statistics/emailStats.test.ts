@@ -6,6 +6,7 @@ import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect, Fiber, Layer } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -24,7 +25,6 @@ import {
   later,
   to,
 } from "./statsMail.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 describe("a latency bucket", () => {
   it("holds latencies within 5 % of its middle, up to 30 days", () => {

@@ -11,12 +11,12 @@ import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -1,9 +1,9 @@
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Duration, Effect } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { Store, accept } from "./statsMail.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Store, { excludeTestServices: true })("rates of events", (it) => {
   it.effect("cover the time of the events that are read, if there are too many for the whole period", function* () {

@@ -17,13 +17,13 @@ import * as Retention from "@waybill/store/erasure/Retention"
 import type { Commit, View } from "@waybill/store/commit/Commit"
 import { Context, Effect, Exit, Fiber, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),

@@ -3,10 +3,10 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { outcome, BEGAN, Store, accept, address, day, delivered, happens, later, to } from "./statsMail.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 layer(Store, { excludeTestServices: true })("recipients by status", (it) => {
   const failing = (_tag: "EmailBounced" | "EmailFailed" | "EmailDeferred", name: string, at: Timestamp.Timestamp) =>

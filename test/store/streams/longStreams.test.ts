@@ -22,13 +22,13 @@ import type { Stored } from "@waybill/store/log/RecordedEvents"
 import { LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
 import { describe } from "vitest"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const EVENTS = 5_000
 const FORMER_MEMBERS = 20_000

@@ -13,12 +13,12 @@ import * as StreamStateCache from "@waybill/store/streams/StreamStateCache"
 import * as Mask from "@waybill/store/erasure/Mask"
 import type { AnyAggregate, AnyEvent } from "@waybill/store/log/RecordedEvents"
 import { Context, Effect, Layer, Result } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, opened, queued } from "../../support/history.ts"
 import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 const WIDE: StreamStateCache.Limits = { streamEvents: 3, states: 100, chars: 100_000, stateChars: 100_000 }
 const NARROW: StreamStateCache.Limits = { streamEvents: 2, states: 3, chars: 3_000, stateChars: 1_500 }

@@ -2,9 +2,9 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Citus from "./citusDatabase.ts"
 import { prepareTemplate } from "../postgres/prepareTemplate.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 /** Makes the cell of all accounts. The first cell takes no new ones, and the other one does at once. */
 const makeCell = Effect.fnUntraced(function* (cell: string) {

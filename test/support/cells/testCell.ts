@@ -6,8 +6,8 @@ import { CurrentCell, inCell } from "@waybill/store/routing/CurrentCell"
 import { Effect, Layer, type Redacted } from "effect"
 import * as path from "node:path"
 import type { TestContext } from "vitest"
-import { SKIPPED } from "./citusSuites.ts"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { SKIPPED } from "./citusSuites.ts"
 
 /** The cell of all accounts of the tests: the first one, or another one in the project `citus` of vitest, which sets it. */
 const CELL: CellName.CellName = process.env["WAYBILL_TEST_CELL"] ?? CellName.FIRST

@@ -1,7 +1,7 @@
 import { Effect, Redacted, Schedule } from "effect"
 import pg from "pg"
-import * as Database from "./Database.ts"
 import { Sql } from "@waybill/store/postgres/Sql"
+import * as Database from "./Database.ts"
 
 /** Key of the advisory lock that writes wait for. */
 const HELD = 4711

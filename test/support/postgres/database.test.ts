@@ -1,7 +1,7 @@
-import { assert, describe, it, layer } from "../effectTest.ts"
 import { Effect, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import pg from "pg"
+import { assert, describe, it, layer } from "../effectTest.ts"
 import * as Database from "./Database.ts"
 
 layer(Database.layerFresh, { excludeTestServices: true })("a fresh database", (it) => {

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import { Statement } from "effect/sql"
-import { type Sql } from "@waybill/store/postgres/Sql"
+import type { Sql } from "@waybill/store/postgres/Sql"
 
 interface Node {
   readonly "Node Type": string

@@ -1,9 +1,9 @@
-import { assert } from "../effectTest.ts"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
 import { readFileSync } from "node:fs"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
+import { assert } from "../effectTest.ts"
 
 /**
  * Commands of a document. The text after `sh` says how the test treats a fence:

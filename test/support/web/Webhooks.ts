@@ -13,14 +13,14 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Clock, type Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as WebhookPipeline from "../../../apps/server/src/worker/webhooks/WebhookPipeline.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import * as World from "../world/World.ts"
 import { id, opened, queued } from "../history.ts"
 import { dnsZones } from "../mail/dnsZones.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export const networks = (...texts: ReadonlyArray<string>) => Result.getOrThrow(Network.parseAll(texts))
 export const LOOPBACK = networks("127.0.0.0/8", "::1/128")

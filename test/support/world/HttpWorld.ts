@@ -13,6 +13,7 @@ import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as Effec
 import { HttpServer } from "effect/http"
 import type { SqlClient } from "effect/sql"
 import { randomBytes } from "node:crypto"
+import { Sql } from "@waybill/store/postgres/Sql"
 import type { BudgetLimits } from "../../../apps/server/src/web/ByteBudget.ts"
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import { Instance } from "../../../apps/server/src/settings/Instance.ts"
@@ -30,7 +31,6 @@ import * as DatabaseClock from "../DatabaseClock.ts"
 import * as Database from "../postgres/Database.ts"
 import { nextMillisecond } from "../WallClock.ts"
 import * as World from "./World.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 export interface Setup {
   readonly transport?: "capture" | "relay" | "direct"

@@ -21,6 +21,7 @@ import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import * as Transports from "../../../apps/server/src/worker/delivery/Transports.ts"
@@ -30,7 +31,6 @@ import type { SmtpServer } from "../mail/smtpServer.ts"
 import * as Database from "../postgres/Database.ts"
 import { NOWHERE } from "../nowhere.ts"
 import { withTestCell } from "../cells/testCell.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Instance key of every process of a test. */
 export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")

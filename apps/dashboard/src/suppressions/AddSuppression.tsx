@@ -1,6 +1,6 @@
-import * as Queries from "../api/Queries.ts"
 import { useMutation, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useFormErrors } from "../api/useFormErrors.ts"

@@ -12,9 +12,9 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
 import { Origin } from "./Origin.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">

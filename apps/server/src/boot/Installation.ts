@@ -9,11 +9,11 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Redacted, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import * as DomainCommands from "../operate/DomainCommands.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { Instance } from "../settings/Instance.ts"
-import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const FIRST_ACCOUNT = "My company"
 /** A reserved name, so that a new installation can send its first mail offline. */

@@ -2,6 +2,8 @@ import { Availability } from "@waybill/store/availability/Availability"
 import * as Database from "@waybill/store/database/Database"
 import * as Readiness from "@waybill/store/operations/Readiness"
 import { Effect, Layer } from "effect"
+import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { welcome } from "./welcome.ts"
 import * as Background from "./Background.ts"
 import * as Installation from "./Installation.ts"
@@ -14,8 +16,6 @@ import type { Role } from "../settings/Role.ts"
 import * as Service from "./Service.ts"
 import type { Settings } from "../settings/Settings.ts"
 import * as Stop from "../process/Stop.ts"
-import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Name of the lock under which one of several starting nodes installs. */
 const INSTALLATION_LOCK = 1

@@ -5,6 +5,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import { ByteSize, Effect, Layer } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Origin } from "../accept/Origin.ts"
 import * as Bodies from "../web/Bodies.ts"
 import * as Responses from "../web/Responses.ts"
@@ -14,7 +15,6 @@ import * as Validation from "../web/Validation.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as Respelling from "./Respelling.ts"
-import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -115,7 +115,7 @@ const callNative = Effect.fnUntraced(function* <R>(
   const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body))
   const growth = Math.max(0, bytes.length - countedBytes)
   const readContext = yield* Bodies.ReadContext
-  const lease = readContext?.budget?.lease(readContext.holder)
+  const lease = readContext?.budget.lease(readContext.holder)
   if (growth > 0 && lease?.take(growth) === false) return yield* overloaded
   const { remoteAddress } = request
   const length = bytes.length === 0 ? {} : { "content-length": String(bytes.length) }
@@ -125,7 +125,6 @@ const callNative = Effect.fnUntraced(function* <R>(
   )
   const response = yield* app.pipe(
     Effect.provideService(HttpServerRequest.HttpServerRequest, inner),
-    Effect.provideService(Bodies.ReadContext, readContext && { ...readContext, budget: undefined }),
     Effect.ensuring(Effect.sync(() => lease?.release())),
   )
   const answer = contentOf(response)

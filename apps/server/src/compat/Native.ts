@@ -1,7 +1,7 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import { NativeApi, type NativeRequest } from "./Door.ts"
 import { Data, Effect } from "effect"
+import { NativeApi, type NativeRequest } from "./Door.ts"
 
 /** Calls our own API and returns the body of its answer, whose type the caller knows from the API's schema. */
 export const call = <A>(request: NativeRequest) =>

@@ -9,7 +9,7 @@ export const TRACKING_HOSTS_EVERY = Duration.seconds(10)
  * Customers' domains that serve tracked links and nothing else. Empty where the operator has not enabled
  * TRACKING_DOMAINS.
  */
-export const TrackingHosts = Context.Reference<CachedSet>("@waybill/server/http/TrackingHosts", {
+export const TrackingHosts = Context.Reference<CachedSet>("@waybill/server/links/TrackingHosts", {
   defaultValue: () => ({ has: () => false }),
 })
 

@@ -9,8 +9,8 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Cause, Context, Duration, Effect, Exit, FiberSet, Layer, Metric, Result, Semaphore } from "effect"
-import * as Stop from "../process/Stop.ts"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import * as Stop from "../process/Stop.ts"
 
 /** Visits of one process that wait to be recorded; further ones are dropped and counted as lost. */
 export const MAX_VISITS_WAITING = 4_000

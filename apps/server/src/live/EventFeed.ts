@@ -7,9 +7,9 @@ import * as Feed from "@waybill/store/feed/Feed"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
 import type { FeedPage, FeedQuery } from "@waybill/store/feed/Feed"
 import { Context, Data, Deferred, Duration, Effect, Layer, Option, Scope, Stream } from "effect"
-import * as FeedReaders from "./FeedReaders.ts"
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import * as FeedReaders from "./FeedReaders.ts"
 
 /** Readers that may wait in one process. Further ones get the present page at once, even if it is empty. */
 export const MAX_WAITING = 2_000

@@ -6,8 +6,8 @@ import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
-import type { Admitted } from "../requests/Admitted.ts"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import type { Admitted } from "../requests/Admitted.ts"
 
 /** Interval at which the keys and sessions of waiting and streaming requests are checked: one query for all of them. */
 export const CHECK_EVERY = Duration.millis(400)

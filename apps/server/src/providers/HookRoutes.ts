@@ -7,6 +7,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import * as ByteSize from "effect/ByteSize"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as FairSlots from "@waybill/domain/flow/FairSlots"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Bodies from "../web/Bodies.ts"
 import { ByteBudget, type BudgetLimits } from "../web/ByteBudget.ts"
 import * as ClientAddress from "../requests/ClientAddress.ts"
@@ -14,7 +15,6 @@ import * as AccessToken from "./AccessToken.ts"
 import * as HookAddress from "./HookAddress.ts"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
 import { receiveCall } from "./receiveCall.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum size of a call. SendGrid sends up to 768 KB, SparkPost about as much. */
 export const MAX_CALL_BYTES = 2 * 1024 * 1024

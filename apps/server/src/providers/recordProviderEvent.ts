@@ -7,11 +7,11 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import type * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import { Effect, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Visits } from "../links/Visits.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { recordReport } from "../worker/delivery/recordReport.ts"
 import type { Kind, ProviderEvent } from "./formats/ProviderEvent.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export type Outcome = "recorded" | "unchanged" | "unmatched"
 

@@ -8,6 +8,6 @@ export type Admitted = ({ readonly key: AdmittedKey } | { readonly user: Request
 }
 
 /** The admission of the request in progress; `undefined` outside /v1, where none is needed. */
-export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server/http/Admitted", {
+export const Admitted = Context.Reference<Admitted | undefined>("@waybill/server/requests/Admitted", {
   defaultValue: () => undefined,
 })

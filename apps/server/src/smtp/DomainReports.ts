@@ -11,9 +11,9 @@ import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"
 import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import { Clock, Effect, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as DomainReportMetrics from "../observability/DomainReports.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const ADDRESSES: ReadonlySet<string> = new Set([ReportRecords.DMARC_ADDRESS, ReportRecords.TLS_ADDRESS])
 

@@ -8,10 +8,10 @@ import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Metrics from "@waybill/store/log/Metrics"
 import { Effect, Option, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as OutgoingMessages from "../worker/delivery/OutgoingMessages.ts"
 import { recordReport } from "../worker/delivery/recordReport.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Address for the feedback loops of mailbox providers; each mail to it is a complaint about the mail that it encloses. */
 export const LOOP = "fbl"

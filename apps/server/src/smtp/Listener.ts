@@ -3,13 +3,13 @@ import { Cause, type Context, Duration, Effect, Exit, Option, type Scope } from 
 import { constants } from "node:crypto"
 import type * as net from "node:net"
 import { SMTPServer, type SMTPServerSession } from "smtp-server"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Connection, type Deps, isLoopback } from "./Connection.ts"
 import * as Handshakes from "./Handshakes.ts"
 import * as Intake from "./Intake.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as ConnectionSlots from "./ConnectionSlots.ts"
 import { INTERNAL_ERROR, reply, type SmtpReply } from "./SmtpReply.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export interface Tls {
   readonly key: string

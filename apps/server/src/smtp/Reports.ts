@@ -10,6 +10,7 @@ import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, Option, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
@@ -17,7 +18,6 @@ import * as DomainReports from "./DomainReports.ts"
 import * as Feedback from "./Feedback.ts"
 import { type About, recordReport } from "../worker/delivery/recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
-import { type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export const MAX_CONNECTIONS = 500
 export const MAX_CONNECTIONS_PER_ADDRESS = 50

@@ -10,13 +10,13 @@ import type { AdmittedKey } from "@waybill/store/admission/AdmittedKey"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as ValidKeys from "@waybill/store/admission/ValidKeys"
 import { Duration, Effect, Layer, Result } from "effect"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
-import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum number of connections of a process. Each holds a socket and possibly a message. */
 export const MAX_CONNECTIONS = 1000

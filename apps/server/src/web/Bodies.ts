@@ -5,8 +5,8 @@ import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import { ByteSize, Context, Deferred, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { ByteBudget, Lease, BudgetLimits } from "./ByteBudget.ts"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import type { ByteBudget, Lease, BudgetLimits } from "./ByteBudget.ts"
 import { HeldRequest } from "./HeldRequest.ts"
 
 /** Maximum bytes of request bodies in memory per process, from the first byte to the end of the response. */
@@ -23,8 +23,8 @@ export const LIMITS: BudgetLimits = {
 
 /** The context in which a handler reads the body of an admitted request. */
 export interface ReadContext {
-  /** The memory for bodies; undefined if the body is there already, translated by a door. */
-  readonly budget: ByteBudget | undefined
+  /** The memory for bodies. */
+  readonly budget: ByteBudget
   /** The account, or the address of a client without a key. */
   readonly holder: string
   /** Fails if the caller would not be admitted now. */
@@ -33,19 +33,19 @@ export interface ReadContext {
   ) => Effect.Effect<void, RequestRefusal.Unauthorized | MissingScope | StoreUnavailable>
 }
 
-export const ReadContext = Context.Reference<ReadContext | undefined>("@waybill/server/http/Bodies/ReadContext", {
+export const ReadContext = Context.Reference<ReadContext | undefined>("@waybill/server/web/Bodies/ReadContext", {
   defaultValue: () => undefined,
 })
 
 /** Memory for what the request in progress collects beside its body, such as fetched files. */
-export const Collected = Context.Reference<Lease | undefined>("@waybill/server/http/Bodies/Collected", {
+export const Collected = Context.Reference<Lease | undefined>("@waybill/server/web/Bodies/Collected", {
   defaultValue: () => undefined,
 })
 
 /** Runs work within the memory budget of the request in progress. */
 export const collecting = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
   Effect.flatMap(ReadContext, (readContext) => {
-    const lease = readContext?.budget?.lease(readContext.holder)
+    const lease = readContext?.budget.lease(readContext.holder)
     return Effect.ensuring(
       Effect.provideService(work, Collected, lease),
       Effect.sync(() => lease?.release()),
@@ -61,7 +61,7 @@ export const read = (scope?: Scope) =>
     const request = Context.get(context, HttpServerRequest.HttpServerRequest)
     if (request instanceof HeldRequest) return Effect.succeed(request)
     const readContext = Context.get(context, ReadContext)
-    if (readContext?.budget === undefined) return Effect.map(request.arrayBuffer, (bytes) => held(request, bytes))
+    if (readContext === undefined) return Effect.map(request.arrayBuffer, (bytes) => held(request, bytes))
     const lease = readContext.budget.lease(readContext.holder)
     const incoming = NodeHttpServerRequest.toIncomingMessage(request) as IncomingMessage
     const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse

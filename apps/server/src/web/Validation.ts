@@ -11,6 +11,7 @@ import * as Violations from "@waybill/api/errors/Violations"
 import { ByteSize, Context, Effect, Layer, Option, Result, Schema } from "effect"
 import { HttpIncomingMessage, HttpRouter, type HttpServerError, HttpServerRequest } from "effect/http"
 import { type HttpApiEndpoint, HttpApiError } from "effect/http-api"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as HttpSettings from "../settings/HttpSettings.ts"
 import * as Calls from "../requestLog/Calls.ts"
 import * as KnownRoutes from "../requests/KnownRoutes.ts"
@@ -21,7 +22,6 @@ import type { HeldRequest } from "./HeldRequest.ts"
 import { jsonErrorIn, MAX_SEARCHED_CHARS } from "./jsonErrorIn.ts"
 import * as Responses from "./Responses.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
-import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Reads and checks query and body before any schema decodes them, and explains what a schema refuses. */
 export const layer = (maxBodyBytes: number) =>

@@ -19,11 +19,11 @@ import * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { drainDeliveries, type DeliveryPipelineOptions as DeliveryOptions } from "./delivery/drainDeliveries.ts"
 import * as CellTasks from "./CellTasks.ts"
 import * as Graphile from "./Graphile.ts"
 import { SigningKeys } from "./delivery/SigningKeys.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Longest pause between checks for due rows, and so the delay of mail that another process has scheduled. */
 export const MARK_DUE_EVERY = Duration.millis(500)

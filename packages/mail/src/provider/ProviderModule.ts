@@ -2,8 +2,8 @@ import { Effect, Schema } from "effect"
 import { createRequire } from "node:module"
 import { join } from "node:path"
 import { pathToFileURL } from "node:url"
-import * as Secrets from "./Secrets.ts"
 import { createTransport, type Transport, type Transporter } from "nodemailer"
+import * as Secrets from "./Secrets.ts"
 
 export class ModuleUnusable extends Schema.TaggedError<ModuleUnusable>()("ModuleUnusable", {
   module: Schema.String,

@@ -150,7 +150,7 @@ const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A, St
       schedule: Schedule.exponential("20 millis"),
       times: READ_TRIES,
     }),
-    Effect.catch(SqlErrors.unavailable),
+    Effect.catch(SqlErrors.outcomeOf),
   )
 
 const shapes = { schemaVersion: DomainEvent.schemaVersion, upcast: DomainEvent.upcast }

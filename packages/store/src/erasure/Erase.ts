@@ -157,7 +157,7 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
         )
         .pipe(
           Effect.retry({ while: ({ _tag }) => _tag === "TryAgain", times: TRIES }),
-          Effect.catch(SqlErrors.unavailable),
+          Effect.catch(SqlErrors.outcomeOf),
         )
       if (batch instanceof StreamRemoval.RebuildUnderWay) return { accounts: own(), remaining, underWay: batch }
       remaining.push(...batch.remaining)

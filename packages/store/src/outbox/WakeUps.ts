@@ -3,7 +3,7 @@ import type { Fragment } from "effect/sql/Statement"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import type { OutboxRow } from "./OutboxRow.ts"
-import { type Client } from "../postgres/Sql.ts"
+import type { Client } from "../postgres/Sql.ts"
 
 type Kind = OutboxRow["kind"]
 

@@ -118,9 +118,6 @@ export const outcomeOf = (error: unknown): Exit.Exit<never, StoreUnavailable> =>
     : outcome
 }
 
-/** Ends with the outcome of an error that nothing handles. */
-export const unavailable = (error: StorageError): Effect.Effect<never, StoreUnavailable> => outcomeOf(error)
-
 const isStorageError = (error: unknown): error is StorageError =>
   error instanceof TryAgain ||
   error instanceof RowRejected ||

@@ -22,8 +22,8 @@ export const open = async (
 const TIMEOUTS = ["55P03", "57014"]
 
 /**
- * Runs work on such connections, which have not the store's client. One that waits too long for its cell says that the store
- * cannot be used; any other error is a bug.
+ * Runs statements on a connection that is not one of the store's client. One that is canceled at its time limit fails with
+ * `StoreUnavailable`; any other error is a bug.
  */
 export const run = <A>(work: () => Promise<A>): Effect.Effect<A, StoreUnavailable> =>
   Effect.catch(Effect.tryPromise({ try: work, catch: (error) => error }), (error) =>

@@ -1,11 +1,11 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "effect"
 import type pg from "pg"
+import type { SqlError } from "effect/sql"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import { FIRST } from "../routing/CellName.ts"
 import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
-import type { SqlError } from "effect/sql"
 import { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 

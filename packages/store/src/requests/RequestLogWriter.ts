@@ -119,7 +119,11 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     if (beyondBounds > 0) Metrics.requestsNotLogged("beyond_bounds", beyondBounds)
     leftOut = beyondBounds = 0
   }).pipe(turn.withPermit, Effect.uninterruptible, Effect.withSpan("RequestLogWriter.flush"))
-  yield* Effect.addFinalizer(() => flush)
+  const flushLast = Effect.andThen(
+    flush,
+    Effect.sync(() => Metrics.requestsNotLogged("write_failed", waiting.length)),
+  )
+  yield* Effect.addFinalizer(() => flushLast)
   yield* Effect.forkScoped(Effect.forever(Effect.delay(flush, FLUSH_EVERY)))
 
   const note = (caller: Caller, makeRow: () => Row, isAccepted: boolean): void => {

@@ -177,7 +177,7 @@ export const rowsOfReachable = <A, E, R>(
  * Cells that did not answer one of the searches of a piece of work. Later searches do not ask them, so that a cell that hangs
  * delays the work only once.
  */
-export const SilentCells = Context.Reference<Set<CellName> | undefined>("@waybill/store/cells/Cells/SilentCells", {
+export const SilentCells = Context.Reference<Set<CellName> | undefined>("@waybill/store/routing/Cells/SilentCells", {
   defaultValue: () => undefined,
 })
 

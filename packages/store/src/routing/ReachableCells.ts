@@ -1,4 +1,4 @@
-import { type PgClient } from "@effect/sql-pg"
+import type { PgClient } from "@effect/sql-pg"
 import { Cause, Context, Duration, Effect, Exit, Fiber, Option } from "effect"
 import { Sql } from "../postgres/Sql.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -10,7 +10,7 @@ import * as StrayAccounts from "./StrayAccounts.ts"
 const GIVEN_UP_AFTER = Duration.seconds(6)
 
 /** Interval at which a cell is asked again while work on it runs. */
-export const ASK_EVERY = Context.Reference<Duration.Duration>("@waybill/store/cells/ReachableCells/ASK_EVERY", {
+export const ASK_EVERY = Context.Reference<Duration.Duration>("@waybill/store/routing/ReachableCells/ASK_EVERY", {
   defaultValue: () => Duration.seconds(10),
 })
 /** Answers that a cell may owe in a row before its work is given up. One may be late under load. */

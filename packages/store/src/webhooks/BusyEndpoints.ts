@@ -3,7 +3,7 @@ import type { Fragment } from "effect/sql/Statement"
 import * as Leases from "../outbox/Leases.ts"
 import * as Outbox from "../outbox/Outbox.ts"
 import type { LeaseRef } from "../outbox/OutboxRow.ts"
-import { type Sql } from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
 
 /** Maximum number of rows of a busy endpoint that one statement defers. */
 export const MAX_DEFERRED = 5_000

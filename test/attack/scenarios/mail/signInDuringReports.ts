@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import { submit } from "../../harness/smtp.ts"
-import { type Reply } from "../../harness/http.ts"
+import type { Reply } from "../../harness/http.ts"
 import { type Attack, failedExpectations, summarize, type Scenario } from "../../harness/Scenario.ts"
 import { send } from "../../harness/Target.ts"
 import { cubic } from "./messages.ts"

@@ -4,9 +4,9 @@ import * as TestClock from "@waybill/domain/clock/TestClock"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Result } from "effect"
+import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../../operate/NewApiKeys.ts"
 import * as NewIds from "../../process/NewIds.ts"
-import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const NAME = "Test suite"
 const SCOPES = ["admin"] as const

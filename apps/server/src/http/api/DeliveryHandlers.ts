@@ -11,12 +11,12 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Array, Data, Effect, Option } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../process/NewIds.ts"
 import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Cursor from "../../web/Cursor.ts"
 import * as Records from "../../web/Records.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }

@@ -11,6 +11,7 @@ import type { Append, Commit, View } from "@waybill/store/commit/Commit"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../../process/NewIds.ts"
 import { LINK_HOURS } from "../../signIn/Options.ts"
 import { Admitted } from "../../requests/Admitted.ts"
@@ -19,7 +20,6 @@ import { workOnStream } from "../../accept/workOnStream.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { Sessions } from "../../signIn/Session.ts"
-import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export const MemberHandlers = HttpApiBuilder.group(Api, "members", (handlers) =>
   handlers.handleAll({

@@ -22,6 +22,8 @@ import { Provenance } from "@waybill/store/log/Provenance"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Data, Duration, Effect, Layer, type Redacted, Result, Schema } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
+import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
+import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../../process/NewIds.ts"
 import { Replays } from "../../operate/Replays.ts"
 import * as Version from "../../process/Version.ts"
@@ -31,8 +33,6 @@ import * as Authorization from "../../web/Authorization.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
 import { inviteWithAccount } from "../api/MemberHandlers.ts"
-import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
-import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Period over which rates are averaged. */
 export const RATE_PERIOD = Duration.seconds(10)

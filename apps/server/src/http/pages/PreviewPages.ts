@@ -10,6 +10,7 @@ import * as Domains from "@waybill/store/readmodels/Domains"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Option, Schema } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as ReturnPathKeys from "../../installation/ReturnPathKeys.ts"
 import { feedbackHeaders } from "../../worker/delivery/feedbackHeaders.ts"
 import * as OutgoingMessages from "../../worker/delivery/OutgoingMessages.ts"
@@ -18,7 +19,6 @@ import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as Responses from "../../web/Responses.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
 export const MAX_PICTURES = 2_000

@@ -12,9 +12,9 @@ import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Content from "@waybill/store/content/Content"
 import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
 import { Data, Effect, Option, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import type { FeedbackHeaders } from "./feedbackHeaders.ts"
 import type { Track } from "../../links/TrackedLinks.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Index in the return path of a transaction with recipients of several domains, as to a relay. */
 export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1

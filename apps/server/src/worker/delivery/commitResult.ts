@@ -14,11 +14,11 @@ import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import { Cause, Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Deliveries from "../../observability/Deliveries.ts"
 import type { AttemptResult } from "./evaluateAttempts.ts"
 import { HandedOver } from "./HandedOver.ts"
 import type { PipelineJob } from "../Pipeline.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 const ID_RANDOM_BYTES = 10
 /** First pause before a failed commit is tried again; each later pause is twice as long. */

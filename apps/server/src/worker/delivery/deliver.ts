@@ -14,6 +14,7 @@ import * as PendingDeliveries from "@waybill/store/facts/PendingDeliveries"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Clock, Context, Duration, Effect, Random, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { collectOutcomes } from "./collectOutcomes.ts"
 import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
@@ -21,7 +22,6 @@ import * as OutgoingMessages from "./OutgoingMessages.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Maximum time of an attempt. For recipients without an outcome by then, the reply counts as lost. */
 export const ATTEMPT_LIMIT = Duration.minutes(10)

@@ -15,9 +15,9 @@ import * as FullMailboxes from "@waybill/store/facts/FullMailboxes"
 import { following, Provenance } from "@waybill/store/log/Provenance"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import { Clock, Data, Effect, Result } from "effect"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../../process/NewIds.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 
 export interface About extends Bounced {
   readonly account_id: AccountId

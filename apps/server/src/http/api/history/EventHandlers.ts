@@ -14,12 +14,12 @@ import type { Stored } from "@waybill/store/log/RecordedEvents"
 import { Duration, Effect, Layer, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { EventFeed } from "../../../live/EventFeed.ts"
 import * as Revocations from "../../../live/Revocations.ts"
 import * as WebhookPayload from "../../../worker/webhooks/WebhookPayload.ts"
 import * as Cursor from "../../../web/Cursor.ts"
 import * as Records from "../../../web/Records.ts"
-import { Sql } from "@waybill/store/postgres/Sql"
 
 export const EventHandlers = HttpApiBuilder.group(
   Api,
