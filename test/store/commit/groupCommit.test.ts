@@ -1,4 +1,6 @@
+import * as Webhook from "@waybill/domain/webhook/Webhook"
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
+import type { Commit } from "@waybill/store/commit/Commit"
 import * as Consequences from "@waybill/store/commit/Consequences"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { makeDeps } from "@waybill/store/commit/EventStore"
@@ -29,6 +31,8 @@ const facts: Facts = {
 
 interface Batch {
   readonly size: number
+  /** Whether it locks its accounts against all other batches. */
+  readonly isExclusive: boolean
   /** Lets the batch be written. */
   readonly write: Effect.Effect<unknown>
   /** Lets the batch be flushed. */
@@ -43,11 +47,12 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     readStreams: never,
     feed: never,
     isCommitted: never,
-    transaction: (_, body, onWritten = Effect.void) =>
+    transaction: ({ isExclusive }, body, onWritten = Effect.void) =>
       Effect.gen(function* () {
         const [mayWrite, mayFlush] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
         const batch = {
           size: 0,
+          isExclusive,
           write: Deferred.succeed(mayWrite, undefined),
           flush: Deferred.succeed(mayFlush, undefined),
         }
@@ -84,7 +89,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
     isOver = true
     return Effect.forEach(batches, ({ flush, write }) => Effect.andThen(write, flush), { discard: true })
   })
-  const submit = (count: number) =>
+  const submit = (count: number, over: Partial<Commit<number, never>> = {}) =>
     Effect.gen(function* () {
       const callers: Array<Fiber.Fiber<unknown, unknown>> = []
       for (let nth = 0; nth < count; nth++) {
@@ -94,6 +99,7 @@ const slowUnless = Effect.fnUntraced(function* (isRejected: (size: number) => bo
           // Facts that are always read.
           needs: { clocks: ["clk_1"] },
           decide: () => Result.succeed({ append: [], answer: nth }),
+          ...over,
         }
         callers.push(yield* Effect.forkChild(group.submit(commit), { startImmediately: true }))
       }
@@ -200,6 +206,28 @@ describe("group commit", () => {
       // The commits that are being flushed count as well, because their callers will come back.
       assert.strictEqual(batches[2]?.size, 1.5 * GroupCommit.MIN_SPLIT_COMMITS)
     }).pipe(Effect.scoped),
+  )
+
+  it.effect("takes a commit that changes a webhook or decides by a count alone, and its accounts for itself", () =>
+    Effect.forEach(
+      [{ streams: [{ aggregate: Webhook, id: "wh_1", isNew: true }] }, { needs: { countOf: "api_key" } }] as const,
+      (over) =>
+        Effect.gen(function* () {
+          const { batches, flush, submit, write } = yield* slow
+          yield* submit(1)
+          yield* submit(1)
+          yield* submit(1, over)
+          yield* submit(2)
+          for (const nth of [0, 1, 2]) yield* Effect.andThen(write(nth), flush(nth))
+          const taken = batches.map(({ isExclusive, size }) => [size, isExclusive])
+          assert.deepStrictEqual(taken, [
+            [1, false],
+            [1, false],
+            [1, true],
+            [2, false],
+          ])
+        }).pipe(Effect.scoped),
+    ),
   )
 
   it.effect("takes no more commits than a batch may hold", () =>

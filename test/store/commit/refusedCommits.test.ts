@@ -3,7 +3,7 @@ import type { Problem } from "@waybill/store/availability/Problem"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/LogStorage"
-import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
+import { Failed, OutcomeUnknown } from "@waybill/store/postgres/StorageError"
 import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -112,5 +112,49 @@ describe("a commit whose database is given up", () => {
     yield* goOn
     yield* group.submit(send(account_id))
     assert.lengthOf((yield* memory.feed({ after: 0n, account_id })).events, 2)
+  })
+
+  it.effect("is refused with all others of its batch, once, when the database refuses all writes", function* () {
+    const memory = MemoryLogStorage.make([])
+    const full = new Error("the disk is full")
+    const batches: Array<number> = []
+    const storage: LogStorage = {
+      ...memory,
+      transaction: (scope, body) =>
+        memory.transaction(scope, (transaction) =>
+          Effect.andThen(
+            body({
+              ...transaction,
+              readFacts: (needs, now) => {
+                batches.push(needs.length)
+                return transaction.readFacts(needs, now)
+              },
+              write: () => Effect.void,
+            }),
+            new Failed({ cause: full }),
+          ),
+        ),
+    }
+    const group = yield* Effect.provideService(
+      GroupCommit.make({ storage, ...makeDeps() }),
+      Availability.Availability,
+      Availability.ofOne({
+        isWatched: true,
+        problem: () => undefined,
+        waiting: () => () => {},
+        onLost: () => Effect.void,
+        report: (cause) => Effect.succeed(Cause.squash(cause) === full),
+        verify: Effect.succeed(undefined),
+      }),
+    )
+    const account_id = id("AccountId")
+    const exits = yield* Effect.forEach([1, 2, 3], () => Effect.exit(group.submit(send(account_id))), {
+      concurrency: "unbounded",
+    })
+    assert.deepStrictEqual(exits.map(reasonOf), ["unavailable", "unavailable", "unavailable"])
+    assert.strictEqual(
+      batches.reduce((sum, size) => sum + size, 0),
+      exits.length,
+    )
   })
 })
