@@ -62,7 +62,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
   timeout: "90 seconds",
 })("a crowd of HTTP clients", (it) => {
   for (const [way, path, each] of [
-    ["the fast path of send", "/v1/email/send", 240 * 1024],
+    ["one message", "/v1/email/send", 240 * 1024],
     ["a batch", "/v1/email/send/batch", 900 * 1024],
   ] as const)
     // threat: memory-budgets
@@ -125,10 +125,8 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
       ({ length }) => length >= 2,
     )
     const small = yield* setUp
-    for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-      const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
-      assert.strictEqual((yield* world.request("POST", path, { key: small.key, body })).status, 200)
-    }
+    const body = { from: small.from, to: "ana@example.org", subject: "x", text: "x" }
+    assert.strictEqual((yield* world.request("POST", "/v1/email/send", { key: small.key, body })).status, 200)
   })
 
   // threat: documents

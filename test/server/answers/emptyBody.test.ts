@@ -27,13 +27,6 @@ layer(HttpWorld.layer(), OPTIONS)("a message without html and text", (it) => {
     }
   })
 
-  it.effect("is accepted with a warning outside the fast path", function* () {
-    const { key, world } = yield* signUp({ domains: ["acme.test"] })
-    const raw = JSON.stringify({ ...EMPTY, tags: ["a"] }).padEnd(300_000)
-    const { headers, status } = yield* world.request("POST", "/v1/email/send", { key, raw })
-    assert.deepStrictEqual([status, headers.get("warning")], [200, WARNING])
-  })
-
   it.effect("is named by its index in a batch", function* () {
     const { call } = yield* signUp({ domains: ["acme.test"] })
     const warningOf = (emails: ReadonlyArray<object>, mode: string) =>

@@ -112,12 +112,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   })
 
   // threat: revoked-access
-  it.effect("refuses a request whose body was still arriving, on every path", function* () {
+  it.effect("refuses a request whose body was still arriving", function* () {
     const { account, revoke, world } = yield* setUp
     for (const [path, body] of [
       ["/v1/email/send", EMAIL],
-      // A query string avoids the fast path.
-      ["/v1/email/send?", EMAIL],
       ["/v1/domains", JSON.stringify({ name: "late.test" })],
     ] as const) {
       const key = yield* world.key(account)
@@ -133,9 +131,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { call, keyWith, world } = yield* setUp
     yield* call("POST", "/v1/domains", { name: "acme.test" })
     const secret = yield* keyWith({})
-    for (const path of ["/v1/email/send", "/v1/email/send?"]) {
-      const { json, status } = yield* sendSlowly(world.url, path, secret, EMAIL, Effect.void)
-      assert.deepStrictEqual([status, json.status], [200, "queued"], path)
-    }
+    const { json, status } = yield* sendSlowly(world.url, "/v1/email/send", secret, EMAIL, Effect.void)
+    assert.deepStrictEqual([status, json.status], [200, "queued"])
   })
 })
