@@ -165,4 +165,27 @@ layer(Smtp.layer, { excludeTestServices: true })("an aggregate report", (it) => 
       WHERE domain_id IN (${acme.domain_id}, ${removed.domain_id})`)
     assert.deepStrictEqual(left[0], { days: 0, reports: Store.MAX_UNVERIFIED_PER_DAY + 1 })
   })
+
+  it.effect("is removed by its age in days of UTC, whatever the time zone of the database is", function* () {
+    const acme = yield* Received.aDomain
+    const sql = yield* Sql
+    // At any time, one of these zones has another date than UTC.
+    for (const zone of ["Etc/GMT+12", "Etc/GMT-14"])
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          yield* sql`
+            INSERT INTO domain_reports
+              (account_id, domain_id, kind, verified, reporter, hash, org_name, day, began_at, ended_at)
+            SELECT ${acme.account_id}, ${acme.domain_id}, 'dmarc', true, 'google.com', sha256(age::text::bytea), '',
+              (now() AT TIME ZONE 'UTC')::date - age, now(), now()
+            FROM unnest(ARRAY[30, 31]) AS age`
+          yield* sql`SELECT set_config('timezone', ${zone}, true) AS zone`
+          yield* Store.expire(30)
+          const left = yield* sql<{ readonly age: number }>`
+            SELECT (now() AT TIME ZONE 'UTC')::date - day AS age FROM domain_reports WHERE domain_id = ${acme.domain_id}`
+          assert.deepStrictEqual(left, [{ age: 30 }], zone)
+          yield* sql`DELETE FROM domain_reports WHERE domain_id = ${acme.domain_id}`
+        }),
+      )
+  })
 })

@@ -164,7 +164,7 @@ export const expire = Effect.fn("DomainReports.expire")(function* (days: number)
   const sql = yield* Sql
   let removed = 0
   for (const table of TABLES)
-    for (const condition of [sql`r.day < current_date - ${days}::int`, ofRemoved(sql)]) {
+    for (const condition of [sql`r.day < (now() AT TIME ZONE 'UTC')::date - ${days}::int`, ofRemoved(sql)]) {
       let last = BATCH_ROWS
       while (last === BATCH_ROWS) {
         const rows = yield* sql`
