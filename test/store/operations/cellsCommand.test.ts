@@ -101,6 +101,30 @@ layer(Store, { excludeTestServices: true })("cells command", (it) => {
     TIMEOUT,
   )
 
+  it.effect(
+    "refuses the name of a schema that Postgres, an extension or the work queue has",
+    function* () {
+      const refused = (name: string) =>
+        `the name of a cell, here "${name}", is the name of a schema with another purpose`
+      for (const name of [
+        "public",
+        "pg_toast",
+        "pg_a",
+        "information_schema",
+        "graphile_worker",
+        "citus",
+        "citus_internal",
+        "columnar",
+        "columnar_internal",
+        "partman",
+        "cron",
+      ])
+        assert.strictEqual((yield* Effect.flip(CellSchema.make(name))).message, refused(name))
+      assert.include(yield* refusal("add", "columnar"), refused("columnar"))
+    },
+    TIMEOUT,
+  )
+
   it.effect("lists a cell that does not answer", function* () {
     yield* CellSchema.make("cell_g")
     const sql = yield* Sql

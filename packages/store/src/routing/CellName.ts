@@ -7,8 +7,8 @@ export type CellName = string
 export const FIRST: CellName = "public"
 
 const PATTERN = /^[a-z][a-z0-9_]{0,39}$/u
-/** Schemas that exist already or belong to Postgres, Citus or graphile-worker. */
-const RESERVED = /^(?:public|pg_.*|information_schema|graphile_.*|citus.*)$/u
+/** Schemas that exist already, or that Postgres, Citus, graphile-worker or extensions which Citus works with make. */
+const RESERVED = /^(?:public|pg_.*|information_schema|graphile_.*|citus.*|columnar.*|partman|cron)$/u
 
 /** Checks the name of a new cell, or says in words what is wrong with it. */
 export const parse = (text: string): Result.Result<CellName, string> => {
