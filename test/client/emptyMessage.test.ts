@@ -72,6 +72,9 @@ describe("a message without a body, in an editor", () => {
       "void waybill.emails.send(base)",
       "void waybill.emails.send({ ...base, tags: ['a'] })",
       "void waybill.emails.send({ ...base, html: null })",
+      "void waybill.safe.emails.send(base)",
+      "void waybill.emails.sendBatch([{ ...base, text: 'Hi' }, base])",
+      "void waybill.safe.emails.sendBatch([base], { mode: 'permissive' })",
     ])
       assert.deepStrictEqual(shown(call), { errors: [], isStruckThrough: true }, call)
   }, 60_000)
@@ -82,7 +85,11 @@ describe("a message without a body, in an editor", () => {
       "void waybill.emails.send({ ...base, text: 'Hi', html: null })",
       "void waybill.emails.send({ ...base, react: { type: 'p', props: {}, key: null } })",
       "void waybill.emails.send(message)",
-      "void waybill.safe.emails.send(base)",
+      "void waybill.emails.sendBatch([message, { ...base, text: 'Hi' }])",
+      "void waybill.safe.emails.send(message)",
+      "void waybill.safe.emails.send({ ...base, text: 'Hi' }).then(({ data }) => data?.id.length)",
+      "void waybill.safe.emails.sendBatch([message]).then(({ data }) => data?.data.length)",
+      "void waybill.safe.emails.resend('x').then(({ error }) => error?.reason)",
     ])
       assert.deepStrictEqual(shown(call), { errors: [], isStruckThrough: false }, call)
   }, 60_000)

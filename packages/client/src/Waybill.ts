@@ -1,5 +1,5 @@
 import { paginate } from "./paginate.ts"
-import { type MessageInput, prepareMessage, type Send } from "./prepareMessage.ts"
+import { type BatchOptions, type MessageInput, prepareMessage, type Send, type SendBatch } from "./prepareMessage.ts"
 import type {
   DomainReportsQuery,
   EventsQuery,
@@ -20,7 +20,14 @@ import type * as T from "./types.ts"
 
 export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
-export type { MessageInput, MessageWithBody, MessageWithoutBody, Send } from "./prepareMessage.ts"
+export type {
+  BatchOptions,
+  MessageInput,
+  MessageWithBody,
+  MessageWithoutBody,
+  Send,
+  SendBatch,
+} from "./prepareMessage.ts"
 export type {
   DomainReportsQuery,
   EventsQuery,
@@ -68,13 +75,13 @@ export class Waybill {
     send: (async (email: MessageInput, options?: WriteOptions) =>
       this.#post<T.Acknowledgement>("/email/send", await prepareMessage(email), options)) as Send,
     /** Sends up to 100 emails. In `permissive` mode each is accepted or refused separately. */
-    sendBatch: async (
+    sendBatch: (async (
       messages: readonly MessageInput[],
-      { mode = "all_or_nothing", ...options }: WriteOptions & { readonly mode?: "all_or_nothing" | "permissive" } = {},
+      { mode = "all_or_nothing", ...options }: BatchOptions = {},
     ) => {
       const emails = await Promise.all(messages.map((email, i) => prepareMessage(email, `emails[${i}].`)))
       return this.#post<T.BatchAnswer>("/email/send/batch", { emails, mode }, options)
-    },
+    }) as SendBatch,
     /** Like `logs.get`, also for a key that may only send; such a key sees the content of mail that it sent itself. */
     get: (id: string, query: { readonly as_of?: string | Date } = {}) =>
       this.#get<T.EmailLogWithContent>(`/email/${path(id)}`, query),

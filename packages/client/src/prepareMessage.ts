@@ -23,15 +23,30 @@ export type MessageWithoutBody = Omit<MessageInput, "html" | "text" | "react"> &
   readonly react?: null
 }
 
+export interface BatchOptions extends WriteOptions {
+  readonly mode?: "all_or_nothing" | "permissive"
+}
+
 /** Sends an email. */
-export interface Send {
-  (email: MessageWithBody, options?: WriteOptions): Promise<T.Acknowledgement>
+export interface Send<A = T.Acknowledgement> {
+  (email: MessageWithBody, options?: WriteOptions): Promise<A>
   /**
    * Sends an email that is empty: it has neither `html`, `text` nor `react`.
    * @deprecated An empty email is rarely meant. Give `html`, `text` or `react`.
    */
-  (email: MessageWithoutBody, options?: WriteOptions): Promise<T.Acknowledgement>
-  (email: MessageInput, options?: WriteOptions): Promise<T.Acknowledgement>
+  (email: MessageWithoutBody, options?: WriteOptions): Promise<A>
+  (email: MessageInput, options?: WriteOptions): Promise<A>
+}
+
+/** Sends up to 100 emails. */
+export interface SendBatch<A = T.BatchAnswer> {
+  (messages: readonly MessageWithBody[], options?: BatchOptions): Promise<A>
+  /**
+   * Sends emails some of which are empty: they have neither `html`, `text` nor `react`.
+   * @deprecated An empty email is rarely meant. Give `html`, `text` or `react`.
+   */
+  (messages: readonly (MessageWithBody | MessageWithoutBody)[], options?: BatchOptions): Promise<A>
+  (messages: readonly MessageInput[], options?: BatchOptions): Promise<A>
 }
 
 /** Returns the message as the API takes it. `at` is the path of the message in its request. */

@@ -1,3 +1,5 @@
+import type { Send, SendBatch } from "./prepareMessage.ts"
+import type * as T from "./types.ts"
 import { WaybillError } from "./WaybillError.ts"
 
 /** Result of a call that does not throw. */
@@ -7,12 +9,17 @@ export type Result<A> =
 
 /** The methods of a group that return a promise. Iterators have no `safe` variant. */
 type SafeGroup<G> = {
-  readonly [K in keyof G as G[K] extends (...args: never) => Promise<unknown> ? K : never]: G[K] extends (
-    ...args: infer P
-  ) => Promise<infer A>
-    ? (...args: P) => Promise<Result<A>>
-    : never
+  readonly [K in keyof G as G[K] extends (...args: never) => Promise<unknown> ? K : never]: SafeMethod<G[K]>
 }
+
+/** A method that returns its error. Of a method with overloads, TypeScript infers only the last one. */
+type SafeMethod<F> = Send extends F
+  ? Send<Result<T.Acknowledgement>>
+  : SendBatch extends F
+    ? SendBatch<Result<T.BatchAnswer>>
+    : F extends (...args: infer P) => Promise<infer A>
+      ? (...args: P) => Promise<Result<A>>
+      : never
 
 /** The groups of a client, whose methods return errors. */
 export type Safe<C> = { readonly [K in keyof C as K extends "safe" ? never : K]: SafeGroup<C[K]> }
