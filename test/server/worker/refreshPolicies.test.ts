@@ -1,5 +1,5 @@
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
-import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
+import * as MtaStsPolicies from "@waybill/store/sources/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"

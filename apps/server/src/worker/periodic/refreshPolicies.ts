@@ -1,6 +1,6 @@
 import { Dns } from "@waybill/mail/dns/Dns"
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
-import * as MtaStsPolicies from "@waybill/store/outbox/MtaStsPolicies"
+import * as MtaStsPolicies from "@waybill/store/sources/MtaStsPolicies"
 import { Cause, Effect } from "effect"
 
 /** Maximum number of policies that are fetched at once. */
