@@ -144,7 +144,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
       ],
       [{ Metadata: { order: "7".repeat(70) } }, [422, 300, "Metadata.order"]],
       [{ Tag: "x".repeat(65) }, [422, 300, "Tag"]],
-      [{ TrackLinks: "TextOnly" }, [422, 300, "TrackLinks"]],
+      [{ TextBody: undefined, HtmlBody: "" }, [422, 300, "TextBody"]],
       [{ TrackOpens: true }, [422, 300, "TrackOpens"]],
       [{ Attachments: [{ ...file, Content: "!" }] }, [422, 300, "Attachments[0].Content"]],
       [{ Attachments: [{ ...file, Disposition: "inline" }] }, [422, 300, "Attachments[0].ContentID"]],

@@ -11,9 +11,9 @@ import * as Bodies from "../web/Bodies.ts"
 import * as Responses from "../web/Responses.ts"
 import { HeldRequest } from "../web/HeldRequest.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
-import * as Validation from "../web/Validation.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
 import * as Endpoints from "./Endpoints.ts"
+import * as DoorBody from "./lenient/DoorBody.ts"
 import * as Respelling from "./Respelling.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -28,16 +28,16 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     if (refusal !== undefined) return yield* Effect.fail(refusal)
     const endpoint = door.endpointOf(request.method, path)
     if (endpoint !== undefined) yield* Endpoints.authorize(endpoint)
-    const bytes = yield* bodyOf(request, endpoint, maxBodyBytes)
+    const { bytes, received } = yield* DoorBody.read(request, endpoint, maxBodyBytes)
     const doorRequest: DoorRequest = {
       method: request.method,
       path,
       query: new URLSearchParams(RequestTarget.queryOf(request.url)),
       headers: request.headers,
-      body: bytes.length === 0 ? undefined : yield* parse(bytes),
+      body: bytes.length === 0 ? undefined : yield* DoorBody.parse(bytes),
     }
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
-    const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(bytes) }
+    const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(received) }
     const kept: Record<string, string> = {}
     const readmit = yield* readmission
     const native = Layer.succeed(NativeApi, {
@@ -79,25 +79,6 @@ const KEPT_HEADERS = ["idempotent-replayed", "warning"]
 const belowPrefix = (door: Door, url: string): string => {
   const segments = RequestTarget.encodedPathOf(url).split("/").slice(door.prefix.split("/").length)
   return segments.map((segment) => `/${segment}`).join("")
-}
-
-/** Reads a body once, within the memory budget; calls of the own API are made from what it is translated to. */
-const bodyOf = Effect.fnUntraced(function* (
-  request: HttpServerRequest.HttpServerRequest,
-  endpoint: Endpoints.Endpoint | undefined,
-  maxBodyBytes: number,
-) {
-  const { headers, method } = request
-  const isEmpty = headers["transfer-encoding"] === undefined && Number(headers["content-length"] ?? 0) === 0
-  if (method === "GET" || method === "HEAD" || isEmpty) return Buffer.alloc(0)
-  const scope = endpoint === undefined ? undefined : Endpoints.scopeOf(endpoint)
-  const reading = Effect.map(Validation.readBody(scope), ({ bytes }) => bytes)
-  return yield* Effect.provideService(reading, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
-})
-
-const parse = (bytes: Buffer) => {
-  const text = bytes.toString("utf8")
-  return Effect.try({ try: () => JSON.parse(text) as unknown, catch: () => Validation.malformed(text) })
 }
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")

@@ -59,17 +59,33 @@ export const refuse = (reason: RequestRefusal.InvalidRequest["reason"], message:
  * body that is too large. Returns the request with its body.
  */
 export const readBody = Effect.fnUntraced(function* (scope: Scope | undefined, advice = "") {
+  const held = yield* receiveBody(scope, advice)
+  const problem = problemOf(held.bytes)
+  if (problem !== undefined) return yield* problem
+  yield* Turn.afterLarge(held.bytes.length)
+  return held
+})
+
+/** Reads the bytes of a JSON body, in one of some encodings, and checks nothing of what they say. */
+export const receiveBody = Effect.fnUntraced(function* (
+  scope: Scope | undefined,
+  advice: string,
+  encodings: ReadonlyArray<string> = ["identity"],
+) {
   const request = yield* HttpServerRequest.HttpServerRequest
   const type = (request.headers["content-type"] ?? "application/json").split(";", 1)[0]?.trim() ?? ""
   if (type.toLowerCase() !== "application/json")
     return yield* refuse("unsupported_media_type", "must be sent as application/json")
   const encoding = request.headers["content-encoding"] ?? "identity"
-  if (encoding !== "identity") return yield* refuse("unsupported_media_type", "must be sent without Content-Encoding")
+  if (!encodings.includes(encoding))
+    return yield* refuse(
+      "unsupported_media_type",
+      encodings.length === 1
+        ? "must be sent without Content-Encoding"
+        : `must be sent with the Content-Encoding ${encodings.join(" or ")}`,
+    )
   const held = yield* Effect.catchTag(Bodies.read(scope), "HttpServerError", (error) => unreadable(error, advice))
   Calls.noteBody(held.source, held.bytes)
-  const { problem } = BodyScan.scan(held.bytes)
-  if (problem !== undefined) return yield* refuse(problem.reason, problem.message)
-  yield* Turn.afterLarge(held.bytes.length)
   return held
 })
 

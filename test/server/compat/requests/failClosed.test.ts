@@ -20,26 +20,29 @@ const TAKEN: ReadonlyArray<readonly [Service, object]> = [
   ["resend", { scheduled_at: "tomorrow at 9am" }],
   ["resend", { scheduled_at: "in 1 min" }],
   ["resend", { scheduled_at: "2027-01-31 09:00:00.123+00" }],
-  ["resend", { topic_id: null }],
+  ["resend", { topic_id: null, scheduled_at: "" }],
+  // What is empty is absent.
+  ...[{}, [], { enable: null }, { enable: {} }].map((value) => ["sendgrid", sandbox(value)] as const),
+  ["sendgrid", { asm: {}, batch_id: "", personalizations: [{ to, mail_settings: {} }] }],
+  // Postmark takes names and words in any case, and only links of the HTML are tracked.
+  ["postmark", { TrackLinks: "none", trackopens: false }],
+  ["postmark", { TrackLinks: "TextOnly" }],
 ]
 
 /** Changes that may mean "do not send", "not now" or "not to all", written in a way that the service does not document. */
 const REFUSED: ReadonlyArray<readonly [Service, change: object, field: string]> = [
-  ...[{ enable: true }, { enable: "true" }, { enable: 1 }, { enable: {} }, { enable: null }, { enable: "false" }].map(
+  ...[{ enable: true }, { enable: "true" }, { enable: 1 }, { enable: "false" }].map(
     (value) => ["sendgrid", sandbox(value), "mail_settings.sandbox_mode.enable"] as const,
   ),
-  ["sendgrid", sandbox({}), "mail_settings.sandbox_mode.enable"],
   ["sendgrid", sandbox({ enabled: true }), "mail_settings.sandbox_mode.enabled"],
   ["sendgrid", sandbox({ enable: false, Enable: true }), "mail_settings.sandbox_mode.Enable"],
   ["sendgrid", sandbox("true"), "mail_settings.sandbox_mode"],
   ["sendgrid", sandbox(true), "mail_settings.sandbox_mode"],
   ["sendgrid", sandbox(1), "mail_settings.sandbox_mode"],
-  ["sendgrid", sandbox([]), "mail_settings.sandbox_mode"],
   ["sendgrid", { mail_settings: { sandboxmode: { enable: true } } }, "mail_settings.sandboxmode"],
   ["sendgrid", { mail_settings: { sandbox: { enable: true } } }, "mail_settings.sandbox"],
   ["sendgrid", { mail_setting: { sandbox_mode: { enable: true } } }, "mail_setting"],
   ["sendgrid", { sandbox_mode: { enable: true } }, "sandbox_mode"],
-  ["sendgrid", { personalizations: [{ to, mail_settings: {} }] }, "personalizations[0].mail_settings"],
   ...["footer", "bcc", "spam_check", "bypass_list_management", "bypass_unsubscribe_management"].flatMap((name) => [
     ["sendgrid", { mail_settings: { [name]: { enable: "true" } } }, `mail_settings.${name}.enable`] as const,
     ["sendgrid", { mail_settings: { [name]: { enable: 1 } } }, `mail_settings.${name}.enable`] as const,
@@ -55,19 +58,22 @@ const REFUSED: ReadonlyArray<readonly [Service, change: object, field: string]> 
   ["sendgrid", { send_at: 1_900_000_000_000 }, "send_at"],
   ["sendgrid", { sendAt: 1_900_000_000 }, "sendAt"],
   ["sendgrid", { personalizations: [{ to, send_at: "1900000000" }] }, "personalizations[0].send_at"],
-  ["sendgrid", { asm: {} }, "asm"],
-  ["sendgrid", { batch_id: "" }, "batch_id"],
+  ["sendgrid", { asm: { group_id: 1 } }, "asm"],
+  [
+    "sendgrid",
+    { personalizations: [{ to, mail_settings: { footer: { enable: true } } }] },
+    "personalizations[0].mail_settings",
+  ],
+  ["sendgrid", { batch_id: "x" }, "batch_id"],
   ["sendgrid", { batchId: "x" }, "batchId"],
   ["postmark", { TrackOpens: "false" }, "TrackOpens"],
   ["postmark", { TrackOpen: false }, "TrackOpen"],
   ["postmark", { TrackLinks: false }, "TrackLinks"],
-  ["postmark", { TrackLinks: "none" }, "TrackLinks"],
   ["postmark", { MessageStream: "broadcast" }, "MessageStream"],
-  ["postmark", { Messagestream: "broadcast" }, "Messagestream"],
+  ["postmark", { Messagestream: "broadcast" }, "MessageStream"],
   ["postmark", { MessageStream: ["outbound"] }, "MessageStream"],
   ["resend", { scheduledAt: "in 1 hour" }, "scheduledAt"],
   ["resend", { scheduled_at: 1_900_000_000 }, "scheduled_at"],
-  ["resend", { scheduled_at: "" }, "scheduled_at"],
   ["resend", { scheduled_at: "soon" }, "scheduled_at"],
   // Only a part of the text is a time.
   ["resend", { scheduled_at: "in 1 hour 30 minuts" }, "scheduled_at"],

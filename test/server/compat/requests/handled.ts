@@ -11,6 +11,7 @@ import {
   NativeError,
   type NativeRequest,
 } from "../../../../apps/server/src/compat/Door.ts"
+import { withoutAbsent } from "../../../../apps/server/src/compat/lenient/withoutAbsent.ts"
 import * as Postmark from "../../../../apps/server/src/compat/postmark/Postmark.ts"
 import * as Resend from "../../../../apps/server/src/compat/resend/Resend.ts"
 import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.ts"
@@ -34,7 +35,11 @@ const services = Layer.mergeAll(
 /** A send of one message by each door, with a message that it takes. */
 export const SENDS = {
   resend: { door: Resend.door, path: "/emails", message: { from: "a@acme.test", to: "b@x.test", subject: "x" } },
-  postmark: { door: Postmark.door, path: "/email", message: { From: "a@acme.test", To: "b@x.test", Subject: "x" } },
+  postmark: {
+    door: Postmark.door,
+    path: "/email",
+    message: { From: "a@acme.test", To: "b@x.test", Subject: "x", TextBody: "x" },
+  },
   sendgrid: {
     door: SendGrid.door,
     path: "/v3/mail/send",
@@ -80,7 +85,9 @@ export const handled = Effect.fnUntraced(function* (
 /** Sends a message of a service with a change, and returns the fields that are refused; undefined if it was sent. */
 export const refusedFields = (service: Service, change: object, refusing: Refusing = []) => {
   const { door, message, path } = SENDS[service]
-  return Effect.map(handled(door, path, { ...message, ...change }, { refusing }), ({ answer, calls, details }) =>
-    answer !== undefined && calls.length > 0 ? undefined : details.map((detail) => detail.path),
+  return Effect.map(
+    handled(door, path, withoutAbsent({ ...message, ...change }), { refusing }),
+    ({ answer, calls, details }) =>
+      answer !== undefined && calls.length > 0 ? undefined : details.map((detail) => detail.path),
   )
 }

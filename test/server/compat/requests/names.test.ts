@@ -41,7 +41,7 @@ it.effect("an unknown field that has the name of an inherited property is refuse
     for (const name of INHERITED)
       assert.deepStrictEqual(yield* refusedFields(service, own(name, { enable: true })), [name], service)
   for (const name of INHERITED)
-    assert.deepStrictEqual(yield* refusedFields("sendgrid", { mail_settings: own(name, {}) }), [
+    assert.deepStrictEqual(yield* refusedFields("sendgrid", { mail_settings: own(name, { enable: true }) }), [
       `mail_settings.${name}`,
     ])
 })
@@ -94,5 +94,20 @@ it.effect("a parameter of a list in another form is refused", function* () {
       [field],
       path,
     )
+  }
+})
+
+it.effect("header fields that Waybill writes itself are dropped", function* () {
+  const headers = { "Message-ID": "<a@b>", date: "today", "MIME-Version": "2.0", "Content-Transfer-Encoding": "8bit" }
+  const list = Object.entries({ ...headers, "X-A": "1" }).map(([Name, Value]) => ({ Name, Value }))
+  const rows = [
+    ["resend", { headers: { ...headers, "X-A": "1" } }],
+    ["postmark", { Headers: [...list, { Name: "Date", Value: "again" }] }],
+    ["sendgrid", { headers: { ...headers, "X-A": "1" } }],
+  ] as const
+  for (const [service, change] of rows) {
+    const { calls, details } = yield* bodyOf(service, change)
+    const body = calls[0]?.body as { readonly headers?: unknown } | undefined
+    assert.deepStrictEqual(body?.headers, { "X-A": "1" }, `${service} ${JSON.stringify(details)}`)
   }
 })

@@ -14,7 +14,7 @@ import * as Refusals from "./Refusals.ts"
 import * as Spelling from "./Spelling.ts"
 
 const decode = Effect.fnUntraced(function* (body: unknown) {
-  const message = yield* decodeBody(Message.Message, body)
+  const message = yield* decodeBody(Message.Message, Message.inCase(body))
   const details = Message.problemsOf(message)
   if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
   return message

@@ -6,53 +6,95 @@ import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import { Schema } from "effect"
+import { Schema, SchemaTransformation } from "effect"
+import * as Fields from "../lenient/Fields.ts"
+import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import * as Pairs from "../Pairs.ts"
 import * as AddressList from "./AddressList.ts"
 import * as Refusals from "./Refusals.ts"
 
-/** A field that Postmark's clients leave out or send as null. */
-const field = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
-
 const Attachment = Schema.Struct({
   Name: Schema.String,
-  Content: Schema.String,
-  ContentType: field(Schema.String),
-  ContentID: field(Schema.String),
+  /** Absent for an empty file. */
+  Content: Schema.optional(Fields.FileContent),
+  ContentType: Schema.optional(Schema.String),
+  ContentID: Schema.optional(Schema.String),
   /** The size follows from the content. */
-  ContentLength: field(Schema.Number),
-  Disposition: field(Schema.Literals(["attachment", "inline"])),
+  ContentLength: Schema.optional(Schema.Number),
+  Disposition: Schema.optional(Schema.Literals(["attachment", "inline"])),
 })
 
-const LinkTracking = Schema.Literals(["None", "HtmlAndText", "HtmlOnly", "TextOnly"])
+const LINK_TRACKING = ["None", "HtmlAndText", "HtmlOnly", "TextOnly"] as const
+type LinkTracking = (typeof LINK_TRACKING)[number]
 
-const CustomHeader = Schema.Struct({ Name: Schema.String, Value: Schema.String })
+/** Which links are tracked, in any case. */
+const LinkTracking = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Literals(LINK_TRACKING),
+    SchemaTransformation.transform<LinkTracking, string>({
+      decode: (text) =>
+        LINK_TRACKING.find((each) => each.toLowerCase() === text.toLowerCase()) ?? (text as LinkTracking),
+      encode: (text) => text,
+    }),
+  ),
+)
+
+const CustomHeader = Schema.Struct({ Name: Schema.String, Value: Schema.optional(Fields.Text) })
 
 /** A message as Postmark's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
   From: Schema.String,
-  To: field(Schema.String),
-  Cc: field(Schema.String),
-  Bcc: field(Schema.String),
-  ReplyTo: field(Schema.String),
-  Subject: field(Schema.String),
-  HtmlBody: field(Schema.String),
-  TextBody: field(Schema.String),
-  Tag: field(Schema.String),
-  Metadata: field(Pairs.schema(MAX_TAGS, "pairs")),
-  Headers: field(Schema.Array(CustomHeader).check(Checks.items(0, Header.MAX_HEADERS, "headers"))),
-  TrackOpens: field(Schema.Boolean),
-  TrackLinks: field(LinkTracking),
-  Attachments: field(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
-  MessageStream: field(Schema.String),
+  To: Schema.optional(Schema.String),
+  Cc: Schema.optional(Schema.String),
+  Bcc: Schema.optional(Schema.String),
+  ReplyTo: Schema.optional(Schema.String),
+  Subject: Schema.optional(Fields.Text),
+  HtmlBody: Schema.optional(Schema.String),
+  TextBody: Schema.optional(Schema.String),
+  Tag: Schema.optional(Fields.Text),
+  Metadata: Schema.optional(Pairs.schema(MAX_TAGS, "pairs")),
+  Headers: Schema.optional(Schema.Array(CustomHeader).check(Checks.items(0, Header.MAX_HEADERS, "headers"))),
+  TrackOpens: Schema.optional(Schema.Boolean),
+  TrackLinks: Schema.optional(LinkTracking),
+  Attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
+  MessageStream: Schema.optional(Schema.String),
 })
 export type Message = typeof Message.Type
+
+const inCaseOf = (schema: { readonly fields: object }) => {
+  const names = new Map(Object.keys(schema.fields).map((name) => [name.toLowerCase(), name]))
+  return (value: unknown): unknown =>
+    typeof value !== "object" || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]))
+}
+const message = inCaseOf(Message)
+const lists = { Headers: inCaseOf(CustomHeader), Attachments: inCaseOf(Attachment) }
+
+/** Puts the names of fields in Postmark's case, because it takes them in any. */
+export const inCase = (body: unknown): unknown => {
+  const named = message(body)
+  if (typeof named !== "object" || named === null) return named
+  return Object.fromEntries(
+    Object.entries(named).map(([name, each]: [string, unknown]) =>
+      (name === "Headers" || name === "Attachments") && Array.isArray(each)
+        ? [name, each.map(lists[name])]
+        : [name, each],
+    ),
+  )
+}
 
 /** Messages of a batch, each of which is decoded by itself. */
 export const Batch = Schema.Array(Message).check(Checks.items(0, MAX_BATCH, "messages"))
 
 /** Returns what a message asks for and Waybill does not have, beyond what its schema refuses. */
-export const problemsOf = ({ Attachments, Headers, MessageStream, TrackLinks }: Message): ReadonlyArray<Detail> => {
+export const problemsOf = ({
+  Attachments,
+  Headers,
+  HtmlBody,
+  MessageStream,
+  TextBody,
+}: Message): ReadonlyArray<Detail> => {
   const names = new Set<string>()
   const isNew = (name: string) => names.size < names.add(name.toLowerCase()).size
   return [
@@ -64,11 +106,13 @@ export const problemsOf = ({ Attachments, Headers, MessageStream, TrackLinks }: 
             message: `must be \`${Refusals.STREAM}\` or left out: Waybill has no message streams`,
           },
         ]),
-    ...(TrackLinks === "TextOnly"
-      ? [{ path: "TrackLinks", message: "cannot be TextOnly: Waybill tracks links of the HTML only" }]
+    ...(HtmlBody === undefined && TextBody === undefined
+      ? [{ path: "TextBody", message: "or `HtmlBody` is required, or both" }]
       : []),
     ...(Headers ?? []).flatMap(({ Name }, nth) =>
-      isNew(Name) ? [] : [{ path: `Headers[${nth}].Name`, message: "must not repeat a header" }],
+      isNew(Name) || OwnHeaders.isOwn(Name)
+        ? []
+        : [{ path: `Headers[${nth}].Name`, message: "must not repeat a header" }],
     ),
     ...(Attachments ?? []).flatMap(({ ContentID, Disposition }, nth) =>
       Disposition === "inline" && !present(ContentID)
@@ -90,12 +134,14 @@ export const toNative = (message: Message) => ({
   subject: message.Subject ?? "",
   html: message.HtmlBody ?? undefined,
   text: message.TextBody ?? undefined,
-  headers: message.Headers ? Object.fromEntries(message.Headers.map(({ Name, Value }) => [Name, Value])) : undefined,
+  headers: message.Headers
+    ? OwnHeaders.drop(Object.fromEntries(message.Headers.map(({ Name, Value = "" }) => [Name, Value])))
+    : undefined,
   tags: tagsOf(message).map(({ tag }) => tag),
   tracking: trackingOf(message),
   attachments: message.Attachments?.map(({ Content, ContentID, ContentType, Name }) => ({
     filename: Name,
-    content: Content,
+    content: Content ?? "",
     content_type: present(ContentType) ? ContentType : undefined,
     content_id: present(ContentID) ? ContentID.replace(/^cid:/u, "") : undefined,
   })),
@@ -107,11 +153,11 @@ export const tagsOf = ({ Metadata, Tag }: Message) => [
   ...Object.entries(Metadata ?? {}).map(([name, value]) => ({ tag: `${name}:${value}`, path: `Metadata.${name}` })),
 ]
 
-/** Omitted if neither is set, so that the domain's setting applies. */
+/** Omitted if neither is set, so that the domain's setting applies. Links of the text are never tracked. */
 const trackingOf = ({ TrackLinks, TrackOpens }: Message) =>
   typeof TrackOpens !== "boolean" && !TrackLinks
     ? undefined
-    : { opens: TrackOpens ?? undefined, clicks: TrackLinks ? TrackLinks !== "None" : undefined }
+    : { opens: TrackOpens, clicks: TrackLinks ? TrackLinks.startsWith("Html") : undefined }
 
 /** Returns Postmark's tag and metadata of a message that has our tags. */
 export const labelsOf = (tags: ReadonlyArray<string>) => {

@@ -5,33 +5,30 @@ import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import { Schema } from "effect"
+import * as Fields from "../lenient/Fields.ts"
 import * as Pairs from "../Pairs.ts"
 
-/** A field that clients leave out or send as null. */
-const field = <S extends Schema.Top>(schema: S) => Schema.optional(Schema.NullOr(schema))
-
 /** A field that Waybill has no meaning for. The message continues after its name. */
-const refused = (message: string) =>
-  field(Schema.Unknown.check(Schema.makeFilter((value: unknown) => value === null || message)))
+const refused = (message: string) => Schema.optional(Schema.Unknown.check(Schema.makeFilter(() => message)))
 
 /** A switch that may only be off. A value that is not a boolean is refused, because it may be meant as on. */
 const off = (message: string) => Schema.Boolean.check(Schema.makeFilter((on: boolean) => !on || message))
 
 /** A setting that Waybill does not have, with the fields that SendGrid documents. It may only be off. */
 const setting = (message: string, others: ReadonlyArray<string> = []) =>
-  field(
+  Schema.optional(
     Schema.Struct({
-      enable: field(off(message)),
+      enable: Schema.optional(off(message)),
       ...Object.fromEntries(others.map((name) => [name, Schema.optional(Schema.Unknown)])),
     }),
   )
 
-const Mailbox = Schema.Struct({ email: Schema.String, name: field(Schema.String) })
+const Mailbox = Schema.Struct({ email: Schema.String, name: Schema.optional(Schema.String) })
 export type Mailbox = typeof Mailbox.Type
 
 const Mailboxes = Schema.Array(Mailbox).check(Checks.items(0, MAX_COPIES, "addresses"))
-const Headers = field(Pairs.schema(Header.MAX_HEADERS, "headers"))
-const Arguments = field(Pairs.schema(MAX_TAGS, "arguments"))
+const Headers = Schema.optional(Pairs.schema(Header.MAX_HEADERS, "headers"))
+const Arguments = Schema.optional(Pairs.schema(MAX_TAGS, "arguments"))
 /** A Unix time, at most the last second of the year 9999. */
 const UnixTime = Schema.Int.check(
   Schema.makeFilter(
@@ -42,13 +39,13 @@ const NO_TEMPLATES = "has no meaning: Waybill has no templates. Render the email
 
 const Personalization = Schema.Struct({
   to: Mailboxes,
-  cc: field(Mailboxes),
-  bcc: field(Mailboxes),
-  from: field(Mailbox),
-  subject: field(Schema.String),
+  cc: Schema.optional(Mailboxes),
+  bcc: Schema.optional(Mailboxes),
+  from: Schema.optional(Mailbox),
+  subject: Schema.optional(Schema.String),
   headers: Headers,
   custom_args: Arguments,
-  send_at: field(UnixTime),
+  send_at: Schema.optional(UnixTime),
   substitutions: refused(NO_TEMPLATES),
   dynamic_template_data: refused(NO_TEMPLATES),
 })
@@ -60,13 +57,14 @@ const Content = Schema.Struct({
 })
 
 const Attachment = Schema.Struct({
-  content: Schema.String,
+  /** Absent for an empty file. */
+  content: Schema.optional(Fields.FileContent),
   filename: Schema.String,
-  type: field(Schema.String),
-  disposition: field(Schema.Literals(["attachment", "inline"])),
-  content_id: field(Schema.String),
+  type: Schema.optional(Schema.String),
+  disposition: Schema.optional(Schema.Literals(["attachment", "inline"])),
+  content_id: Schema.optional(Schema.String),
   /** The package `@sendgrid/mail` types the field so, and does not translate names within attachments. */
-  contentId: field(Schema.String),
+  contentId: Schema.optional(Schema.String),
 }).check(
   Schema.makeFilter(
     ({ contentId, content_id, disposition }) =>
@@ -76,15 +74,15 @@ const Attachment = Schema.Struct({
 )
 
 const Tracking = Schema.Struct({
-  click_tracking: field(
+  click_tracking: Schema.optional(
     Schema.Struct({
-      enable: field(Schema.Boolean),
-      enable_text: field(off("cannot be true: Waybill tracks links of the HTML only")),
+      enable: Schema.optional(Schema.Boolean),
+      enable_text: Schema.optional(off("cannot be true: Waybill tracks links of the HTML only")),
     }),
   ),
-  open_tracking: field(
+  open_tracking: Schema.optional(
     Schema.Struct({
-      enable: field(Schema.Boolean),
+      enable: Schema.optional(Schema.Boolean),
       substitution_tag: refused("has no meaning: Waybill adds the pixel at the end of the HTML"),
     }),
   ),
@@ -105,7 +103,7 @@ const BYPASS = "cannot be true: Waybill always respects the suppressions of the 
 
 const MailSettings = Schema.Struct({
   /** Only its exact form is taken, because any other may mean that nothing is to be sent. */
-  sandbox_mode: field(
+  sandbox_mode: Schema.optional(
     Schema.Struct({ enable: off("cannot be true: send with a test key of Waybill, whose mail never leaves") }),
   ),
   footer: setting("cannot be true: Waybill adds nothing to the content", ["text", "html"]),
@@ -121,9 +119,9 @@ const MailSettings = Schema.Struct({
 export const Message = Schema.Struct({
   personalizations: Schema.Array(Personalization).check(Checks.items(1, MAX_BATCH, "entries")),
   from: Mailbox,
-  reply_to: field(Mailbox),
-  reply_to_list: field(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
-  subject: field(Schema.String),
+  reply_to: Schema.optional(Mailbox),
+  reply_to_list: Schema.optional(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
+  subject: Schema.optional(Schema.String),
   content: Schema.Array(Content).check(
     Checks.items(0, Content.fields.type.literals.length, "parts"),
     Schema.makeFilter(
@@ -131,13 +129,13 @@ export const Message = Schema.Struct({
         new Set(parts.map(({ type }) => type)).size === parts.length || "must have one part of each type at most",
     ),
   ),
-  attachments: field(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
+  attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   headers: Headers,
-  categories: field(Schema.Array(Schema.String).check(Checks.items(0, MAX_TAGS, "categories"))),
+  categories: Schema.optional(Schema.Array(Schema.String).check(Checks.items(0, MAX_TAGS, "categories"))),
   custom_args: Arguments,
-  send_at: field(UnixTime),
-  tracking_settings: field(Tracking),
-  mail_settings: field(MailSettings),
+  send_at: Schema.optional(UnixTime),
+  tracking_settings: Schema.optional(Tracking),
+  mail_settings: Schema.optional(MailSettings),
   template_id: refused(NO_TEMPLATES),
   sections: refused(NO_TEMPLATES),
   asm: refused("has no meaning: Waybill has no unsubscribe groups"),

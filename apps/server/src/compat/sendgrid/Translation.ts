@@ -1,5 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import type { Spelling } from "../Respelling.ts"
 import type * as Message from "./Message.ts"
 
@@ -7,7 +8,7 @@ import type * as Message from "./Message.ts"
 export const toNative = (message: Message.Message, personalization: Message.Personalization) => {
   const sendAt = personalization.send_at ?? message.send_at
   const replyTo = message.reply_to_list ?? (message.reply_to ? [message.reply_to] : [])
-  const headers = { ...message.headers, ...personalization.headers }
+  const headers = OwnHeaders.drop({ ...message.headers, ...personalization.headers })
   return {
     from: mailbox(personalization.from ?? message.from),
     to: personalization.to.map(mailbox),
@@ -23,7 +24,7 @@ export const toNative = (message: Message.Message, personalization: Message.Pers
     tracking: trackingOf(message),
     attachments: message.attachments?.map(({ content, contentId, content_id, filename, type }) => ({
       filename,
-      content,
+      content: content ?? "",
       content_type: type || undefined,
       content_id: (content_id ?? contentId) || undefined,
     })),

@@ -1,6 +1,7 @@
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import { Effect } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
+import * as OwnHeaders from "../../lenient/OwnHeaders.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Message from "./Message.ts"
@@ -21,10 +22,11 @@ interface File {
 
 /** Translates a message, and fetches nothing. */
 export const make = Effect.fnUntraced(function* (message: Message.Message) {
-  const { attachments, scheduled_at, tags, topic_id: _, ...same } = message
+  const { attachments, headers, scheduled_at, tags, ...same } = message
   const body: Draft["body"] = {
     ...same,
-    ...(tags === undefined ? {} : { tags: tags.map(Tags.tagOf) }),
+    ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers) }),
+    ...(tags === undefined ? {} : { tags: tags.map(({ name, value = "" }) => Tags.tagOf({ name, value })) }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
   }
@@ -33,10 +35,11 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
 })
 
 /** Returns an attachment; one that is still to be fetched is empty. */
-const fileOf = Effect.fnUntraced(function* (
-  { content, content_id, content_type, filename, path }: Message.Attachment,
-  index: number,
-) {
+const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, index: number) {
+  const { content, filename, path } = attachment
+  const content_type = attachment.content_type ?? attachment.contentType
+  const content_id =
+    attachment.content_id ?? attachment.contentId ?? attachment.inline_content_id ?? attachment.inlineContentId
   const field = `attachments[${index}]`
   if ((content === undefined) === (path === undefined))
     return yield* Native.refuse(field, "must have either `content` or `path`")

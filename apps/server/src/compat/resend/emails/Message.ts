@@ -8,23 +8,29 @@ import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, DateTime, Effect, Schema } from "effect"
 import * as chrono from "chrono-node"
+import * as Fields from "../../lenient/Fields.ts"
 import * as Pairs from "../../Pairs.ts"
 
 const oneOrMany = (maximum: number) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])
-const word = Schema.String.check(
+const word = Fields.Text.check(
   Schema.isPattern(/^[\w-]*$/u, { message: "must consist of letters, digits, underscores and hyphens" }),
 )
-const Tag = Schema.Struct({ name: word, value: word })
+const Tag = Schema.Struct({ name: word, value: Schema.optional(word) })
 
 const Attachment = Schema.Struct({
   /** `false` leaves the name to the URL. */
   filename: Schema.optional(Schema.Union([Schema.String, Schema.Literal(false)])),
-  content: Schema.optional(Schema.String),
+  content: Schema.optional(Fields.FileContent),
   /** A URL that the file is fetched from. */
   path: Schema.optional(Schema.String),
   content_type: Schema.optional(Schema.String),
   content_id: Schema.optional(Schema.String),
+  /** Older names of the two. */
+  contentType: Schema.optional(Schema.String),
+  inline_content_id: Schema.optional(Schema.String),
+  inlineContentId: Schema.optional(Schema.String),
+  contentId: Schema.optional(Schema.String),
 })
 export type Attachment = typeof Attachment.Type
 
@@ -42,8 +48,6 @@ export const Message = Schema.Struct({
   tags: Schema.optional(Schema.Array(Tag).check(Checks.items(0, MAX_TAGS, "tags"))),
   attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   scheduled_at: Schema.optional(Schema.String),
-  /** The package sends null for a message without a topic. */
-  topic_id: Schema.optional(Schema.Null),
 })
 export type Message = typeof Message.Type
 

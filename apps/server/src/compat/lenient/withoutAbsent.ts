@@ -1,0 +1,17 @@
+/**
+ * Returns a parsed body without the fields that other services count as absent: null, empty texts, lists and objects. Items of
+ * lists stay, because errors name them by their place.
+ */
+export const withoutAbsent = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.map(withoutAbsent)
+  if (typeof value !== "object" || value === null) return value
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([name, each]) => {
+      const kept = withoutAbsent(each)
+      return isAbsent(kept) ? [] : [[name, kept]]
+    }),
+  )
+}
+
+const isAbsent = (value: unknown): boolean =>
+  value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)

@@ -1,0 +1,138 @@
+import { Effect } from "effect"
+import { gzipSync } from "node:zlib"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
+
+const RESEND = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "Hello" }
+const POSTMARK = { From: "hi@acme.test", To: "ana@example.org", Subject: "x", TextBody: "Hello" }
+const SENDGRID = {
+  from: { email: "hi@acme.test" },
+  personalizations: [{ to: [{ email: "ana@example.org" }] }],
+  subject: "x",
+  content: [{ type: "text/plain", value: "Hello" }],
+}
+
+const setUp = Effect.gen(function* () {
+  const world = yield* HttpWorld
+  const { secret } = yield* world.key(yield* world.account())
+  yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "acme.test" } })
+  const post = (path: string, body: unknown, headers: Record<string, string> = {}) =>
+    Effect.promise(async () => {
+      const response = await fetch(`${world.url}/compat${path}`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${secret}`,
+          "x-postmark-server-token": secret,
+          "content-type": "application/json",
+          ...headers,
+        },
+        body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body),
+      })
+      const text = await response.text()
+      const json = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>
+      const id = json["id"] ?? json["MessageID"] ?? response.headers.get("x-message-id")
+      return { status: response.status, text, id: String(id) }
+    })
+  /** Sends a message that is to be accepted, and returns what the log has of it. */
+  const logged = Effect.fnUntraced(function* (path: string, body: unknown, headers: Record<string, string> = {}) {
+    const { id, status, text } = yield* post(path, body, headers)
+    assert.include([200, 202], status, text)
+    return (yield* world.request("GET", `/v1/email/logs/${id}`, { key: secret })).json as {
+      readonly tags: ReadonlyArray<string>
+      readonly cc: ReadonlyArray<string>
+      readonly content: {
+        readonly attachments: ReadonlyArray<{ readonly filename: string; readonly size_bytes: number }>
+      }
+    }
+  })
+  return { post, logged }
+})
+
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("a door", (it) => {
+  it.effect("counts null and what is empty as absent", function* () {
+    const { logged } = yield* setUp
+    const empty = {
+      cc: null,
+      bcc: [],
+      reply_to: "",
+      html: "",
+      headers: [],
+      tags: [],
+      attachments: {},
+      scheduled_at: "",
+    }
+    assert.deepStrictEqual(
+      (yield* logged("/resend/emails", { ...RESEND, ...empty, topic_id: null, unknown: {} })).cc,
+      [],
+    )
+    const none = { Cc: null, Bcc: "", HtmlBody: "", Metadata: [], Headers: {}, Attachments: null, MessageStream: "" }
+    assert.deepStrictEqual((yield* logged("/postmark/email", { ...POSTMARK, ...none, Tag: null })).tags, [])
+    const nothing = { categories: [], custom_args: {}, asm: null, reply_to: {}, mail_settings: { footer: {} } }
+    assert.deepStrictEqual((yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, ...nothing })).tags, [])
+  })
+
+  it.effect("takes numbers and booleans in pairs as texts", function* () {
+    const { logged } = yield* setUp
+    const tags = [{ name: "order", value: 7 }]
+    assert.deepStrictEqual((yield* logged("/resend/emails", { ...RESEND, tags })).tags, ["order:7"])
+    const metadata = { Tag: 5, Metadata: { order: 7, gift: true } }
+    assert.deepStrictEqual((yield* logged("/postmark/email", { ...POSTMARK, ...metadata })).tags, [
+      "5",
+      "order:7",
+      "gift:true",
+    ])
+    const custom_args = { order: 7 }
+    assert.deepStrictEqual((yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, custom_args })).tags, ["order:7"])
+  })
+
+  it.effect("takes the names of Postmark's fields in any case", function* () {
+    const { logged } = yield* setUp
+    const body = {
+      from: "hi@acme.test",
+      to: "ana@example.org",
+      subject: "x",
+      textBody: "Hello",
+      metadata: { Order: "7" },
+      attachments: [{ name: "a.txt", content: "aGk=", contentType: "text/plain", contentId: null }],
+      headers: [{ name: "X-A", value: "1" }],
+    }
+    const { content, tags } = yield* logged("/postmark/email", body)
+    assert.deepStrictEqual(tags, ["Order:7"])
+    assert.strictEqual(content.attachments[0]?.filename, "a.txt")
+  })
+
+  it.effect("takes a file as a Buffer or as a list of bytes, of any size that base64 may have", function* () {
+    const { logged, post } = yield* setUp
+    const file = Buffer.alloc(600_000, "a file that is longer than the number of values that a body may have. ")
+    const asBuffer = { filename: "a.txt", content: file }
+    const asList = { filename: "b.txt", content: [...file] }
+    const ofResend = yield* logged("/resend/emails", { ...RESEND, attachments: [asBuffer, asList] })
+    assert.deepStrictEqual(
+      ofResend.content.attachments.map(({ size_bytes }) => size_bytes),
+      [file.length, file.length],
+    )
+    const Attachments = [{ Name: "a.txt", Content: file, ContentType: "text/plain" }]
+    const ofPostmark = yield* logged("/postmark/email", { ...POSTMARK, Attachments })
+    assert.strictEqual(ofPostmark.content.attachments[0]?.size_bytes, file.length)
+    const attachments = [{ filename: "a.txt", content: [104, 105] }]
+    const ofSendGrid = yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, attachments })
+    assert.strictEqual(ofSendGrid.content.attachments[0]?.size_bytes, 2)
+    const wrong = yield* post("/resend/emails", { ...RESEND, attachments: [{ filename: "a", content: [300] }] })
+    assert.strictEqual(wrong.status, 422, wrong.text)
+    const tooMany = yield* post("/resend/emails", { ...RESEND, other: Array.from({ length: 100_001 }, () => 1) })
+    assert.strictEqual(tooMany.status, 400, tooMany.text)
+  })
+
+  it.effect("reads bodies in gzip, up to the size of others", function* () {
+    const { logged, post } = yield* setUp
+    const gzip = { "content-encoding": "gzip" }
+    assert.deepStrictEqual((yield* logged("/resend/emails", gzipSync(JSON.stringify(RESEND)), gzip)).cc, [])
+    const bomb = gzipSync(JSON.stringify({ ...RESEND, text: "a".repeat(30_000_000) }))
+    const refused = yield* post("/resend/emails", bomb, gzip)
+    assert.deepStrictEqual([refused.status, /without its gzip/u.test(refused.text)], [400, true], refused.text)
+    const broken = yield* post("/resend/emails", Buffer.from("no gzip"), gzip)
+    assert.deepStrictEqual([broken.status, /is not whole gzip/u.test(broken.text)], [400, true], broken.text)
+    const other = yield* post("/postmark/email", Buffer.from("{}"), { "content-encoding": "br" })
+    assert.deepStrictEqual([other.status, /identity or gzip/u.test(other.text)], [422, true], other.text)
+  })
+})
