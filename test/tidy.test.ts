@@ -253,6 +253,7 @@ describe("tests", () => {
     "support",
     "house",
     "contract",
+    "clients",
     "chaos",
     "attack",
   ]

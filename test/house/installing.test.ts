@@ -7,7 +7,7 @@ interface Manifest {
   readonly version: string
 }
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
-const READMES = globSync("packages/*/README.md")
+const READMES = globSync("packages/*/README.md").filter((readme) => existsSync(join(readme, "../package.json")))
 const TARBALL = /\.\.\/waybill\/([\w/-]*?)\/?([\w-]+-\d+\.\d+\.\d+\.tgz)/gu
 
 describe("the packages that are not in the registry", () => {

@@ -1,0 +1,495 @@
+# Generated from the API by scripts/client-types.ts. A test checks that it is current.
+"""What the API takes and returns. Times in answers are ISO 8601, in UTC."""
+from datetime import datetime
+from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
+
+
+__all__ = [
+    "Acknowledgement",
+    "Actor",
+    "AppliedTracking",
+    "Attachment",
+    "BatchAnswer",
+    "BatchError",
+    "BatchResult",
+    "ContentAttachment",
+    "DnsRecord",
+    "Domain",
+    "DomainChange",
+    "DomainDeleted",
+    "DomainPage",
+    "DomainStatus",
+    "EmailContent",
+    "EmailLog",
+    "EmailLogPage",
+    "EmailLogWithContent",
+    "EmailMessage",
+    "EmailRecipient",
+    "EmailStatus",
+    "EmailTracking",
+    "EmailTrouble",
+    "ErrorDetail",
+    "Event",
+    "EventFeed",
+    "EventPage",
+    "EventsQuery",
+    "LogsQuery",
+    "RecipientCounts",
+    "SmtpAnswer",
+    "Suppression",
+    "SuppressionAddition",
+    "SuppressionBatch",
+    "SuppressionBatchAnswer",
+    "SuppressionBatchEntry",
+    "SuppressionPage",
+    "SuppressionReason",
+    "SuppressionRemoved",
+    "SuppressionSource",
+    "SuppressionsQuery",
+]
+
+
+EmailStatus = Literal["queued", "deferred", "sent", "delivered", "bounced", "failed", "suppressed", "canceled", "complained"]
+SuppressionReason = Literal["hard_bounce", "complaint", "manual", "unsubscribe"]
+DomainStatus = Literal["pending", "verified", "degraded", "failed"]
+SuppressionSource = Literal["email", "request"]
+
+
+class _AttachmentRequired(TypedDict):
+    filename: str
+    # The bytes; a text is base64
+    content: Union[bytes, str]
+
+
+class Attachment(_AttachmentRequired, total=False):
+    # Derived from the file name if absent
+    content_type: Optional[str]
+    # Embeds the file in the HTML, which refers to it as `cid:…`
+    content_id: Optional[str]
+
+
+class EmailTracking(TypedDict, total=False):
+    # Adds a 1×1 pixel at the end of the HTML
+    opens: Optional[bool]
+    # Replaces links in the HTML by redirects through this service
+    clicks: Optional[bool]
+
+
+_EmailMessageFrom = TypedDict("_EmailMessageFrom", {"from": str})
+
+
+class _EmailMessageRequired(_EmailMessageFrom):
+    # 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; a single one needs no array
+    to: Union[str, List[str]]
+    subject: str
+
+
+class EmailMessage(_EmailMessageRequired, total=False):
+    # HTML body. Without `text`, a text part is derived from it
+    html: Optional[str]
+    # Plain text body; recommended
+    text: Optional[str]
+    # Visible to all recipients; counts towards the recipient limit
+    cc: Optional[Union[str, List[str]]]
+    # Hidden from all recipients; counts towards the recipient limit
+    bcc: Optional[Union[str, List[str]]]
+    # Addresses for replies
+    reply_to: Optional[Union[str, List[str]]]
+    # Custom headers, except those that the service writes
+    headers: Optional[Dict[str, str]]
+    # Labels for filtering the logs; 1 to 64 characters each
+    tags: Optional[List[str]]
+    # When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`
+    scheduled_at: Optional[Union[datetime, str]]
+    # Files, at most 20
+    attachments: Optional[List[Attachment]]
+    # Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
+    # https
+    list_unsubscribe: Optional[bool]
+    # Whether opens and clicks are tracked; the domain's setting applies to what is left out
+    tracking: Optional[EmailTracking]
+
+
+class Acknowledgement(TypedDict):
+    id: str
+    status: Literal["queued"]
+    created_at: str
+
+
+class ErrorDetail(TypedDict):
+    # The field, such as `to[3]` or `headers.X-Id`; empty for the body as a whole
+    path: str
+    # The error, worded to continue after the field's name
+    message: str
+
+
+class BatchError(TypedDict):
+    # One of seven codes; tells the client how to react
+    code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "unprocessable", "rate_limited", "internal_error"]
+    # For people; the wording may change
+    message: str
+    # The specific cause; new values may appear
+    reason: str
+    # Also in `X-Request-Id`; include it in support requests
+    request_id: str
+    # All violations, not only the first, up to 100; empty if no field is at fault
+    details: List[ErrorDetail]
+
+
+class BatchResult(TypedDict):
+    index: int
+    id: Optional[str]
+    status: Optional[Literal["queued"]]
+    created_at: Optional[str]
+    error: Optional[BatchError]
+
+
+class BatchAnswer(TypedDict):
+    object: Literal["batch"]
+    data: List[BatchResult]
+
+
+class EmailTrouble(TypedDict):
+    recipient: str
+    status: EmailStatus
+    category: Optional[str]
+    code: Optional[int]
+    enhanced_code: Optional[str]
+    message: Optional[str]
+
+
+class RecipientCounts(TypedDict, total=False):
+    """Number of recipients per status; `status` is derived from them."""
+
+    queued: int
+    deferred: int
+    sent: int
+    delivered: int
+    bounced: int
+    failed: int
+    suppressed: int
+    canceled: int
+    complained: int
+
+
+class SmtpAnswer(TypedDict):
+    code: Optional[int]
+    enhanced_code: Optional[str]
+    response: Optional[str]
+    mx: Optional[str]
+    tls: Optional[str]
+    duration_ms: Optional[int]
+    category: Optional[str]
+
+
+class EmailRecipient(TypedDict):
+    address: str
+    kind: Literal["to", "cc", "bcc"]
+    status: EmailStatus
+    attempts: int
+    last_event_at: str
+    suppression: Optional[SuppressionReason]
+    smtp: Optional[SmtpAnswer]
+
+
+_EmailLogFrom = TypedDict("_EmailLogFrom", {"from": str})
+
+
+class EmailLog(_EmailLogFrom):
+    object: Literal["email_log"]
+    id: str
+    # The Message-ID header
+    message_id: str
+    status: EmailStatus
+    to: List[str]
+    cc: List[str]
+    bcc: List[str]
+    reply_to: List[str]
+    subject: str
+    tags: List[str]
+    created_at: str
+    updated_at: str
+    scheduled_at: Optional[str]
+    delivered_at: Optional[str]
+    next_attempt_at: Optional[str]
+    attempts: int
+    opens: int
+    clicks: int
+    api_key_id: Optional[str]
+    # The test clock on whose time the message lives; `null` on real time
+    test_clock: Optional[str]
+    domain: str
+    # False for test mail, which is never sent
+    livemode: bool
+    size_bytes: int
+    # The error of the first recipient that has one
+    error: Optional[EmailTrouble]
+    # Number of events in its stream
+    version: int
+    # Number of recipients per status; `status` is derived from them
+    recipient_counts: RecipientCounts
+    recipients: List[EmailRecipient]
+
+
+class AppliedTracking(TypedDict):
+    """Whether opens and clicks are tracked, as decided at acceptance."""
+
+    opens: bool
+    clicks: bool
+
+
+class ContentAttachment(TypedDict):
+    filename: str
+    content_type: str
+    content_id: Optional[str]
+    size_bytes: int
+
+
+class EmailContent(TypedDict):
+    html: Optional[str]
+    text: Optional[str]
+    attachments: List[ContentAttachment]
+
+
+class EmailLogWithContent(EmailLog):
+    # Whether opens and clicks are tracked, as decided at acceptance
+    tracking: AppliedTracking
+    # The message that this one is a copy of
+    resend_of: Optional[str]
+    # The first 100 copies that were sent to recipients whom this message did not reach
+    copies: List[str]
+    # `null` once it is no longer kept
+    content: Optional[EmailContent]
+
+
+class DnsRecord(TypedDict):
+    purpose: Literal["dkim", "return_path", "spf", "dmarc", "tracking"]
+    type: Literal["TXT", "CNAME", "MX"]
+    # Relative to the domain. To enter it at a DNS provider, use `zone_host` or `name`
+    host: str
+    # Relative to the zone of the domain, as the forms of most DNS providers expect it; `null` while the zone is
+    # unknown
+    zone_host: Optional[str]
+    # The full name of the record
+    name: str
+    value: str
+    ttl: int
+    # Only the DKIM record of the RSA key is required to send; the others are recommended
+    required: bool
+    status: Literal["not_checked", "verified", "missing", "mismatch", "unavailable"]
+    found: List[str]
+    # The likely mistake, or the DNS error
+    error: Optional[str]
+
+
+class Domain(TypedDict):
+    object: Literal["domain"]
+    id: str
+    name: str
+    status: DomainStatus
+    created_at: str
+    verified_at: Optional[str]
+    last_checked_at: Optional[str]
+    next_check_at: Optional[str]
+    # Name of the DNS zone that holds the domain, which a check finds; `null` while it is unknown
+    zone: Optional[str]
+    # Whether opens are tracked
+    open_tracking: bool
+    # Whether clicks are tracked
+    click_tracking: bool
+    # The name below the domain that tracked links use while its record is verified; `null` uses the service's own
+    # name
+    tracking_domain: Optional[str]
+    records: List[DnsRecord]
+
+
+class DomainChange(TypedDict, total=False):
+    """Fields that are left out stay as they are."""
+
+    # Track opens, unless the message sets this itself
+    open_tracking: Optional[bool]
+    # Track clicks, unless the message sets this itself
+    click_tracking: Optional[bool]
+    # A name below the domain that tracked links use, such as links.acme.com; `null` removes it
+    tracking_domain: Optional[str]
+
+
+class DomainDeleted(TypedDict):
+    object: Literal["domain"]
+    id: str
+    name: str
+    deleted: Literal[True]
+
+
+class Suppression(TypedDict):
+    object: Literal["suppression"]
+    id: str
+    email: str
+    reason: SuppressionReason
+    # The message that caused it
+    email_id: Optional[str]
+    source: SuppressionSource
+    # False for an address that test mail suppressed; live mail to it is sent
+    livemode: bool
+    created_at: str
+
+
+class _SuppressionAdditionRequired(TypedDict):
+    email: str
+
+
+class SuppressionAddition(_SuppressionAdditionRequired, total=False):
+    # `manual` by default
+    reason: Optional[SuppressionReason]
+
+
+class SuppressionBatch(TypedDict, total=False):
+    # Addresses to suppress
+    add: List[SuppressionAddition]
+    # Addresses that can receive mail again
+    remove: List[str]
+
+
+class SuppressionBatchEntry(TypedDict):
+    # Position in the request, from 0
+    index: int
+    email: str
+    # `unchanged`: it was suppressed already, or was not; `rejected`: it is not an address
+    status: Literal["added", "removed", "unchanged", "rejected"]
+    # Why it was rejected or left unchanged
+    message: Optional[str]
+
+
+class SuppressionBatchAnswer(TypedDict):
+    object: Literal["suppression_batch"]
+    added: int
+    removed: int
+    unchanged: int
+    rejected: int
+    # One entry for each address, in the order of the request
+    data: List[SuppressionBatchEntry]
+
+
+class SuppressionRemoved(TypedDict):
+    object: Literal["suppression"]
+    id: str
+    email: str
+    deleted: Literal[True]
+
+
+class Actor(TypedDict):
+    type: Literal["api_key", "user", "operator", "system"]
+    id: Optional[str]
+
+
+class _EventRequired(TypedDict):
+    object: Literal["event"]
+    id: str
+    # New types may appear; ignore those that you do not know
+    type: str
+    # Kind of the object
+    stream: str
+    # Id of the object, or the address of a suppression
+    stream_id: str
+    # Number of the event in the object's history, from 1
+    version: int
+    position: str
+    # False for an event of test mail
+    livemode: bool
+    occurred_at: str
+    actor: Actor
+    request_id: Optional[str]
+    data: Dict[str, Any]
+
+
+class Event(_EventRequired, total=False):
+    # Only with `include=webhook_payload`: the body of a webhook call for this event, in Waybill's own format;
+    # `null` for a type that is not sent to webhooks
+    webhook_payload: Optional[Dict[str, Any]]
+
+
+class EventFeed(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    # The `after_position` of the next request; store it together with your results
+    next_position: str
+    data: List[Event]
+
+
+_LogsQueryFrom = TypedDict("_LogsQueryFrom", {"from": str}, total=False)
+
+
+class LogsQuery(_LogsQueryFrom, total=False):
+    limit: int
+    # One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
+    # scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
+    status: Union[str, List[str]]
+    # One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
+    # separated by commas. Emails match if any recipient has one of them, whatever the status of the email
+    recipient_status: Union[str, List[str]]
+    after: str
+    before: str
+    to: str
+    subject: str
+    # Part of the address of a recipient, in any case
+    recipient: str
+    # Up to 5 words. Each must be a part of the address of a recipient or of the sender, of the subject or of a tag,
+    # or the id or at least its first 10 characters, in any case. Words in double quotes are searched together
+    q: str
+    message_id: str
+    api_key_id: str
+    tag: List[str]
+    domain: str
+    created_after: Union[datetime, str]
+    created_before: Union[datetime, str]
+
+
+class SuppressionsQuery(TypedDict, total=False):
+    limit: int
+    after: str
+    # Part of the address, in any case
+    q: str
+    reason: SuppressionReason
+    source: SuppressionSource
+    created_after: Union[datetime, str]
+    created_before: Union[datetime, str]
+
+
+class EventsQuery(TypedDict, total=False):
+    after_position: str
+    created_after: Union[datetime, str]
+    # One or several types, separated by commas
+    types: Union[str, List[str]]
+    # Adds the body of the webhook call to each event
+    include: Literal["webhook_payload"]
+    limit: int
+    # How long to wait for an event if there is none, at most 20s
+    wait: str
+
+
+class EmailLogPage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[EmailLog]
+
+
+class EventPage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[Event]
+
+
+class DomainPage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[Domain]
+
+
+class SuppressionPage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[Suppression]
