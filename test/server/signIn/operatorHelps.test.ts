@@ -1,17 +1,15 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import { Effect, Redacted } from "effect"
+import { Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
-import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { lockTables } from "../cells/support.ts"
-import { runToEnd } from "../../support/process/service.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
 
 /** Runs the command line on the database of the service. */
 const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
-  const { url } = yield* Database.Fresh
-  const { code, output } = yield* Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url) }))
+  const { code, output } = yield* CommandLine.toEnd(...args)
   assert.strictEqual(code, 0, output)
   return output
 })
@@ -42,8 +40,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("the ac
     yield* lockTables("cell_b", "accounts")
     const beside = yield* World.until(listed, ({ unreachable }) => unreachable.length > 0)
     assert.deepStrictEqual(beside, { data: before.data, unreachable: ["cell_b"] })
-    const { url: database } = yield* Database.Fresh
-    const named = yield* Effect.promise(() => runToEnd(["keys", "list"], { DATABASE_URL: Redacted.value(database) }))
+    const named = yield* CommandLine.toEnd("keys", "list")
     assert.strictEqual(named.code, 1, named.output)
     assert.include(named.output, "Name the account with --account. The cell cell_b does not answer")
   })
@@ -130,10 +127,7 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
     assert.deepInclude(audit.json.data[0], { type: "member.password_set", stream: "team" })
     assert.strictEqual(audit.json.data[0].actor.type, "operator")
     assert.notInclude(JSON.stringify(audit.json), password)
-    const { url: database } = yield* Database.Fresh
-    const stranger = yield* Effect.promise(() =>
-      runToEnd(["users", "reset-factors", "nobody@example.org"], { DATABASE_URL: Redacted.value(database) }),
-    )
+    const stranger = yield* CommandLine.toEnd("users", "reset-factors", "nobody@example.org")
     assert.strictEqual(stranger.code, 1)
     assert.include(stranger.output, "There is no user nobody@example.org")
   })

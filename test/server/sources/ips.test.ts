@@ -3,7 +3,7 @@ import type * as Email from "@waybill/domain/email/Email"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { mkdtempSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -14,19 +14,13 @@ import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import { directTransport, pair } from "../../mail/smtp/mxPair.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { runToEnd } from "../../support/process/service.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
 
 const TIMEOUT = 60_000
 const ADDRESS = "127.0.0.31"
 
-const waybill = (...args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const { url } = yield* Database.Fresh
-    return yield* Effect.promise(() =>
-      runToEnd(["ips", ...args], { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: tmpdir() }),
-    )
-  })
+const waybill = (...args: ReadonlyArray<string>) => CommandLine.toEnd("ips", ...args)
 
 const succeeds = (...args: ReadonlyArray<string>) =>
   Effect.map(waybill(...args), ({ code, output }) => {

@@ -3,25 +3,18 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Sandbox from "@waybill/store/content/Sandbox"
-import { Effect, Layer, Option, Redacted, Schema } from "effect"
-import { tmpdir } from "node:os"
+import { Effect, Layer, Option, Schema } from "effect"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { runToEnd } from "../../support/process/service.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as SmtpServer from "../../support/mail/smtpServer.ts"
 
 const TIMEOUT = 60_000
 const Row = Schema.fromJsonString(Schema.Struct({ name: Schema.String, transport: Schema.String }))
 
-const waybill = (...args: ReadonlyArray<string>) =>
-  Effect.gen(function* () {
-    const { url } = yield* Database.Fresh
-    return yield* Effect.promise(() =>
-      runToEnd(["domains", ...args], { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: tmpdir() }),
-    )
-  })
+const waybill = (...args: ReadonlyArray<string>) => CommandLine.toEnd("domains", ...args)
 
 /** Creates the account that the commands require. */
 const sender = Effect.gen(function* () {

@@ -14,7 +14,7 @@ import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
-import { Effect, Layer, Redacted, Result } from "effect"
+import { Effect, Layer, Result } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -22,8 +22,6 @@ import * as CommandLine from "../../support/process/CommandLine.ts"
 import { followLog } from "../../support/postgres/followLog.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
-import { runToEnd } from "../../support/process/service.ts"
-import { NOWHERE } from "../../support/nowhere.ts"
 import { urlInTestCell } from "../../support/cells/testCell.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
@@ -35,10 +33,7 @@ const OPTIONS = { release: "test" }
 const AT = Timestamp.Timestamp.make("2026-11-21T10:00:00.000Z")
 const ANA = "Ana@example.org" as Address
 
-const waybill = (...args: ReadonlyArray<string>) =>
-  Effect.flatMap(Database.Fresh, ({ url }) =>
-    Effect.promise(() => runToEnd(args, { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })),
-  )
+const waybill = CommandLine.toEnd
 
 /** Returns every row of every table that contains a word, in any case; bytes are read as text. */
 const standsIn = Effect.fnUntraced(function* (word: string) {

@@ -3,21 +3,17 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Placement from "@waybill/store/cells/Placement"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as CellList from "@waybill/store/operations/CellList"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
-import { NOWHERE } from "../../support/nowhere.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { runToEnd } from "../../support/process/service.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const TIMEOUT = { timeout: 60_000 }
 
-const waybill = (...args: ReadonlyArray<string>) =>
-  Effect.flatMap(Database.Fresh, ({ url }) =>
-    Effect.promise(() => runToEnd(["cells", ...args], { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE })),
-  )
+const waybill = (...args: ReadonlyArray<string>) => CommandLine.toEnd("cells", ...args)
 
 const json = (...args: ReadonlyArray<string>) =>
   Effect.map(waybill(...args, "--json"), ({ code, output }) => {

@@ -108,10 +108,10 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         for (let nth = 0; nth < more; nth++) yield* buys("2026-11")
         const whole = yield* Effect.promise(() => fs.readFile(file, "utf8"))
         yield* Effect.promise(() => fs.writeFile(file, whole.slice(0, -400)))
-        const second = JSON.parse((yield* waybill("events", "export", file, "--json")).output)
+        const second = JSON.parse((yield* run("events", "export", file, "--json")).output)
         assert.strictEqual(second.events, written + more)
         assert.isAbove(second.added, more)
-        const again = yield* on(there, "events", "import", file, "--json")
+        const again = yield* runOn(there, "events", "import", file, "--json")
         assert.deepStrictEqual(JSON.parse(again.output), {
           events: written + more,
           already_there: events,
@@ -129,15 +129,15 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
           assert.deepStrictEqual([table, yield* rowsOf(there, table)], [table, yield* rowsOf(here, table)])
         assert.deepStrictEqual(yield* monthsOf(there, buyer), [`(${buyer},2026-10,1)`, `(${buyer},2026-11,2)`])
         assert.deepStrictEqual(yield* monthsOf(there, buyer), yield* monthsOf(here, buyer))
-        const verified = yield* on(there, "projections", "verify", "email_log")
+        const verified = yield* runOn(there, "projections", "verify", "email_log")
         assert.strictEqual(verified.code, 0, verified.output)
         // Members can sign in again with a password set by the operator of the new instance.
-        const password = yield* on(there, "users", "password", "ana@example.org", "--json")
+        const password = yield* runOn(there, "users", "password", "ana@example.org", "--json")
         assert.strictEqual(password.code, 0, password.output)
         assert.deepInclude(JSON.parse(password.output), { id: user_id, email: "ana@example.org" })
-        const audited = yield* on(there, "audit", "emails")
+        const audited = yield* runOn(there, "audit", "emails")
         assert.strictEqual(audited.code, 0, audited.output)
-        const made = yield* on(there, "accounts", "create", "After")
+        const made = yield* runOn(there, "accounts", "create", "After")
         assert.strictEqual(made.code, 0, made.output)
       }).pipe(Effect.scoped),
     TIMEOUT,

@@ -1,6 +1,6 @@
 import * as NodeServices from "@effect/platform-node/NodeServices"
 import {
-  type Cause,
+  Cause,
   ConfigProvider,
   Console,
   Effect,
@@ -10,6 +10,7 @@ import {
   Option,
   Queue,
   Redacted,
+  Runtime,
   Terminal,
 } from "effect"
 import { IsInteractive } from "../../../apps/server/src/cli/IsInteractive.ts"
@@ -101,6 +102,16 @@ export const typeOn = ({ url }: Database.Database, ...words: ReadonlyArray<strin
 /** Runs a command on the test's own database. */
 export const type = (...args: ReadonlyArray<string>) =>
   Effect.flatMap(Database.Fresh, (database) => typeOn(database, ...args))
+
+/**
+ * Runs a command on the test's own database and returns the code and the output that a process has, which takes nearly a second
+ * of processor time to start.
+ */
+export const toEnd = (...args: ReadonlyArray<string>) =>
+  Effect.map(type(...args), ({ errors, exit, output }) => ({
+    code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
+    output: [output, errors].filter((text) => text !== "").join("\n"),
+  }))
 
 /** Runs a command with `--json`, which must succeed, and returns the parsed output. */
 export const typed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
