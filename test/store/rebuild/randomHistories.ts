@@ -63,8 +63,16 @@ export const vary = (value: unknown, field: string, roll: RandomNumbers): unknow
   return FREE.has(field) ? pick(WORDS, roll) : value
 }
 
+/** Decoders of the events of an aggregate, made once: making one takes far longer than decoding an event. */
+const decoders = new Map<AnyAggregate, (data: unknown) => AnyEvent>()
+const decoderOf = (aggregate: AnyAggregate) => {
+  const decode = decoders.get(aggregate) ?? Schema.decodeUnknownSync(Schema.toCodecJson(aggregate.Event))
+  decoders.set(aggregate, decode)
+  return decode
+}
+
 const event = (aggregate: AnyAggregate, tag: string, roll: RandomNumbers): AnyEvent => {
-  const decode = Schema.decodeUnknownSync(Schema.toCodecJson(aggregate.Event))
+  const decode = decoderOf(aggregate)
   const { data } = JSON.parse(readFileSync(new URL(`${tag}.v1.json`, FOLDER), "utf8"))
   try {
     return decode({ ...(vary(data, "", roll) as object), _tag: tag })
