@@ -172,7 +172,7 @@ export const apiTypes = (): ApiTypes => {
     type: typeOf(schema, `${owner}.${name}`),
     isOptional: !isRequired,
     isNullable: schema.anyOf?.some(isNull) ?? false,
-    comment: schema.contentEncoding === undefined ? schema.description : "The bytes; a text is base64",
+    comment: schema.description,
   })
 
   for (const name of ROOTS) named(name)

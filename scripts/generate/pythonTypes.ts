@@ -60,8 +60,11 @@ const declaration = ({ comment, fields, name, parent }: Structure): ReadonlyArra
   return parts
 }
 
-const line = (field: Field): string =>
-  `${field.comment === undefined ? "" : commentLines(field.comment, "    # ")}    ${field.name}: ${pythonType(field)}\n`
+const line = (field: Field): string => {
+  const comment = field.type.kind === "bytes" ? "The bytes; a text is base64" : field.comment
+  const about = comment === undefined ? "" : commentLines(comment, "    # ")
+  return `${about}    ${field.name}: ${pythonType(field)}\n`
+}
 
 const pythonType = ({ isNullable, type }: Field): string => (isNullable ? `Optional[${nameOf(type)}]` : nameOf(type))
 

@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process"
-import { globSync, readFileSync } from "node:fs"
+import { globSync, readFileSync, writeFileSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 
@@ -13,12 +13,54 @@ export interface Language {
   readonly tests: ReadonlyArray<string>
   readonly env?: Readonly<Record<string, string>>
   /** Name of the language in the samples of the README, and how to run all of them. */
-  readonly samples: { readonly name: string; readonly run: (program: string) => ReadonlyArray<string> }
+  readonly samples: {
+    readonly name: string
+    /** Returns the arguments of the interpreter. The second argument is an empty folder. */
+    readonly run: (program: string, scratch: string) => ReadonlyArray<string>
+  }
 }
 
 const folder = (name: string) => fileURLToPath(new URL(`../../packages/${name}`, import.meta.url))
 
+/** Samples of Go with what is around them in a program. */
+const goProgram = (samples: string) => `package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net/http"
+	"net/url"
+	"os"
+	"time"
+
+	"waybill.example/waybill"
+)
+
+func main() {
+	ctx := context.Background()
+${samples}
+}
+`
+
 export const LANGUAGES: ReadonlyArray<Language> = [
+  {
+    name: "Go",
+    interpreter: "go",
+    folder: folder("client-go"),
+    sources: "*.go",
+    tests: ["test", "-count=1", "./..."],
+    env: { GOTOOLCHAIN: "local", GOPROXY: "off" },
+    samples: {
+      name: "go",
+      run: (program, scratch) => {
+        writeFileSync(join(scratch, "main.go"), goProgram(program))
+        return ["run", join(scratch, "main.go")]
+      },
+    },
+  },
   {
     name: "Python",
     interpreter: "python3",
@@ -27,6 +69,14 @@ export const LANGUAGES: ReadonlyArray<Language> = [
     tests: ["-B", "-W", "error", "tests/test_client.py"],
     env: { PYTHONPATH: "." },
     samples: { name: "python", run: (program) => ["-B", "-W", "error", "-c", program] },
+  },
+  {
+    name: "Ruby",
+    interpreter: "ruby",
+    folder: folder("client-ruby"),
+    sources: "lib/**/*.rb",
+    tests: ["-w", "-Ilib", "test/webhook_test.rb"],
+    samples: { name: "ruby", run: (program) => ["-w", "-Ilib", "-e", program] },
   },
 ]
 

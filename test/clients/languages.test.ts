@@ -1,5 +1,8 @@
 import { Effect } from "effect"
 import { execFile } from "node:child_process"
+import { mkdtemp, rm } from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
 import { signatures } from "../../apps/server/src/worker/webhooks/WebhookSignature.ts"
 import { assert, describe, it, layer } from "../support/effectTest.ts"
 import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
@@ -115,7 +118,11 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("the cli
       `the samples in the README of the client for ${language.name} run against a service`,
       function* () {
         const { call, key, world } = yield* signUp({ domains: ["acme.test"] })
-        const program = language.samples.run(Languages.samplesOf(language))
+        const scratch = yield* Effect.acquireRelease(
+          Effect.promise(() => mkdtemp(join(tmpdir(), "waybill-samples-"))),
+          (folder) => Effect.promise(() => rm(folder, { recursive: true })),
+        )
+        const program = language.samples.run(Languages.samplesOf(language), scratch)
         const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key }
         const printed = yield* Effect.promise(() => runProgram(language, program, env))
         assert.match(printed, /^msg_\w{26}$/mu)

@@ -1,0 +1,3 @@
+module waybill.example/waybill
+
+go 1.19

@@ -1,0 +1,436 @@
+// Code generated from the API by scripts/client-types.ts. DO NOT EDIT. A test checks that it is current.
+
+package waybill
+
+import "time"
+
+type EmailStatus string
+
+const (
+	EmailStatusQueued     EmailStatus = "queued"
+	EmailStatusDeferred   EmailStatus = "deferred"
+	EmailStatusSent       EmailStatus = "sent"
+	EmailStatusDelivered  EmailStatus = "delivered"
+	EmailStatusBounced    EmailStatus = "bounced"
+	EmailStatusFailed     EmailStatus = "failed"
+	EmailStatusSuppressed EmailStatus = "suppressed"
+	EmailStatusCanceled   EmailStatus = "canceled"
+	EmailStatusComplained EmailStatus = "complained"
+)
+
+type SuppressionReason string
+
+const (
+	SuppressionReasonHardBounce  SuppressionReason = "hard_bounce"
+	SuppressionReasonComplaint   SuppressionReason = "complaint"
+	SuppressionReasonManual      SuppressionReason = "manual"
+	SuppressionReasonUnsubscribe SuppressionReason = "unsubscribe"
+)
+
+type DomainStatus string
+
+const (
+	DomainStatusPending  DomainStatus = "pending"
+	DomainStatusVerified DomainStatus = "verified"
+	DomainStatusDegraded DomainStatus = "degraded"
+	DomainStatusFailed   DomainStatus = "failed"
+)
+
+type SuppressionSource string
+
+const (
+	SuppressionSourceEmail   SuppressionSource = "email"
+	SuppressionSourceRequest SuppressionSource = "request"
+)
+
+type Attachment struct {
+	Filename string `json:"filename"`
+	Content  []byte `json:"content"`
+	// Derived from the file name if absent
+	ContentType string `json:"content_type,omitempty"`
+	// Embeds the file in the HTML, which refers to it as `cid:…`
+	ContentID string `json:"content_id,omitempty"`
+}
+
+type EmailTracking struct {
+	// Adds a 1×1 pixel at the end of the HTML
+	Opens *bool `json:"opens,omitempty"`
+	// Replaces links in the HTML by redirects through this service
+	Clicks *bool `json:"clicks,omitempty"`
+}
+
+type EmailMessage struct {
+	// `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted
+	From string `json:"from"`
+	// 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; a single one needs no array
+	To      []string `json:"to"`
+	Subject string   `json:"subject"`
+	// HTML body. Without `text`, a text part is derived from it
+	HTML string `json:"html,omitempty"`
+	// Plain text body; recommended
+	Text string `json:"text,omitempty"`
+	// Visible to all recipients; counts towards the recipient limit
+	Cc []string `json:"cc,omitempty"`
+	// Hidden from all recipients; counts towards the recipient limit
+	Bcc []string `json:"bcc,omitempty"`
+	// Addresses for replies
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Custom headers, except those that the service writes
+	Headers map[string]string `json:"headers,omitempty"`
+	// Labels for filtering the logs; 1 to 64 characters each
+	Tags []string `json:"tags,omitempty"`
+	// When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`
+	ScheduledAt *time.Time `json:"scheduled_at,omitempty"`
+	// Files, at most 20
+	Attachments []Attachment `json:"attachments,omitempty"`
+	// Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
+	// https
+	ListUnsubscribe *bool `json:"list_unsubscribe,omitempty"`
+	// Whether opens and clicks are tracked; the domain's setting applies to what is left out
+	Tracking *EmailTracking `json:"tracking,omitempty"`
+}
+
+type Acknowledgement struct {
+	ID        string    `json:"id"`
+	Status    string    `json:"status"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+type ErrorDetail struct {
+	// The field, such as `to[3]` or `headers.X-Id`; empty for the body as a whole
+	Path string `json:"path"`
+	// The error, worded to continue after the field's name
+	Message string `json:"message"`
+}
+
+type BatchError struct {
+	// One of seven codes; tells the client how to react
+	Code string `json:"code"`
+	// For people; the wording may change
+	Message string `json:"message"`
+	// The specific cause; new values may appear
+	Reason string `json:"reason"`
+	// Also in `X-Request-Id`; include it in support requests
+	RequestID string `json:"request_id"`
+	// All violations, not only the first, up to 100; empty if no field is at fault
+	Details []ErrorDetail `json:"details"`
+}
+
+type BatchResult struct {
+	Index     int         `json:"index"`
+	ID        string      `json:"id"`
+	Status    string      `json:"status"`
+	CreatedAt *time.Time  `json:"created_at"`
+	Error     *BatchError `json:"error"`
+}
+
+type BatchAnswer struct {
+	Object string        `json:"object"`
+	Data   []BatchResult `json:"data"`
+}
+
+type EmailTrouble struct {
+	Recipient    string      `json:"recipient"`
+	Status       EmailStatus `json:"status"`
+	Category     string      `json:"category"`
+	Code         *int        `json:"code"`
+	EnhancedCode string      `json:"enhanced_code"`
+	Message      string      `json:"message"`
+}
+
+// RecipientCounts: number of recipients per status; `status` is derived from them.
+type RecipientCounts struct {
+	Queued     int `json:"queued,omitempty"`
+	Deferred   int `json:"deferred,omitempty"`
+	Sent       int `json:"sent,omitempty"`
+	Delivered  int `json:"delivered,omitempty"`
+	Bounced    int `json:"bounced,omitempty"`
+	Failed     int `json:"failed,omitempty"`
+	Suppressed int `json:"suppressed,omitempty"`
+	Canceled   int `json:"canceled,omitempty"`
+	Complained int `json:"complained,omitempty"`
+}
+
+type SmtpAnswer struct {
+	Code         *int   `json:"code"`
+	EnhancedCode string `json:"enhanced_code"`
+	Response     string `json:"response"`
+	MX           string `json:"mx"`
+	TLS          string `json:"tls"`
+	DurationMs   *int   `json:"duration_ms"`
+	Category     string `json:"category"`
+}
+
+type EmailRecipient struct {
+	Address     string            `json:"address"`
+	Kind        string            `json:"kind"`
+	Status      EmailStatus       `json:"status"`
+	Attempts    int               `json:"attempts"`
+	LastEventAt time.Time         `json:"last_event_at"`
+	Suppression SuppressionReason `json:"suppression"`
+	SMTP        *SmtpAnswer       `json:"smtp"`
+}
+
+type EmailLog struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	// The Message-ID header
+	MessageID     string      `json:"message_id"`
+	Status        EmailStatus `json:"status"`
+	From          string      `json:"from"`
+	To            []string    `json:"to"`
+	Cc            []string    `json:"cc"`
+	Bcc           []string    `json:"bcc"`
+	ReplyTo       []string    `json:"reply_to"`
+	Subject       string      `json:"subject"`
+	Tags          []string    `json:"tags"`
+	CreatedAt     time.Time   `json:"created_at"`
+	UpdatedAt     time.Time   `json:"updated_at"`
+	ScheduledAt   *time.Time  `json:"scheduled_at"`
+	DeliveredAt   *time.Time  `json:"delivered_at"`
+	NextAttemptAt *time.Time  `json:"next_attempt_at"`
+	Attempts      int         `json:"attempts"`
+	Opens         int         `json:"opens"`
+	Clicks        int         `json:"clicks"`
+	ApiKeyID      string      `json:"api_key_id"`
+	// The test clock on whose time the message lives; `null` on real time
+	TestClock string `json:"test_clock"`
+	Domain    string `json:"domain"`
+	// False for test mail, which is never sent
+	Livemode  bool `json:"livemode"`
+	SizeBytes int  `json:"size_bytes"`
+	// The error of the first recipient that has one
+	Error *EmailTrouble `json:"error"`
+	// Number of events in its stream
+	Version int `json:"version"`
+	// Number of recipients per status; `status` is derived from them
+	RecipientCounts RecipientCounts  `json:"recipient_counts"`
+	Recipients      []EmailRecipient `json:"recipients"`
+}
+
+// AppliedTracking: whether opens and clicks are tracked, as decided at acceptance.
+type AppliedTracking struct {
+	Opens  bool `json:"opens"`
+	Clicks bool `json:"clicks"`
+}
+
+type ContentAttachment struct {
+	Filename    string `json:"filename"`
+	ContentType string `json:"content_type"`
+	ContentID   string `json:"content_id"`
+	SizeBytes   int    `json:"size_bytes"`
+}
+
+type EmailContent struct {
+	HTML        string              `json:"html"`
+	Text        string              `json:"text"`
+	Attachments []ContentAttachment `json:"attachments"`
+}
+
+type EmailLogWithContent struct {
+	EmailLog
+	// Whether opens and clicks are tracked, as decided at acceptance
+	Tracking AppliedTracking `json:"tracking"`
+	// The message that this one is a copy of
+	ResendOf string `json:"resend_of"`
+	// The first 100 copies that were sent to recipients whom this message did not reach
+	Copies []string `json:"copies"`
+	// `null` once it is no longer kept
+	Content *EmailContent `json:"content"`
+}
+
+type DnsRecord struct {
+	Purpose string `json:"purpose"`
+	Type    string `json:"type"`
+	// Relative to the domain. To enter it at a DNS provider, use `zone_host` or `name`
+	Host string `json:"host"`
+	// Relative to the zone of the domain, as the forms of most DNS providers expect it; `null` while the zone is
+	// unknown
+	ZoneHost string `json:"zone_host"`
+	// The full name of the record
+	Name  string `json:"name"`
+	Value string `json:"value"`
+	TTL   int    `json:"ttl"`
+	// Only the DKIM record of the RSA key is required to send; the others are recommended
+	Required bool     `json:"required"`
+	Status   string   `json:"status"`
+	Found    []string `json:"found"`
+	// The likely mistake, or the DNS error
+	Error string `json:"error"`
+}
+
+type Domain struct {
+	Object        string       `json:"object"`
+	ID            string       `json:"id"`
+	Name          string       `json:"name"`
+	Status        DomainStatus `json:"status"`
+	CreatedAt     time.Time    `json:"created_at"`
+	VerifiedAt    *time.Time   `json:"verified_at"`
+	LastCheckedAt *time.Time   `json:"last_checked_at"`
+	NextCheckAt   *time.Time   `json:"next_check_at"`
+	// Name of the DNS zone that holds the domain, which a check finds; `null` while it is unknown
+	Zone string `json:"zone"`
+	// Whether opens are tracked
+	OpenTracking bool `json:"open_tracking"`
+	// Whether clicks are tracked
+	ClickTracking bool `json:"click_tracking"`
+	// The name below the domain that tracked links use while its record is verified; `null` uses the service's own
+	// name
+	TrackingDomain string      `json:"tracking_domain"`
+	Records        []DnsRecord `json:"records"`
+}
+
+// DomainChange: fields that are left out stay as they are.
+type DomainChange struct {
+	// Track opens, unless the message sets this itself
+	OpenTracking *bool `json:"open_tracking,omitempty"`
+	// Track clicks, unless the message sets this itself
+	ClickTracking *bool `json:"click_tracking,omitempty"`
+	// A name below the domain that tracked links use, such as links.acme.com; `null` removes it
+	TrackingDomain *string `json:"tracking_domain,omitempty"`
+}
+
+type DomainDeleted struct {
+	Object  string `json:"object"`
+	ID      string `json:"id"`
+	Name    string `json:"name"`
+	Deleted bool   `json:"deleted"`
+}
+
+type Suppression struct {
+	Object string            `json:"object"`
+	ID     string            `json:"id"`
+	Email  string            `json:"email"`
+	Reason SuppressionReason `json:"reason"`
+	// The message that caused it
+	EmailID string            `json:"email_id"`
+	Source  SuppressionSource `json:"source"`
+	// False for an address that test mail suppressed; live mail to it is sent
+	Livemode  bool      `json:"livemode"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+type SuppressionAddition struct {
+	Email string `json:"email"`
+	// `manual` by default
+	Reason SuppressionReason `json:"reason,omitempty"`
+}
+
+type SuppressionBatch struct {
+	// Addresses to suppress
+	Add []SuppressionAddition `json:"add,omitempty"`
+	// Addresses that can receive mail again
+	Remove []string `json:"remove,omitempty"`
+}
+
+type SuppressionBatchEntry struct {
+	// Position in the request, from 0
+	Index int    `json:"index"`
+	Email string `json:"email"`
+	// `unchanged`: it was suppressed already, or was not; `rejected`: it is not an address
+	Status string `json:"status"`
+	// Why it was rejected or left unchanged
+	Message string `json:"message"`
+}
+
+type SuppressionBatchAnswer struct {
+	Object    string `json:"object"`
+	Added     int    `json:"added"`
+	Removed   int    `json:"removed"`
+	Unchanged int    `json:"unchanged"`
+	Rejected  int    `json:"rejected"`
+	// One entry for each address, in the order of the request
+	Data []SuppressionBatchEntry `json:"data"`
+}
+
+type SuppressionRemoved struct {
+	Object  string `json:"object"`
+	ID      string `json:"id"`
+	Email   string `json:"email"`
+	Deleted bool   `json:"deleted"`
+}
+
+type Actor struct {
+	Type string `json:"type"`
+	ID   string `json:"id"`
+}
+
+type Event struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	// New types may appear; ignore those that you do not know
+	Type string `json:"type"`
+	// Kind of the object
+	Stream string `json:"stream"`
+	// Id of the object, or the address of a suppression
+	StreamID string `json:"stream_id"`
+	// Number of the event in the object's history, from 1
+	Version  int    `json:"version"`
+	Position string `json:"position"`
+	// False for an event of test mail
+	Livemode   bool           `json:"livemode"`
+	OccurredAt time.Time      `json:"occurred_at"`
+	Actor      Actor          `json:"actor"`
+	RequestID  string         `json:"request_id"`
+	Data       map[string]any `json:"data"`
+	// Only with `include=webhook_payload`: the body of a webhook call for this event, in Waybill's own format; `null`
+	// for a type that is not sent to webhooks
+	WebhookPayload map[string]any `json:"webhook_payload,omitempty"`
+}
+
+type EventFeed struct {
+	Object  string `json:"object"`
+	HasMore bool   `json:"has_more"`
+	// The `after_position` of the next request; store it together with your results
+	NextPosition string  `json:"next_position"`
+	Data         []Event `json:"data"`
+}
+
+type LogsQuery struct {
+	Limit int `json:"limit,omitempty"`
+	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
+	// scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
+	Status []string `json:"status,omitempty"`
+	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
+	// separated by commas. Emails match if any recipient has one of them, whatever the status of the email
+	RecipientStatus []string `json:"recipient_status,omitempty"`
+	After           string   `json:"after,omitempty"`
+	Before          string   `json:"before,omitempty"`
+	To              string   `json:"to,omitempty"`
+	From            string   `json:"from,omitempty"`
+	Subject         string   `json:"subject,omitempty"`
+	// Part of the address of a recipient, in any case
+	Recipient string `json:"recipient,omitempty"`
+	// Up to 5 words. Each must be a part of the address of a recipient or of the sender, of the subject or of a tag,
+	// or the id or at least its first 10 characters, in any case. Words in double quotes are searched together
+	Q             string     `json:"q,omitempty"`
+	MessageID     string     `json:"message_id,omitempty"`
+	ApiKeyID      string     `json:"api_key_id,omitempty"`
+	Tag           []string   `json:"tag,omitempty"`
+	Domain        string     `json:"domain,omitempty"`
+	CreatedAfter  *time.Time `json:"created_after,omitempty"`
+	CreatedBefore *time.Time `json:"created_before,omitempty"`
+}
+
+type SuppressionsQuery struct {
+	Limit int    `json:"limit,omitempty"`
+	After string `json:"after,omitempty"`
+	// Part of the address, in any case
+	Q             string            `json:"q,omitempty"`
+	Reason        SuppressionReason `json:"reason,omitempty"`
+	Source        SuppressionSource `json:"source,omitempty"`
+	CreatedAfter  *time.Time        `json:"created_after,omitempty"`
+	CreatedBefore *time.Time        `json:"created_before,omitempty"`
+}
+
+type EventsQuery struct {
+	AfterPosition string     `json:"after_position,omitempty"`
+	CreatedAfter  *time.Time `json:"created_after,omitempty"`
+	// One or several types, separated by commas
+	Types []string `json:"types,omitempty"`
+	// Adds the body of the webhook call to each event
+	Include string `json:"include,omitempty"`
+	Limit   int    `json:"limit,omitempty"`
+	// How long to wait for an event if there is none, at most 20s
+	Wait string `json:"wait,omitempty"`
+}

@@ -1,0 +1,198 @@
+# frozen_string_literal: true
+
+# Runs against a service that test/clients/languages.test.ts starts, through a proxy that causes faults.
+require "minitest/autorun"
+require "waybill"
+
+PROXY = ENV.fetch("WAYBILL_TEST_PROXY")
+KEY = ENV.fetch("WAYBILL_KEY")
+CALLS = JSON.parse(ENV.fetch("WAYBILL_TEST_WEBHOOK"), symbolize_names: true)
+
+class WaybillTest < Minitest::Test
+  def waybill
+    @waybill ||= Waybill::Client.new
+  end
+
+  def client(mode, **options)
+    Waybill::Client.new(base_url: "#{PROXY}/#{mode}", **options)
+  end
+
+  def email(subject, **fields)
+    { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: subject, text: "Hello", **fields }
+  end
+
+  def ids(emails)
+    emails.map { |each| each[:id] }
+  end
+
+  def refused(&block)
+    assert_raises(Waybill::Error, &block)
+  end
+end
+
+class SendingTest < WaybillTest
+  def test_send_with_every_kind_of_field
+    at = Time.now + 3600
+    message = email(
+      "Every field", to: ["ana@example.org", "Bo <bo@example.org>"], cc: "cy@example.org", html: "<p>Grüße</p>",
+      headers: { "X-Order" => "4711" }, tags: ["receipt"], scheduled_at: at, tracking: { opens: false },
+      attachments: [{ filename: "a.txt", content: ["Hi"].pack("m0") }]
+    )
+    answer = waybill.emails.send(message)
+    assert_equal "queued", answer[:status]
+    sent = waybill.emails.get(answer[:id])
+    assert_equal ["ana@example.org", "Bo <bo@example.org>"], sent[:to]
+    assert_equal at.getutc.iso8601(3), sent[:scheduled_at]
+    assert_equal [2], sent[:content][:attachments].map { |file| file[:size_bytes] }
+    assert_includes sent[:content][:html], "Grüße"
+    moved = waybill.emails.reschedule(answer[:id], at + 3600)
+    assert_operator moved[:scheduled_at], :>, sent[:scheduled_at]
+    assert_equal "canceled", waybill.emails.cancel(answer[:id])[:status]
+    refute_equal answer[:id], waybill.emails.resend(answer[:id])[:id]
+  end
+
+  def test_batch
+    batch = waybill.emails.send_batch([email("One"), email("Two")])
+    assert_equal %w[queued queued], batch[:data].map { |each| each[:status] }
+    results = waybill.emails.send_batch([email("Three"), email("Four", to: "nobody")], mode: "permissive")[:data]
+    assert_equal "queued", results[0][:status]
+    assert_equal "invalid_request", results[1][:error][:code]
+  end
+
+  def test_own_idempotency_key
+    first = waybill.emails.send(email("Once"), idempotency_key: "order-4711")
+    assert_equal first, waybill.emails.send(email("Once"), idempotency_key: "order-4711")
+  end
+end
+
+class FailuresTest < WaybillTest
+  def test_dropped_connection_sends_one_mail
+    answer = client("cut/send").emails.send(email("Cut"))
+    assert_equal [answer[:id]], ids(waybill.logs.all(subject: "Cut"))
+  end
+
+  def test_429_is_repeated_after_retry_after
+    began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
+    assert_equal "queued", client("busy/send").emails.send(email("Busy"))[:status]
+    assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, :>=, 1
+  end
+
+  def test_503_and_a_broken_gateway_are_repeated
+    assert_equal "queued", client("down/send").emails.send(email("Down"))[:status]
+    assert_equal "list", client("gateway/list").domains.list[:object]
+  end
+
+  def test_exhausted_quota_is_not_repeated
+    error = refused { client("quota/send").emails.send(email("Quota")) }
+    assert_equal [429, "monthly_quota", 86_400], [error.status, error.reason, error.retry_after]
+  end
+
+  def test_last_answer_is_raised
+    error = refused { client("broken/list", retries: 1).logs.list }
+    assert_equal [502, "bad_answer"], [error.status, error.code]
+  end
+
+  def test_refusal_has_all_fields
+    error = refused { waybill.emails.send(email("Unknown", from: "hi@unknown.test")) }
+    assert_equal [422, "unprocessable", "domain_not_verified"], [error.status, error.code, error.reason]
+    assert_match(/\Areq_/, error.request_id)
+    assert_includes error.message, "unknown.test"
+    error = refused { waybill.emails.send(email("Bad", to: "nobody")) }
+    assert_equal [400, "to"], [error.status, error.details[0][:path]]
+    error = refused { waybill.logs.get("msg_01k00000000000000000000000") }
+    assert_equal [404, "not_found"], [error.status, error.code]
+  end
+
+  def test_redirect_is_not_followed
+    error = refused { client("moved/list").domains.list }
+    assert_equal [307, "bad_answer"], [error.status, error.code]
+  end
+
+  def test_unreachable_and_silent_services
+    error = refused { Waybill::Client.new(base_url: "http://127.0.0.1:9", retries: 0).domains.list }
+    assert_equal [0, "connection_failed"], [error.status, error.code]
+    error = refused { client("silent/list", retries: 0, timeout: 0.3).domains.list }
+    assert_equal [0, "connection_failed"], [error.status, error.code]
+  end
+
+  def test_key_and_address
+    mistyped = KEY.chop + (KEY.end_with?("0") ? "1" : "0")
+    ["", "wb_short", mistyped].each do |key|
+      assert_equal "invalid_key", refused { Waybill::Client.new(key) }.code
+    end
+    assert_equal [true, false], [Waybill.well_formed_key?(KEY), Waybill.well_formed_key?(mistyped)]
+    assert_equal "invalid_request", refused { Waybill::Client.new(base_url: "mail.example.org") }.code
+    refute_includes waybill.inspect, KEY
+    program = 'require "waybill"; print Waybill::Client.new.domains.list[:object]'
+    [[KEY, nil], ["", KEY]].each do |first, second|
+      variables = { "WAYBILL_KEY" => first, "WAYBILL_API_KEY" => second }
+      printed = IO.popen([variables, RbConfig.ruby, "-Ilib", "-e", program], &:read)
+      assert_equal "list", printed
+    end
+  end
+end
+
+class ReadingTest < WaybillTest
+  def test_log_over_several_pages
+    emails = Array.new(5) { |nth| email("Page #{nth}", tags: ["paged", "nth-#{nth}"]) }
+    sent = ids(waybill.emails.send_batch(emails)[:data])
+    query = { tag: ["paged"], limit: 2 }
+    newest_first = ids(waybill.logs.all(query))
+    assert_equal sent.sort, newest_first.sort
+    assert_equal newest_first.reverse.drop(1), ids(waybill.logs.all({ **query, before: newest_first.last }))
+    assert_equal newest_first.first(1), ids(waybill.logs.all(query).first(1))
+    page = waybill.logs.list({ **query, status: %w[queued delivered], created_after: Time.utc(2020) })
+    assert_equal [2, true], [page[:data].length, page[:has_more]]
+    assert_equal 1, waybill.logs.list(tag: %w[paged nth-3])[:data].length
+    assert_equal sent[0], waybill.logs.get(sent[0], as_of: Time.now)[:id]
+    assert_equal "email.queued", waybill.logs.events(sent[0])[:data][0][:type]
+  end
+
+  def test_events_after_a_position
+    first = waybill.emails.send(email("First event"))[:id]
+    position = waybill.logs.events(first)[:data][0][:position]
+    second = waybill.emails.send(email("Second event"))[:id]
+    later = waybill.events.all(position, types: ["email.queued"])
+    assert_equal([second], later.map { |event| event[:stream_id] })
+    assert_includes waybill.events.all.map { |event| event[:stream_id] }, first
+    assert_equal 1, waybill.events.list(after_position: position, limit: 1)[:data].length
+  end
+
+  def test_reads_send_the_position_of_the_last_write
+    replica = client("replica/one")
+    replica.domains.list
+    replica.emails.send(email("Replica"))
+    replica.domains.list
+  end
+
+  def test_other_endpoints
+    assert_equal "account", waybill.request("GET /v1/account")[:object]
+  end
+end
+
+class ManagingTest < WaybillTest
+  def test_domains
+    domain = waybill.domains.add("news.test")
+    assert_equal "news.test", domain[:name]
+    assert_includes waybill.domains.list[:data].map { |each| each[:name] }, "news.test"
+    assert_equal "verified", waybill.domains.verify("news.test")[:status]
+    assert waybill.domains.update("news.test", { open_tracking: true })[:open_tracking]
+    refute_equal domain[:records], waybill.domains.rotate_dkim("news.test")[:records]
+    assert_equal domain[:id], waybill.domains.get(domain[:id])[:id]
+    assert waybill.domains.remove("news.test")[:deleted]
+    assert_equal 404, refused { waybill.domains.get("news.test") }.status
+  end
+
+  def test_suppressions
+    address = "no/reply+bo@example.org"
+    added = waybill.suppressions.add({ email: address, reason: "complaint" })
+    assert_equal [address, "complaint"], added.values_at(:email, :reason)
+    assert_equal added[:id], waybill.suppressions.get(address)[:id]
+    batch = waybill.suppressions.batch({ add: Array.new(3) { |nth| { email: "s#{nth}@example.org" } } })
+    assert_equal 3, batch[:added]
+    assert_equal 4, waybill.suppressions.all(limit: 2).count
+    assert_equal [address], waybill.suppressions.list(q: "bo@")[:data].map { |each| each[:email] }
+    assert waybill.suppressions.remove(address)[:deleted]
+    assert_equal 404, refused { waybill.suppressions.get(address) }.status
+  end
+end
