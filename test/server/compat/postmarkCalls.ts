@@ -64,7 +64,7 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   },
   {
     call: "getBounce",
-    gives: "GET /v1/email/logs/{id}, one of its recipients; the ID is text",
+    gives: "GET /v1/email/logs, one of the recipients that bounced",
     run: (client, { bounce }) => client.getBounce(bounce),
   },
   {

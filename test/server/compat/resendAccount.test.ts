@@ -1,3 +1,4 @@
+import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -107,7 +108,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         { ...attempt, at: "2026-01-01T00:01:00.000Z", status: 500, response_body: "Sorry", error: null },
       ]
       yield* world.sql`UPDATE webhook_deliveries SET history = ${JSON.stringify(history)}::jsonb, attempts = 2
-        WHERE id = ${eventId}`.pipe(Effect.orDie)
+        WHERE id = ${Uuid.idOf("WebhookDeliveryId", eventId)}`.pipe(Effect.orDie)
       const ids = { webhookId: id, eventId }
       assert.strictEqual((yield* good(() => resend.webhooks.events.get(ids))).status, "attempting")
       const { data } = yield* good(() => resend.webhooks.events.attempts.list(ids))

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { Resend } from "resend"
+import * as Attachments from "../../../apps/server/src/compat/resend/Attachments.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { CALLS } from "./resendCalls.ts"
@@ -67,7 +68,7 @@ const setUp = Effect.gen(function* () {
   const gone = yield* post("/v1/webhooks", { url: "https://example.org/gone", events: ["*"] })
   const old = yield* post("/v1/api-keys", { name: "old", scopes: ["email:send"] })
   for (const address of ["a@x.test", "b@x.test"]) yield* post("/v1/suppressions", { email: address })
-  const attachment = { emailId: email.id, id: `${email.id.replace("msg_", "att_")}_0` }
+  const attachment = { emailId: email.id, id: Attachments.idOf(email.id, 0) }
   const at = String(Math.floor(Date.now() / 1_000))
   const signature = createHmac("sha256", Buffer.from(webhook.secret.slice(6), "base64"))
     .update(`evt_1.${at}.{}`)

@@ -14,7 +14,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const resend = new Resend(secret, { baseUrl: `${world.url}/compat/resend` })
     const email = { from: "Acme <hi@acme.test>", to: "ana@example.org", subject: "x", text: "Hello" }
     const sent = yield* Effect.promise(() => resend.emails.send(email, { idempotencyKey: "a" }))
-    assert.match(sent.data?.id ?? JSON.stringify(sent), /^msg_/u)
+    assert.match(sent.data?.id ?? JSON.stringify(sent), /^[0-9a-f]{8}-[0-9a-f]{4}-7/u)
     const again = yield* Effect.promise(() => resend.emails.send(email, { idempotencyKey: "a" }))
     assert.strictEqual(again.data?.id, sent.data?.id)
     const reused = yield* Effect.promise(() => resend.emails.send({ ...email, subject: "y" }, { idempotencyKey: "a" }))

@@ -16,14 +16,11 @@ const setUp = Effect.gen(function* () {
 
 const SENDS = "Waybill sends at POST /v1/email/send."
 const ROUTES: ReadonlyArray<readonly [method: string, path: string, advice: string]> = [
-  ["POST", "/emails", SENDS],
-  ["POST", "/emails/batch", "Waybill sends at POST /v1/email/send/batch."],
-  ["POST", "/email", SENDS],
   ["POST", "/email/batch", "Waybill sends at POST /v1/email/send/batch."],
   ["POST", "/email/withTemplate", SENDS],
-  ["POST", "/v3/mail/send", SENDS],
   ["POST", "/api/v1/send/message", SENDS],
   ["POST", "/v3/acme.test/messages", SENDS],
+  ["POST", "/v3/smtp/email", SENDS],
   ["POST", "/v1/emails", SENDS],
   ["POST", "/email/send", "The API begins with /v1: use POST /v1/email/send."],
   ["PATCH", "/domains/acme.test", "The API begins with /v1: use PATCH /v1/domains/acme.test."],

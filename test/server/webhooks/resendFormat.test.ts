@@ -2,6 +2,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect, Layer, Schema } from "effect"
 import { Resend, type WebhookEventPayload } from "resend"
 import { Webhook as StandardWebhook } from "standardwebhooks"
@@ -99,7 +100,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       assert.match(scheduled.created_at, /^\d{4}-\d\d-\d\dT.*Z$/u)
       const base = {
         created_at: scheduled.data.created_at,
-        email_id,
+        email_id: Uuid.of(email_id),
         message_id: `<${email_id}@acme.test>`,
         from: "Acme <hi@acme.test>",
         to: ["Ana <ana@example.org>"],
@@ -136,7 +137,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       }
       assert.deepStrictEqual([...events.keys()].toSorted(), Object.keys(expected).toSorted())
       for (const [type, data] of Object.entries(expected))
-        if (type === "email.sent") assert.propertyVal(got(type).data, "email_id", unscheduled)
+        if (type === "email.sent") assert.propertyVal(got(type).data, "email_id", Uuid.of(unscheduled))
         else assert.deepStrictEqual<unknown>(got(type).data, data, type)
       const [call] = receiver.calls
       assert.deepStrictEqual(

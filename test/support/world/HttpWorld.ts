@@ -27,6 +27,7 @@ import { DEFAULT_MAX_BODY_BYTES } from "../../../apps/server/src/settings/HttpSe
 import * as StoppedLinks from "../../../apps/server/src/links/StoppedLinks.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { dnsZones, type Zones } from "../mail/dnsZones.ts"
+import type { CompatHosts } from "../../../apps/server/src/settings/CompatHosts.ts"
 import * as DatabaseClock from "../DatabaseClock.ts"
 import * as Database from "../postgres/Database.ts"
 import { nextMillisecond } from "../WallClock.ts"
@@ -37,6 +38,7 @@ export interface Setup {
   readonly allowedNetworks?: ReadonlyArray<string>
   readonly attachmentNetworks?: ReadonlyArray<string>
   readonly trustedProxies?: Networks
+  readonly doorHosts?: CompatHosts
   readonly maxBodyBytes?: number
   readonly timeouts?: Timeouts
   readonly connections?: { readonly total: number; readonly perAddress: number }
@@ -135,6 +137,7 @@ const served = (setup: Setup) => {
     budgets,
     connections,
     documents,
+    doorHosts = new Map(),
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
     trackingHost = null,
@@ -148,6 +151,7 @@ const served = (setup: Setup) => {
     port: 0,
     maxBodyBytes,
     trustedProxies,
+    doorHosts,
     also: {
       routes: Layer.mergeAll(
         tracking.layer(trustedProxies),

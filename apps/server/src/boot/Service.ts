@@ -94,6 +94,7 @@ export const http = (
     host: settings.host,
     port: settings.port,
     maxBodyBytes: settings.maxBodyBytes,
+    doorHosts: settings.compatHosts,
     trustedProxies: networks(settings.trustedProxies),
     connections: { total: settings.httpMaxConnections, perAddress: settings.httpMaxConnectionsPerAddress },
     also: {

@@ -84,7 +84,12 @@ export interface Door {
   readonly prefix: string
   /** The value of an Authorization header that holds the key, wherever the other service's clients send it. */
   readonly authorization: (headers: DoorRequest["headers"]) => string | undefined
+  /** Whether its ids are UUIDs. Ours are read everywhere. */
+  readonly hasUuids: boolean
   readonly routes: ReadonlyArray<Route>
+  /** Whether a path is one of the other service, by any method. */
+  readonly isKnown: (path: string) => boolean
+  /** The rate window of a path below the door. */
   readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
   /** The endpoint of our own API that a request is translated to. Its scope and rules for keys are checked first. */
   readonly endpointOf: (method: string, path: string) => Endpoint | undefined

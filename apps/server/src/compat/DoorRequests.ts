@@ -11,7 +11,9 @@ import * as Bodies from "../web/Bodies.ts"
 import * as Responses from "../web/Responses.ts"
 import { HeldRequest } from "../web/HeldRequest.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
+import * as Uuids from "../requests/Uuids.ts"
 import { type Answer, type Door, type DoorRequest, NativeApi, NativeError, type NativeRequest } from "./Door.ts"
+import type { Entrance } from "./Doors.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as DoorBody from "./lenient/DoorBody.ts"
 import * as Respelling from "./Respelling.ts"
@@ -19,11 +21,10 @@ import * as Respelling from "./Respelling.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Handles an admitted request to a door by calls of `app`, Waybill's own API. */
-export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
+export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
   Effect.gen(function* () {
     const context = yield* Effect.context<R>()
     const request = yield* HttpServerRequest.HttpServerRequest
-    const path = belowPrefix(door, request.url)
     const refusal = door.refusalOf(request.method, path)
     if (refusal !== undefined) return yield* Effect.fail(refusal)
     const endpoint = door.endpointOf(request.method, path)
@@ -31,8 +32,8 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
     const { bytes, received } = yield* DoorBody.read(request, endpoint, maxBodyBytes)
     const doorRequest: DoorRequest = {
       method: request.method,
-      path,
-      query: new URLSearchParams(RequestTarget.queryOf(request.url)),
+      path: Uuids.inPath(path),
+      query: Uuids.inQuery(path, new URLSearchParams(RequestTarget.queryOf(request.url))),
       headers: request.headers,
       body: bytes.length === 0 ? undefined : yield* DoorBody.parse(bytes),
     }
@@ -62,7 +63,7 @@ export const handle = <R>(door: Door, app: Effect.Effect<Response, never, R>, ma
           : Effect.fail(error),
       ),
     )
-    return responseOf(answer, kept)
+    return responseOf(door.hasUuids ? { ...answer, body: Uuids.spelled(answer.body) } : answer, kept)
   })
 
 /** Returns an answer with further headers; one without a body is empty. */
@@ -74,12 +75,6 @@ export const responseOf = ({ body, headers, status }: Answer, more: object): Res
 
 /** Headers of our own answers that a door's have too: that an answer is repeated, and what a send warns of. */
 const KEPT_HEADERS = ["idempotent-replayed", "warning"]
-
-/** The encoded path, because a decoded one no longer shows which slashes separate segments. */
-const belowPrefix = (door: Door, url: string): string => {
-  const segments = RequestTarget.encodedPathOf(url).split("/").slice(door.prefix.split("/").length)
-  return segments.map((segment) => `/${segment}`).join("")
-}
 
 const sha256 = (bytes: Buffer): string => createHash("sha256").update(bytes).digest("hex")
 

@@ -1,10 +1,67 @@
+import { type CompatHosts, DOOR_NAMES, type DoorName } from "../settings/CompatHosts.ts"
 import type { Door } from "./Door.ts"
 import * as Postmark from "./postmark/Postmark.ts"
 import * as Resend from "./resend/Resend.ts"
 import * as SendGrid from "./sendgrid/SendGrid.ts"
 
-export const DOORS: ReadonlyArray<Door> = [Resend.door, Postmark.door, SendGrid.door]
+const NAMED: Readonly<Record<DoorName, Door>> = {
+  resend: Resend.door,
+  postmark: Postmark.door,
+  sendgrid: SendGrid.door,
+}
+export const DOORS: ReadonlyArray<Door> = Object.values(NAMED)
 
-/** Returns the door that a path belongs to; `undefined` for Waybill's own paths. */
-export const at = (path: string): Door | undefined =>
-  path.startsWith("/compat/") ? DOORS.find(({ prefix }) => path === prefix || path.startsWith(`${prefix}/`)) : undefined
+/** A request that came through a door. */
+export interface Entrance {
+  readonly door: Door
+  /** The path below the door as it was sent, percent-encoded, such as `/emails`. */
+  readonly path: string
+}
+
+interface Request {
+  readonly method: string
+  readonly headers: Readonly<Record<string, string | undefined>>
+}
+
+/**
+ * Returns the door that a request came through; `undefined` for Waybill's own paths. Programs join an address and a path in
+ * several ways, so doubled, missing and closing slashes mean the same, and so does a path that took the place of the name.
+ */
+export const entryOf = (encodedPath: string, request: Request, hosts: CompatHosts): Entrance | undefined => {
+  const host = hosts.size === 0 ? undefined : hosts.get(hostOf(request))
+  if (host !== undefined) return entry(NAMED[host], encodedPath)
+  const path = tidy(encodedPath)
+  if (path.startsWith("/v1/")) return undefined
+  if (!path.startsWith(COMPAT)) return atRoot(path, request)
+  const below = path.slice(COMPAT.length)
+  const name = DOOR_NAMES.find((each) => below.startsWith(each))
+  return name === undefined ? atRoot(`/${below}`, request) : entry(NAMED[name], below.slice(name.length))
+}
+
+const COMPAT = "/compat/"
+
+/**
+ * The doors at the root: SendGrid's paths have a version, Postmark's requests a header, and Resend's are at `/emails`, which
+ * is a page of the dashboard too, but not for a program with a key. `/email` was Resend's before.
+ */
+const atRoot = (path: string, { headers, method }: Request): Entrance | undefined => {
+  const [, first] = path.split("/", 2)
+  if (first === "v3") return SendGrid.door.isKnown(path) ? entry(SendGrid.door, path) : undefined
+  if (headers["x-postmark-server-token"] !== undefined) return entry(Postmark.door, path)
+  const isRead = method === "GET" || method === "HEAD"
+  if (isRead && headers["authorization"] === undefined) return undefined
+  if (first === "emails") return entry(Resend.door, path)
+  return path === "/email" ? entry(Resend.door, "/emails") : undefined
+}
+
+const entry = (door: Door, path: string): Entrance => ({ door, path: tidy(`/${path}`) })
+
+const tidy = (path: string): string =>
+  path.includes("//") || path.endsWith("/")
+    ? `/${path
+        .split("/")
+        .filter((segment) => segment !== "")
+        .join("/")}`
+    : path
+
+const hostOf = ({ headers }: Request): string => (headers["host"] ?? "").replace(/:\d+$/u, "").toLowerCase()

@@ -7,7 +7,7 @@ import * as Routes from "./Routes.ts"
 /** Paths of the other service that Waybill has no meaning for. A colon matches any segment; without a method all do. */
 export type Absence = readonly [path: string, message: string, method?: string]
 
-interface Parts extends Pick<Door, "authorization" | "errorOf" | "prefix" | "routes"> {
+interface Parts extends Pick<Door, "authorization" | "errorOf" | "hasUuids" | "prefix" | "routes"> {
   readonly absent: ReadonlyArray<Absence>
   /** Puts the parameters of a query in the spelling that the routes have. */
   readonly queryOf?: (query: URLSearchParams) => URLSearchParams
@@ -17,15 +17,12 @@ interface Parts extends Pick<Door, "authorization" | "errorOf" | "prefix" | "rou
 export const makeDoor = ({ absent, queryOf = (query) => query, routes, ...parts }: Parts): Door => ({
   ...parts,
   routes,
-  bucketOf: (method, path) => Routes.find(routes, method, path.slice(parts.prefix.length))?.route.bucket ?? "other",
+  bucketOf: (method, path) => Routes.find(routes, method, path)?.route.bucket ?? "other",
   endpointOf: (method, path) => Routes.find(routes, method, path)?.route.endpoint,
+  isKnown: (path) =>
+    absent.some(([each]) => begins(path, each)) || routes.some(({ method }) => Routes.find(routes, method, path)),
   refusalOf: (method, path) => {
-    const segments = path.split("/")
-    const found = absent.find(
-      ([each, , only]) =>
-        (only ?? method) === method &&
-        each.split("/").every((part, nth) => (part === ":" ? segments[nth] : part === segments[nth])),
-    )
+    const found = absent.find(([each, , only]) => (only ?? method) === method && begins(path, each))
     if (found !== undefined) return Native.missing(found[1])
     return Routes.find(routes, method, path) === undefined
       ? new RequestRefusal.NoSuchRoute({ method, path })
@@ -40,3 +37,8 @@ export const makeDoor = ({ absent, queryOf = (query) => query, routes, ...parts 
     return refusal === undefined ? match.route.handle({ ...request, query }, match.params) : Effect.fail(refusal)
   },
 })
+
+const begins = (path: string, pattern: string): boolean => {
+  const segments = path.split("/")
+  return pattern.split("/").every((part, nth) => (part === ":" ? segments[nth] : part === segments[nth]))
+}

@@ -17,6 +17,7 @@ import { ByteBudget, type BudgetLimits } from "../web/ByteBudget.ts"
 import * as DocumentWindows from "./pages/DocumentWindows.ts"
 import { Revocations } from "../live/Revocations.ts"
 import * as AttachmentDownloads from "./pages/AttachmentDownloads.ts"
+import type { CompatHosts } from "../settings/CompatHosts.ts"
 import * as DocsPage from "./pages/DocsPage.ts"
 import * as Connections from "../requests/Connections.ts"
 import { DomainHandlers } from "./api/DomainHandlers.ts"
@@ -46,6 +47,7 @@ export interface Options<R = never> {
   readonly port: number
   readonly maxBodyBytes: number
   readonly trustedProxies: Networks
+  readonly doorHosts?: CompatHosts
   readonly timeouts?: NodeServer.Timeouts
   readonly connections?: Omit<Connections.Caps, "trustedProxies">
   /** Limits of the memory for request bodies and unread responses; tests pass smaller ones. */
@@ -116,7 +118,8 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const requestLog = yield* RequestLogWriter
       const { maxBodyBytes, trustedProxies } = options
       const windows = DocumentWindows.make(options.documents)
-      const limits = { windows, budgets, maxBodyBytes, requestLog }
+      const doorHosts = options.doorHosts ?? new Map()
+      const limits = { windows, budgets, maxBodyBytes, requestLog, doorHosts }
       yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, ...limits }))
       // Without an upgrade listener Node handles upgrade requests like any other, within the same time limits.
       node.removeAllListeners("upgrade")

@@ -1,5 +1,6 @@
 import { Config, Schema } from "effect"
 import * as Connections from "../requests/Connections.ts"
+import * as CompatHosts from "./CompatHosts.ts"
 import { Count, HttpAddress, Networks, setting } from "./Setting.ts"
 
 export const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024
@@ -47,6 +48,12 @@ export const TABLE = {
     "Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted.",
     "none",
     Networks("TRUSTED_PROXIES"),
+  ),
+  compatHosts: setting(
+    "COMPAT_HOSTS",
+    `Host names under which this service speaks the API of another one (${CompatHosts.DOOR_NAMES.join(", ")}), such as mail.example.com=resend, comma-separated.`,
+    "none",
+    CompatHosts.config("COMPAT_HOSTS"),
   ),
   maxBodyBytes: setting(
     MAX_BODY_SETTING,

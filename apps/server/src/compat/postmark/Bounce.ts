@@ -1,4 +1,5 @@
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
+import * as Id from "@waybill/domain/values/Id"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Message from "./Message.ts"
 import * as Refusals from "./Refusals.ts"
@@ -32,13 +33,27 @@ const typeOf = ({ smtp, status }: Recipient): BounceType => {
   return status === "bounced" && DeliveryOutcome.bounceType(category) === "hard" ? HARD : SOFT
 }
 
-/** Names the recipient by its place in the message. Postmark's ids are numbers, which cannot hold an id of ours. */
-export const idOf = (email_id: string, recipient: number): string => `${email_id}.${recipient}`
+/** Postmark's ids are numbers, which programs read without loss up to 53 bits: 30 of seconds, 16 of chance, 7 of the recipient. */
+const EPOCH_S = Date.UTC(2020, 0, 1) / 1_000
+const CHANCE = 2 ** 16
+const RECIPIENTS = 2 ** 7
 
-export const partsOf = (id: string): { readonly email_id: string; readonly recipient: number } | undefined => {
-  const [, email_id, recipient] = /^(msg_\w+)\.(\d{1,4})$/u.exec(id) ?? []
-  return email_id === undefined ? undefined : { email_id, recipient: Number(recipient) }
+/** Returns the number of a recipient's bounce: the second of its message, the end of the message's id, and its place. */
+export const idOf = (email_id: string, recipient: number): number => {
+  const seconds = Math.floor(Id.timeOf(email_id) / 1_000) - EPOCH_S
+  return (seconds * CHANCE + chanceOf(email_id)) * RECIPIENTS + (recipient % RECIPIENTS)
 }
+
+const chanceOf = (email_id: string): number => {
+  const bytes = Id.fromBase32(email_id.slice(-Id.ENCODED_LENGTH))
+  return bytes === undefined ? 0 : ((bytes.at(-2) ?? 0) << 8) | (bytes.at(-1) ?? 0)
+}
+
+/** Returns the second in which the message of a bounce was accepted; `undefined` for what is no such number. */
+export const secondOf = (id: string): number | undefined =>
+  /^\d{1,16}$/u.test(id) && Number.isSafeInteger(Number(id))
+    ? (Math.floor(Number(id) / RECIPIENTS / CHANCE) + EPOCH_S) * 1_000
+    : undefined
 
 /** Returns the bounces of a message, one for each recipient that has one. */
 export const all = (record: EmailRecord) =>

@@ -1,6 +1,7 @@
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, identity } from "effect"
-import { NativeError, type Route } from "../Door.ts"
+import type { Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
@@ -76,16 +77,34 @@ const filterOf = Effect.fnUntraced(function* (query: URLSearchParams) {
     (before === undefined || bounce.BouncedAt < before)
 })
 
-/** Returns a bounce by its id, whose first part is the id of the message. */
+/** Messages of one second in which a bounce is looked for. */
+export const MAX_SEARCHED = 1_000
+const PAGE = 100
+
+interface Page {
+  readonly data: ReadonlyArray<EmailRecord>
+  readonly has_more: boolean
+}
+
+/** Returns a bounce by its id, among those of the second that the id names. Two of the same id are none. */
 const find = Effect.fnUntraced(function* (id: string) {
-  const parts = Bounce.partsOf(id)
-  if (parts === undefined) return yield* new Refusals.BounceNotFound()
-  const record = yield* Effect.catchIf(
-    message(parts.email_id),
-    (failure) => failure instanceof NativeError && failure.status === 404,
-    () => Effect.fail(new Refusals.BounceNotFound()),
-  )
-  return Bounce.all(record).find(({ ID }) => ID === id) ?? (yield* new Refusals.BounceNotFound())
+  const second = Bounce.secondOf(id)
+  if (second === undefined) return yield* new Refusals.BounceNotFound()
+  const filters = Filters.native({
+    recipient_status: Bounce.STATUSES.join(","),
+    created_after: Timestamp.fromMillis(second),
+    created_before: Timestamp.fromMillis(second + 1_000),
+    limit: String(PAGE),
+  })
+  const found: Array<BounceRecord> = []
+  for (let searched = 0; searched < MAX_SEARCHED; searched += PAGE) {
+    const page = yield* Native.call<Page>({ method: "GET", path: `/v1/email/logs?${filters.toString()}` })
+    found.push(...page.data.flatMap(Bounce.all).filter(({ ID }) => String(ID) === id))
+    if (!page.has_more) break
+    filters.set("after", page.data.at(-1)?.id ?? "")
+  }
+  const [bounce, ...others] = found
+  return bounce === undefined || others.length > 0 ? yield* new Refusals.BounceNotFound() : bounce
 })
 
 const get: Route = {

@@ -58,6 +58,7 @@ const STREAM_ROUTES = [
 /** The API of Postmark, as the npm package `postmark` calls it. */
 export const door = makeDoor({
   prefix: "/compat/postmark",
+  hasUuids: true,
   authorization: (headers) => {
     const token = headers["x-postmark-server-token"]
     return token === undefined ? undefined : `Bearer ${token.trim()}`

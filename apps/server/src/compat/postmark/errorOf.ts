@@ -39,10 +39,10 @@ const BY_CODE: { readonly [C in Failure["code"]]: Known } = {
 
 const BY_REASON: Readonly<Record<string, Known>> = {
   all_recipients_suppressed: { status: 422, ErrorCode: 406 },
-  bounce_not_found: { status: 404, ErrorCode: 407 },
+  bounce_not_found: { status: 422, ErrorCode: 407 },
   domain_not_allowed: { status: 422, ErrorCode: 400 },
   domain_not_verified: { status: 422, ErrorCode: 400 },
-  email_not_found: { status: 404, ErrorCode: 701 },
+  email_not_found: { status: 422, ErrorCode: 701 },
   malformed_json: { status: 422, ErrorCode: 402 },
   monthly_quota: { status: 422, ErrorCode: 405 },
   overloaded: { status: 503, ErrorCode: 100 },

@@ -1,5 +1,6 @@
 import type { ApiKeyRecord, CreatedKey } from "@waybill/api/groups/ApiKeys"
 import type { Domain } from "@waybill/api/groups/Domains"
+import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect, Schema } from "effect"
 import type { Route } from "../Door.ts"
 import { decodeBody } from "../decodeBody.ts"
@@ -21,7 +22,8 @@ const create: Route = {
   body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const { domain_id, name, permission } = yield* decodeBody(Creation, body)
-    const domain = domain_id === undefined ? {} : { domain: yield* nameOf(domain_id) }
+    const domain =
+      domain_id === undefined ? {} : { domain: yield* nameOf(Uuid.idOf("DomainId", domain_id) ?? domain_id) }
     const scopes = [permission === "sending_access" ? "email:send" : "admin"]
     const created = yield* Native.call<typeof CreatedKey.Type>({
       method: "POST",

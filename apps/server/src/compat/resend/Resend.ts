@@ -25,6 +25,7 @@ const ROUTES: ReadonlyArray<Route> = [
 /** The API of Resend, as the npm package `resend` calls it. */
 export const door = makeDoor({
   prefix: "/compat/resend",
+  hasUuids: true,
   authorization: ({ authorization }) => authorization,
   routes: ROUTES,
   absent: Absent.ABSENT,

@@ -3,7 +3,8 @@ import * as Checks from "@waybill/api/schemas/Checks"
 import * as Address from "@waybill/domain/values/Address"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Id from "@waybill/domain/values/Id"
-import { Effect, Schema } from "effect"
+import * as Uuid from "@waybill/domain/values/Uuid"
+import { Effect, Schema, SchemaTransformation } from "effect"
 import { decodeBody } from "../decodeBody.ts"
 import { NativeError, type Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
@@ -137,9 +138,19 @@ const addBatch: Route = {
   }),
 }
 
+const SuppressionId = Schema.String.pipe(
+  Schema.decodeTo(
+    Id.SuppressionId,
+    SchemaTransformation.transform<string, string>({
+      decode: (text) => Uuid.idOf("SuppressionId", text) ?? text,
+      encode: (id) => id,
+    }),
+  ),
+)
+
 const Removal = Schema.Struct({
   emails: Schema.optional(emails),
-  ids: Schema.optional(several(Id.SuppressionId)),
+  ids: Schema.optional(several(SuppressionId)),
 }).check(
   Schema.makeFilter(
     ({ emails, ids }) =>

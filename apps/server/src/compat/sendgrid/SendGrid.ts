@@ -28,6 +28,7 @@ const ABSENT: ReadonlyArray<Absence> = [
 /** The API of SendGrid that sends, as the npm package `@sendgrid/mail` calls it. */
 export const door = makeDoor({
   prefix: "/compat/sendgrid",
+  hasUuids: false,
   authorization: ({ authorization }) => authorization,
   routes: MailSend.routes,
   absent: ABSENT,

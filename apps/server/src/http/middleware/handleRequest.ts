@@ -11,7 +11,6 @@ import type { Writer } from "@waybill/store/requests/RequestLogWriter"
 import { Clock, Effect, Option } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
-import type { Door } from "../../compat/Door.ts"
 import * as Doors from "../../compat/Doors.ts"
 import * as DoorRequests from "../../compat/DoorRequests.ts"
 import * as TrackingHosts from "../../links/TrackingHosts.ts"
@@ -31,8 +30,10 @@ import * as Bodies from "../../web/Bodies.ts"
 import type { ByteBudget } from "../../web/ByteBudget.ts"
 import * as ClientAddress from "../../requests/ClientAddress.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
+import * as Uuids from "../../requests/Uuids.ts"
 import * as Responses from "../../web/Responses.ts"
 import * as Session from "../../signIn/Session.ts"
+import type { CompatHosts } from "../../settings/CompatHosts.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -51,6 +52,8 @@ export interface Options {
   /** Paths outside /v1 whose response is the same for everybody; limited per client address. */
   readonly document: (path: string, request: HttpServerRequest.HttpServerRequest) => boolean
   readonly windows: DocumentWindows
+  /** Host names that are a door of another service each. */
+  readonly doorHosts: CompatHosts
   readonly budgets: Budgets
   readonly maxBodyBytes: number
   /** Undefined if requests are not logged. */
@@ -62,8 +65,8 @@ interface Incoming {
   readonly request: HttpServerRequest.HttpServerRequest
   readonly id: string
   readonly path: string
-  /** The door of another service's API that the path belongs to. */
-  readonly door: Door | undefined
+  /** The door of another service's API that the request came through. */
+  readonly entry: Doors.Entrance | undefined
   /** Time of its beginning on the clock of `performance`. */
   readonly began: number
 }
@@ -74,18 +77,20 @@ interface Incoming {
  */
 export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effect<Response, E, R>, options: Options) {
   const received = yield* HttpServerRequest.HttpServerRequest
-  const url = RequestTarget.canonical(received.url)
+  const url = Uuids.inPath(RequestTarget.canonical(received.url))
   const request = url === received.url ? received : received.modify({ url })
   const began = performance.now()
   const id = yield* NewIds.newId("RequestId")
   const path = RequestTarget.pathOf(request.url)
-  const door = Doors.at(path)
-  const responding = Effect.map(responseTo(app, options, { request, id, path, door, began }), (response) => {
+  const entry = Doors.entryOf(RequestTarget.encodedPathOf(request.url), request, options.doorHosts)
+  const responding = Effect.map(responseTo(app, options, { request, id, path, entry, began }), (response) => {
     Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
     return FrameRefusals.inFrame(path, request, response)
   }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
   const shaped =
-    door === undefined ? responding : Effect.map(responding, (response) => DoorRequests.inShapeOf(door, response))
+    entry === undefined
+      ? responding
+      : Effect.map(responding, (response) => DoorRequests.inShapeOf(entry.door, response))
   return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
 })
 
@@ -94,7 +99,7 @@ const responseTo = Effect.fnUntraced(function* <E, R>(
   options: Options,
   incoming: Incoming,
 ) {
-  const { id, path, request } = incoming
+  const { entry, id, path, request } = incoming
   if (!options.visit(path) && TrackingHosts.isCustomerHost(yield* TrackingHosts.TrackingHosts, request.headers)) {
     const refusal = new RequestRefusal.NoSuchRoute({ method: request.method, path })
     // Not cached, because the client may have claimed the host name itself.
@@ -110,14 +115,14 @@ const responseTo = Effect.fnUntraced(function* <E, R>(
       Effect.provideService(ApiError.RequestId, id),
       Effect.annotateLogs("request_id", id),
     )
-  if (options.open(path))
+  if (entry === undefined && options.open(path))
     return HttpServerResponse.setHeaders(yield* handle(app), yield* Responses.uncountedHeaders(id))
   const address = ClientAddress.of(
     Option.getOrUndefined(request.remoteAddress),
     request.headers["x-forwarded-for"],
     options.trustedProxies,
   )
-  return yield* options.document(path, request)
+  return yield* entry === undefined && options.document(path, request)
     ? documentResponse(handle(app), options, incoming, address)
     : admittedResponse(handle, app, options, incoming, address)
 })
@@ -153,10 +158,11 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   address: string,
 ) {
   const { budgets, maxBodyBytes } = options
-  const { door, id, path, request } = incoming
-  const authorization = door === undefined ? request.headers.authorization : door.authorization(request.headers)
+  const { entry, id, path, request } = incoming
+  const authorization = entry === undefined ? request.headers.authorization : entry.door.authorization(request.headers)
   const admission = yield* Admission
-  const bucket = door === undefined ? RequestTarget.bucketOf(request.method, path) : door.bucketOf(request.method, path)
+  const bucket =
+    entry === undefined ? RequestTarget.bucketOf(request.method, path) : entry.door.bucketOf(request.method, entry.path)
   const query = { tokenHash: bearerHash(authorization), bucket, address }
   const admitting = yield* Effect.exit(
     Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query))),
@@ -170,7 +176,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   const verdict = admitting.value
   logCall(options, incoming, verdict, address)
   const headers = Responses.requestHeaders(id, verdict.standing)
-  const refusal = refusalOf(verdict, door !== undefined || isApi(path), authorization, request.headers)
+  const refusal = refusalOf(verdict, entry !== undefined || isApi(path), authorization, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
   const account_id = accountOf(verdict)
@@ -184,7 +190,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   // A request without an account has nothing to look for in a cell.
   const run = <E, R>(work: Effect.Effect<Response, E, R>) =>
     handle(account_id === undefined ? work : Cells.inCellOf(account_id, Effect.andThen(Availability.check, work)))
-  const handling = door === undefined ? run(app) : run(DoorRequests.handle(door, handle(app), maxBodyBytes))
+  const handling = entry === undefined ? run(app) : run(DoorRequests.handle(entry, handle(app), maxBodyBytes))
   const response = yield* handling.pipe(
     Effect.provideService(Admitted, admitted),
     Effect.provideService(Bodies.ReadContext, readContext),
@@ -199,11 +205,11 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
 /** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */
 const logCall = (
   { requestLog }: Options,
-  { began, door, id, path, request }: Incoming,
+  { began, entry, id, path, request }: Incoming,
   verdict: Verdict | Session.UserAdmitted,
   address: string,
 ): void => {
-  if (requestLog === undefined || (door === undefined && !isApi(path))) return
+  if (requestLog === undefined || (entry === undefined && !isApi(path))) return
   const caller = callerOf(verdict, request)
   if (caller === undefined) return
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse

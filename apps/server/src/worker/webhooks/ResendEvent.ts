@@ -1,5 +1,6 @@
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as Uuids from "../../requests/Uuids.ts"
 import * as Tags from "./ResendTags.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -21,7 +22,10 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
     type: typeOf(dispatch),
     livemode,
     created_at: WebhookDeliveries.occurredAt(dispatch),
-    data: event === null ? {} : { ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) },
+    data:
+      event === null
+        ? {}
+        : Uuids.spelled({ ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) }),
   }
 }
 

@@ -1,0 +1,111 @@
+import * as Uuid from "@waybill/domain/values/Uuid"
+import { Effect } from "effect"
+import { Resend } from "resend"
+import * as Doors from "../../../apps/server/src/compat/Doors.ts"
+import { assert, it, layer } from "../../support/effectTest.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
+
+const KEY = { authorization: "Bearer wb_x" }
+const TOKEN = { "x-postmark-server-token": "wb_x" }
+
+type Row = readonly [method: string, path: string, headers: Record<string, string>, found: string | undefined]
+
+/** The door that takes a request, and the path below it. */
+const ROWS: ReadonlyArray<Row> = [
+  ["POST", "/compat/resend/emails", KEY, "resend /emails"],
+  ["POST", "/compat/resend//emails/", KEY, "resend /emails"],
+  ["POST", "//compat//resend/emails", KEY, "resend /emails"],
+  ["POST", "/compat/resendemails", KEY, "resend /emails"],
+  ["POST", "/compat/emails", KEY, "resend /emails"],
+  ["GET", "/compat/resend/emails/a%2Fb", KEY, "resend /emails/a%2Fb"],
+  ["POST", "/compat/resend", KEY, "resend /"],
+  ["POST", "/compat/postmarkemail", TOKEN, "postmark /email"],
+  ["POST", "/compat/email", TOKEN, "postmark /email"],
+  ["POST", "/compat/sendgrid/v3/mail/send/", KEY, "sendgrid /v3/mail/send"],
+  ["POST", "/compat/v3/mail/send", KEY, "sendgrid /v3/mail/send"],
+  ["POST", "/emails", KEY, "resend /emails"],
+  ["POST", "/emails", {}, "resend /emails"],
+  ["GET", "/emails", KEY, "resend /emails"],
+  ["POST", "/email", KEY, "resend /emails"],
+  ["POST", "/email", TOKEN, "postmark /email"],
+  ["POST", "/email/batch", TOKEN, "postmark /email/batch"],
+  ["GET", "/bounces", TOKEN, "postmark /bounces"],
+  ["POST", "/v3/mail/send", KEY, "sendgrid /v3/mail/send"],
+  ["GET", "/v3/templates/x", KEY, "sendgrid /v3/templates/x"],
+  // Pages of the dashboard, and Waybill's own API.
+  ["GET", "/emails", {}, undefined],
+  ["GET", "/emails/msg_1", {}, undefined],
+  ["GET", "/domains", KEY, undefined],
+  ["POST", "/v3/acme.test/messages", KEY, undefined],
+  ["POST", "/v1/email/send", TOKEN, undefined],
+  ["POST", "/v1/emails", KEY, undefined],
+  ["GET", "/", KEY, undefined],
+  ["GET", "/compat", KEY, undefined],
+]
+
+const foundBy = (entry: Doors.Entrance | undefined) =>
+  entry === undefined ? undefined : `${entry.door.prefix.slice("/compat/".length)} ${entry.path}`
+
+it.effect("a door is found by every spelling of its address, and takes no path of Waybill", () =>
+  Effect.sync(() => {
+    for (const [method, path, headers, found] of ROWS)
+      assert.strictEqual(foundBy(Doors.entryOf(path, { method, headers }, new Map())), found, `${method} ${path}`)
+    const hosts = new Map([["mail.acme.test", "resend"]] as const)
+    const at = (host: string, path: string) => foundBy(Doors.entryOf(path, { method: "GET", headers: { host } }, hosts))
+    assert.strictEqual(at("Mail.acme.test:443", "/domains"), "resend /domains")
+    assert.isUndefined(at("acme.test", "/domains"))
+  }),
+)
+
+const hosts = new Map([["mail.acme.test", "resend"]] as const)
+
+layer(HttpWorld.layer({ doorHosts: hosts }), { excludeTestServices: true, timeout: "60 seconds" })("a door", (it) => {
+  it.effect("stands at the root, with its own answers, and at a host name", function* () {
+    const world = yield* HttpWorld
+    const { secret: key } = yield* world.key(yield* world.account())
+    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    const resend = new Resend(key, { baseUrl: world.url })
+    const email = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "Hello" }
+    const sent = yield* Effect.promise(() => resend.emails.send(email))
+    assert.isString(sent.data?.id, JSON.stringify(sent))
+    const list = yield* Effect.promise(() => resend.emails.list())
+    assert.lengthOf(list.data?.data ?? [], 1)
+    const refused = yield* world.request("POST", "/emails", { body: email })
+    assert.deepStrictEqual([refused.status, refused.json.name], [401, "missing_api_key"])
+    const token = { "x-postmark-server-token": key }
+    const body = { From: "hi@acme.test", To: "ana@example.org", TextBody: "Hello" }
+    const posted = yield* world.request("POST", "/email", { headers: token, body })
+    assert.deepStrictEqual([posted.status, posted.json.ErrorCode], [200, 0], posted.text)
+    const nothing = yield* world.request("GET", "/bounces/none", { headers: token })
+    assert.strictEqual(nothing.json.ErrorCode, 407, nothing.text)
+    const once = { ...email, subject: "once" }
+    const again = { "idempotency-key": "one" }
+    const first = yield* world.request("POST", "/compat/resend/emails", { key, body: once, headers: again })
+    const second = yield* world.request("POST", "/emails/", { key, body: once, headers: again })
+    assert.deepStrictEqual(second.json, first.json)
+  })
+  it.effect("reads ids in both spellings, as our own API does", function* () {
+    const world = yield* HttpWorld
+    const { secret: key } = yield* world.key(yield* world.account())
+    const { json: domain } = yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
+    const body = {
+      from: "hi@acme.test",
+      to: "ana@example.org",
+      subject: "x",
+      text: "Hello",
+      tags: [{ name: "a", value: "b" }],
+    }
+    const { json } = yield* world.request("POST", "/emails", { key, body })
+    const id = Uuid.idOf("EmailId", json.id) ?? assert.fail(json.id)
+    for (const path of [`/emails/${json.id}`, `/emails/${id}`, `/compat/resend/emails/${json.id}`])
+      assert.strictEqual((yield* world.request("GET", path, { key })).json.id, json.id, path)
+    for (const path of [`/v1/email/logs/${json.id}`, `/v1/email/logs/${id}`])
+      assert.strictEqual((yield* world.request("GET", path, { key })).json.id, id, path)
+    const ofDomain = yield* world.request("GET", `/compat/resend/domains/${Uuid.of(domain.id)}`, { key })
+    assert.strictEqual(ofDomain.json.id, Uuid.of(domain.id))
+    const page = yield* world.request("GET", `/emails?limit=1&after=${json.id}`, { key })
+    assert.deepStrictEqual([page.status, page.json.data], [200, []], page.text)
+    const none = yield* world.request("GET", "/emails/00000000-0000-7000-8000-000000000000", { key })
+    assert.strictEqual(none.status, 404, none.text)
+  })
+})
