@@ -1,6 +1,7 @@
 import { Redacted } from "effect"
 import * as http from "node:http"
 import pg from "pg"
+import { urlInTestCell } from "../../../support/cells/testCell.ts"
 import { sendRequest } from "../../harness/http.ts"
 import { failedExpectations, type Scenario, sleep, summarize } from "../../harness/Scenario.ts"
 import type { Target } from "../../harness/Target.ts"
@@ -24,7 +25,9 @@ export const requestLogFlood: Scenario = {
   bounds: { memory_mib: 400 },
   run: async ({ dice, size, target }) => {
     const { account_id, key } = await target.customer()
-    const database = new pg.Client({ connectionString: Redacted.value(target.deployment.database.url) })
+    const database = new pg.Client({
+      connectionString: Redacted.value(urlInTestCell(target.deployment.database.url)),
+    })
     await database.connect()
     try {
       const before = await bytesOf(database)
@@ -82,9 +85,13 @@ const flood = async (
   return statuses
 }
 
+/** Function of the size of a table, which lies on a node where there is Citus. */
+const SIZE = "SELECT coalesce(to_regproc('citus_total_relation_size')::text, 'pg_total_relation_size') AS size"
+
 const bytesOf = async (database: pg.Client): Promise<number> => {
+  const [found] = (await database.query<{ readonly size: string }>(SIZE)).rows
   const { rows } = await database.query<{ readonly bytes: string }>(`
-    SELECT sum(pg_total_relation_size(inhrelid)) AS bytes FROM pg_inherits WHERE inhparent = 'request_log'::regclass`)
+    SELECT sum(${found?.size}(inhrelid)) AS bytes FROM pg_inherits WHERE inhparent = 'request_log'::regclass`)
   return Number(rows[0]?.bytes ?? 0)
 }
 
