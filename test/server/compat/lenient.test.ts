@@ -31,7 +31,7 @@ const setUp = Effect.gen(function* () {
       const text = await response.text()
       const json = (text === "" ? {} : JSON.parse(text)) as Record<string, unknown>
       const id = json["id"] ?? json["MessageID"] ?? response.headers.get("x-message-id")
-      return { status: response.status, text, id: String(id) }
+      return { status: response.status, headers: response.headers, text, id: String(id) }
     })
   /** Sends a message that is to be accepted, and returns what the log has of it. */
   const logged = Effect.fnUntraced(function* (path: string, body: unknown, headers: Record<string, string> = {}) {
@@ -40,6 +40,7 @@ const setUp = Effect.gen(function* () {
     return (yield* world.request("GET", `/v1/email/logs/${id}`, { key: secret })).json as {
       readonly tags: ReadonlyArray<string>
       readonly cc: ReadonlyArray<string>
+      readonly tracking: object
       readonly content: {
         readonly attachments: ReadonlyArray<{ readonly filename: string; readonly size_bytes: number }>
       }
@@ -134,5 +135,32 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual([broken.status, /is not whole gzip/u.test(broken.text)], [400, true], broken.text)
     const other = yield* post("/postmark/email", Buffer.from("{}"), { "content-encoding": "br" })
     assert.deepStrictEqual([other.status, /identity or gzip/u.test(other.text)], [422, true], other.text)
+  })
+  it.effect("tracks nothing where nothing can be tracked, and says how many requests are left", function* () {
+    const { logged, post } = yield* setUp
+    const { tracking } = yield* logged("/postmark/email", { ...POSTMARK, TrackOpens: true, TrackLinks: "htmlonly" })
+    assert.deepStrictEqual(tracking, { opens: false, clicks: false })
+    const settings = { open_tracking: { enable: true }, click_tracking: { enable: true } }
+    const ofSendGrid = yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, tracking_settings: settings })
+    assert.deepStrictEqual(ofSendGrid.tracking, { opens: false, clicks: false })
+    const { headers } = yield* post("/resend/emails", RESEND)
+    assert.strictEqual(headers.get("ratelimit-limit"), headers.get("x-ratelimit-limit"))
+    assert.match(headers.get("ratelimit-reset") ?? "", /^[0-5]?\d$|^60$/u)
+  })
+
+  it.effect("takes 500 messages in one batch of Postmark, once for an idempotency key", function* () {
+    const { post } = yield* setUp
+    const messages = Array.from({ length: 250 }, (_, nth) => ({ ...POSTMARK, To: `r${nth}@example.org` }))
+    messages[120] = { ...POSTMARK, From: "x@other.test" }
+    const key = { "idempotency-key": "batch" }
+    const first = yield* post("/postmark/email/batch", messages, key)
+    const results = JSON.parse(first.text) as ReadonlyArray<{ readonly ErrorCode: number; readonly To?: string }>
+    assert.deepStrictEqual([first.status, results.length], [200, 250], first.text.slice(0, 500))
+    assert.deepStrictEqual(
+      results.flatMap(({ ErrorCode }, nth) => (ErrorCode === 0 ? [] : [nth])),
+      [120],
+    )
+    assert.strictEqual(results[249]?.To, "r249@example.org")
+    assert.strictEqual((yield* post("/postmark/email/batch", messages, key)).text, first.text)
   })
 })

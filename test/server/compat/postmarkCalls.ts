@@ -38,7 +38,7 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   { call: "sendEmail", gives: "POST /v1/email/send", run: (client) => client.sendEmail(EMAIL) },
   {
     call: "sendEmailBatch",
-    gives: "POST /v1/email/send/batch, at most 100 messages; a result for each",
+    gives: "POST /v1/email/send/batch, at most 500 messages; a result for each",
     run: (client) => client.sendEmailBatch([EMAIL, EMAIL]),
   },
   {

@@ -51,7 +51,7 @@ export const CALLS: ReadonlyArray<ResendCall> = [
   ...refused(CLAIMS, "domains.claims", "create", "get", "verify"),
   works(
     "domains.create",
-    "`region`, `customReturnPath`, enforced TLS and receiving are refused; `records` leaves DMARC out",
+    "`region` and `customReturnPath` have no effect; enforced TLS and receiving are refused; `records` leaves DMARC out",
   ),
   works("domains.get", "`records` leaves DMARC out"),
   works("domains.list"),

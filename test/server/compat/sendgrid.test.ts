@@ -194,7 +194,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       [{ attachments: [{ ...file, content: "!" }] }, [400, "attachments.0.content"]],
       [{ attachments: [{ ...file, type: "x" }] }, [400, "attachments.0.type"]],
       [{ attachments: [{ ...file, disposition: "inline" }] }, [400, "attachments.0.content_id"]],
-      [{ tracking_settings: { open_tracking: { enable: true } } }, [400, "tracking_settings.open_tracking.enable"]],
       [
         { tracking_settings: { click_tracking: { enable: true, enable_text: true } } },
         [400, "tracking_settings.click_tracking.enable_text"],

@@ -1,16 +1,21 @@
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Data, Effect } from "effect"
+import { hash } from "node:crypto"
 import { NativeApi, type NativeRequest } from "./Door.ts"
 
 /** Calls our own API and returns the body of its answer, whose type the caller knows from the API's schema. */
 export const call = <A>(request: NativeRequest) =>
   Effect.flatMap(NativeApi, (native) => Effect.map(native.call(request), ({ body }) => body as A))
 
-/** Returns the header of a call that a client repeats safely. */
-export const idempotency = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> => {
+/**
+ * Returns the header of a call that a client repeats safely. Of several calls for one request, each but the first has a key that is
+ * made of the client's.
+ */
+export const idempotency = (headers: Readonly<Record<string, string | undefined>>, nth = 0): Record<string, string> => {
   const key = headers["idempotency-key"]
-  return key === undefined ? {} : { "idempotency-key": key }
+  if (key === undefined) return {}
+  return { "idempotency-key": nth === 0 ? key : hash("sha256", `${nth}/${key}`, "hex") }
 }
 
 /** A refusal of one field or query parameter, by the name that the other service gives it. */

@@ -19,6 +19,13 @@ export const requestHeaders = (id: string, { limit, remaining, reset_s }: RateLi
   "x-ratelimit-reset": String(reset_s),
 })
 
+/** The same state under the names of other services, with the seconds that are left. */
+export const doorHeaders = ({ limit, remaining, reset_s }: RateLimit.WindowState, now_ms: number) => ({
+  "ratelimit-limit": String(limit),
+  "ratelimit-remaining": String(remaining),
+  "ratelimit-reset": String(Math.max(0, reset_s - Math.floor(now_ms / 1_000))),
+})
+
 /** Headers of a response to a request that no window counts: the full window of an anonymous client. */
 export const uncountedHeaders = (id: string) =>
   Effect.map(Clock.currentTimeMillis, (now_ms) =>

@@ -5,6 +5,7 @@ import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
 import { Effect, Result } from "effect"
 import { decodeBody } from "../decodeBody.ts"
 import { entriesOf } from "../entriesOf.ts"
+import { Instance } from "../../settings/Instance.ts"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
@@ -38,17 +39,21 @@ const send: Route = {
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const message = yield* decode(body)
+    const { tracks } = yield* Instance
     const { created_at, id } = yield* Native.call<Acknowledgement>({
       method: "POST",
       path: "/v1/email/send",
-      body: Message.toNative(message),
+      body: Message.toNative(message, tracks),
       headers: Native.idempotency(headers),
     }).pipe(Respelling.respelled(Spelling.of(message)))
     return Native.ok(accepted(message, id, created_at))
   }),
 }
 
-/** Accepts or refuses each message separately, and answers 200 with a result for each. */
+/**
+ * Accepts or refuses each message separately, and answers 200 with a result for each. A batch that fails midway is repeated safely by
+ * its idempotency key.
+ */
 const batch: Route = {
   method: "POST",
   path: "/email/batch",
@@ -56,21 +61,25 @@ const batch: Route = {
   body: Message.Batch,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    if (Array.isArray(body) && body.length > MAX_BATCH) return yield* new Refusals.TooManyMessages({ most: MAX_BATCH })
-    const bodies = yield* entriesOf(body, MAX_BATCH, "messages")
+    if (Array.isArray(body) && body.length > Message.MAX_MESSAGES)
+      return yield* new Refusals.TooManyMessages({ most: Message.MAX_MESSAGES })
+    const bodies = yield* entriesOf(body, Message.MAX_MESSAGES, "messages")
     const decoded = yield* Effect.forEach(bodies, (each) =>
       Effect.result(Effect.andThen(Effect.yieldNow, decode(each))),
     )
     const messages = decoded.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))
-    const results =
-      messages.length === 0
-        ? []
-        : (yield* Native.call<BatchAnswer>({
-            method: "POST",
-            path: "/v1/email/send/batch",
-            body: { emails: messages.map(Message.toNative), mode: "permissive" },
-            headers: Native.idempotency(headers),
-          })).data
+    const { tracks } = yield* Instance
+    const results: Array<BatchAnswer["data"][number]> = []
+    for (let start = 0; start < messages.length; start += MAX_BATCH) {
+      const part = messages.slice(start, start + MAX_BATCH)
+      const { data } = yield* Native.call<BatchAnswer>({
+        method: "POST",
+        path: "/v1/email/send/batch",
+        body: { emails: part.map((message) => Message.toNative(message, tracks)), mode: "permissive" },
+        headers: Native.idempotency(headers, start / MAX_BATCH),
+      })
+      results.push(...data)
+    }
     const answers = messages.map((message, nth) => resultOf(message, results[nth]))
     let next = 0
     return Native.ok(decoded.map((each) => (Result.isSuccess(each) ? answers[next++] : refused(each.failure))))

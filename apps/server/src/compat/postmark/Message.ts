@@ -1,4 +1,3 @@
-import { MAX_BATCH } from "@waybill/api/schemas/Batch"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
@@ -84,8 +83,11 @@ export const inCase = (body: unknown): unknown => {
   )
 }
 
+/** Messages of one batch of Postmark, which is several of ours. */
+export const MAX_MESSAGES = 500
+
 /** Messages of a batch, each of which is decoded by itself. */
-export const Batch = Schema.Array(Message).check(Checks.items(0, MAX_BATCH, "messages"))
+export const Batch = Schema.Array(Message).check(Checks.items(0, MAX_MESSAGES, "messages"))
 
 /** Returns what a message asks for and Waybill does not have, beyond what its schema refuses. */
 export const problemsOf = ({
@@ -124,8 +126,11 @@ export const problemsOf = ({
 
 const present = (text: string | null | undefined): text is string => typeof text === "string" && text !== ""
 
-/** Returns the body of our own send for a message. Absent fields are undefined, which JSON leaves out. */
-export const toNative = (message: Message) => ({
+/**
+ * Returns the body of our own send for a message. Absent fields are undefined, which JSON leaves out. Where nothing can be tracked,
+ * as Postmark's clients ask by default, nothing is.
+ */
+export const toNative = (message: Message, tracks: boolean) => ({
   from: message.From,
   to: AddressList.split(message.To ?? "", Acceptance.MAX_TO),
   cc: AddressList.split(message.Cc ?? "", MAX_COPIES),
@@ -138,7 +143,7 @@ export const toNative = (message: Message) => ({
     ? OwnHeaders.drop(Object.fromEntries(message.Headers.map(({ Name, Value = "" }) => [Name, Value])))
     : undefined,
   tags: tagsOf(message).map(({ tag }) => tag),
-  tracking: trackingOf(message),
+  tracking: tracks ? trackingOf(message) : undefined,
   attachments: message.Attachments?.map(({ Content, ContentID, ContentType, Name }) => ({
     filename: Name,
     content: Content ?? "",

@@ -23,7 +23,13 @@ const settings = {
     }),
   ),
 }
-const Creation = Schema.Struct({ name: Schema.String, ...settings })
+const Creation = Schema.Struct({
+  name: Schema.String,
+  /** Taken and given back: there are no regions, and the records name the return path. */
+  region: Schema.optional(Schema.String),
+  custom_return_path: Schema.optional(Schema.String),
+  ...settings,
+})
 const Change = Schema.Struct(settings)
 
 const changeOf = (
@@ -48,7 +54,8 @@ const create: Route = {
   endpoint: "domains.add",
   body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { name, ...rest } = yield* decodeBody(Creation, body)
+    const { custom_return_path, name, region = REGION, ...rest } = yield* decodeBody(Creation, body)
+    const given = { region, ...(custom_return_path === undefined ? {} : { custom_return_path }) }
     const added = yield* Native.call<Domain>({
       method: "POST",
       path: "/v1/domains",
@@ -56,11 +63,11 @@ const create: Route = {
       headers: Native.idempotency(headers),
     })
     const change = changeOf(rest, added.name)
-    if (Object.keys(change).length === 0) return { status: 201, body: detailOf(added) }
+    if (Object.keys(change).length === 0) return { status: 201, body: { ...detailOf(added), ...given } }
     // Refused settings leave no domain behind, so that the corrected request succeeds.
     const remove = Native.call({ method: "DELETE", path: nativePath`/v1/domains/${added.id}` })
     const domain = yield* Effect.tapError(patch(added.id, change), () => remove)
-    return { status: 201, body: detailOf(domain) }
+    return { status: 201, body: { ...detailOf(domain), ...given } }
   }),
 }
 
@@ -122,10 +129,14 @@ const remove: Route = {
 
 const STATUSES = { verified: "verified", degraded: "partially_failed", failed: "failed" } as const
 
-/** Waybill has no regions, so `region` is missing from domains. */
+/** Waybill has no regions. Typed clients need one all the same, so that domains are in Resend's first. */
+const REGION = "us-east-1"
+
 const fieldsOf = (domain: Domain) => ({
   id: domain.id,
   name: domain.name,
+  region: REGION,
+  tls: "opportunistic",
   status:
     domain.status === "pending"
       ? domain.last_checked_at === null

@@ -4,6 +4,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { Effect } from "effect"
 import { HttpIncomingMessage } from "effect/http"
 import * as HttpSettings from "../../settings/HttpSettings.ts"
+import { Instance } from "../../settings/Instance.ts"
 import { decodeBody } from "../decodeBody.ts"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
@@ -30,16 +31,17 @@ const send: Route = {
     if (first === undefined) return yield* Native.refuse("personalizations", "must not be empty")
     yield* checkCopies(message)
     const headers = Native.idempotency(received)
+    const { tracks } = yield* Instance
     if (personalizations.length === 1) {
       const { id } = yield* Native.call<Acknowledgement>({
         method: "POST",
         path: "/v1/email/send",
-        body: Translation.toNative(message, first),
+        body: Translation.toNative(message, first, tracks),
         headers,
       }).pipe(Respelling.respelled(Translation.spellingOf(message)))
       return accepted([id])
     }
-    const emails = personalizations.map((each) => Translation.toNative(message, each))
+    const emails = personalizations.map((each) => Translation.toNative(message, each, tracks))
     const { data } = yield* Native.call<BatchAnswer>({
       method: "POST",
       path: "/v1/email/send/batch",

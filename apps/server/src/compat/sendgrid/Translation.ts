@@ -5,7 +5,7 @@ import type { Spelling } from "../Respelling.ts"
 import type * as Message from "./Message.ts"
 
 /** Returns the body of our own send for a personalization. Absent fields are undefined, which JSON leaves out. */
-export const toNative = (message: Message.Message, personalization: Message.Personalization) => {
+export const toNative = (message: Message.Message, personalization: Message.Personalization, tracks: boolean) => {
   const sendAt = personalization.send_at ?? message.send_at
   const replyTo = message.reply_to_list ?? (message.reply_to ? [message.reply_to] : [])
   const headers = OwnHeaders.drop({ ...message.headers, ...personalization.headers })
@@ -21,7 +21,8 @@ export const toNative = (message: Message.Message, personalization: Message.Pers
     headers: Object.keys(headers).length === 0 ? undefined : headers,
     tags: tagsOf(message, personalization, 0).map(({ tag }) => tag),
     scheduled_at: sendAt ? Timestamp.fromMillis(sendAt * Timestamp.SECOND) : undefined,
-    tracking: trackingOf(message),
+    // Where nothing can be tracked, nothing is.
+    tracking: tracks ? trackingOf(message) : undefined,
     attachments: message.attachments?.map(({ content, contentId, content_id, filename, type }) => ({
       filename,
       content: content ?? "",

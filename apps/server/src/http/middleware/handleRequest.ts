@@ -175,7 +175,10 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     )
   const verdict = admitting.value
   logCall(options, incoming, verdict, address)
-  const headers = Responses.requestHeaders(id, verdict.standing)
+  const headers = {
+    ...Responses.requestHeaders(id, verdict.standing),
+    ...(entry === undefined ? {} : Responses.doorHeaders(verdict.standing, yield* Clock.currentTimeMillis)),
+  }
   const refusal = refusalOf(verdict, entry !== undefined || isApi(path), authorization, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
