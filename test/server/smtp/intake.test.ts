@@ -58,13 +58,43 @@ describe("SMTP intake", () => {
     assert.strictEqual(said(await receive(intake, ["123"], true, kept).taken), "123")
   })
 
-  it("refuses bare CR and LF wherever chunks are split", async () => {
+  it("makes a bare LF a CRLF and refuses a bare CR, wherever chunks are split", async () => {
     const intake = Intake.make({ maxMessageBytes: 100, strictLines: true })
     const verdicts = await Promise.all(
-      [["a\r\n"], ["a\r", "\n"], ["a\n"], ["a\r"], ["\n"], ["a\r\r\n"], ["a\r\n\n"], ["a"]].map(async (chunks) =>
-        said(await receive(intake, chunks).taken),
-      ),
+      [
+        ["a\r\n"],
+        ["a\r", "\n"],
+        ["a\n"],
+        ["a", "\n.\n", "b"],
+        ["\n\n"],
+        ["a\r\n\n"],
+        ["a"],
+        ["a\r"],
+        ["a\rb"],
+        ["a\r\r\n"],
+      ].map(async (chunks) => said(await receive(intake, chunks).taken)),
     )
-    assert.deepStrictEqual(verdicts, ["a\r\n", "a\r\n", "554", "554", "554", "554", "554", "a"])
+    assert.deepStrictEqual(verdicts, [
+      "a\r\n",
+      "a\r\n",
+      "a\r\n",
+      "a\r\n.\r\nb",
+      "\r\n\r\n",
+      "a\r\n\r\n",
+      "a",
+      "554",
+      "554",
+      "554",
+    ])
+  })
+
+  it("counts the bytes that line ends add, and holds none of a message that they make too large", async () => {
+    const intake = Intake.make({ maxMessageBytes: 8, strictLines: true, maxBytesHeld: 10 })
+    assert.strictEqual(said(await receive(intake, ["1\n2\n3\n"]).taken), "552")
+    const first = await receive(intake, ["1\n2\n"]).taken
+    assert.strictEqual(said(first), "1\r\n2\r\n")
+    assert.strictEqual(said(await receive(intake, ["123\n"]).taken), "452")
+    if (first._tag === "Whole") first.release()
+    assert.strictEqual(said(await receive(intake, ["123456\n"]).taken), "123456\r\n")
   })
 })

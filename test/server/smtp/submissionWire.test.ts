@@ -167,14 +167,17 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
     assert.strictEqual((yield* Smtp.accepted(acme.account_id))[0]?.body.text, ".\n..\na.\n.b\n")
   })
 
-  for (const [name, end] of [
-    ["LF . LF", "\n.\n"],
-    ["LF . CRLF", "\n.\r\n"],
-    ["CRLF . LF", "\r\n.\n"],
-    ["CR . CR", "\r.\r"],
-    ["CR . CRLF", "\r.\r\n"],
-    ["CRLF . CR", "\r\n.\r"],
-    ["NUL before CRLF", "\r\n.\0\r\n"],
+  for (const [name, end, isTaken] of [
+    ["LF . LF", "\n.\n", true],
+    ["LF . CRLF", "\n.\r\n", true],
+    ["CRLF . LF", "\r\n.\n", true],
+    ["LF LF . LF", "\n\n.\n", true],
+    ["CR . CR", "\r.\r", false],
+    ["CR . LF", "\r.\n", false],
+    ["LF . CR", "\n.\r", false],
+    ["CR . CRLF", "\r.\r\n", false],
+    ["CRLF . CR", "\r\n.\r", false],
+    ["NUL before CRLF", "\r\n.\0\r\n", true],
   ] as const) {
     // threat: smuggling
     it.effect(`smuggles nothing past ${name}`, function* () {
@@ -186,19 +189,54 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
       client.write(`${head(acme)}first${end}${second}NOOP\r\n`)
       const replies = [yield* Effect.promise(() => client.reply()), yield* Effect.promise(() => client.reply())]
       const mails = yield* Smtp.accepted(acme.account_id)
-      if (name === "NUL before CRLF") {
+      if (isTaken) {
+        assert.match(replies[0] ?? "", /^250 2\.6\.0 Queued as /u)
         assert.deepStrictEqual(
-          mails.map(({ bcc, to }) => [to.length, bcc.length]),
-          [[1, 0]],
+          mails.map(({ bcc, to }) => [...to, ...bcc].map(({ address }) => address)),
+          [["ana@example.org"]],
         )
         assert.include(mails[0]?.body.text ?? "", "smuggled")
       } else {
-        assert.match(replies[0] ?? "", /^554 5\.6\.0 The message has a line that ends in a bare LF or CR/u)
+        assert.match(replies[0] ?? "", /^554 5\.6\.0 The message has a line that ends in a bare CR\./u)
         assert.deepStrictEqual(mails, [])
       }
       assert.match(replies[1] ?? "", /^250 2\.0\.0 OK$/u)
     })
   }
+
+  it.effect("makes a bare LF a CRLF, in headers, texts and files", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const client = yield* Smtp.raw(port)
+    yield* Effect.promise(() => client.all(begin(acme)))
+    const lines = [
+      `From: hi@${acme.domain}`,
+      "To: ana@example.org",
+      "Subject: folded",
+      " subject",
+      "Content-Type: multipart/mixed; boundary=b",
+      "",
+      "--b",
+      "",
+      "first",
+      "..",
+      "last",
+      "--b",
+      "Content-Type: application/x-own",
+      "Content-Disposition: attachment; filename=a",
+      "",
+      "one",
+      "two",
+      "--b--",
+    ]
+    client.write(`${lines.join("\n")}\r\n.\r\n`)
+    assert.match(yield* Effect.promise(() => client.reply()), /^250 /u)
+    const [mail] = yield* Smtp.accepted(acme.account_id)
+    assert.deepStrictEqual(
+      [mail?.subject, mail?.body.text, Buffer.from(mail?.body.attachments[0]?.bytes ?? []).toString()],
+      ["folded subject", "first\n.\nlast", "one\r\ntwo"],
+    )
+  })
 
   it.effect("commits nothing of a message whose client disconnects", function* () {
     const port = yield* Smtp.submission()

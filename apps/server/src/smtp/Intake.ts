@@ -26,11 +26,12 @@ const tooLarge = (maxBytes: number) => reply(552, "5.3.4", `The message is large
 const BARE = reply(
   554,
   "5.6.0",
-  "The message has a line that ends in a bare LF or CR. Lines end in CRLF (RFC 5321, section 2.3.8)",
+  "The message has a line that ends in a bare CR. Lines end in CRLF (RFC 5321, section 2.3.8)",
 )
 
 export interface Options {
   readonly maxMessageBytes: number
+  /** Whether a bare LF becomes CRLF, and a message with a bare CR is refused. */
   readonly strictLines: boolean
   readonly maxBytesHeld?: number
 }
@@ -78,11 +79,16 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })
         const bytes = Buffer.concat(chunks)
         chunks.length = 0
-        if (strictLines && hasBareBreak(bytes)) {
-          release()
-          return end({ _tag: "Refused", reply: BARE })
-        }
-        end({ _tag: "Whole", bytes, release })
+        if (!strictLines) return end({ _tag: "Whole", bytes, release })
+        const bare = countBareLf(bytes)
+        if (hasBareCr(bytes)) refuse(BARE)
+        else if (bytes.length + bare > maxMessageBytes) refuse(tooLarge(maxMessageBytes))
+        else if (held + bare > maxBytesHeld) refuse(FULL)
+        if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })
+        held += bare
+        heldHere += bare
+        if (maxHeld !== undefined) heldApart += bare
+        end({ _tag: "Whole", bytes: bare === 0 ? bytes : inCrlf(bytes, bare), release })
       })
       stream.on("error", () => undefined)
       stream.on("close", () => {
@@ -97,8 +103,26 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
 const CR = 0x0d
 const LF = 0x0a
 
-const hasBareBreak = (bytes: Buffer): boolean => {
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) return true
+const hasBareCr = (bytes: Buffer): boolean => {
   for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) if (bytes[at + 1] !== LF) return true
   return false
+}
+
+const countBareLf = (bytes: Buffer): number => {
+  let count = 0
+  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) count++
+  return count
+}
+
+/** Writes each bare LF as CRLF. */
+const inCrlf = (bytes: Buffer, bare: number): Buffer => {
+  const out = Buffer.allocUnsafe(bytes.length + bare)
+  let to = 0
+  let previous = 0
+  for (const byte of bytes) {
+    if (byte === LF && previous !== CR) out[to++] = CR
+    out[to++] = byte
+    previous = byte
+  }
+  return out
 }

@@ -53,7 +53,10 @@ export interface Options {
   readonly tls?: Tls
   /** Whether a client may log in without TLS; by default only clients on this machine. */
   readonly isLocal?: (address: string) => boolean
-  /** Whether line ends other than CRLF are refused, which attacks use to hide a second message in the first. */
+  /**
+   * Whether messages have lines that end in CRLF only: a bare LF becomes one, a bare CR is refused. Attacks use both to
+   * hide a second message in the first.
+   */
   readonly strictLines: boolean
   /** Returns what to keep of a message to these recipients; all of it by default. */
   readonly keep?: (recipients: ReadonlyArray<string>) => Intake.Kept
