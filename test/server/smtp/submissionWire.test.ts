@@ -293,10 +293,19 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
     yield* say(Smtp.plain(acme.secret))
     const from = `MAIL FROM:<hi@${acme.domain}>`
     const mail: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
-      ["FOO=BAR", /^555 5\.5\.4 FOO is not a known parameter of MAIL\. Known: SIZE, BODY, SMTPUTF8, AUTH$/u],
+      [
+        "FOO=BAR",
+        /^555 5\.5\.4 FOO is not a known parameter of MAIL\. Known: SIZE, BODY, SMTPUTF8, AUTH, RET, ENVID$/u,
+      ],
       ["SIZE=100 foo", /^555 5\.5\.4 FOO /u],
-      ["RET=FULL", /^555 5\.5\.4 RET is not supported: the DSN extension is not offered/u],
-      ["ENVID=42", /^555 5\.5\.4 ENVID /u],
+      ["RET", /^501 5\.5\.4 RET takes FULL or HDRS/u],
+      ["RET=SOME", /^501 5\.5\.4 RET takes FULL or HDRS/u],
+      ["RET=FULL RET=HDRS", /^501 /u],
+      ["ENVID", /^501 5\.5\.4 ENVID takes 1 to 100 characters/u],
+      ["ENVID=a+zz", /^501 5\.5\.4 ENVID /u],
+      ["ENVID=a+0D+0A", /^501 /u],
+      [`ENVID=${"x".repeat(101)}`, /^501 5\.5\.4 ENVID /u],
+      ["NOTIFY=NEVER", /^555 5\.5\.4 NOTIFY is not a known parameter of MAIL/u],
       ["REQUIRETLS", /^555 5\.5\.4 REQUIRETLS /u],
       ["MT-PRIORITY=3", /^555 5\.5\.4 MT-PRIORITY /u],
       ["=BAR", /^501 5\.5\.4 "=BAR" is not a parameter/u],
@@ -311,19 +320,54 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission on the wire", 
       ["SIZE=1 SIZE=2", /^501 /u],
     ]
     for (const [parameters, reply] of mail) assert.match(yield* say(`${from} ${parameters}`), reply)
-    const known = "SIZE=100 BODY=8BITMIME SMTPUTF8 AUTH=hi+2B1@example.org"
-    for (const parameters of ["AUTH=<>", known]) {
+    const known = "SIZE=100 BODY=8BITMIME SMTPUTF8 AUTH=hi+2B1@example.org RET=HDRS ENVID=QQ+2B314159"
+    for (const parameters of ["AUTH=<>", "BODY=7BIT", "ret=full envid=a@b", known]) {
       assert.match(yield* say(`${from} ${parameters}`), /^250 /u)
       if (parameters !== known) assert.match(yield* say("RSET"), /^250 /u)
     }
     const rcpt: ReadonlyArray<readonly [parameters: string, reply: RegExp]> = [
-      ["NOTIFY=SUCCESS", /^555 5\.5\.4 NOTIFY is not supported: the DSN extension is not offered/u],
-      ["ORCPT=rfc822;ana@example.org", /^555 5\.5\.4 ORCPT /u],
-      ["FOO", /^555 5\.5\.4 FOO is not a known parameter of RCPT\. It takes none$/u],
+      ["NOTIFY", /^501 5\.5\.4 NOTIFY takes NEVER alone, or SUCCESS, FAILURE and DELAY/u],
+      ["NOTIFY=ALWAYS", /^501 5\.5\.4 NOTIFY /u],
+      ["NOTIFY=NEVER,DELAY", /^501 5\.5\.4 NOTIFY /u],
+      ["NOTIFY=SUCCESS,", /^501 5\.5\.4 NOTIFY /u],
+      ["NOTIFY=DELAY NOTIFY=DELAY", /^501 /u],
+      ["ORCPT=ana@example.org", /^501 5\.5\.4 ORCPT takes a type of address, a semicolon and xtext/u],
+      ["ORCPT=rfc822;", /^501 5\.5\.4 ORCPT /u],
+      ["RET=FULL", /^555 5\.5\.4 RET is not a known parameter of RCPT\. Known: NOTIFY, ORCPT$/u],
+      ["FOO", /^555 5\.5\.4 FOO is not a known parameter of RCPT\. Known: NOTIFY, ORCPT$/u],
       ["FOO=", /^501 /u],
     ]
     for (const [parameters, reply] of rcpt) assert.match(yield* say(`RCPT TO:<ana@example.org> ${parameters}`), reply)
     assert.match(yield* say("DATA"), /^503 /u)
-    assert.match(yield* say("RCPT TO:<ana@example.org>"), /^250 /u)
+    for (const parameters of ["", " NOTIFY=NEVER", " notify=success,failure,delay ORCPT=rfc822;ana+2Bx@example.org"])
+      assert.match(yield* say(`RCPT TO:<ana@example.org>${parameters}`), /^250 /u)
+  })
+
+  it.effect("takes the parameters of DSN from a mail program that asks for reports, and sends none", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const mail = { from: `hi@${acme.domain}`, to: "ana@example.org", subject: "s", text: "hi" }
+    // The program sends them only to a server that offers DSN.
+    const dsn = { id: "QQ314159", return: "headers" as const, notify: ["failure" as const, "delay" as const] }
+    assert.match(
+      yield* Smtp.send(port, acme.secret, { ...mail, dsn: { ...dsn, recipient: "ana@example.org" } }),
+      /^250 /u,
+    )
+    const client = yield* Smtp.raw(port)
+    const replies = yield* Effect.promise(() =>
+      client.all([
+        "EHLO x",
+        Smtp.plain(acme.secret),
+        `MAIL FROM:<hi@${acme.domain}> BODY=8BITMIME RET=HDRS ENVID=QQ314159`,
+        "RCPT TO:<bo@example.org> NOTIFY=SUCCESS,FAILURE ORCPT=rfc822;bo@example.org",
+        "DATA",
+        `${head(acme)}hi\r\n.`,
+      ]),
+    )
+    assert.match(replies.at(-1) ?? "", /^250 2\.6\.0 Queued as /u)
+    assert.deepStrictEqual(
+      (yield* Smtp.accepted(acme.account_id)).map(({ bcc, to }) => [...to, ...bcc].map(({ address }) => address)),
+      [["ana@example.org"], ["bo@example.org"]],
+    )
   })
 })

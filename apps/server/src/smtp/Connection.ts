@@ -27,8 +27,13 @@ export interface Deps {
   readonly isLocal: (address: string) => boolean
 }
 
-/** Parameters of MAIL that are offered to all clients; those that log in may also send AUTH. RCPT has none. */
+/** Parameters of MAIL that are offered to all clients. RCPT has none. */
 const MAIL_PARAMETERS = ["SIZE", "BODY", "SMTPUTF8"]
+/**
+ * Parameters for clients that log in. Those of DSN (RFC 3461) have no effect, and DSN is not offered: no reports are sent
+ * to submitters. Many programs send them anyway.
+ */
+const SUBMISSION_PARAMETERS = { mail: [...MAIL_PARAMETERS, "AUTH", "RET", "ENVID"], rcpt: ["NOTIFY", "ORCPT"] }
 
 const ENHANCED = /^[245]\.\d{1,3}\.\d{1,3} /u
 
@@ -161,17 +166,18 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   override handler_MAIL(command: Buffer, callback: () => void): void {
-    const known = this.#deps.hasLogin ? [...MAIL_PARAMETERS, "AUTH"] : MAIL_PARAMETERS
+    const known = this.#deps.hasLogin ? SUBMISSION_PARAMETERS.mail : MAIL_PARAMETERS
     if (!this.#refusesParameters("mail from", command, known)) return super.handler_MAIL(command, callback)
     callback()
   }
 
   override handler_RCPT(command: Buffer, callback: () => void): void {
-    if (!this.#refusesParameters("rcpt to", command, [])) return super.handler_RCPT(command, callback)
+    const known = this.#deps.hasLogin ? SUBMISSION_PARAMETERS.rcpt : []
+    if (!this.#refusesParameters("rcpt to", command, known)) return super.handler_RCPT(command, callback)
     callback()
   }
 
-  /** Refuses a command with unknown parameters. One whose address cannot be read is left to the library. */
+  /** Refuses a command with parameters that are unknown or not well formed. One whose address cannot be read is left to the library. */
   #refusesParameters(name: string, command: Buffer, known: ReadonlyArray<string>): boolean {
     const refusal = this._parseAddressCommand(name, command) && checkParameters(command.toString(), known)
     if (!refusal) return false

@@ -6,8 +6,24 @@ const PARAMETER = /^[A-Za-z0-9][A-Za-z0-9-]*(?:=[^\p{Cc}\s=]+)?$/u
 /** RFC 4954 §5: `<>` or a mailbox in xtext. */
 const AUTH_VALUE = /^AUTH=(?:<>|[!-*,-<>-~]|\+[\dA-F]{2})+$/iu
 
-/** Parameters of the DSN extension (RFC 3461), which some clients send although it is not offered. */
-const OF_DSN: ReadonlySet<string> = new Set(["NOTIFY", "ORCPT", "RET", "ENVID"])
+const XTEXT = String.raw`(?:[!-*,-<>-~]|\+[\dA-F]{2}|[^\p{ASCII}])+`
+
+/** The form of the values, as a regular expression and in words. */
+const VALUES: ReadonlyArray<readonly [name: string, value: RegExp, form: string]> = [
+  ["AUTH", AUTH_VALUE, "a mailbox in xtext or <> (RFC 4954)"],
+  ["RET", /^RET=(?:FULL|HDRS)$/iu, "FULL or HDRS (RFC 3461)"],
+  ["ENVID", new RegExp(`^ENVID=(?=.{1,100}$)${XTEXT}$`, "iu"), "1 to 100 characters of xtext (RFC 3461)"],
+  [
+    "NOTIFY",
+    /^NOTIFY=(?:NEVER|(?:SUCCESS|FAILURE|DELAY)(?:,(?:SUCCESS|FAILURE|DELAY))*)$/iu,
+    "NEVER alone, or SUCCESS, FAILURE and DELAY, separated by commas (RFC 3461)",
+  ],
+  [
+    "ORCPT",
+    new RegExp(`^ORCPT=(?=.{1,500}$)[\\w!#$%&'*/?^\`{|}~-]+;${XTEXT}$`, "iu"),
+    "a type of address, a semicolon and xtext (RFC 3461)",
+  ],
+]
 
 /**
  * Returns the refusal of a MAIL or RCPT command with a parameter that the server does not implement. The library
@@ -28,25 +44,19 @@ export const checkParameters = (command: string, known: ReadonlyArray<string>): 
     )
   const names = parameters.map((each) => each.split("=", 1)[0]?.toUpperCase() ?? "")
   const unknown = names.find((name) => !known.includes(name))
-  if (unknown !== undefined) return refuse(verb.toUpperCase(), unknown.slice(0, MAX_SHOWN), known)
-  const auth = parameters.find((each) => /^AUTH(?:=|$)/iu.test(each))
-  return auth === undefined || AUTH_VALUE.test(auth)
-    ? undefined
-    : reply(501, "5.5.4", "AUTH takes a mailbox in xtext or <> (RFC 4954)")
+  if (unknown !== undefined)
+    return reply(
+      555,
+      "5.5.4",
+      `${unknown.slice(0, MAX_SHOWN)} is not a known parameter of ${verb.toUpperCase()}. ${known.length === 0 ? "It takes none" : `Known: ${known.join(", ")}`}`,
+    )
+  for (const [nth, name] of names.entries()) {
+    const rule = VALUES.find(([each]) => each === name)
+    if (rule !== undefined && !rule[1].test(parameters[nth] ?? ""))
+      return reply(501, "5.5.4", `${name} takes ${rule[2]}`)
+  }
+  return undefined
 }
 
 /** Characters of a parameter that a reply repeats. */
 const MAX_SHOWN = 40
-
-const refuse = (verb: string, name: string, known: ReadonlyArray<string>): SmtpReply =>
-  OF_DSN.has(name)
-    ? reply(
-        555,
-        "5.5.4",
-        `${name} is not supported: the DSN extension is not offered. The log and webhooks show outcomes`,
-      )
-    : reply(
-        555,
-        "5.5.4",
-        `${name} is not a known parameter of ${verb}. ${known.length === 0 ? "It takes none" : `Known: ${known.join(", ")}`}`,
-      )
