@@ -12,6 +12,7 @@ COPY packages/domain/package.json packages/domain/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/mail/package.json packages/mail/
 COPY packages/nodemailer-transport/package.json packages/nodemailer-transport/
+COPY packages/redirect/package.json packages/redirect/
 COPY packages/store/package.json packages/store/
 COPY packages/testing/package.json packages/testing/
 COPY apps/dashboard/package.json apps/dashboard/

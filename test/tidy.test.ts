@@ -24,6 +24,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   // Not TypeScript; it has a folder of this name for its sources.
   "packages/client-php": [],
   "packages/nodemailer-transport": ["node:"],
+  "packages/redirect": ["node:"],
   "packages/testing": ["@waybill/testing/launcher", "vitest", "node:"],
   "apps/server": [
     "effect",
@@ -182,7 +183,11 @@ const banned: ReadonlyArray<readonly [what: string, pattern: RegExp, allowed: Re
   ["Date.now", /\bDate\.now\b/, [...edges, browser, client]],
   ["new Date()", /\bnew Date\(\s*\)/, [...edges, client]],
   ["console", /\bconsole\./, edges],
-  ["process.env", /\bprocess\.env\b/, [...edges, client, "packages/nodemailer-transport", "packages/testing"]],
+  [
+    "process.env",
+    /\bprocess\.env\b/,
+    [...edges, client, "packages/nodemailer-transport", "packages/redirect", "packages/testing"],
+  ],
 ]
 
 describe("files", () => {
