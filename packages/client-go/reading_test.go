@@ -58,6 +58,25 @@ func TestReadsSendThePositionOfTheLastWrite(t *testing.T) {
 	must(w.Domains.List(ctx))(t)
 }
 
+func TestPositionsOfConcurrentWritesAreAllKept(t *testing.T) {
+	var positions writePositions
+	first, _ := positions.begin()
+	second, _ := positions.begin()
+	positions.add(second, "pos_b")
+	positions.add(first, "pos_a")
+	begun, header := positions.begin()
+	equal(t, header, "pos_b,pos_a")
+	positions.add(begun, "")
+	positions.add(begun, "pos_c")
+	_, header = positions.begin()
+	equal(t, header, "pos_c")
+	for nth := 0; nth < 20; nth++ {
+		positions.add(0, "pos_d")
+	}
+	_, header = positions.begin()
+	equal(t, len(strings.Split(header, ",")), 16)
+}
+
 func TestOtherEndpoints(t *testing.T) {
 	var account struct{ Object string }
 	must(0, client(t, "", Options{}).Request(ctx, "GET /v1/account", Call{}, &account))(t)

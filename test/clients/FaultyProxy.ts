@@ -25,13 +25,18 @@ const refusal = (status: number, code: string, reason: string, retryAfter: strin
 const BROKEN: Answer = { status: 502, headers: { "content-type": "text/html" }, text: "<h1>Bad gateway</h1>" }
 
 /**
- * Answers of each fault. `"cut"` closes the connection after the service has answered, `"silent"` never answers, and
- * undefined passes the service's answer on.
+ * The connection is closed after the service has answered: before the answer (`cut`), or within one with a length (`torn`)
+ * or in chunks (`frayed`). `silent` never answers.
  */
-const faults: Readonly<Record<string, (nth: number, other: string) => Answer | "cut" | "silent" | undefined>> = {
+type Fault = "cut" | "torn" | "frayed" | "silent"
+
+/** Answers of each fault; undefined passes the service's answer on. */
+const faults: Readonly<Record<string, (nth: number, other: string) => Answer | Fault | undefined>> = {
   plain: () => undefined,
   replica: () => undefined,
   cut: (nth) => (nth === 0 ? "cut" : undefined),
+  torn: (nth) => (nth === 0 ? "torn" : undefined),
+  frayed: (nth) => (nth === 0 ? "frayed" : undefined),
   busy: (nth) => (nth === 0 ? refusal(429, "rate_limited", "request_rate", "1") : undefined),
   down: (nth) => (nth === 0 ? refusal(503, "internal_error", "unavailable", "0") : undefined),
   gateway: (nth) => (nth === 0 ? BROKEN : undefined),
@@ -103,8 +108,10 @@ export const start = async (service: string) => {
     const answer = typeof planned === "object" ? planned : await forward(`${service}${rest}`, request, body)
     if (planned === "cut") return void request.socket.destroy()
     const position = fault === "replica" && request.method !== "GET" ? { "x-waybill-position": `pos_${nth}` } : {}
-    response.writeHead(answer.status, { ...answer.headers, ...position })
-    response.end(answer.text)
+    const length = planned === "torn" ? { "content-length": `${Buffer.byteLength(answer.text)}` } : {}
+    response.writeHead(answer.status, { ...answer.headers, ...position, ...length })
+    if (planned !== "torn" && planned !== "frayed") return void response.end(answer.text)
+    response.write(answer.text.slice(0, 20), () => request.socket.destroy())
   }
   const server = createServer((request, response) => void handle(request, response))
   const url = await listen(server)

@@ -6,6 +6,8 @@ import { fileURLToPath } from "node:url"
 export interface Language {
   readonly name: string
   readonly interpreter: string
+  /** Oldest version that the client supports. */
+  readonly minimum: string
   readonly folder: string
   /** Source files, below the folder of the package. */
   readonly sources: string
@@ -49,10 +51,11 @@ export const LANGUAGES: ReadonlyArray<Language> = [
   {
     name: "Go",
     interpreter: "go",
+    minimum: "1.19",
     folder: folder("client-go"),
     sources: "*.go",
     tests: ["test", "-count=1", "./..."],
-    env: { GOTOOLCHAIN: "local", GOPROXY: "off" },
+    env: { GOTOOLCHAIN: "local", GOPROXY: "off", GOFLAGS: "-buildvcs=false" },
     samples: {
       name: "go",
       run: (program, scratch) => {
@@ -64,6 +67,7 @@ export const LANGUAGES: ReadonlyArray<Language> = [
   {
     name: "PHP",
     interpreter: "php",
+    minimum: "8.1",
     folder: folder("client-php"),
     sources: "src/*.php",
     tests: ["-d", "error_reporting=-1", "tests/client.php"],
@@ -78,6 +82,7 @@ export const LANGUAGES: ReadonlyArray<Language> = [
   {
     name: "Python",
     interpreter: "python3",
+    minimum: "3.9",
     folder: folder("client-python"),
     sources: "waybill/*.py",
     tests: ["-B", "-W", "error", "tests/test_client.py"],
@@ -87,6 +92,7 @@ export const LANGUAGES: ReadonlyArray<Language> = [
   {
     name: "Ruby",
     interpreter: "ruby",
+    minimum: "3.0",
     folder: folder("client-ruby"),
     sources: "lib/**/*.rb",
     tests: ["-w", "-Ilib", "test/webhook_test.rb"],
@@ -94,8 +100,17 @@ export const LANGUAGES: ReadonlyArray<Language> = [
   },
 ]
 
-export const isInstalled = ({ interpreter }: Language): boolean =>
-  ["--version", "version"].some((argument) => spawnSync(interpreter, [argument], { stdio: "ignore" }).status === 0)
+/** Version of an interpreter, such as `[3, 11]`; undefined if it is not installed. */
+const versionOf = (interpreter: string): ReadonlyArray<number> | undefined =>
+  ["--version", "version"]
+    .map((argument) => spawnSync(interpreter, [argument], { encoding: "utf8" }))
+    .flatMap(({ status, stdout }) => (status === 0 ? [/\d+\.\d+/u.exec(stdout)?.[0].split(".").map(Number)] : []))[0]
+
+export const isInstalled = ({ interpreter, minimum }: Language): boolean => {
+  const [major = 0, minor = 0] = versionOf(interpreter) ?? []
+  const [leastMajor = 0, leastMinor = 0] = minimum.split(".").map(Number)
+  return major > leastMajor || (major === leastMajor && minor >= leastMinor)
+}
 
 /** Operations in the source of a client, such as `GET /v1/email/logs/{id}`. */
 export const operationsIn = ({ folder, sources }: Language): ReadonlyArray<string> => {

@@ -43,7 +43,7 @@ final class Sender
         $this->key = $key;
     }
 
-    /** @return array<string, mixed> What the debugger shows: not the key */
+    /** A dump does not show the key. */
     public function __debugInfo(): array
     {
         return [];
@@ -95,7 +95,7 @@ final class Sender
                 if ($tries >= $this->retries || !self::isRepeated($failure)) {
                     throw $failure;
                 }
-                usleep((int) (1_000_000 * ($failure->retryAfter ?? self::backoff($tries))));
+                usleep((int) (1e6 * ($failure->retryAfter ?? self::backoff($tries))));
             }
         }
     }
@@ -120,9 +120,7 @@ final class Sender
             throw new WaybillError('connection_failed', "no response from $this->base: $problem");
         }
         [$status, $headers] = self::parseHead($lines);
-        if ($method !== 'GET') {
-            $this->position = $headers['x-waybill-position'] ?? $this->position;
-        }
+        $this->position = ($method === 'GET' ? null : $headers['x-waybill-position'] ?? null) ?? $this->position;
         if (strlen($text) < (int) ($headers['content-length'] ?? 0)) {
             throw new WaybillError('connection_failed', "the response of $this->base is not complete");
         }
@@ -132,6 +130,10 @@ final class Sender
         try {
             return json_decode($text, true, flags: \JSON_THROW_ON_ERROR);
         } catch (\JsonException) {
+            // The stream ends without an error where an answer in chunks breaks off.
+            if (str_contains($headers['content-type'] ?? '', 'json')) {
+                throw new WaybillError('connection_failed', "the response of $this->base is not complete");
+            }
             throw new WaybillError('bad_answer', "$this->base is not a Waybill API: no JSON.", status: $status);
         }
     }
@@ -164,7 +166,7 @@ final class Sender
         // A proxy may answer with a page of its own.
         if (!is_array($refusal) || !is_string($refusal['code'] ?? null)) {
             $problem = "The service answered with HTTP $status.";
-            return new WaybillError('bad_answer', $problem, null, $status, $requestId, [], $retryAfter);
+            return new WaybillError('bad_answer', $problem, null, $status, $requestId, retryAfter: $retryAfter);
         }
         return new WaybillError(
             $refusal['code'],
@@ -224,13 +226,11 @@ final class Sender
             $utc = \DateTimeImmutable::createFromInterface($value)->setTimezone(new \DateTimeZone('UTC'));
             return $utc->format('Y-m-d\TH:i:s.v\Z');
         }
-        if (!is_array($value)) {
-            return $value;
-        }
         if ($value === [] && in_array($name, self::OBJECTS, true)) {
             return new \stdClass();
         }
-        return array_combine(array_keys($value), array_map(self::encode(...), $value, array_keys($value)));
+        $names = is_array($value) ? array_keys($value) : [];
+        return is_array($value) ? array_combine($names, array_map(self::encode(...), $value, $names)) : $value;
     }
 
     /** Returns a UUID of version 4. */

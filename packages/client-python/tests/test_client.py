@@ -8,6 +8,7 @@ import unittest
 from datetime import datetime, timedelta, timezone
 
 from waybill import Waybill, WaybillError, is_well_formed_key, verify_webhook
+from waybill._sender import WritePositions
 
 PROXY = os.environ["WAYBILL_TEST_PROXY"]
 KEY = os.environ["WAYBILL_KEY"]
@@ -77,17 +78,18 @@ class Sending(WaybillTest):
 
 class Failures(WaybillTest):
     def test_dropped_connection_sends_one_mail(self):
-        answer = client("cut/send").emails.send(email("Cut"))
-        self.assertEqual(ids(self.waybill.logs.all({"subject": "Cut"})), [answer["id"]])
+        for fault in ["cut", "torn", "frayed"]:
+            answer = client(f"{fault}/send").emails.send(email(fault))
+            self.assertEqual(ids(self.waybill.logs.all({"subject": fault})), [answer["id"]])
 
     def test_429_is_repeated_after_retry_after(self):
         began = time.monotonic()
-        answer = client("busy/send").emails.send(email("Busy"))
+        answer = client("busy/send").emails.send(email("busy"))
         self.assertGreaterEqual(time.monotonic() - began, 1)
         self.assertEqual(answer["status"], "queued")
 
     def test_503_and_a_broken_gateway_are_repeated(self):
-        self.assertEqual(client("down/send").emails.send(email("Down"))["status"], "queued")
+        self.assertEqual(client("down/send").emails.send(email("down"))["status"], "queued")
         self.assertEqual(client("gateway/list").domains.list()["object"], "list")
 
     def test_exhausted_quota_is_not_repeated(self):
@@ -169,6 +171,21 @@ class Reading(WaybillTest):
         waybill.emails.send(email("Replica"))
         waybill.domains.list()
 
+    def test_positions_of_concurrent_writes_are_all_kept(self):
+        positions = WritePositions()
+        first, _ = positions.begin()
+        second, _ = positions.begin()
+        positions.add(second, "pos_b")
+        positions.add(first, "pos_a")
+        begun, header = positions.begin()
+        self.assertEqual(header, "pos_b,pos_a")
+        positions.add(begun, None)
+        positions.add(begun, "pos_c")
+        self.assertEqual(positions.begin()[1], "pos_c")
+        for nth in range(20):
+            positions.add(0, f"pos_{nth}")
+        self.assertEqual(len(positions.begin()[1].split(",")), 16)
+
     def test_other_endpoints(self):
         self.assertEqual(self.waybill.request("GET /v1/account")["object"], "account")
 
@@ -230,5 +247,4 @@ class Webhooks(WaybillTest):
             self.assertEqual((refused.code, refused.reason), ("unauthorized", "webhook_not_verified"))
 
 
-if __name__ == "__main__":
-    unittest.main()
+unittest.main()

@@ -45,7 +45,7 @@ class Sender:
         self._key = key
         self._retries = retries
         self._timeout = timeout
-        self._writes = _WritePositions()
+        self._writes = WritePositions()
         self._opener = request.build_opener(_NoRedirect())
 
     def send(
@@ -114,7 +114,7 @@ class _NoRedirect(request.HTTPRedirectHandler):
         return None
 
 
-class _WritePositions:
+class WritePositions:
     """Positions of the last writes.
 
     Positions cannot be compared, and responses may arrive out of order. A write replaces the positions that it sent

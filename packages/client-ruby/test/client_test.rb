@@ -67,18 +67,20 @@ end
 
 class FailuresTest < WaybillTest
   def test_dropped_connection_sends_one_mail
-    answer = client("cut/send").emails.send(email("Cut"))
-    assert_equal [answer[:id]], ids(waybill.logs.all(subject: "Cut"))
+    %w[cut torn frayed].each do |fault|
+      answer = client("#{fault}/send").emails.send(email(fault))
+      assert_equal [answer[:id]], ids(waybill.logs.all(subject: fault))
+    end
   end
 
   def test_429_is_repeated_after_retry_after
     began = Process.clock_gettime(Process::CLOCK_MONOTONIC)
-    assert_equal "queued", client("busy/send").emails.send(email("Busy"))[:status]
+    assert_equal "queued", client("busy/send").emails.send(email("busy"))[:status]
     assert_operator Process.clock_gettime(Process::CLOCK_MONOTONIC) - began, :>=, 1
   end
 
   def test_503_and_a_broken_gateway_are_repeated
-    assert_equal "queued", client("down/send").emails.send(email("Down"))[:status]
+    assert_equal "queued", client("down/send").emails.send(email("down"))[:status]
     assert_equal "list", client("gateway/list").domains.list[:object]
   end
 
@@ -163,6 +165,21 @@ class ReadingTest < WaybillTest
     replica.domains.list
     replica.emails.send(email("Replica"))
     replica.domains.list
+  end
+
+  def test_positions_of_concurrent_writes_are_all_kept
+    positions = Waybill::WritePositions.new
+    first, = positions.begin
+    second, = positions.begin
+    positions.add(second, "pos_b")
+    positions.add(first, "pos_a")
+    begun, header = positions.begin
+    assert_equal "pos_b,pos_a", header
+    positions.add(begun, nil)
+    positions.add(begun, "pos_c")
+    assert_equal "pos_c", positions.begin.last
+    20.times { |nth| positions.add(0, "pos_#{nth}") }
+    assert_equal 16, positions.begin.last.split(",").length
   end
 
   def test_other_endpoints

@@ -47,7 +47,7 @@ module Waybill
       fields = query_fields(query)
       uri = URI(@base + path + (fields.empty? ? "" : "?#{URI.encode_www_form(fields)}"))
       begun, positions = @writes.begin
-      headers = { "Authorization" => "Bearer #{@key}", "Accept" => "application/json" }
+      headers = { "Authorization" => "Bearer #{@key}", "Accept" => "application/json", "Accept-Encoding" => "identity" }
       # Makes a retry safe: the service runs requests with the same key once.
       headers["Idempotency-Key"] = idempotency_key || SecureRandom.uuid if method == "POST"
       headers["Content-Type"] = "application/json" if METHODS.fetch(method)::REQUEST_HAS_BODY
@@ -88,6 +88,10 @@ module Waybill
         raise Error.new("connection_failed", "no response from #{@base}: #{cause.message}")
       end
       @writes.add(begun, response[WritePositions::HEADER]) unless method == "GET"
+      # Net::HTTP accepts an answer that breaks off before its length. No answer is compressed, so lengths compare.
+      if response.body.to_s.bytesize < response.content_length.to_i
+        raise Error.new("connection_failed", "the response of #{@base} is not complete")
+      end
       raise error_of(response) unless response.is_a?(Net::HTTPSuccess)
 
       begin
