@@ -103,6 +103,11 @@ layer(HttpWorld.layer({ doorHosts: hosts }), { excludeTestServices: true, timeou
       assert.strictEqual((yield* world.request("GET", path, { key })).json.id, id, path)
     const ofDomain = yield* world.request("GET", `/compat/resend/domains/${Uuid.of(domain.id)}`, { key })
     assert.strictEqual(ofDomain.json.id, Uuid.of(domain.id))
+    const update = { id: Uuid.of(domain.id), tls: "opportunistic", open_tracking: false }
+    const updated = yield* world.request("PATCH", `/compat/resend/domains/${Uuid.of(domain.id)}`, { key, body: update })
+    assert.strictEqual(updated.status, 200, updated.text)
+    const other = yield* world.request("PATCH", `/compat/resend/domains/${domain.id}`, { key, body: { id: json.id } })
+    assert.match(other.text, /`id` is an unknown field/u)
     const page = yield* world.request("GET", `/emails?limit=1&after=${json.id}`, { key })
     assert.deepStrictEqual([page.status, page.json.data], [200, []], page.text)
     const none = yield* world.request("GET", "/emails/00000000-0000-7000-8000-000000000000", { key })

@@ -51,6 +51,9 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     gives: "422, 1235: `MessageStream` must be `outbound` or left out: Waybill has no message streams.",
     run: (client) => client.sendEmail({ ...EMAIL, MessageStream: "broadcast" }),
   },
+  { call: "getServer", gives: "GET /v1/account", run: (client) => client.getServer() },
+  { call: "getMessageStreams", gives: "the one stream, `outbound`", run: (client) => client.getMessageStreams() },
+  { call: "getMessageStream", gives: "the one stream", run: (client) => client.getMessageStream("outbound") },
   { call: "getOutboundMessages", gives: "GET /v1/email/logs", run: (client) => client.getOutboundMessages() },
   {
     call: "getOutboundMessageDetails",
@@ -112,8 +115,6 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     deleteInboundRuleTrigger: (client) => client.deleteInboundRuleTrigger(1),
   }),
   ...refused(STREAMS, {
-    getMessageStreams: (client) => client.getMessageStreams(),
-    getMessageStream: (client) => client.getMessageStream(STREAM),
     createMessageStream: (client) =>
       client.createMessageStream({ ID: "s", Name: "s", MessageStreamType: "Transactional" }),
     editMessageStream: (client) => client.editMessageStream(STREAM, { Name: "s" }),
@@ -155,7 +156,6 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   ...refused(
     "404, 404: Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys.",
     {
-      getServer: (client) => client.getServer(),
       editServer: (client) => client.editServer({}),
     },
   ),

@@ -1,6 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect } from "effect"
-import type { Door } from "./Door.ts"
+import type { Door, Params } from "./Door.ts"
 import * as Native from "./Native.ts"
 import * as Routes from "./Routes.ts"
 
@@ -34,9 +35,19 @@ export const makeDoor = ({ absent, queryOf = (query) => query, routes, ...parts 
     if (match === undefined) return Effect.fail(new RequestRefusal.NoSuchRoute({ method, path }))
     const query = queryOf(request.query)
     const refusal = Routes.refusalOfQuery(match.route, query)
-    return refusal === undefined ? match.route.handle({ ...request, query }, match.params) : Effect.fail(refusal)
+    if (refusal !== undefined) return Effect.fail(refusal)
+    return match.route.handle({ ...request, query, body: withoutParams(request.body, match.params) }, match.params)
   },
 })
+
+/** Leaves out of a body the ids that its path has too: several clients send their whole parameters as the body. */
+const withoutParams = (body: unknown, params: Params): unknown => {
+  const ids = Object.values(params).flatMap((id) => [id, Uuid.of(id)])
+  if (ids.length === 0 || typeof body !== "object" || body === null || Array.isArray(body)) return body
+  const isRepeated = (name: string, value: unknown) =>
+    /^(?:id|\w+_id|\w*ID|\w+Id)$/u.test(name) && ids.includes(String(value))
+  return Object.fromEntries(Object.entries(body).filter(([name, value]) => !isRepeated(name, value)))
+}
 
 const begins = (path: string, pattern: string): boolean => {
   const segments = path.split("/")

@@ -7,6 +7,7 @@ import * as Emails from "./Emails.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Filters from "./Filters.ts"
 import * as Outbound from "./Outbound.ts"
+import * as Server from "./Server.ts"
 import * as Suppressions from "./Suppressions.ts"
 
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
@@ -29,7 +30,7 @@ const ABSENT: ReadonlyArray<Absence> = [
   ["/deliveryStats", BOUNCE_STATS],
   ["/deliverystats", BOUNCE_STATS],
   ["/stats", "Waybill has no statistics in this form. They are at GET /v1/stats."],
-  ["/server", SERVERS],
+  ["/server", SERVERS, "PUT"],
   ["/servers", SERVERS],
   ["/domains", "Waybill has no domains in this form. They are at /v1/domains."],
   ["/senders", "Waybill has no sender signatures: add the domain at /v1/domains and send from all its addresses."],
@@ -48,12 +49,7 @@ const streams = (method: string, path: string): Route => ({
 })
 
 /** Other paths below these have a meaning, so that they are routes of their own. */
-const STREAM_ROUTES = [
-  streams("GET", "/message-streams"),
-  streams("POST", "/message-streams"),
-  streams("GET", "/message-streams/:id"),
-  streams("PATCH", "/message-streams/:id"),
-]
+const STREAM_ROUTES = [streams("POST", "/message-streams"), streams("PATCH", "/message-streams/:id")]
 
 /** The API of Postmark, as the npm package `postmark` calls it. */
 export const door = makeDoor({
@@ -63,7 +59,14 @@ export const door = makeDoor({
     const token = headers["x-postmark-server-token"]
     return token === undefined ? undefined : `Bearer ${token.trim()}`
   },
-  routes: [...Emails.routes, ...Outbound.routes, ...Bounces.routes, ...Suppressions.routes, ...STREAM_ROUTES],
+  routes: [
+    ...Emails.routes,
+    ...Outbound.routes,
+    ...Bounces.routes,
+    ...Suppressions.routes,
+    ...Server.routes,
+    ...STREAM_ROUTES,
+  ],
   queryOf: Filters.normalized,
   absent: ABSENT,
   errorOf,

@@ -1,0 +1,75 @@
+import type { AccountRecord } from "@waybill/api/groups/Account"
+import { Effect } from "effect"
+import type { Route } from "../Door.ts"
+import * as Native from "../Native.ts"
+import * as Filters from "./Filters.ts"
+import * as Refusals from "./Refusals.ts"
+
+/** Postmark's server is the account of the key. What Waybill has in another form, such as webhooks, is empty. */
+const server: Route = {
+  method: "GET",
+  path: "/server",
+  endpoint: "account.get",
+  handle: () =>
+    Effect.map(Native.call<AccountRecord>({ method: "GET", path: "/v1/account" }), ({ livemode, name }) =>
+      Native.ok({
+        ID: 0,
+        Name: name,
+        ApiTokens: [],
+        Color: "blue",
+        SmtpApiActivated: true,
+        RawEmailEnabled: false,
+        DeliveryType: livemode ? "Live" : "Sandbox",
+        ServerLink: "",
+        InboundAddress: "",
+        InboundHookUrl: "",
+        BounceHookUrl: "",
+        OpenHookUrl: "",
+        DeliveryHookUrl: "",
+        ClickHookUrl: "",
+        PostFirstOpenOnly: false,
+        InboundDomain: "",
+        InboundHash: "",
+        InboundSpamThreshold: 0,
+        TrackOpens: false,
+        TrackLinks: "None",
+        IncludeBounceContentInHook: false,
+        EnableSmtpApiErrorHooks: false,
+      }),
+    ),
+}
+
+/** The stream that all mail goes through. */
+const STREAM = {
+  ID: Refusals.STREAM,
+  ServerID: 0,
+  Name: "Transactional",
+  Description: "",
+  MessageStreamType: "Transactional",
+  CreatedAt: "2020-01-01T00:00:00Z",
+  UpdatedAt: null,
+  ArchivedAt: null,
+  ExpectedPurgeDate: null,
+  SubscriptionManagementConfiguration: { UnsubscribeHandlingType: "None" },
+}
+
+const streams: Route = {
+  method: "GET",
+  path: "/message-streams",
+  endpoint: "account.get",
+  query: ["messagestreamtype", "includearchivedstreams", "count", "offset"],
+  handle: ({ query }) => {
+    const type = query.get("messagestreamtype")?.toLowerCase() ?? "all"
+    const found = type === "all" || type === "transactional" ? [STREAM] : []
+    return Effect.succeed(Native.ok({ MessageStreams: found, TotalCount: found.length }))
+  },
+}
+
+const stream: Route = {
+  method: "GET",
+  path: "/message-streams/:id",
+  endpoint: "account.get",
+  handle: (_, { id = "" }) => Effect.as(Filters.checkStreamName(id), Native.ok(STREAM)),
+}
+
+export const routes: ReadonlyArray<Route> = [server, streams, stream]
