@@ -13,7 +13,7 @@ const SAMPLES = FILES.flatMap((file) =>
   }),
 )
 /** Samples that are no request: bodies of webhook calls, settings of MCP clients, and lines to `waybill temporary`. */
-const OTHERS = ["type", "mcpServers", "script"]
+const OTHERS = ["type", "RecordType", "mcpServers", "script"]
 const REQUESTS = SAMPLES.filter(({ body }) => !OTHERS.some((name) => name in body))
 
 /** Returns the endpoint that takes a body of a sample. */

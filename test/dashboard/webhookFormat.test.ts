@@ -50,5 +50,22 @@ describe.skipIf(typeof browser === "string")(
       assert.isString(call?.headers["svix-signature"])
       assert.strictEqual(call?.headers["svix-signature"], call?.headers["webhook-signature"])
     })
+
+    it("changes a webhook to the format of Postmark", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const events = ["email.queued", "email.bounced", "suppression.added"]
+      const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+      await page.goto(`/webhooks/${webhook.id}`)
+      await page.getByRole("button", { name: "Webhook actions" }).click()
+      await page.getByRole("menuitem", { name: "Edit" }).click()
+      await page.getByLabel("Format").selectOption("postmark")
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByRole("definition").filter({ hasText: "Postmark" }).waitFor()
+      const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+      assert.deepStrictEqual(
+        [json.format, json.svix_headers, json.events],
+        ["postmark", false, ["email.bounced", "suppression.added"]],
+      )
+    })
   },
 )

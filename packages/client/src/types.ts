@@ -1079,7 +1079,7 @@ export type WebhookCreation = {
   readonly events: ReadonlyArray<WebhookSubscription>
   /** Optional description */
   readonly description?: string | null
-  /** Payload of the calls: Waybill's own (`waybill`, by default), or Resend's, which has emails' events only */
+  /** Payload of the calls: Waybill's own (`waybill`, by default), or that of another service, which has fewer events */
   readonly format?: WebhookFormat | null
   /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values. `true` by default for the format `resend` */
   readonly svix_headers?: boolean | null
@@ -1135,7 +1135,7 @@ export type WebhookDeliveryDetail = {
 
 export type WebhookDeliveryId = string
 
-export type WebhookFormat = "waybill" | "resend"
+export type WebhookFormat = "waybill" | "resend" | "postmark"
 
 export type WebhookId = string
 

@@ -5,6 +5,7 @@ import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Result } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
+import * as WebhookFormats from "../../../apps/dashboard/src/webhooks/WebhookFormats.ts"
 import { after, id, NOW } from "../values/examples.ts"
 
 const creation: Webhook.Creation = {
@@ -102,6 +103,33 @@ describe("a subscription", () => {
       [true, false],
     )
     assert.isFalse(WebhookFormat.matches(some, "email.sent", false))
+  })
+  it("of Postmark's format matches only what Postmark has", () => {
+    const received = WebhookFormat.received("postmark", ["*"])
+    const types = PublicType.WebhookType.literals.filter((type) => WebhookFormat.matches(received, type, false))
+    assert.deepStrictEqual(
+      types.map((type) => `${type} ${WebhookFormat.postmarkType(type)}`),
+      [
+        "email.delivered Delivery",
+        "email.bounced Bounce",
+        "email.complained SpamComplaint",
+        "email.failed Bounce",
+        "email.opened Open",
+        "email.clicked Click",
+        "suppression.added SubscriptionChange",
+        "suppression.removed SubscriptionChange",
+      ],
+    )
+    assert.deepStrictEqual(WebhookFormat.received("postmark", ["email.sent", "email.bounced"]), ["email.bounced"])
+  })
+  it("is offered by the dashboard for the types that the format has", () => {
+    assert.deepStrictEqual(
+      WebhookFormats.NAMES.map(([format]) => format),
+      [...WebhookFormat.Format.literals],
+    )
+    for (const format of WebhookFormat.Format.literals)
+      for (const type of [...PublicType.WebhookType.literals, "*"])
+        assert.strictEqual(WebhookFormats.has(format, type), WebhookFormat.has(format, type), `${format} ${type}`)
   })
   it("has a name at Resend and back", () => {
     for (const type of WebhookFormat.RESEND_SUBSCRIPTIONS)

@@ -109,9 +109,10 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
       ["events[0]", { events: ["email.lost"] }],
       ["description", { description: "x".repeat(501) }],
       ["enabled", { enabled: "yes" }],
-      ["format", { format: "postmark" }],
+      ["format", { format: "postal" }],
       ["svix_headers", { svix_headers: 1 }],
       ["events[1]", { format: "resend", events: ["email.sent", "domain.verified"] }],
+      ["events[0]", { format: "postmark", events: ["email.queued"] }],
     ] as const) {
       assert.deepStrictEqual(fieldOf(yield* create(body)), [400, path], JSON.stringify(body))
     }

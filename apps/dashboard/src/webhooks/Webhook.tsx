@@ -21,6 +21,7 @@ import { Deliveries } from "./Deliveries.tsx"
 import * as DisabledReason from "./DisabledReason.ts"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
+import * as WebhookFormats from "./WebhookFormats.ts"
 import { WebhookForm } from "./WebhookForm.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
@@ -99,7 +100,7 @@ export const Webhook = () => {
         <DescriptionList
           items={[
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
-            ["Format", webhook.format === "resend" ? "Resend" : "Waybill"],
+            ["Format", WebhookFormats.nameOf(webhook.format)],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
             ...(webhook.disabled_reason === null ? [] : [["Disabled", DisabledReason.words(webhook)] as const]),
             ["Created", formatDateTime(webhook.created_at)],

@@ -5,6 +5,7 @@ import * as Api from "../api/Api.ts"
 import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { eventName } from "../ui/display/eventName.ts"
+import * as WebhookFormats from "./WebhookFormats.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
 /** Event types, grouped by subject. */
@@ -29,16 +30,6 @@ const EVENT_GROUPS: ReadonlyArray<readonly [name: string, types: ReadonlyArray<s
   ["Other", ["suppression.added", "suppression.removed", "api_key.created", "api_key.revoked", "webhook.disabled"]],
 ]
 
-/** Formats of the calls, with their names. */
-const FORMATS: ReadonlyArray<readonly [format: Webhook["format"], name: string]> = [
-  ["waybill", "Waybill"],
-  ["resend", "Resend"],
-]
-
-/** Whether a format has events of this type. Resend's has those of emails, except cancellations. */
-const isInFormat = (format: Webhook["format"], type: string): boolean =>
-  format === "waybill" || type === "*" || (type.startsWith("email.") && type !== "email.canceled")
-
 interface Props {
   readonly webhook?: Webhook
   readonly onCancel: () => void
@@ -55,7 +46,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   const [svixHeaders, setSvixHeaders] = useState(webhook?.svix_headers ?? false)
   const all = events.includes("*")
   const chooseFormat = (next: Webhook["format"]) => {
-    const kept = events.filter((type) => isInFormat(next, type))
+    const kept = events.filter((type) => WebhookFormats.has(next, type))
     setFormat(next)
     setEvents(kept.length === 0 ? ["*"] : kept)
     if (next === "resend") setSvixHeaders(true)
@@ -106,12 +97,12 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
       />
       <SelectField
         label="Format"
-        hint="The payload of the requests. Choose Resend for an endpoint that was written for Resend."
+        hint="The payload of the requests. Choose Resend or Postmark for an endpoint that was written for it."
         value={format}
         onChange={(event) => chooseFormat(event.target.value as Webhook["format"])}
         error={errors.field.format}
       >
-        {FORMATS.map(([value, name]) => (
+        {WebhookFormats.NAMES.map(([value, name]) => (
           <option key={value} value={value}>
             {name}
           </option>
@@ -160,6 +151,6 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
 
 /** Returns the events of a format, without groups that would be empty. */
 const eventGroups = (format: Webhook["format"]) =>
-  EVENT_GROUPS.map(([name, types]) => [name, types.filter((type) => isInFormat(format, type))] as const).filter(
+  EVENT_GROUPS.map(([name, types]) => [name, types.filter((type) => WebhookFormats.has(format, type))] as const).filter(
     ([, types]) => types.length > 0,
   )

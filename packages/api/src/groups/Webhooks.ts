@@ -81,7 +81,7 @@ const Creation = Schema.Struct({
   description: optional(Description, "Optional description"),
   format: optional(
     WebhookFormat.Format,
-    "Payload of the calls: Waybill's own (`waybill`, by default), or Resend's, which has emails' events only",
+    "Payload of the calls: Waybill's own (`waybill`, by default), or that of another service, which has fewer events",
   ),
   svix_headers: optional(Schema.Boolean, `${SVIX_HEADERS}. \`true\` by default for the format \`resend\``),
   enabled: optional(Schema.Boolean, "`true` by default"),

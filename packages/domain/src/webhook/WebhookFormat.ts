@@ -1,8 +1,8 @@
 import { Schema } from "effect"
 import * as PublicType from "./PublicType.ts"
 
-/** Shape of the payload of calls: Waybill's own, or the one that programs written for Resend expect. */
-export const Format = Schema.Literals(["waybill", "resend"]).annotate({ identifier: "WebhookFormat" })
+/** Shape of the payload of calls: Waybill's own, or the one that programs written for another service expect. */
+export const Format = Schema.Literals(["waybill", "resend", "postmark"]).annotate({ identifier: "WebhookFormat" })
 export type Format = typeof Format.Type
 
 export const DEFAULT_FORMAT: Format = "waybill"
@@ -31,6 +31,24 @@ const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType
   ["email.clicked", "email.clicked"],
 ])
 
+/** Postmark's records of the events that both services have. What could not be delivered is a bounce there too. */
+const POSTMARK_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType, string>([
+  ["email.delivered", "Delivery"],
+  ["email.bounced", "Bounce"],
+  ["email.failed", "Bounce"],
+  ["email.complained", "SpamComplaint"],
+  ["email.opened", "Open"],
+  ["email.clicked", "Click"],
+  ["suppression.added", "SubscriptionChange"],
+  ["suppression.removed", "SubscriptionChange"],
+])
+
+/** Names of the events that a format has; Waybill's own has all, under their names. */
+const TYPES: { readonly [F in Exclude<Format, "waybill">]: ReadonlyMap<string, string> } = {
+  resend: RESEND_TYPES,
+  postmark: POSTMARK_TYPES,
+}
+
 /** Event types that webhooks of the format `resend` can receive. */
 export const RESEND_SUBSCRIPTIONS: ReadonlyArray<PublicType.WebhookType> = [...RESEND_TYPES.keys()].filter(
   PublicType.isWebhookType,
@@ -45,18 +63,22 @@ export const resendEventType = (type: string, isScheduled: boolean): string | un
   return type === "email.sent" ? undefined : RESEND_TYPES.get(type)
 }
 
+/** Returns Postmark's type of record for an event, or `undefined` if Postmark has no such event. */
+export const postmarkType = (type: string): string | undefined => POSTMARK_TYPES.get(type)
+
 /** Returns the subscription that has this name at Resend, or `undefined` if Waybill has no such event. */
 export const typeOfResend = (name: string): PublicType.WebhookType | undefined =>
   RESEND_SUBSCRIPTIONS.find((type) => RESEND_TYPES.get(type) === name)
 
 /** Whether events of this type, or of any type for `*`, can be sent in a format. */
 export const has = (format: Format, subscription: string): boolean =>
-  format === "waybill" || subscription === "*" || RESEND_TYPES.has(subscription)
+  format === "waybill" || subscription === "*" || TYPES[format].has(subscription)
 
 /** Returns the events that are sent to a webhook: its subscriptions as far as its format has such events. */
 export const received = (format: Format, events: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (format === "waybill") return events
-  const types = events.includes("*") ? RESEND_SUBSCRIPTIONS : events.filter((type) => RESEND_TYPES.has(type))
+  const types = events.includes("*") ? [...TYPES[format].keys()] : events.filter((type) => TYPES[format].has(type))
+  if (format !== "resend") return types
   return types.map((type) => (type === "email.queued" ? SCHEDULED : type === "email.sent" ? UNSCHEDULED : type))
 }
 

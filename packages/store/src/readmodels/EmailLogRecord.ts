@@ -114,6 +114,12 @@ export const fold = (id: string, history: History): EmailLogRecord | undefined =
   return message === undefined ? undefined : of(message, history?.length ?? 0)
 }
 
+/** Whether no event before this version has the type of the event that has it. */
+export const isFirst = (history: History, version: number): boolean => {
+  const types = (history ?? []).slice(0, version).map((text) => /^\w+/u.exec(text)?.[0])
+  return types.indexOf(types.at(-1)) === types.length - 1
+}
+
 const parse = (id: string, text: string): Email.Event => {
   const end = text.indexOf("\n")
   if (end > 0) {

@@ -181,9 +181,11 @@ export interface Dispatch {
     readonly recorded_at: string
   } | null
   readonly email: EmailLogRecord.EmailLogRecord | null
+  /** Whether no earlier event of the email has the type of this one. */
+  readonly is_first: boolean
 }
 
-interface DispatchRow extends Omit<Dispatch, "email" | "event"> {
+interface DispatchRow extends Omit<Dispatch, "email" | "event" | "is_first"> {
   readonly event: PackedEvent.Row<NonNullable<Dispatch["event"]>> | null
   readonly history: EmailLogRecord.History
 }
@@ -205,6 +207,7 @@ export const dispatches = (
 const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => ({
   ...row,
   email: EmailLogRecord.fold(event?.stream_id ?? "", history) ?? null,
+  is_first: event === null || EmailLogRecord.isFirst(history, event.version),
   event: event === null ? null : inCurrentSchema(PackedEvent.open(event), upcast),
 })
 

@@ -1,4 +1,5 @@
 import { WebhookType } from "@waybill/domain/webhook/PublicType"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
@@ -32,7 +33,7 @@ const add = Command.make(
     url: Argument.String("url").pipe(Argument.withDescription("Address that is called, with https")),
     events,
     description: Flag.String("description").pipe(Flag.withDescription("Optional description"), Flag.optional),
-    format: Flag.Literals("format", ["waybill", "resend"]).pipe(
+    format: Flag.Literals("format", WebhookFormat.Format.literals).pipe(
       Flag.withDescription("Payload of the calls"),
       Flag.withDefault("waybill"),
     ),

@@ -1,5 +1,6 @@
 import * as Table from "@waybill/domain/collections/Table"
 import { Effect } from "effect"
+import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import type { Spelling } from "../Respelling.ts"
 import * as Refusals from "./Refusals.ts"
 
@@ -8,10 +9,10 @@ export const native = (filters: Readonly<Record<string, string | null | undefine
   new URLSearchParams(Object.entries(filters).flatMap(([name, value]) => (value ? [[name, value]] : [])))
 
 /** Refuses another stream than the one that there is. */
-export const checkStream = (query: URLSearchParams) => checkStreamName(query.get("messagestream") ?? Refusals.STREAM)
+export const checkStream = (query: URLSearchParams) => checkStreamName(query.get("messagestream") ?? Words.STREAM)
 
 export const checkStreamName = (stream: string) =>
-  stream === Refusals.STREAM ? Effect.void : Effect.fail(new Refusals.StreamNotFound({ stream }))
+  stream === Words.STREAM ? Effect.void : Effect.fail(new Refusals.StreamNotFound({ stream }))
 
 const NAMES: Readonly<Record<string, string>> = {
   to: "recipient",

@@ -6,11 +6,11 @@ import * as Header from "@waybill/domain/email/Header"
 import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Schema, SchemaTransformation } from "effect"
+import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Fields from "../lenient/Fields.ts"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import * as Pairs from "../Pairs.ts"
 import * as AddressList from "./AddressList.ts"
-import * as Refusals from "./Refusals.ts"
 
 const Attachment = Schema.Struct({
   Name: Schema.String,
@@ -100,12 +100,12 @@ export const problemsOf = ({
   const names = new Set<string>()
   const isNew = (name: string) => names.size < names.add(name.toLowerCase()).size
   return [
-    ...((MessageStream ?? Refusals.STREAM) === Refusals.STREAM
+    ...((MessageStream ?? Words.STREAM) === Words.STREAM
       ? []
       : [
           {
             path: "MessageStream",
-            message: `must be \`${Refusals.STREAM}\` or left out: Waybill has no message streams`,
+            message: `must be \`${Words.STREAM}\` or left out: Waybill has no message streams`,
           },
         ]),
     ...(HtmlBody === undefined && TextBody === undefined
@@ -163,13 +163,3 @@ const trackingOf = ({ TrackLinks, TrackOpens }: Message) =>
   typeof TrackOpens !== "boolean" && !TrackLinks
     ? undefined
     : { opens: TrackOpens, clicks: TrackLinks ? TrackLinks.startsWith("Html") : undefined }
-
-/** Returns Postmark's tag and metadata of a message that has our tags. */
-export const labelsOf = (tags: ReadonlyArray<string>) => {
-  const isPair = (tag: string) => tag.includes(":")
-  const pairs = tags.filter(isPair).map((tag): [string, string] => {
-    const colon = tag.indexOf(":")
-    return [tag.slice(0, colon), tag.slice(colon + 1)]
-  })
-  return { Tag: tags.find((tag) => !isPair(tag)) ?? "", Metadata: Object.fromEntries(pairs) }
-}

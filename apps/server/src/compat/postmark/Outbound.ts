@@ -7,11 +7,10 @@ import type { Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
-import * as Bounce from "./Bounce.ts"
+import * as Bounce from "../../worker/webhooks/formats/PostmarkBounce.ts"
+import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Filters from "./Filters.ts"
-import * as Message from "./Message.ts"
 import * as Paging from "./Paging.ts"
-import * as Refusals from "./Refusals.ts"
 
 /** Postmark's states of a message do not include its fate; that is in the events and the bounces. */
 const STATUSES: Readonly<Record<string, string>> = {
@@ -91,7 +90,7 @@ const details: Route = {
 }
 
 const fieldsOf = (record: EmailRecord) => ({
-  ...Message.labelsOf(record.tags),
+  ...Words.labelsOf(record.tags),
   MessageID: record.id,
   To: record.to.map(mailboxOf),
   Cc: record.cc.map(mailboxOf),
@@ -102,7 +101,7 @@ const fieldsOf = (record: EmailRecord) => ({
   Subject: record.subject,
   Attachments: [] as ReadonlyArray<string>,
   Status: record.status === "queued" || record.status === "deferred" ? "Queued" : "Sent",
-  MessageStream: Refusals.STREAM,
+  MessageStream: Words.STREAM,
 })
 
 const mailboxOf = (text: string) => {
@@ -117,7 +116,7 @@ type Data = EventRecord["data"]
 const text = (value: Data[string] | undefined): string => (typeof value === "string" ? value : "")
 
 const deliveryOf = ({ code, mx, response }: Data) => ({
-  DeliveryMessage: [code, response].filter((part) => part !== null && part !== undefined).join(" "),
+  DeliveryMessage: Words.detailsOf({ code, response }),
   DestinationServer: text(mx),
   DestinationIP: "",
 })

@@ -1,7 +1,5 @@
 import { Data } from "effect"
-
-/** The only message stream, because Waybill has none; Postmark sends through it unless a message names another. */
-export const STREAM = "outbound"
+import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 
 export class TooManyMessages extends Data.TaggedError("TooManyMessages")<{ readonly most: number }> {
   readonly status = 400
@@ -26,6 +24,6 @@ export class StreamNotFound extends Data.TaggedError("StreamNotFound")<{ readonl
   readonly code = "not_found"
   readonly reason = "stream_not_found"
   override get message() {
-    return `Waybill has no message streams. The only one that can be named is \`${STREAM}\`, not \`${this.stream}\`.`
+    return `Waybill has no message streams. The only one that can be named is \`${Words.STREAM}\`, not \`${this.stream}\`.`
   }
 }

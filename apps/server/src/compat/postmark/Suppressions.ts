@@ -2,6 +2,7 @@ import * as Checks from "@waybill/api/schemas/Checks"
 import * as Page from "@waybill/api/schemas/Page"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import { Effect, Schema } from "effect"
+import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import { decodeBody } from "../decodeBody.ts"
 import type { NativeError, NativeRequest, Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
@@ -19,18 +20,6 @@ const PATH = "/message-streams/:stream/suppressions"
 const REASONS: ReadonlyArray<string> = ["HardBounce", "ManualSuppression", "SpamComplaint"]
 /** Waybill has no suppressions of the origin Admin. */
 const ORIGINS: ReadonlyArray<string> = ["Customer", "Recipient", "Admin"]
-
-interface Words {
-  readonly SuppressionReason: "HardBounce" | "ManualSuppression" | "SpamComplaint"
-  readonly Origin: "Customer" | "Recipient"
-}
-
-const WORDS: { readonly [R in SuppressionRecord["reason"]]: Words } = {
-  hard_bounce: { SuppressionReason: "HardBounce", Origin: "Recipient" },
-  complaint: { SuppressionReason: "SpamComplaint", Origin: "Recipient" },
-  manual: { SuppressionReason: "ManualSuppression", Origin: "Customer" },
-  unsubscribe: { SuppressionReason: "ManualSuppression", Origin: "Recipient" },
-}
 
 /** Clients send `count` and `offset` with every list; Postmark's dump has no pages, and neither has this one. */
 const dump: Route = {
@@ -52,7 +41,11 @@ const dump: Route = {
     const records = address === null ? yield* all(after) : yield* one(address)
     const entries = records
       .filter(({ created_at }) => (after ?? "") <= created_at && (before === undefined || created_at < before))
-      .map(({ created_at, email, reason }) => ({ EmailAddress: email, ...WORDS[reason], CreatedAt: created_at }))
+      .map(({ created_at, email, reason }) => ({
+        EmailAddress: email,
+        ...Words.SUPPRESSIONS[reason],
+        CreatedAt: created_at,
+      }))
       .filter((entry) => reason === null || entry.SuppressionReason === reason)
       .filter((entry) => origin === null || entry.Origin === origin)
     return Native.ok({ Suppressions: entries })

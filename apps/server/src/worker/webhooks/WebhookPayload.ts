@@ -1,5 +1,7 @@
+import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
-import * as ResendEvent from "./ResendEvent.ts"
+import * as PostmarkEvent from "./formats/PostmarkEvent.ts"
+import * as ResendEvent from "./formats/ResendEvent.ts"
 
 /** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"
@@ -7,17 +9,14 @@ export const API_VERSION = "v1"
 type Json = Readonly<Record<string, unknown>>
 
 /** Whether the format of the webhook has this event. */
-export const isInFormat = (dispatch: WebhookDeliveries.Dispatch): boolean =>
-  dispatch.format === "waybill" || ResendEvent.typeOf(dispatch) !== undefined
+export const isInFormat = (dispatch: WebhookDeliveries.Dispatch): boolean => FORMATS[dispatch.format].has(dispatch)
 
 /**
- * Returns the body of a call, in the format that the webhook has now; empty if that format has no such event. It is built from the log at dispatch, so that a replay of last
- * month's event has last month's facts.
+ * Returns the body of a call, in the format that the webhook has now; empty if that format has no such event. It is built
+ * from the log at dispatch, so that a replay of last month's event has last month's facts.
  */
-export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string => {
-  if (!isInFormat(dispatch)) return ""
-  return JSON.stringify(dispatch.format === "waybill" ? native(dispatch) : ResendEvent.make(dispatch))
-}
+export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string =>
+  isInFormat(dispatch) ? JSON.stringify(FORMATS[dispatch.format].make(dispatch)) : ""
 
 /** The parts of a delivery that Waybill's own format is made from. */
 type Fact = Pick<
@@ -79,3 +78,14 @@ const outcome = (type: string, facts: Json): Json => {
 
 const without = (facts: Json, names: ReadonlyArray<string>): Json =>
   Object.fromEntries(Object.entries(facts).filter(([name]) => !names.includes(name)))
+
+const FORMATS: {
+  readonly [F in WebhookFormat.Format]: {
+    readonly has: (dispatch: WebhookDeliveries.Dispatch) => boolean
+    readonly make: (dispatch: WebhookDeliveries.Dispatch) => Json
+  }
+} = {
+  waybill: { has: () => true, make: native },
+  resend: { has: (dispatch) => ResendEvent.typeOf(dispatch) !== undefined, make: ResendEvent.make },
+  postmark: { has: (dispatch) => PostmarkEvent.typeOf(dispatch) !== undefined, make: PostmarkEvent.make },
+}

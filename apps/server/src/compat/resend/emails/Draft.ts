@@ -5,7 +5,7 @@ import * as OwnHeaders from "../../lenient/OwnHeaders.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Message from "./Message.ts"
-import * as Tags from "../../../worker/webhooks/ResendTags.ts"
+import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
 /** The body of our own send for a message, and the files that are still to be fetched for it. */
 export interface Draft {

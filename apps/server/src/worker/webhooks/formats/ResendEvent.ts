@@ -1,6 +1,6 @@
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
-import * as Uuids from "../../requests/Uuids.ts"
+import * as Uuids from "../../../requests/Uuids.ts"
 import * as Tags from "./ResendTags.ts"
 
 type Json = Readonly<Record<string, unknown>>

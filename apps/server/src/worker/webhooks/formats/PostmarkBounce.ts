@@ -1,10 +1,7 @@
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Id from "@waybill/domain/values/Id"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
-import * as Message from "./Message.ts"
-import * as Refusals from "./Refusals.ts"
-
-type Recipient = EmailRecord["recipients"][number]
+import * as Words from "./PostmarkWords.ts"
 
 interface BounceType {
   readonly Type: string
@@ -22,11 +19,20 @@ export const TYPES: ReadonlyArray<string> = [HARD, SOFT, DNS, BLOCKED, COMPLAINT
 
 /** The states of a recipient that Postmark calls a bounce. */
 export const STATUSES = ["bounced", "complained", "failed"] as const
+type Status = (typeof STATUSES)[number]
 
-const isBounce = ({ status }: Recipient): boolean => (STATUSES as ReadonlyArray<string>).includes(status)
+const isBounce = (status: string): status is Status => (STATUSES as ReadonlyArray<string>).includes(status)
 
-const typeOf = ({ smtp, status }: Recipient): BounceType => {
-  const category = smtp?.category ?? null
+/** The fate of one recipient, by an event or by the log record. */
+export interface Outcome {
+  readonly status: Status
+  readonly category: string | null
+  readonly code: number | null
+  readonly response: string | null
+  readonly at: string
+}
+
+const typeOf = ({ category, status }: Outcome): BounceType => {
   if (status === "complained") return COMPLAINT
   if (category === "bad_domain") return DNS
   if (category === "blocked" || category === "policy") return BLOCKED
@@ -55,37 +61,42 @@ export const secondOf = (id: string): number | undefined =>
     ? (Math.floor(Number(id) / RECIPIENTS / CHANCE) + EPOCH_S) * 1_000
     : undefined
 
+/** The message of a bounce, as its log record has it. */
+export type Message = Pick<EmailRecord, "id" | "from" | "subject" | "tags">
+
+/** Returns the bounce of one recipient of a message. */
+export const of = (message: Message, nth: number, Email: string, outcome: Outcome) => {
+  const type = typeOf(outcome)
+  // These are the outcomes that suppress an address. Whether it still is suppressed is in the suppressions.
+  const suppresses = type === COMPLAINT || (outcome.status === "bounced" && (type === HARD || type === DNS))
+  return {
+    RecordType: "Bounce" as const,
+    ID: idOf(message.id, nth),
+    ...type,
+    Tag: Words.labelsOf(message.tags).Tag,
+    MessageID: message.id,
+    ServerID: 0,
+    Description: DESCRIPTIONS[outcome.status],
+    Details: Words.detailsOf(outcome),
+    Email,
+    From: message.from,
+    BouncedAt: outcome.at,
+    DumpAvailable: false,
+    Inactive: suppresses,
+    CanActivate: suppresses,
+    Subject: message.subject,
+    MessageStream: Words.STREAM,
+  }
+}
+
 /** Returns the bounces of a message, one for each recipient that has one. */
 export const all = (record: EmailRecord) =>
-  record.recipients.flatMap((recipient, nth) => {
-    if (!isBounce(recipient)) return []
-    const type = typeOf(recipient)
-    const { code = null, response = null } = recipient.smtp ?? {}
-    // These are the outcomes that suppress an address. Whether it still is suppressed is in the suppressions.
-    const suppresses = type === COMPLAINT || (recipient.status === "bounced" && (type === HARD || type === DNS))
-    return [
-      {
-        RecordType: "Bounce" as const,
-        ID: idOf(record.id, nth),
-        ...type,
-        Tag: Message.labelsOf(record.tags).Tag,
-        MessageID: record.id,
-        ServerID: 0,
-        Description: DESCRIPTIONS[recipient.status] ?? "",
-        Details: [code, response].filter((part) => part !== null).join(" "),
-        Email: recipient.address,
-        From: record.from,
-        BouncedAt: recipient.last_event_at,
-        DumpAvailable: false,
-        Inactive: suppresses,
-        CanActivate: suppresses,
-        Subject: record.subject,
-        MessageStream: Refusals.STREAM,
-      },
-    ]
+  record.recipients.flatMap(({ address, last_event_at: at, smtp, status }, nth) => {
+    const { category = null, code = null, response = null } = smtp ?? {}
+    return isBounce(status) ? [of(record, nth, address, { status, category, code, response, at })] : []
   })
 
-const DESCRIPTIONS: Readonly<Record<string, string>> = {
+const DESCRIPTIONS: { readonly [S in Status]: string } = {
   bounced: "The receiving server refused the message.",
   complained: "The recipient reported the message as spam.",
   failed: "The message could not be delivered, and is not tried again.",

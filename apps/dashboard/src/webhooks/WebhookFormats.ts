@@ -1,0 +1,29 @@
+import type { Webhook } from "../api/Records.ts"
+
+type Format = Webhook["format"]
+
+/** Formats of the calls, with their names. */
+export const NAMES: ReadonlyArray<readonly [format: Format, name: string]> = [
+  ["waybill", "Waybill"],
+  ["resend", "Resend"],
+  ["postmark", "Postmark"],
+]
+
+export const nameOf = (format: Format): string => NAMES.find(([each]) => each === format)?.[1] ?? format
+
+const POSTMARK: ReadonlyArray<string> = [
+  "email.delivered",
+  "email.bounced",
+  "email.failed",
+  "email.complained",
+  "email.opened",
+  "email.clicked",
+  "suppression.added",
+  "suppression.removed",
+]
+
+/** Whether a format has events of this type. Resend's has those of emails, except cancellations. */
+export const has = (format: Format, type: string): boolean => {
+  if (format === "waybill" || type === "*") return true
+  return format === "postmark" ? POSTMARK.includes(type) : type.startsWith("email.") && type !== "email.canceled"
+}
