@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Filters from "./Filters.ts"
-import * as Refusals from "./Refusals.ts"
+import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 
 /** Postmark's server is the account of the key. What Waybill has in another form, such as webhooks, is empty. */
 const server: Route = {
@@ -41,7 +41,7 @@ const server: Route = {
 
 /** The stream that all mail goes through. */
 const STREAM = {
-  ID: Refusals.STREAM,
+  ID: Words.STREAM,
   ServerID: 0,
   Name: "Transactional",
   Description: "",
