@@ -22,7 +22,6 @@ const TAKEN: ReadonlyArray<readonly [Service, object]> = [
   ["resend", { scheduled_at: "2027-01-31 09:00:00.123+00" }],
   ["resend", { topic_id: null, scheduled_at: "" }],
   // What is empty is absent.
-  ...[{}, [], { enable: null }, { enable: {} }].map((value) => ["sendgrid", sandbox(value)] as const),
   ["sendgrid", { asm: {}, batch_id: "", personalizations: [{ to, mail_settings: {} }] }],
   // Postmark takes names and words in any case, and only links of the HTML are tracked.
   ["postmark", { TrackLinks: "none", trackopens: false }],
@@ -31,9 +30,12 @@ const TAKEN: ReadonlyArray<readonly [Service, object]> = [
 
 /** Changes that may mean "do not send", "not now" or "not to all", written in a way that the service does not document. */
 const REFUSED: ReadonlyArray<readonly [Service, change: object, field: string]> = [
-  ...[{ enable: true }, { enable: "true" }, { enable: 1 }, { enable: "false" }].map(
+  ...[{ enable: true }, { enable: "true" }, { enable: 1 }, { enable: {} }, { enable: null }, { enable: "false" }].map(
     (value) => ["sendgrid", sandbox(value), "mail_settings.sandbox_mode.enable"] as const,
   ),
+  ["sendgrid", sandbox({}), "mail_settings.sandbox_mode.enable"],
+  ["sendgrid", sandbox([]), "mail_settings.sandbox_mode"],
+  ["sendgrid", sandbox(""), "mail_settings.sandbox_mode"],
   ["sendgrid", sandbox({ enabled: true }), "mail_settings.sandbox_mode.enabled"],
   ["sendgrid", sandbox({ enable: false, Enable: true }), "mail_settings.sandbox_mode.Enable"],
   ["sendgrid", sandbox("true"), "mail_settings.sandbox_mode"],

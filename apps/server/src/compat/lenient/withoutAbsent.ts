@@ -1,3 +1,6 @@
+/** Fields that say that nothing is to be sent. What is written there in another form than the documented one is refused. */
+const KEPT: ReadonlySet<string> = new Set(["sandbox_mode"])
+
 /**
  * Returns a parsed body without the fields that other services count as absent: null, empty texts, lists and objects. Items of
  * lists stay, because errors name them by their place.
@@ -7,6 +10,7 @@ export const withoutAbsent = (value: unknown): unknown => {
   if (typeof value !== "object" || value === null) return value
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, each]) => {
+      if (KEPT.has(name)) return each === null ? [] : [[name, each]]
       const kept = withoutAbsent(each)
       return isAbsent(kept) ? [] : [[name, kept]]
     }),
