@@ -180,6 +180,34 @@ layer(Smtp.layer, { excludeTestServices: true })("mail submitted over SMTP", (it
     assert.deepStrictEqual(references(short).split(/\s+/u), ids.slice(0, 80))
   })
 
+  it.effect("keeps fields of one name in their order, with other capitals", function* () {
+    const [mail] = yield* passed((acme) => [
+      raw(
+        acme,
+        "Subject: s",
+        "Comments: first",
+        "X-Trace: a",
+        "Comments: second",
+        "x-trace: b",
+        "Comments: third",
+        "X-Trace: c",
+        "x: d",
+        "x: e",
+        "",
+        "hi",
+      ),
+    ])
+    const valuesOf = (name: string) =>
+      mail?.head.split("\r\n").flatMap((line) => {
+        const [field = "", value] = line.split(": ")
+        return field.toLowerCase() === name ? [value] : []
+      })
+    assert.deepStrictEqual(valuesOf("comments"), ["first", "second", "third"])
+    assert.deepStrictEqual(valuesOf("x-trace"), ["a", "b", "c"])
+    assert.deepStrictEqual(valuesOf("x"), ["d", "e"])
+    assert.include(mail?.head, "Comments: first\r\n")
+  })
+
   it.effect("names nobody in To if nobody is shown there", function* () {
     const { to: _, ...others } = basics({ domain: "x" } as Smtp.Customer)
     const [bcc, cc] = yield* passed((acme) => [

@@ -63,7 +63,8 @@ const MAILS: ReadonlyArray<readonly [name: string, reply: RegExp, mail: (domain:
       headers: { "X-A": { prepared: true, value: "a\r\n X-SMTPAPI: {}" } },
     }),
   ],
-  ["a header twice", /^554 .*only once/u, () => ({ headers: { "X-A": ["1", "2"] } })],
+  ["a header twice", /^250 /u, () => ({ headers: { "X-A": ["1", "2"] } })],
+  ["a header twice that a message has once", /^554 .*only once/u, () => ({ headers: { "List-Id": ["1", "2"] } })],
   [
     "names of a prototype",
     /^250 /u,

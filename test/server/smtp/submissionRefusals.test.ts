@@ -95,9 +95,14 @@ const CASES: ReadonlyArray<Case> = [
     reply: /^554 5\.6\.0 validation_failed: `headers` takes at most 50 headers; 51 were given/u,
   },
   {
-    name: "the same header twice",
-    mail: (customer) => mail(customer, { headers: { "X-Twice": ["a", "b"] } }),
-    reply: /^554 5\.6\.0 validation_failed: `headers\.X-Twice` must appear only once/u,
+    name: "a header twice that a message has once",
+    mail: (customer) => mail(customer, { headers: { "List-Id": ["a.acme.test", "b.acme.test"] } }),
+    reply: /^554 5\.6\.0 validation_failed: `headers\.List-ID` must appear only once/iu,
+  },
+  {
+    name: "a header more often than its name can be spelled",
+    mail: (customer) => mail(customer, { headers: { "X-1": ["a", "b", "c"] } }),
+    reply: /^554 5\.6\.0 validation_failed: `headers\.X-1` must appear only once/u,
   },
   {
     name: "21 attachments",

@@ -1,5 +1,6 @@
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Checks from "@waybill/api/schemas/Checks"
+import * as MessageHeaders from "@waybill/api/schemas/MessageHeaders"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
@@ -87,16 +88,41 @@ const customHeaders = (fields: ReadonlyArray<Field>) => {
     const message = Checks.counted(0, Header.MAX_HEADERS, "headers", custom.length)
     return { headers: {}, problems: [{ path: "headers", message }] }
   }
-  const headers = new Map<string, string>()
-  const seen = new Set<string>()
+  const fieldsByName = Map.groupBy(custom, ({ name }) => name.toLowerCase())
+  const headers: Array<readonly [name: string, value: string]> = []
   const problems: Array<Detail> = []
-  for (const { name, value } of custom) {
-    const lower = name.toLowerCase()
-    if (seen.has(lower)) problems.push(repeated(name))
-    seen.add(lower)
-    headers.set(name, lower === Header.SENDER ? oneMailbox(value) : lower === REFERENCES ? references(value) : value)
+  for (const [lower, fields] of fieldsByName) {
+    const name = fields[0]?.name ?? lower
+    const spellings = fields.length === 1 ? [name] : spellingsOf(name, fields.length)
+    if (spellings.length < fields.length || (fields.length > 1 && MessageHeaders.SINGLE.has(lower)))
+      problems.push(repeated(name))
+    for (const [nth, { value }] of fields.entries())
+      headers.push([
+        spellings[nth] ?? name,
+        lower === Header.SENDER ? oneMailbox(value) : lower === REFERENCES ? references(value) : value,
+      ])
   }
   return { headers: Object.fromEntries(headers), problems }
+}
+
+/**
+ * Returns spellings of a header's name in capitals and small letters, which mean the same (RFC 5322 §1.2.2), because a
+ * message holds each spelling once. They are in the order of their bytes, in which the log keeps headers, and begin with
+ * the given one if enough come after it. A name with few letters has few.
+ */
+const spellingsOf = (name: string, count: number): ReadonlyArray<string> => {
+  const letters = name.replaceAll(/[^a-z]/giu, "")
+  // A small letter is a 1, since its byte comes after that of the capital.
+  const given = BigInt(`0b0${letters.replaceAll(/[A-Z]/gu, "0").replaceAll(/[a-z]/gu, "1")}`)
+  const all = 1n << BigInt(letters.length)
+  const wanted = BigInt(count)
+  if (wanted > all) return []
+  const first = given + wanted <= all ? given : all - wanted
+  return Array.from({ length: count }, (_, nth) => {
+    const bits = (first + BigInt(nth)).toString(2).padStart(letters.length, "0")
+    let at = 0
+    return name.replaceAll(/[a-z]/giu, (letter) => (bits[at++] === "1" ? letter.toLowerCase() : letter.toUpperCase()))
+  })
 }
 
 const REFERENCES = "references"

@@ -11,7 +11,7 @@ import * as Checks from "./Checks.ts"
 export const MAX_NAME_CHARS = 76
 
 /** Headers that may occur once (RFC 5322 §3.6). A second one in different case is refused. */
-const SINGLE: ReadonlySet<string> = new Set([
+export const SINGLE: ReadonlySet<string> = new Set([
   "sender",
   Header.TEST_CLOCK,
   Script.HEADER,
