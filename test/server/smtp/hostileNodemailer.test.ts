@@ -51,7 +51,7 @@ const MAILS: ReadonlyArray<readonly [name: string, reply: RegExp, mail: (domain:
   ["a header name with a line break", /^250 /u, () => ({ headers: { [`X-A: b${INJECTED.slice(0, -4)}`]: "{}" } })],
   [
     "a prepared header with a line break",
-    /^550 .*X-SMTPAPI/u,
+    /^250 /u,
     () => ({
       headers: { "X-A": { prepared: true, value: `a${INJECTED}` } },
     }),
@@ -117,10 +117,10 @@ const MAILS: ReadonlyArray<readonly [name: string, reply: RegExp, mail: (domain:
     /^250 /u,
     (domain) => raw(`From: hi@${domain}`, `To: ${EVIL}`, `Bcc: ${EVIL}`, "", "x"),
   ],
-  ["bytes that steer", /^550 .*X-SMTPAPI/u, (domain) => raw(`From: hi@${domain}`, "X-SMTPAPI: {}", "", "x")],
+  ["bytes that steer", /^250 /u, (domain) => raw(`From: hi@${domain}`, "X-SMTPAPI: {}", "", "x")],
   [
     "bytes that steer after a line of spaces",
-    /^550 /u,
+    /^250 /u,
     (domain) => raw(`From: hi@${domain}`, " ", "X-SMTPAPI: {}", "", "x"),
   ],
   [

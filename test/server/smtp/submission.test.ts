@@ -182,6 +182,83 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     assert.strictEqual((yield* Smtp.accepted(acme.account_id)).length, 1)
   })
 
+  const STEERED: ReadonlyArray<
+    readonly [
+      headers: Readonly<Record<string, string>>,
+      tags: ReadonlyArray<string>,
+      tracking: { readonly opens: boolean; readonly clicks: boolean } | undefined,
+      dropped: ReadonlyArray<string> | undefined,
+    ]
+  > = [
+    [
+      { "X-PM-Tag": "receipt", "X-PM-Metadata-color": "blue", "X-PM-TrackOpens": "true" },
+      ["receipt", "Color:blue"],
+      { opens: true, clicks: false },
+      undefined,
+    ],
+    [
+      { "X-SES-MESSAGE-TAGS": "shop=berlin, kind = receipt", "X-SES-CONFIGURATION-SET": "main" },
+      ["shop:berlin", "kind:receipt"],
+      undefined,
+      ["X-SES-CONFIGURATION-SET"],
+    ],
+    [
+      {
+        "X-SMTPAPI":
+          '{"category":["receipt","shop"],"unique_args":{"order":7041},"filters":{"opentrack":{"settings":{"enable":1}},"clicktrack":{"settings":{"enable":0}}}}',
+      },
+      ["receipt", "shop", "order:7041"],
+      { opens: true, clicks: false },
+      undefined,
+    ],
+    [{ "X-SMTPAPI": '{"category":"receipt","to":["eve@evil.test"]}' }, ["receipt"], undefined, ["X-SMTPAPI"]],
+    [
+      { "X-MC-Tags": "a, b", "X-MC-Metadata": '{"order":"7041"}', "X-MC-Track": "opens,clicks_htmlonly" },
+      ["a", "b", "order:7041"],
+      { opens: true, clicks: true },
+      undefined,
+    ],
+    [{ "X-MC-Metadata": '{"order":', "X-MC-Track": "all" }, [], undefined, ["X-MC-Metadata", "X-MC-Track"]],
+    [
+      {
+        "X-MSYS-API":
+          '{"campaign_id":"june","tags":["a"],"metadata":{"order":"7041"},"options":{"click_tracking":true,"open_tracking":false,"transactional":true}}',
+      },
+      ["june", "a", "order:7041"],
+      { opens: false, clicks: true },
+      undefined,
+    ],
+    [{ "X-MSYS-API": '{"archive":[{"email":"eve@evil.test"}],"tags":["a"]}' }, ["a"], undefined, ["X-MSYS-API"]],
+    [
+      { "X-Tag": "1, 2, 3", "X-MC-Tags": `3, ${"x".repeat(65)}, 4, 5, 6` },
+      ["1", "2", "3", "4", "5"],
+      undefined,
+      ["X-MC-Tags"],
+    ],
+    [{ "X-Track-Opens": "false", "X-MC-Track": "opens" }, [], undefined, undefined],
+  ]
+
+  it.effect("reads the headers of other services for tags and tracking, and sends none of them", function* () {
+    const port = yield* Smtp.submission({ tracks: true })
+    const acme = yield* Smtp.customer()
+    const mail = { from: `hi@${acme.domain}`, to: "ana@example.org", subject: "s", html: "<p>hi</p>" }
+    for (const [headers] of STEERED)
+      assert.match(yield* Smtp.send(port, acme.secret, { ...mail, headers: { ...headers, "X-Own": "1" } }), /^250 /u)
+    const mails = yield* Smtp.accepted(acme.account_id)
+    for (const [nth, [headers, tags, tracking, dropped]] of STEERED.entries()) {
+      const sent = mails[nth]
+      const name = Object.keys(headers).join()
+      assert.deepStrictEqual(sent?.tags, tags, name)
+      assert.deepStrictEqual(sent?.tracking, tracking, name)
+      assert.deepStrictEqual(
+        sent?.dropped_headers?.map((each) => each.toLowerCase()).toSorted(),
+        dropped?.map((each) => each.toLowerCase()).toSorted(),
+        name,
+      )
+      assert.deepStrictEqual(Object.keys(sent?.headers ?? {}), ["X-Own"], name)
+    }
+  })
+
   it.effect("reads the headers of Postmark and Resend, and removes those", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()

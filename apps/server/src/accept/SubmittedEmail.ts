@@ -4,7 +4,9 @@ import * as MessageHeaders from "@waybill/api/schemas/MessageHeaders"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
+import * as SteeringHeader from "@waybill/domain/account/SteeringHeader"
 import * as Address from "@waybill/domain/values/Address"
+import type { Command } from "@waybill/domain/email/Acceptance"
 import * as Header from "@waybill/domain/email/Header"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "@waybill/mail/report/SubmittedMessage"
@@ -13,6 +15,7 @@ import { Effect, Result, Schema } from "effect"
 import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import * as ControlHeaders from "./ControlHeaders.ts"
+import * as SteeringInstructions from "./SteeringInstructions.ts"
 
 /** Sender and recipients of MAIL FROM and RCPT TO. */
 export interface Envelope {
@@ -22,6 +25,7 @@ export interface Envelope {
 
 export interface ConvertedEmail {
   readonly message: EmailMessage
+  readonly steering: NonNullable<Command["steering"]>
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
 
@@ -38,7 +42,12 @@ export const read = (
     const shown = shownTo(submitted, envelope.recipients)
     // The API requires a recipient in `to`; a borrowed one is given back below.
     const lender = shown.to.length > 0 ? "to" : shown.bcc.length > 0 ? "bcc" : "cc"
-    const custom = customHeaders(submitted.headers)
+    const fields = submitted.headers.filter((field) => Header.isAllowed(field.name) && !ControlHeaders.isControl(field))
+    const steering =
+      fields.length > Header.MAX_HEADERS ? [] : fields.filter(({ name }) => SteeringHeader.isSteering(name))
+    const dropped = steering.filter((field) => !isHeader(field))
+    const custom = customHeaders(fields, dropped)
+    const instructions = SteeringInstructions.read(steering, control.tags)
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
@@ -53,9 +62,9 @@ export const read = (
       headers: custom.headers,
       html: submitted.html,
       text: submitted.text,
-      tags: control.tags,
+      tags: [...control.tags, ...instructions.tags],
       scheduled_at: control.scheduledAt,
-      ...control.tracking,
+      ...trackingOf(control, instructions),
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
@@ -67,6 +76,13 @@ export const read = (
     if (Result.isFailure(decoded) || !Violations.isNone(violations)) return yield* RequestRefusal.invalid(violations)
     const message = decoded.success
     return {
+      steering: {
+        read: instructions.read,
+        dropped: dropped
+          .map(({ name }) => name)
+          .filter((name) => !instructions.read.has(name.toLowerCase()))
+          .map(shownName),
+      },
       message: lender === "to" ? message : { ...message, to: [], [lender]: [...message.to, ...message[lender]] },
       idempotency: control.key === undefined ? undefined : { key: control.key, fingerprint: fingerprint(written) },
     }
@@ -81,13 +97,28 @@ const keyProblems = (key: string | undefined): ReadonlyArray<Detail> =>
     ? []
     : [{ path: "X-Idempotency-Key", message: `must be 1 to ${Idempotency.MAX_KEY_CHARS} printable characters` }]
 
+/** Whether a field can be a header of a message. One that steers a provider and cannot is dropped, not refused. */
+const isHeader = ({ name, value }: Field): boolean => isHeaders({ [name]: value })
+const isHeaders = Schema.is(MessageHeaders.MessageHeaders)
+
+const shownName = (name: string): string => name.slice(0, MessageHeaders.MAX_NAME_CHARS).replaceAll(/[^!-9;-~]/gu, "?")
+
+/** The message's own instructions come before those for other services. */
+const trackingOf = (
+  { tracking: { tracking } }: ControlHeaders.ControlHeaders,
+  { clicks, opens }: SteeringInstructions.Instructions,
+): ControlHeaders.ControlHeaders["tracking"] =>
+  tracking === undefined && clicks === undefined && opens === undefined
+    ? {}
+    : { tracking: { opens: tracking?.opens ?? opens ?? null, clicks: tracking?.clicks ?? clicks ?? null } }
+
 /** Counts the headers before it looks at each: a message may have tens of thousands. */
-const customHeaders = (fields: ReadonlyArray<Field>) => {
-  const custom = fields.filter((field) => Header.isAllowed(field.name) && !ControlHeaders.isControl(field))
-  if (custom.length > Header.MAX_HEADERS) {
-    const message = Checks.counted(0, Header.MAX_HEADERS, "headers", custom.length)
+const customHeaders = (fields: ReadonlyArray<Field>, dropped: ReadonlyArray<Field>) => {
+  if (fields.length > Header.MAX_HEADERS) {
+    const message = Checks.counted(0, Header.MAX_HEADERS, "headers", fields.length)
     return { headers: {}, problems: [{ path: "headers", message }] }
   }
+  const custom = fields.filter((field) => !dropped.includes(field))
   const fieldsByName = Map.groupBy(custom, ({ name }) => name.toLowerCase())
   const headers: Array<readonly [name: string, value: string]> = []
   const problems: Array<Detail> = []

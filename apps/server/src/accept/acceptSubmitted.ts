@@ -1,9 +1,10 @@
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import * as NewIds from "../process/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
+import * as Draft from "./Draft.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 import type { ConvertedEmail } from "./SubmittedEmail.ts"
 
@@ -32,12 +33,18 @@ const claimOf = (
 /** Accepts a message submitted over SMTP, as `POST /email/send` does. */
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   sender: SmtpSender,
-  { idempotency, message }: ConvertedEmail,
+  { idempotency, message, steering }: ConvertedEmail,
 ): Effect.fn.Return<RequestCommit.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender
   const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
-  const work = Acceptance.acceptMessage(sender, id, message, at, ({ created_at, id }): Answer => ({ id, created_at }))
+  const draft = Draft.fromMessage(message)
+  const work = Acceptance.accept({
+    sender,
+    at,
+    messages: [{ id, draft: Result.succeed({ ...draft, command: { ...draft.command, steering } }) }],
+    answer: Acceptance.only(({ created_at, id }): Answer => ({ id, created_at })),
+  })
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
   const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)
   return yield* Effect.provideService(RequestCommit.commitClaimed(target, claim, work), Provenance, {

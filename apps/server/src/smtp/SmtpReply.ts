@@ -33,7 +33,6 @@ const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: 
   monthly_quota: [452, "4.2.2"],
   domain_not_allowed: [550, "5.7.1"],
   domain_not_verified: [550, "5.7.1"],
-  header_not_allowed: [550, "5.7.1"],
   recipient_limit_exceeded: [554, "5.5.3"],
   scheduled_size_exceeded: [452, "4.2.2"],
   all_recipients_suppressed: [550, "5.2.1"],

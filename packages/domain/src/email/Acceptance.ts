@@ -30,6 +30,11 @@ export interface Command {
   readonly reply_to: ReadonlyArray<Address.Mailbox>
   readonly subject: string
   readonly headers: { readonly [name: string]: string }
+  /**
+   * Names of headers that steer a provider, in mail that came over SMTP, which drops them: those that were read, in lower
+   * case, and those that cannot be headers of a message. Absent: such headers are refused.
+   */
+  readonly steering?: { readonly read: ReadonlySet<string>; readonly dropped: ReadonlyArray<string> } | undefined
   /** Outcomes of the attempts of a test message, in the words of `Script`. */
   readonly script?: string | undefined
   readonly tags: ReadonlyArray<string>
@@ -155,7 +160,8 @@ export const accept = (
   if (notAllowed !== undefined) return Result.fail(notAllowed)
   if (command.script !== undefined && facts.mode === "live") return Result.fail(new EmailRefusal.ScriptOfLiveMail())
   const steering = SteeringHeader.sort(command.headers, facts.allowedHeaders ?? SteeringHeader.NONE_ALLOWED)
-  if (steering.refused.length > 0) return Result.fail(new EmailRefusal.HeaderNotAllowed({ names: steering.refused }))
+  if (command.steering === undefined && steering.refused.length > 0)
+    return Result.fail(new EmailRefusal.HeaderNotAllowed({ names: steering.refused }))
   if (facts.original?.content_kept === false) return Result.fail(new EmailRefusal.ContentExpired())
   if (facts.original !== undefined && all.length === 0)
     return Result.fail(
@@ -191,7 +197,7 @@ export const accept = (
     ...recipients,
     reply_to: command.reply_to,
     subject: command.subject,
-    headers: command.headers,
+    headers: without(command.headers, steering.refused),
     ...(steering.allowed.length === 0 ? {} : { allowed_headers: steering.allowed }),
     tags: Tag.distinct(command.tags),
     scheduled_at: command.scheduled_at,
@@ -205,6 +211,7 @@ export const accept = (
     size_bytes: command.size_bytes,
     resend_of: command.resend_of,
     list_unsubscribe: command.list_unsubscribe,
+    ...droppedOf(command, steering.refused),
     created_at: now,
   }
   const tracking = facts.tracks ? trackingOf(domain?.tracking, command.tracking) : undefined
@@ -217,6 +224,17 @@ export const accept = (
       at: now,
     })),
   ])
+}
+
+const without = (headers: Command["headers"], names: ReadonlyArray<string>): Command["headers"] =>
+  names.length === 0 ? headers : Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))
+
+/** Names the headers that were dropped and not read. */
+const droppedOf = ({ steering }: Command, refused: ReadonlyArray<string>) => {
+  if (steering === undefined) return {}
+  const unread = refused.filter((name) => !steering.read.has(name.toLowerCase()))
+  const dropped_headers = [...steering.dropped, ...unread]
+  return dropped_headers.length === 0 ? {} : { dropped_headers }
 }
 
 const checkClock = ({

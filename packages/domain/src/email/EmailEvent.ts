@@ -53,6 +53,8 @@ export const Event = Schema.TaggedUnion({
     tracking: Schema.optionalKey(Tracking),
     /** The test clock on whose time the message lives. Absent for mail on real time. */
     test_clock: Schema.optionalKey(Id.TestClockId),
+    /** Names of headers that steer a provider and were dropped unread. Absent if there are none, and over HTTP. */
+    dropped_headers: Schema.optionalKey(Schema.Array(Text.Stored)),
     created_at: Timestamp.Timestamp,
   },
   EmailSuppressed: { recipient, reason: Suppression.Reason, simulated, at },

@@ -73,6 +73,7 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
     text("email_id", derived("stream id")),
     text("message_id", derived("message id")),
     json("allowed_headers", absent),
+    json("dropped_headers", absent),
   ],
   EmailSuppressed: [at, recipient, text("reason"), json("simulated", absent)],
   EmailSent: [at, recipient, ...response],

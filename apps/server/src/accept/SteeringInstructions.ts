@@ -1,0 +1,192 @@
+import { isTag, MAX_TAGS } from "@waybill/domain/email/Tag"
+import type { Field } from "@waybill/mail/report/SubmittedMessage"
+
+/** The meaning of headers that were written for another service. */
+export interface Instructions {
+  readonly tags: ReadonlyArray<string>
+  readonly opens: boolean | undefined
+  readonly clicks: boolean | undefined
+  /** Names, in lower case, of the headers of which nothing was left out. */
+  readonly read: ReadonlySet<string>
+}
+
+/** The meaning of one header. */
+interface Said {
+  readonly tags: ReadonlyArray<string>
+  readonly opens?: boolean | undefined
+  readonly clicks?: boolean | undefined
+  /** Whether all of the header has a meaning here. */
+  readonly isWhole: boolean
+}
+
+const UNKNOWN: Said = { tags: [], isWhole: false }
+
+/** Reads headers of other services. Tags that are not valid, or more than a message may have with its own, are left out. */
+export const read = (fields: ReadonlyArray<Field>, own: ReadonlyArray<string>): Instructions => {
+  const known = new Set(own)
+  const tags: Array<string> = []
+  const unread = new Set<string>()
+  let opens: boolean | undefined
+  let clicks: boolean | undefined
+  for (const field of fields) {
+    const said = readOne(field)
+    opens ??= said.opens
+    clicks ??= said.clicks
+    let isWhole = said.isWhole
+    for (const tag of said.tags) {
+      if (known.has(tag)) continue
+      if (known.size < MAX_TAGS && isTag(tag)) {
+        known.add(tag)
+        tags.push(tag)
+      } else isWhole = false
+    }
+    if (!isWhole) unread.add(field.name.toLowerCase())
+  }
+  const names = fields.map(({ name }) => name.toLowerCase())
+  return { tags, opens, clicks, read: new Set(names.filter((name) => !unread.has(name))) }
+}
+
+const METADATA = "x-pm-metadata-"
+
+const readOne = ({ name, value }: Field): Said => {
+  const lower = name.toLowerCase()
+  if (lower.startsWith(METADATA)) return { tags: [`${name.slice(METADATA.length)}:${value.trim()}`], isWhole: true }
+  switch (lower) {
+    case "x-ses-message-tags":
+      return { tags: wordsOf(value).map((pair) => pair.replace(/\s*=\s*/u, ":")), isWhole: true }
+    case "x-mc-tags":
+      return { tags: wordsOf(value), isWhole: true }
+    case "x-mc-metadata":
+      return pairsOf(objectIn(value))
+    case "x-mc-track":
+      return trackOf(wordsOf(value.toLowerCase()))
+    case "x-smtpapi":
+      return sendGridOf(objectIn(value))
+    case "x-msys-api":
+      return sparkPostOf(objectIn(value))
+    default:
+      return UNKNOWN
+  }
+}
+
+const wordsOf = (value: string): ReadonlyArray<string> =>
+  value
+    .split(",")
+    .map((word) => word.trim())
+    .filter((word) => word !== "")
+
+type Json = Readonly<Record<string, unknown>>
+
+const asObject = (value: unknown): Json | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Json) : undefined
+
+const objectIn = (text: string): Json | undefined => {
+  try {
+    return asObject(JSON.parse(text))
+  } catch {
+    return undefined
+  }
+}
+
+const isWord = (value: unknown): value is string | number | boolean =>
+  typeof value === "string" || typeof value === "number" || typeof value === "boolean"
+
+/** Pairs become tags, `name:value`. */
+const pairsOf = (pairs: unknown): Said => {
+  const object = asObject(pairs)
+  if (object === undefined) return UNKNOWN
+  const entries = Object.entries(object)
+  const words = entries.filter(([, value]) => isWord(value))
+  return { tags: words.map(([name, value]) => `${name}:${String(value)}`), isWhole: words.length === entries.length }
+}
+
+/** One label or a list of them. */
+const labelsOf = (labels: unknown): Said => {
+  const list: ReadonlyArray<unknown> = Array.isArray(labels) ? labels : [labels]
+  const words = list.filter(isWord)
+  return { tags: words.map(String), isWhole: words.length === list.length }
+}
+
+const CLICKS: ReadonlySet<string> = new Set(["clicks", "clicks_all", "clicks_htmlonly"])
+const TRACKED: ReadonlySet<string> = new Set(["opens", "none", "clicks_textonly", ...CLICKS])
+
+const trackOf = (words: ReadonlyArray<string>): Said =>
+  words.every((word) => TRACKED.has(word))
+    ? { tags: [], opens: words.includes("opens"), clicks: words.some((word) => CLICKS.has(word)), isWhole: true }
+    : UNKNOWN
+
+const flagOf = (value: unknown): Said["opens"] =>
+  value === true || value === 1 || value === "1"
+    ? true
+    : value === false || value === 0 || value === "0"
+      ? false
+      : undefined
+
+/** Reads members of an object by their names. Members of other names make it not whole. */
+const membersOf = (object: Json | undefined, readers: ReadonlyMap<string, (value: unknown) => Said>): Said => {
+  if (object === undefined) return UNKNOWN
+  const said = Object.entries(object).map(([name, value]) => readers.get(name)?.(value) ?? UNKNOWN)
+  return {
+    tags: said.flatMap(({ tags }) => tags),
+    opens: said.find(({ opens }) => opens !== undefined)?.opens,
+    clicks: said.find(({ clicks }) => clicks !== undefined)?.clicks,
+    isWhole: said.every(({ isWhole }) => isWhole),
+  }
+}
+
+const tracking =
+  (of: "opens" | "clicks") =>
+  (value: unknown): Said => {
+    const flag = flagOf(value)
+    return { tags: [], [of]: flag, isWhole: flag !== undefined }
+  }
+
+const filter =
+  (of: "opens" | "clicks") =>
+  (value: unknown): Said =>
+    tracking(of)(asObject(asObject(value)?.["settings"])?.["enable"])
+
+/** SendGrid's header: categories, arguments, and its filters for opens and clicks. */
+const sendGridOf = (object: Json | undefined): Said =>
+  membersOf(
+    object,
+    new Map([
+      ["category", labelsOf],
+      ["unique_args", pairsOf],
+      [
+        "filters",
+        (value) =>
+          membersOf(
+            asObject(value),
+            new Map([
+              ["opentrack", filter("opens")],
+              ["clicktrack", filter("clicks")],
+            ]),
+          ),
+      ],
+    ]),
+  )
+
+/** SparkPost's header: the campaign, tags, metadata, and its options for opens and clicks. */
+const sparkPostOf = (object: Json | undefined): Said =>
+  membersOf(
+    object,
+    new Map([
+      ["campaign_id", labelsOf],
+      ["tags", labelsOf],
+      ["metadata", pairsOf],
+      [
+        "options",
+        (value) =>
+          membersOf(
+            asObject(value),
+            new Map([
+              ["open_tracking", tracking("opens")],
+              ["click_tracking", tracking("clicks")],
+              // All mail is transactional.
+              ["transactional", (): Said => ({ tags: [], isWhole: true })],
+            ]),
+          ),
+      ],
+    ]),
+  )
