@@ -120,7 +120,15 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
         "email.sent": {},
         "email.delivered": one,
         "email.delivery_delayed": one,
-        "email.bounced": { ...one, bounce: { message: "No such user", subType: "General", type: "Permanent" } },
+        "email.bounced": {
+          ...one,
+          bounce: {
+            message: "No such user",
+            subType: "General",
+            type: "Permanent",
+            diagnosticCode: ["smtp; 550 5.1.1 No such user"],
+          },
+        },
         "email.failed": { ...one, failed: { reason: "throttled" } },
         "email.suppressed": { ...one, suppressed: { message: suppressed, type: "OnAccountSuppressionList" } },
         "email.complained": one,

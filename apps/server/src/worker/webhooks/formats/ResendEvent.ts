@@ -81,7 +81,15 @@ const bounceOf = (facts: Json): Json => ({
   message: textOf(facts, "The recipient's server rejected the email."),
   subType: SUB_TYPES[String(facts["category"])] ?? "General",
   type: facts["bounce_type"] === "hard" ? "Permanent" : "Transient",
+  diagnosticCode: diagnosticsOf(facts),
 })
+
+/** Returns the server's answer as reports about mail write it; a bounce without one has none. */
+const diagnosticsOf = ({ code, enhanced_code, response }: Json): ReadonlyArray<string> => {
+  const text = typeof response === "string" ? response : ""
+  const enhanced = typeof enhanced_code === "string" && !text.includes(enhanced_code) ? enhanced_code : ""
+  return typeof code === "number" ? [["smtp;", code, enhanced, text].filter((part) => part !== "").join(" ")] : []
+}
 
 const textOf = ({ category, response }: Json, otherwise: string): unknown => response ?? category ?? otherwise
 
