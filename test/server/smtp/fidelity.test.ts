@@ -180,6 +180,51 @@ layer(Smtp.layer, { excludeTestServices: true })("mail submitted over SMTP", (it
     assert.deepStrictEqual(references(short).split(/\s+/u), ids.slice(0, 80))
   })
 
+  it.effect("keeps a meeting invitation as an alternative of the text, and beside it as a file", function* () {
+    const ics = "BEGIN:VCALENDAR\r\nMETHOD:REQUEST\r\nSUMMARY:Gr\u00fc\u00dfe\r\nEND:VCALENDAR\r\n"
+    const [mail, alone] = yield* passed((acme) => [
+      { ...basics(acme), text: "hi", html: "<p>hi</p>", icalEvent: { method: "REQUEST", content: ics } },
+      raw(
+        acme,
+        "Content-Type: multipart/alternative; boundary=b",
+        "",
+        "--b",
+        "",
+        "hi",
+        "--b",
+        "Content-Type: text/calendar; method=CANCEL",
+        "",
+        "BEGIN:VCALENDAR",
+        "END:VCALENDAR",
+        "",
+        "--b--",
+        "",
+      ),
+    ])
+    assert.deepStrictEqual(
+      mail?.parts.map(({ bytes, disposition, filename, type }) => [
+        type.split("; name")[0],
+        disposition,
+        filename,
+        bytes.toString(),
+      ]),
+      [
+        ["text/plain; charset=utf-8", "", undefined, "hi"],
+        ["text/html; charset=utf-8", "", undefined, "<p>hi</p>"],
+        ["text/calendar; method=REQUEST; charset=utf-8", "", undefined, ics],
+        ["application/ics", "attachment", "invite.ics", ics],
+      ],
+    )
+    assert.match(alone?.head ?? "", /^Content-Type: multipart\/alternative/mu)
+    assert.deepStrictEqual(
+      alone?.parts.map(({ bytes, type }) => [type, bytes.toString()]),
+      [
+        ["text/plain; charset=utf-8", "hi"],
+        ["text/calendar; method=CANCEL; charset=utf-8", "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n"],
+      ],
+    )
+  })
+
   it.effect("keeps fields of one name in their order, with other capitals", function* () {
     const [mail] = yield* passed((acme) => [
       raw(

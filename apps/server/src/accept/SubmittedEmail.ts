@@ -25,6 +25,8 @@ export interface Envelope {
 
 export interface ConvertedEmail {
   readonly message: EmailMessage
+  /** Which attachments are other forms of the text. */
+  readonly alternatives: ReadonlySet<number>
   readonly steering: NonNullable<Command["steering"]>
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
@@ -76,6 +78,7 @@ export const read = (
     if (Result.isFailure(decoded) || !Violations.isNone(violations)) return yield* RequestRefusal.invalid(violations)
     const message = decoded.success
     return {
+      alternatives: new Set(submitted.files.flatMap(({ isAlternative }, nth) => (isAlternative ? [nth] : []))),
       steering: {
         read: instructions.read,
         dropped: dropped

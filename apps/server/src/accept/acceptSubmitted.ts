@@ -30,19 +30,28 @@ const claimOf = (
   return { account_id, route: ROUTE, key: name, fingerprint: bound === null ? fingerprint : `${fingerprint} ${bound}` }
 }
 
+const draftOf = ({ alternatives, message, steering }: ConvertedEmail): Draft.Draft => {
+  const draft = Draft.fromMessage(message)
+  const { content } = draft.command
+  const attachments = content.attachments.map((file, nth) =>
+    alternatives.has(nth) ? { ...file, alternative: true as const } : file,
+  )
+  return { ...draft, command: { ...draft.command, steering, content: { ...content, attachments } } }
+}
+
 /** Accepts a message submitted over SMTP, as `POST /email/send` does. */
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   sender: SmtpSender,
-  { idempotency, message, steering }: ConvertedEmail,
+  submitted: ConvertedEmail,
 ): Effect.fn.Return<RequestCommit.Outcome<Answer>, Refusal, EventStore> {
   const { account_id, address, key } = sender
+  const { idempotency } = submitted
   const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
-  const draft = Draft.fromMessage(message)
   const work = Acceptance.accept({
     sender,
     at,
-    messages: [{ id, draft: Result.succeed({ ...draft, command: { ...draft.command, steering } }) }],
+    messages: [{ id, draft: Result.succeed(draftOf(submitted)) }],
     answer: Acceptance.only(({ created_at, id }): Answer => ({ id, created_at })),
   })
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }

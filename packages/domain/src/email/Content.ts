@@ -11,6 +11,8 @@ export const Attachment = Schema.Struct({
   size_bytes: Schema.Natural,
   content_id: Schema.NullOr(Text.Stored),
   sha256: Sha256,
+  /** Whether it is another form of the text, as a meeting invitation over SMTP can be, and no file. */
+  alternative: Schema.optionalKey(Schema.Literal(true)),
 })
 export type Attachment = typeof Attachment.Type
 

@@ -104,7 +104,9 @@ type Part =
 
 const body = (message: Message.Message, derived: Derived): Part => {
   const stem = `=_${message.id}`
-  const attachments = message.attachments ?? []
+  const all = message.attachments ?? []
+  const forms = all.filter((file) => file.isAlternative === true)
+  const attachments = forms.length === 0 ? all : all.filter((file) => !forms.includes(file))
   // A content id is useful only to HTML. Without HTML the file is an ordinary attachment.
   const inline = message.html === undefined ? [] : attachments.filter((file) => file.contentId !== undefined)
   const attached = attachments.filter((file) => !inline.includes(file))
@@ -121,6 +123,7 @@ const body = (message: Message.Message, derived: Derived): Part => {
       ]),
     )
   }
+  texts.push(...forms.map(formPart))
   return multipart("mixed", `${stem}_mix`, [
     multipart("alternative", `${stem}_alt`, texts),
     ...attached.map((file) => filePart(file, "attachment", stem)),
@@ -163,6 +166,13 @@ const textPart = (subtype: "plain" | "html", text: string, stem: string): Part =
   _tag: "Leaf",
   headers: `Content-Type: text/${subtype}; charset=utf-8`,
   body: MimeBody.encodeText(text, stem),
+})
+
+/** A form of the text that only some programs read: the last one, which they prefer (RFC 2046 §5.1.4). */
+const formPart = (file: Message.Attachment): Part => ({
+  _tag: "Leaf",
+  headers: `Content-Type: ${MediaType.withoutName(file.contentType ?? MediaType.fromFilename(file.filename))}`,
+  body: { encoding: "base64", content: MimeBody.base64Lines(file.content) },
 })
 
 const filePart = (file: Message.Attachment, disposition: "inline" | "attachment", stem: string): Part => {

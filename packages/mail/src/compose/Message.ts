@@ -14,6 +14,8 @@ export interface Attachment {
   readonly contentType?: string | undefined
   /** Without angle brackets; the HTML refers to it as `cid:…`. */
   readonly contentId?: string | undefined
+  /** Whether it is another form of the text, and no file. */
+  readonly isAlternative?: boolean
 }
 
 export interface Message {

@@ -9,6 +9,8 @@ export interface SubmittedFile {
   readonly bytes: Uint8Array
   readonly contentType: string
   readonly contentId: string | null
+  /** Whether it is another form of the text, such as a meeting invitation. */
+  readonly isAlternative: boolean
 }
 
 /** A message as a mail program submits it, before any rule is applied. */

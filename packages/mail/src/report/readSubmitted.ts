@@ -130,6 +130,10 @@ const filesIn = ({ files, html }: MimeReader.Mail): ReadonlyArray<SubmittedFile>
 const isForOthers = ({ mimeType, part }: MimeReader.File): boolean =>
   mimeType === "text/x-amp-html" && part.disposition.value !== "attachment"
 
+/** Whether a part is one form of the text among others. */
+const isForm = ({ disposition, parent }: Part): boolean =>
+  parent?.multipart === "alternative" && disposition.value !== "attachment"
+
 /**
  * Many programs give each file a content id. One that the HTML never shows is an ordinary file: inside
  * multipart/related most readers would hide it.
@@ -148,6 +152,7 @@ const file = ({ content, contentId, filename, mimeType, part }: MimeReader.File,
     bytes: originalBytes(content, part),
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
+    isAlternative: mimeType === "text/calendar" && isForm(part),
   }
 }
 

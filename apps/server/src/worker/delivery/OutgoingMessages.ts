@@ -89,11 +89,12 @@ const mailOf = (
     text: text ?? undefined,
     headers: accepted.headers,
     allowedHeaders: accepted.allowed_headers,
-    attachments: attachments.map(({ bytes, content_id, content_type, filename }) => ({
+    attachments: attachments.map(({ alternative = false, bytes, content_id, content_type, filename }) => ({
       filename,
       content: bytes,
       contentType: content_type,
       contentId: content_id ?? undefined,
+      isAlternative: alternative,
     })),
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
     tracking: track?.(account_id, message, domain),
