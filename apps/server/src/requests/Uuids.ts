@@ -39,8 +39,10 @@ export const inQuery = (path: string, query: URLSearchParams): URLSearchParams =
     }),
   )
 
-/** Fields that hold an id. Other texts may look like one, such as a tag. */
+/** Fields that hold an id. */
 const NAMES = /^(?:id|MessageID|\w+_id)$/u
+/** Fields whose names and texts are the customer's, which may look like ids. */
+const FOREIGN: ReadonlySet<string> = new Set(["Metadata", "headers", "tags"])
 
 /** Returns a value whose fields with an id of ours have it as a UUID. */
 export const spelled = (value: unknown): unknown => {
@@ -49,7 +51,13 @@ export const spelled = (value: unknown): unknown => {
   return Object.fromEntries(
     Object.entries(value).map(([name, each]) => [
       name,
-      typeof each === "string" ? (NAMES.test(name) ? (Uuid.of(each) ?? each) : each) : spelled(each),
+      typeof each === "string"
+        ? NAMES.test(name)
+          ? (Uuid.of(each) ?? each)
+          : each
+        : FOREIGN.has(name)
+          ? each
+          : spelled(each),
     ]),
   )
 }

@@ -1,4 +1,6 @@
+import { Effect } from "effect"
 import { assert, it } from "../../../support/effectTest.ts"
+import * as Uuids from "../../../../apps/server/src/requests/Uuids.ts"
 import { handled, refusedFields, SENDS, type Service } from "./handled.ts"
 
 const INHERITED = ["__proto__", "constructor", "toString", "valueOf", "hasOwnProperty", "prototype"]
@@ -111,3 +113,20 @@ it.effect("header fields that Waybill writes itself are dropped", function* () {
     assert.deepStrictEqual(body?.headers, { "X-A": "1" }, `${service} ${JSON.stringify(details)}`)
   }
 })
+
+it.effect("ids of ours are UUIDs in an answer, and what a customer wrote stays", () =>
+  Effect.sync(() => {
+    const id = "msg_01m8j21spyf06r7gyndhtdgh6c"
+    const uuid = "01a22420-e6de-780d-83c3-d56c74d844cc"
+    assert.deepStrictEqual(
+      Uuids.spelled({ id, subject: id, data: [{ email_id: id }], tags: { id }, Metadata: { a_id: id } }),
+      {
+        id: uuid,
+        subject: id,
+        data: [{ email_id: uuid }],
+        tags: { id },
+        Metadata: { a_id: id },
+      },
+    )
+  }),
+)
