@@ -1,3 +1,4 @@
+import * as Uuid from "@waybill/domain/values/Uuid"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { EmailId } from "@waybill/domain/values/Id"
 import { Effect, Layer } from "effect"
@@ -98,7 +99,7 @@ layer(HttpWorld.layer({ transport: "relay" }), { excludeTestServices: true })("a
     const [, submitted = ""] = /Queued as (\S+)/u.exec(reply) ?? []
     assert.deepStrictEqual(yield* story(submitted), ["queued", "bounced 552 5.2.2"])
     const compat = yield* world.request("POST", "/compat/resend/emails", { key: test, body: scripted("bounce") })
-    const hard = accepted(compat)
+    const hard = Uuid.idOf("EmailId", accepted(compat)) ?? assert.fail(compat.text)
     assert.deepStrictEqual(yield* story(hard), ["queued", "bounced 550 5.1.1"])
     assert.deepStrictEqual(yield* simulations(hard), [{ simulated: true, would_suppress: "hard_bounce" }])
   })
