@@ -259,6 +259,30 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     }
   })
 
+  it.effect("sends mail at the time that the headers of other services name", function* () {
+    const port = yield* Smtp.submission()
+    const acme = yield* Smtp.customer()
+    const mail = { from: `hi@${acme.domain}`, to: "ana@example.org", subject: "s", text: "hi" }
+    const at = Math.ceil((yield* Clock.currentTimeMillis) / 1_000) * 1_000 + 3_600_000
+    const iso = new Date(at).toISOString()
+    const rows = [
+      { "X-SMTPAPI": JSON.stringify({ send_at: at / 1_000 }) },
+      { "X-MC-SendAt": iso.slice(0, 19).replace("T", " ") },
+      { "X-MSYS-API": JSON.stringify({ options: { start_time: iso.replace(".000Z", "+00:00") } }) },
+      { "X-Scheduled-At": iso, "X-MC-SendAt": "2000-01-01 00:00:00" },
+    ]
+    for (const headers of rows) assert.match(yield* Smtp.send(port, acme.secret, { ...mail, headers }), /^250 /u)
+    for (const { dropped_headers, scheduled_at } of yield* Smtp.accepted(acme.account_id))
+      assert.deepStrictEqual([scheduled_at, dropped_headers], [iso, undefined])
+    const unread = { "X-MC-SendAt": "tomorrow" }
+    assert.match(yield* Smtp.send(port, acme.secret, { ...mail, headers: unread }), /^250 /u)
+    const dropped = (yield* Smtp.accepted(acme.account_id)).at(-1)?.dropped_headers ?? []
+    assert.deepStrictEqual(
+      dropped.map((name) => name.toLowerCase()),
+      ["x-mc-sendat"],
+    )
+  })
+
   it.effect("reads the headers of Postmark and Resend, and removes those", function* () {
     const port = yield* Smtp.submission()
     const acme = yield* Smtp.customer()

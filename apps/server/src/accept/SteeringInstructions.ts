@@ -1,4 +1,5 @@
 import { isTag, MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Field } from "@waybill/mail/report/SubmittedMessage"
 
 /** The meaning of headers that were written for another service. */
@@ -6,6 +7,8 @@ export interface Instructions {
   readonly tags: ReadonlyArray<string>
   readonly opens: boolean | undefined
   readonly clicks: boolean | undefined
+  /** When the message is to be sent, in ISO 8601. */
+  readonly scheduledAt: string | undefined
   /** Names, in lower case, of the headers of which nothing was left out. */
   readonly read: ReadonlySet<string>
 }
@@ -15,6 +18,7 @@ interface Said {
   readonly tags: ReadonlyArray<string>
   readonly opens?: boolean | undefined
   readonly clicks?: boolean | undefined
+  readonly scheduledAt?: string | undefined
   /** Whether all of the header has a meaning here. */
   readonly isWhole: boolean
 }
@@ -28,10 +32,12 @@ export const read = (fields: ReadonlyArray<Field>, own: ReadonlyArray<string>): 
   const unread = new Set<string>()
   let opens: boolean | undefined
   let clicks: boolean | undefined
+  let scheduledAt: string | undefined
   for (const field of fields) {
     const said = readOne(field)
     opens ??= said.opens
     clicks ??= said.clicks
+    scheduledAt ??= said.scheduledAt
     let isWhole = said.isWhole
     for (const tag of said.tags) {
       if (known.has(tag)) continue
@@ -43,7 +49,7 @@ export const read = (fields: ReadonlyArray<Field>, own: ReadonlyArray<string>): 
     if (!isWhole) unread.add(field.name.toLowerCase())
   }
   const names = fields.map(({ name }) => name.toLowerCase())
-  return { tags, opens, clicks, read: new Set(names.filter((name) => !unread.has(name))) }
+  return { tags, opens, clicks, scheduledAt, read: new Set(names.filter((name) => !unread.has(name))) }
 }
 
 const METADATA = "x-pm-metadata-"
@@ -56,6 +62,8 @@ const readOne = ({ name, value }: Field): Said => {
       return { tags: wordsOf(value).map((pair) => pair.replace(/\s*=\s*/u, ":")), isWhole: true }
     case "x-mc-tags":
       return { tags: wordsOf(value), isWhole: true }
+    case "x-mc-sendat":
+      return timeOf(`${value.trim().replace(" ", "T")}Z`)
     case "x-mc-metadata":
       return pairsOf(objectIn(value))
     case "x-mc-track":
@@ -115,6 +123,21 @@ const trackOf = (words: ReadonlyArray<string>): Said =>
     ? { tags: [], opens: words.includes("opens"), clicks: words.some((word) => CLICKS.has(word)), isWhole: true }
     : UNKNOWN
 
+/** A time with its zone, in ISO 8601. */
+const timeOf = (text: unknown): Said => {
+  const time = typeof text === "string" && ISO.test(text) ? Date.parse(text) : Number.NaN
+  return Number.isNaN(time) ? UNKNOWN : { tags: [], scheduledAt: Timestamp.fromMillis(time), isWhole: true }
+}
+const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/u
+
+/** The last second of the year 9999. */
+const MAX_UNIX_TIME = 253_402_300_799
+
+const unixTimeOf = (seconds: unknown): Said =>
+  Number.isInteger(seconds) && Number(seconds) > 0 && Number(seconds) <= MAX_UNIX_TIME
+    ? { tags: [], scheduledAt: Timestamp.fromMillis(Number(seconds) * 1_000), isWhole: true }
+    : UNKNOWN
+
 const flagOf = (value: unknown): Said["opens"] =>
   value === true || value === 1 || value === "1"
     ? true
@@ -130,6 +153,7 @@ const membersOf = (object: Json | undefined, readers: ReadonlyMap<string, (value
     tags: said.flatMap(({ tags }) => tags),
     opens: said.find(({ opens }) => opens !== undefined)?.opens,
     clicks: said.find(({ clicks }) => clicks !== undefined)?.clicks,
+    scheduledAt: said.find(({ scheduledAt }) => scheduledAt !== undefined)?.scheduledAt,
     isWhole: said.every(({ isWhole }) => isWhole),
   }
 }
@@ -146,13 +170,14 @@ const filter =
   (value: unknown): Said =>
     tracking(of)(asObject(asObject(value)?.["settings"])?.["enable"])
 
-/** SendGrid's header: categories, arguments, and its filters for opens and clicks. */
+/** SendGrid's header: categories, arguments, a time, and its filters for opens and clicks. */
 const sendGridOf = (object: Json | undefined): Said =>
   membersOf(
     object,
     new Map([
       ["category", labelsOf],
       ["unique_args", pairsOf],
+      ["send_at", unixTimeOf],
       [
         "filters",
         (value) =>
@@ -167,7 +192,7 @@ const sendGridOf = (object: Json | undefined): Said =>
     ]),
   )
 
-/** SparkPost's header: the campaign, tags, metadata, and its options for opens and clicks. */
+/** SparkPost's header: the campaign, tags, metadata, and its options for opens, clicks and a time. */
 const sparkPostOf = (object: Json | undefined): Said =>
   membersOf(
     object,
@@ -183,6 +208,7 @@ const sparkPostOf = (object: Json | undefined): Said =>
             new Map([
               ["open_tracking", tracking("opens")],
               ["click_tracking", tracking("clicks")],
+              ["start_time", timeOf],
               // All mail is transactional.
               ["transactional", (): Said => ({ tags: [], isWhole: true })],
             ]),

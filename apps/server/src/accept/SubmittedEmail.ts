@@ -65,7 +65,7 @@ export const read = (
       html: submitted.html,
       text: submitted.text,
       tags: [...control.tags, ...instructions.tags],
-      scheduled_at: control.scheduledAt,
+      scheduled_at: control.scheduledAt ?? instructions.scheduledAt ?? null,
       ...trackingOf(control, instructions),
       attachments: submitted.files.map(attachment),
     }
