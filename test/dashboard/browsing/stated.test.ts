@@ -191,7 +191,7 @@ describe.skipIf(typeof browser === "string")(
         await ContactSheet.shoot(page, "test-mode-overview")
         await page.getByRole("switch", { name: "Test mode" }).click()
         await page.getByText(/plan$/u).first().waitFor()
-        await page.getByText("test emails").waitFor({ state: "detached" })
+        await page.getByText("2 of 100,000 test emails").waitFor({ state: "detached" })
       },
     )
   },

@@ -1,4 +1,5 @@
 import * as PageBytes from "@waybill/store/feed/PageBytes"
+import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect } from "effect"
 import * as Paging from "../../../apps/server/src/compat/postmark/Paging.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -93,7 +94,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("lists of large messages
       const { json, status, text } = yield* list(`count=${most}&offset=${offset}`)
       assert.strictEqual(status, 200, text)
       assert.isBelow(text.length, 1.1 * Paging.MAX_ANSWER_CHARS)
-      shown.push(...json.Messages.map(({ MessageID }: { readonly MessageID: string }) => MessageID))
+      shown.push(
+        ...json.Messages.map(({ MessageID }: { readonly MessageID: string }) => Uuid.idOf("EmailId", MessageID)),
+      )
     }
     assert.deepStrictEqual(shown, ids.toSorted().toReversed())
   })
