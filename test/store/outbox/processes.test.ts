@@ -159,7 +159,8 @@ describe("worker processes", { concurrent: true }, () => {
       yield* startProcess(reclaimed, look)
       yield* insertDead("prc_dead")
       yield* World.until(names, (found) => !found.includes("prc_dead"))
-      assert.deepStrictEqual(reclaimed.toSorted(), ["prc_dead", "prc_long_dead"])
+      // Work is reclaimed at least once: a second time if the first one's end was not recorded.
+      assert.deepStrictEqual([...new Set(reclaimed)].toSorted(), ["prc_dead", "prc_long_dead"])
       assert.isAtLeast((yield* MonotonicClock.millis) - began, Duration.toMillis(Registrations.DEAD_AFTER))
       assert.isAtLeast(Math.max(...silent), Duration.toMillis(Registrations.DEAD_AFTER))
     }),
