@@ -35,6 +35,7 @@ const ROWS: ReadonlyArray<Row> = [
   // Pages of the dashboard, and Waybill's own API.
   ["GET", "/emails", {}, undefined],
   ["GET", "/emails/msg_1", {}, undefined],
+  ["GET", "/emails", { authorization: "Basic b3duZXI6cGFzcw==" }, undefined],
   ["GET", "/domains", KEY, undefined],
   ["POST", "/v3/acme.test/messages", KEY, undefined],
   ["POST", "/v1/email/send", TOKEN, undefined],
@@ -43,15 +44,16 @@ const ROWS: ReadonlyArray<Row> = [
   ["GET", "/compat", KEY, undefined],
 ]
 
-const foundBy = (entry: Doors.Entrance | undefined) =>
-  entry === undefined ? undefined : `${entry.door.prefix.slice("/compat/".length)} ${entry.path}`
+const foundBy = (entrance: Doors.Entrance | undefined) =>
+  entrance === undefined ? undefined : `${entrance.door.prefix.slice("/compat/".length)} ${entrance.path}`
 
 it.effect("a door is found by every spelling of its address, and takes no path of Waybill", () =>
   Effect.sync(() => {
     for (const [method, path, headers, found] of ROWS)
-      assert.strictEqual(foundBy(Doors.entryOf(path, { method, headers }, new Map())), found, `${method} ${path}`)
+      assert.strictEqual(foundBy(Doors.entranceOf(path, { method, headers }, new Map())), found, `${method} ${path}`)
     const hosts = new Map([["mail.acme.test", "resend"]] as const)
-    const at = (host: string, path: string) => foundBy(Doors.entryOf(path, { method: "GET", headers: { host } }, hosts))
+    const at = (host: string, path: string) =>
+      foundBy(Doors.entranceOf(path, { method: "GET", headers: { host } }, hosts))
     assert.strictEqual(at("Mail.acme.test:443", "/domains"), "resend /domains")
     assert.isUndefined(at("acme.test", "/domains"))
   }),

@@ -27,34 +27,34 @@ interface Request {
  * Returns the door that a request came through; `undefined` for Waybill's own paths. Programs join an address and a path in
  * several ways, so doubled, missing and closing slashes mean the same, and so does a path that took the place of the name.
  */
-export const entryOf = (encodedPath: string, request: Request, hosts: CompatHosts): Entrance | undefined => {
+export const entranceOf = (encodedPath: string, request: Request, hosts: CompatHosts): Entrance | undefined => {
   const host = hosts.size === 0 ? undefined : hosts.get(hostOf(request))
-  if (host !== undefined) return entry(NAMED[host], encodedPath)
+  if (host !== undefined) return entrance(NAMED[host], encodedPath)
   const path = tidy(encodedPath)
   if (path.startsWith("/v1/")) return undefined
   if (!path.startsWith(COMPAT)) return atRoot(path, request)
   const below = path.slice(COMPAT.length)
   const name = DOOR_NAMES.find((each) => below.startsWith(each))
-  return name === undefined ? atRoot(`/${below}`, request) : entry(NAMED[name], below.slice(name.length))
+  return name === undefined ? atRoot(`/${below}`, request) : entrance(NAMED[name], below.slice(name.length))
 }
 
 const COMPAT = "/compat/"
 
 /**
  * The doors at the root: SendGrid's paths have a version, Postmark's requests a header, and Resend's are at `/emails`, which
- * is a page of the dashboard too, but not for a program with a key. `/email` was Resend's before.
+ * is a page of the dashboard too, but not for a program with a key. A proxy may ask browsers for a password (Basic). `/email` was Resend's before.
  */
 const atRoot = (path: string, { headers, method }: Request): Entrance | undefined => {
   const [, first] = path.split("/", 2)
-  if (first === "v3") return SendGrid.door.isKnown(path) ? entry(SendGrid.door, path) : undefined
-  if (headers["x-postmark-server-token"] !== undefined) return entry(Postmark.door, path)
+  if (first === "v3") return SendGrid.door.isKnown(path) ? entrance(SendGrid.door, path) : undefined
+  if (headers["x-postmark-server-token"] !== undefined) return entrance(Postmark.door, path)
   const isRead = method === "GET" || method === "HEAD"
-  if (isRead && headers["authorization"] === undefined) return undefined
-  if (first === "emails") return entry(Resend.door, path)
-  return path === "/email" ? entry(Resend.door, "/emails") : undefined
+  if (isRead && !/^bearer /iu.test(headers["authorization"] ?? "")) return undefined
+  if (first === "emails") return entrance(Resend.door, path)
+  return path === "/email" ? entrance(Resend.door, "/emails") : undefined
 }
 
-const entry = (door: Door, path: string): Entrance => ({ door, path: tidy(`/${path}`) })
+const entrance = (door: Door, path: string): Entrance => ({ door, path: tidy(`/${path}`) })
 
 const tidy = (path: string): string =>
   path.includes("//") || path.endsWith("/")

@@ -110,7 +110,8 @@ const find = Effect.fnUntraced(function* (id: string) {
 const get: Route = {
   method: "GET",
   path: "/bounces/:id",
-  endpoint: "logs.get",
+  endpoint: "logs.list",
+  bucket: "logs",
   handle: (_, { id = "" }) => Effect.map(find(id), Native.ok),
 }
 

@@ -66,7 +66,7 @@ interface Incoming {
   readonly id: string
   readonly path: string
   /** The door of another service's API that the request came through. */
-  readonly entry: Doors.Entrance | undefined
+  readonly entrance: Doors.Entrance | undefined
   /** Time of its beginning on the clock of `performance`. */
   readonly began: number
 }
@@ -82,15 +82,15 @@ export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effe
   const began = performance.now()
   const id = yield* NewIds.newId("RequestId")
   const path = RequestTarget.pathOf(request.url)
-  const entry = Doors.entryOf(RequestTarget.encodedPathOf(request.url), request, options.doorHosts)
-  const responding = Effect.map(responseTo(app, options, { request, id, path, entry, began }), (response) => {
+  const entrance = Doors.entranceOf(RequestTarget.encodedPathOf(request.url), request, options.doorHosts)
+  const responding = Effect.map(responseTo(app, options, { request, id, path, entrance, began }), (response) => {
     Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
     return FrameRefusals.inFrame(path, request, response)
   }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
   const shaped =
-    entry === undefined
+    entrance === undefined
       ? responding
-      : Effect.map(responding, (response) => DoorRequests.inShapeOf(entry.door, response))
+      : Effect.map(responding, (response) => DoorRequests.inShapeOf(entrance.door, response))
   return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
 })
 
@@ -99,7 +99,7 @@ const responseTo = Effect.fnUntraced(function* <E, R>(
   options: Options,
   incoming: Incoming,
 ) {
-  const { entry, id, path, request } = incoming
+  const { entrance, id, path, request } = incoming
   if (!options.visit(path) && TrackingHosts.isCustomerHost(yield* TrackingHosts.TrackingHosts, request.headers)) {
     const refusal = new RequestRefusal.NoSuchRoute({ method: request.method, path })
     // Not cached, because the client may have claimed the host name itself.
@@ -115,14 +115,14 @@ const responseTo = Effect.fnUntraced(function* <E, R>(
       Effect.provideService(ApiError.RequestId, id),
       Effect.annotateLogs("request_id", id),
     )
-  if (entry === undefined && options.open(path))
+  if (entrance === undefined && options.open(path))
     return HttpServerResponse.setHeaders(yield* handle(app), yield* Responses.uncountedHeaders(id))
   const address = ClientAddress.of(
     Option.getOrUndefined(request.remoteAddress),
     request.headers["x-forwarded-for"],
     options.trustedProxies,
   )
-  return yield* entry === undefined && options.document(path, request)
+  return yield* entrance === undefined && options.document(path, request)
     ? documentResponse(handle(app), options, incoming, address)
     : admittedResponse(handle, app, options, incoming, address)
 })
@@ -158,11 +158,14 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   address: string,
 ) {
   const { budgets, maxBodyBytes } = options
-  const { entry, id, path, request } = incoming
-  const authorization = entry === undefined ? request.headers.authorization : entry.door.authorization(request.headers)
+  const { entrance, id, path, request } = incoming
+  const authorization =
+    entrance === undefined ? request.headers.authorization : entrance.door.authorization(request.headers)
   const admission = yield* Admission
   const bucket =
-    entry === undefined ? RequestTarget.bucketOf(request.method, path) : entry.door.bucketOf(request.method, entry.path)
+    entrance === undefined
+      ? RequestTarget.bucketOf(request.method, path)
+      : entrance.door.bucketOf(request.method, entrance.path)
   const query = { tokenHash: bearerHash(authorization), bucket, address }
   const admitting = yield* Effect.exit(
     Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query))),
@@ -177,9 +180,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   logCall(options, incoming, verdict, address)
   const headers = {
     ...Responses.requestHeaders(id, verdict.standing),
-    ...(entry === undefined ? {} : Responses.doorHeaders(verdict.standing, yield* Clock.currentTimeMillis)),
+    ...(entrance === undefined ? {} : Responses.doorHeaders(verdict.standing, yield* Clock.currentTimeMillis)),
   }
-  const refusal = refusalOf(verdict, entry !== undefined || isApi(path), authorization, request.headers)
+  const refusal = refusalOf(verdict, entrance !== undefined || isApi(path), authorization, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
   const account_id = accountOf(verdict)
@@ -193,7 +196,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   // A request without an account has nothing to look for in a cell.
   const run = <E, R>(work: Effect.Effect<Response, E, R>) =>
     handle(account_id === undefined ? work : Cells.inCellOf(account_id, Effect.andThen(Availability.check, work)))
-  const handling = entry === undefined ? run(app) : run(DoorRequests.handle(entry, handle(app), maxBodyBytes))
+  const handling = entrance === undefined ? run(app) : run(DoorRequests.handle(entrance, handle(app), maxBodyBytes))
   const response = yield* handling.pipe(
     Effect.provideService(Admitted, admitted),
     Effect.provideService(Bodies.ReadContext, readContext),
@@ -208,11 +211,11 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
 /** Logs a call of the API by an account. Pages and their reads are none, and a caller without a known key has no account. */
 const logCall = (
   { requestLog }: Options,
-  { began, entry, id, path, request }: Incoming,
+  { began, entrance, id, path, request }: Incoming,
   verdict: Verdict | Session.UserAdmitted,
   address: string,
 ): void => {
-  if (requestLog === undefined || (entry === undefined && !isApi(path))) return
+  if (requestLog === undefined || (entrance === undefined && !isApi(path))) return
   const caller = callerOf(verdict, request)
   if (caller === undefined) return
   const response = NodeHttpServerRequest.toServerResponse(request) as ServerResponse
