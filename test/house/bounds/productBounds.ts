@@ -57,6 +57,18 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Tags", "MAX_TAGS", "packages/domain/src/email/Tag.ts", "400"),
       customer("A tag", "MAX_TAG_CHARS", "packages/domain/src/email/Tag.ts", "400"),
       customer("Messages in a batch", "MAX_BATCH", "packages/api/src/schemas/Batch.ts", "400"),
+      customer(
+        "Messages in a batch of `/compat/postmark`",
+        "MAX_MESSAGES",
+        "apps/server/src/compat/postmark/Message.ts",
+        "422",
+      ),
+      customer(
+        "Messages of one second among which a bounce of `/compat/postmark` is looked for",
+        "MAX_SEARCHED",
+        "apps/server/src/compat/postmark/Bounces.ts",
+        "422",
+      ),
       customer("`Idempotency-Key`", "MAX_KEY_CHARS", "packages/api/src/schemas/Idempotency.ts", "400"),
       customer(
         "Time for which an idempotency key is kept",
