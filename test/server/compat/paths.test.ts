@@ -26,7 +26,7 @@ const ROWS: ReadonlyArray<Row> = [
   ["POST", "/emails", KEY, "resend /emails"],
   ["POST", "/emails", {}, "resend /emails"],
   ["GET", "/emails", KEY, "resend /emails"],
-  ["POST", "/email", KEY, "resend /emails"],
+  ["POST", "/email", KEY, "resend /email"],
   ["POST", "/email", TOKEN, "postmark /email"],
   ["POST", "/email/batch", TOKEN, "postmark /email/batch"],
   ["GET", "/bounces", TOKEN, "postmark /bounces"],

@@ -216,4 +216,26 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const limited = yield* refusal(() => mailOf(key).send(email({ from: "hi@free.test", to: recipients })))
     assert.deepStrictEqual([limited.code, limited.errors[0]?.field], [400, "personalizations.0.to"])
   })
+  it.effect("takes what adapters send without need, and refuses a template for itself", function* () {
+    const { logOf, secret, world } = yield* setUp
+    const body = {
+      personalizations: [{ to: [{ email: "ana@example.org" }], dynamic_template_data: { order: 7 } }],
+      from: { email: "hi@acme.test" },
+      subject: "x",
+      attachments: [{ content: "aGk=", filename: "a.bin", content_type: "application/pdf" }],
+    }
+    const content = [{ type: "text/html", value: "Hello" }]
+    const post = (change: object) =>
+      world.request("POST", "/compat/sendgrid/v3/mail/send", { key: secret, body: { ...body, ...change } })
+    const log = yield* logOf((yield* post({ content })).headers.get("x-message-id") ?? "")
+    assert.strictEqual(log.content.attachments[0].content_type, "application/pdf")
+    const refused = [yield* post({}), yield* post({ template_id: "d-1" })]
+    assert.deepStrictEqual(
+      refused.map(({ json, status }) => [status, json.errors.map(({ field }: { readonly field: string }) => field)]),
+      [
+        [400, ["content"]],
+        [400, ["template_id"]],
+      ],
+    )
+  })
 })

@@ -42,7 +42,8 @@ const COMPAT = "/compat/"
 
 /**
  * The doors at the root: SendGrid's paths have a version, Postmark's requests a header, and Resend's are at `/emails`, which
- * is a page of the dashboard too, but not for a program with a key. A proxy may ask browsers for a password (Basic). `/email` was Resend's before.
+ * is a page of the dashboard too, but not for a program with a key. A proxy may ask browsers for a password (Basic). Old
+ * clients of Resend send to `/email`.
  */
 const atRoot = (path: string, { headers, method }: Request): Entrance | undefined => {
   const [, first] = path.split("/", 2)
@@ -50,8 +51,7 @@ const atRoot = (path: string, { headers, method }: Request): Entrance | undefine
   if (headers["x-postmark-server-token"] !== undefined) return entrance(Postmark.door, path)
   const isRead = method === "GET" || method === "HEAD"
   if (isRead && !/^bearer /iu.test(headers["authorization"] ?? "")) return undefined
-  if (first === "emails") return entrance(Resend.door, path)
-  return path === "/email" ? entrance(Resend.door, "/emails") : undefined
+  return first === "emails" || path === "/email" ? entrance(Resend.door, path) : undefined
 }
 
 const entrance = (door: Door, path: string): Entrance => ({ door, path: tidy(`/${path}`) })

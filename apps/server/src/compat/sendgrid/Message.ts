@@ -47,7 +47,8 @@ const Personalization = Schema.Struct({
   custom_args: Arguments,
   send_at: Schema.optional(UnixTime),
   substitutions: refused(NO_TEMPLATES),
-  dynamic_template_data: refused(NO_TEMPLATES),
+  /** Means nothing without a template, and clients send it all the same. */
+  dynamic_template_data: Schema.optional(Schema.Unknown),
 })
 export type Personalization = typeof Personalization.Type
 
@@ -65,6 +66,8 @@ const Attachment = Schema.Struct({
   content_id: Schema.optional(Schema.String),
   /** The package `@sendgrid/mail` types the field so, and does not translate names within attachments. */
   contentId: Schema.optional(Schema.String),
+  /** The adapter of Medusa names the type so. */
+  content_type: Schema.optional(Schema.String),
 }).check(
   Schema.makeFilter(
     ({ contentId, content_id, disposition }) =>
@@ -122,11 +125,14 @@ export const Message = Schema.Struct({
   reply_to: Schema.optional(Mailbox),
   reply_to_list: Schema.optional(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
   subject: Schema.optional(Schema.String),
-  content: Schema.Array(Content).check(
-    Checks.items(0, Content.fields.type.literals.length, "parts"),
-    Schema.makeFilter(
-      (parts) =>
-        new Set(parts.map(({ type }) => type)).size === parts.length || "must have one part of each type at most",
+  /** Required below, where a template is refused first. */
+  content: Schema.optional(
+    Schema.Array(Content).check(
+      Checks.items(0, Content.fields.type.literals.length, "parts"),
+      Schema.makeFilter(
+        (parts) =>
+          new Set(parts.map(({ type }) => type)).size === parts.length || "must have one part of each type at most",
+      ),
     ),
   ),
   attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
@@ -146,5 +152,6 @@ export const Message = Schema.Struct({
     ({ reply_to, reply_to_list }) =>
       !reply_to || !reply_to_list || { path: ["reply_to_list"], issue: "cannot be combined with `reply_to`" },
   ),
+  Schema.makeFilter(({ content }) => content !== undefined || { path: ["content"], issue: "is required" }),
 )
 export type Message = typeof Message.Type

@@ -23,10 +23,10 @@ export const toNative = (message: Message.Message, personalization: Message.Pers
     scheduled_at: sendAt ? Timestamp.fromMillis(sendAt * Timestamp.SECOND) : undefined,
     // Where nothing can be tracked, nothing is.
     tracking: tracks ? trackingOf(message) : undefined,
-    attachments: message.attachments?.map(({ content, contentId, content_id, filename, type }) => ({
+    attachments: message.attachments?.map(({ content, contentId, content_id, content_type, filename, type }) => ({
       filename,
       content: content ?? "",
-      content_type: type || undefined,
+      content_type: (type ?? content_type) || undefined,
       content_id: (content_id ?? contentId) || undefined,
     })),
   }
@@ -36,7 +36,7 @@ const mailbox = ({ email, name }: Message.Mailbox): string =>
   name ? Address.format({ address: email as Address.Address, name }) : email
 
 const contentOf = ({ content }: Message.Message, wanted: "text/html" | "text/plain"): string | undefined =>
-  content.find(({ type }) => type === wanted)?.value
+  content?.find(({ type }) => type === wanted)?.value
 
 /** The categories come first; each custom argument follows as `name:value`. */
 const tagsOf = (message: Message.Message, personalization: Message.Personalization, index: number) => {
@@ -88,7 +88,7 @@ export const spellingOf = (message: Message.Message): Spelling => {
         return typeof own.subject === "string" ? `${at}.subject` : "subject"
       case "html":
       case "text":
-        return `content[${message.content.findIndex(({ type }) => type.endsWith(head === "html" ? head : "plain"))}].value`
+        return `content[${(message.content ?? []).findIndex(({ type }) => type.endsWith(head === "html" ? head : "plain"))}].value`
       case "headers":
         return Object.hasOwn(own.headers ?? {}, rest) ? `${at}.headers.${rest}` : path.slice(path.indexOf("headers"))
       case "tags": {

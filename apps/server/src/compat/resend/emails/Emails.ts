@@ -113,4 +113,7 @@ const cancel: Route = {
   }),
 }
 
-export const routes: ReadonlyArray<Route> = [send, list, get, update, cancel]
+/** Clients older than their first major version send to this path. */
+const sendAsBefore: Route = { ...send, path: "/email" }
+
+export const routes: ReadonlyArray<Route> = [send, sendAsBefore, list, get, update, cancel]
