@@ -289,6 +289,18 @@ export const productBounds: ReadonlyArray<Group> = [
         POSTMARK_LISTS,
         "422, 300",
       ),
+      customer(
+        "Opens or clicks in a list of Postmark",
+        "MAX_EVENTS",
+        "apps/server/src/compat/postmark/Engagement.ts",
+        "422, 300",
+      ),
+      customer(
+        "Body of a request with Postmark's test token",
+        "MAX_TRIAL_BYTES",
+        "apps/server/src/compat/DoorRequests.ts",
+        "413",
+      ),
       customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),
       customer(
         "Bytes that the personalizations of a request of SendGrid share, times their number, unless `MAX_BODY_BYTES` is set",

@@ -28,9 +28,10 @@ const TEMPLATES =
   "404, 404: Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
 const INBOUND = "404, 404: Waybill has no inbound mail: it only sends."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
-const STATS = "404, 404: Waybill has no statistics in this form. They are at GET /v1/stats."
+const PROGRAMS =
+  "404, 404: Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
 
-const refused = (gives: string, calls: Readonly<Record<string, PostmarkCall["run"]>>): ReadonlyArray<PostmarkCall> =>
+const rows = (gives: string, calls: Readonly<Record<string, PostmarkCall["run"]>>): ReadonlyArray<PostmarkCall> =>
   Object.entries(calls).map(([call, run]) => ({ call, gives, run }))
 
 /** Every method of the npm package `postmark`, and what each gives at /compat/postmark. */
@@ -91,7 +92,7 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     gives: "422, 1226: Waybill has no message streams. The only one that can be named is `outbound`, not `broadcast`.",
     run: (client) => client.getSuppressions("broadcast"),
   },
-  ...refused(TEMPLATES, {
+  ...rows(TEMPLATES, {
     sendEmailWithTemplate: (client) => client.sendEmailWithTemplate(TEMPLATE),
     sendEmailBatchWithTemplates: (client) => client.sendEmailBatchWithTemplates([TEMPLATE]),
     getTemplates: (client) => client.getTemplates(),
@@ -101,11 +102,11 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     deleteTemplate: (client) => client.deleteTemplate(1),
     validateTemplate: (client) => client.validateTemplate({}),
   }),
-  ...refused("404, 404: Waybill has no broadcasts: it sends transactional mail only. Send to each recipient.", {
+  ...rows("404, 404: Waybill has no broadcasts: it sends transactional mail only. Send to each recipient.", {
     sendBulkEmail: (client) => client.sendBulkEmail({ From: EMAIL.From, Messages: [] }),
     getBulkEmailStatus: (client) => client.getBulkEmailStatus("b"),
   }),
-  ...refused(INBOUND, {
+  ...rows(INBOUND, {
     getInboundMessages: (client) => client.getInboundMessages(),
     getInboundMessageDetails: (client) => client.getInboundMessageDetails("m"),
     bypassBlockedInboundMessage: (client) => client.bypassBlockedInboundMessage("m"),
@@ -114,52 +115,59 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     createInboundRuleTrigger: (client) => client.createInboundRuleTrigger({ Rule: "r" }),
     deleteInboundRuleTrigger: (client) => client.deleteInboundRuleTrigger(1),
   }),
-  ...refused(STREAMS, {
+  ...rows(STREAMS, {
     createMessageStream: (client) =>
       client.createMessageStream({ ID: "s", Name: "s", MessageStreamType: "Transactional" }),
     editMessageStream: (client) => client.editMessageStream(STREAM, { Name: "s" }),
     archiveMessageStream: (client) => client.archiveMessageStream(STREAM),
     unarchiveMessageStream: (client) => client.unarchiveMessageStream(STREAM),
   }),
-  ...refused(STATS, {
+  ...rows("GET /v1/stats by day: what Waybill does not count, such as unique opens, is left out", {
     getOutboundOverview: (client) => client.getOutboundOverview(),
     getSentCounts: (client) => client.getSentCounts(),
-    getBounceCounts: (client) => client.getBounceCounts(),
     getSpamComplaintsCounts: (client) => client.getSpamComplaintsCounts(),
-    getTrackedEmailCounts: (client) => client.getTrackedEmailCounts(),
     getEmailOpenCounts: (client) => client.getEmailOpenCounts(),
-    getEmailOpenPlatformUsage: (client) => client.getEmailOpenPlatformUsage(),
-    getEmailOpenClientUsage: (client) => client.getEmailOpenClientUsage(),
-    getEmailOpenReadTimes: (client) => client.getEmailOpenReadTimes(),
     getClickCounts: (client) => client.getClickCounts(),
-    getClickBrowserUsage: (client) => client.getClickBrowserUsage(),
+  }),
+  ...rows("GET /v1/stats by day, all as `Unknown`", {
+    getEmailOpenPlatformUsage: (client) => client.getEmailOpenPlatformUsage(),
     getClickPlatformUsage: (client) => client.getClickPlatformUsage(),
+  }),
+  ...rows("GET /v1/stats by day, all as `HTML`: links of texts are not tracked", {
     getClickLocation: (client) => client.getClickLocation(),
   }),
-  ...refused("404, 404: Waybill has no numbers of bounces in this form. Its statistics are at GET /v1/stats.", {
+  ...rows("GET /v1/email/logs, the recipients that bounced, counted by kind: at most 1,000", {
     getDeliveryStatistics: (client) => client.getDeliveryStatistics(),
+    getBounceCounts: (client) => client.getBounceCounts(),
   }),
-  ...refused("404, 404: Waybill keeps no source of a message. Its details have the text and the HTML.", {
-    getOutboundMessageDump: (client, { bounced }) => client.getOutboundMessageDump(bounced),
-  }),
-  ...refused("404, 404: Waybill keeps no source of a bounce. The bounce has the server's answer in Details.", {
-    getBounceDump: (client, { bounce }) => client.getBounceDump(bounce),
-  }),
-  ...refused("404, 404: Waybill lists opens per message, in its details.", {
+  ...rows("GET /v1/email/logs and the events of each email, the newest email first: at most 100", {
     getMessageOpens: (client) => client.getMessageOpens(),
-    getMessageOpensForSingleMessage: (client, { bounced }) => client.getMessageOpensForSingleMessage(bounced),
-  }),
-  ...refused("404, 404: Waybill lists clicks per message, in its details.", {
     getMessageClicks: (client) => client.getMessageClicks(),
+  }),
+  ...rows("GET /v1/email/logs/{id}/events, newest first: at most 100", {
+    getMessageOpensForSingleMessage: (client, { bounced }) => client.getMessageOpensForSingleMessage(bounced),
     getMessageClicksForSingleMessage: (client, { bounced }) => client.getMessageClicksForSingleMessage(bounced),
   }),
-  ...refused(
-    "404, 404: Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys.",
-    {
-      editServer: (client) => client.editServer({}),
-    },
-  ),
-  ...refused("404, 404: Waybill has no webhooks in this form. They are at /v1/webhooks.", {
+  ...rows("an empty text, as for a bounce without a dump", {
+    getBounceDump: (client, { bounce }) => client.getBounceDump(bounce),
+  }),
+  ...rows("404, 404: Waybill does not count tracked messages. Each message has TrackOpens in its details.", {
+    getTrackedEmailCounts: (client) => client.getTrackedEmailCounts(),
+  }),
+  ...rows(PROGRAMS, {
+    getEmailOpenClientUsage: (client) => client.getEmailOpenClientUsage(),
+    getClickBrowserUsage: (client) => client.getClickBrowserUsage(),
+  }),
+  ...rows("404, 404: Waybill does not measure how long a message is read.", {
+    getEmailOpenReadTimes: (client) => client.getEmailOpenReadTimes(),
+  }),
+  ...rows("404, 404: Waybill keeps no source of a message. Its details have the text and the HTML.", {
+    getOutboundMessageDump: (client, { bounced }) => client.getOutboundMessageDump(bounced),
+  }),
+  ...rows("404, 404: Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys.", {
+    editServer: (client) => client.editServer({}),
+  }),
+  ...rows("404, 404: Waybill has no webhooks in this form. They are at /v1/webhooks.", {
     getWebhooks: (client) => client.getWebhooks(),
     getWebhook: (client) => client.getWebhook(1),
     createWebhook: (client) => client.createWebhook({ Url: "https://example.org" }),

@@ -73,7 +73,11 @@ export interface Route {
   /** The body that it takes; absent if it takes none. */
   readonly body?: Schema.Top
   readonly handle: (request: DoorRequest, params: Params) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
+  /** Checks a request with the service's public test key, without an account: nothing is kept, and nothing is sent. */
+  readonly trial?: Trial
 }
+
+export type Trial = (request: DoorRequest) => Effect.Effect<Answer, Refusal, Instance>
 
 /**
  * Another service's API under a path of its own. A door translates requests, answers and errors, and holds no rules: what
@@ -96,6 +100,8 @@ export interface Door {
   /** The refusal of a path that the door does not have, or Waybill has no meaning for; its body is not read. */
   readonly refusalOf: (method: string, path: string) => Refusal | undefined
   readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
+  /** Returns the check of a request with the service's public test key; `undefined` for other requests, which need a key. */
+  readonly trialOf: (method: string, path: string, headers: DoorRequest["headers"]) => Trial | undefined
   /** The status and body of an error in the other service's shape. */
   readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer
 }

@@ -20,6 +20,9 @@ import * as Respelling from "./Respelling.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
+/** Maximum bytes of a request with a service's public test key, which anybody has. */
+export const MAX_TRIAL_BYTES = 256 * 1024
+
 /** Handles an admitted request to a door by calls of `app`, Waybill's own API. */
 export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
   Effect.gen(function* () {
@@ -28,8 +31,10 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
     const refusal = door.refusalOf(request.method, path)
     if (refusal !== undefined) return yield* Effect.fail(refusal)
     const endpoint = door.endpointOf(request.method, path)
-    if (endpoint !== undefined) yield* Endpoints.authorize(endpoint)
-    const { bytes, received } = yield* DoorBody.read(request, endpoint, maxBodyBytes)
+    const trial = door.trialOf(request.method, path, request.headers)
+    if (trial === undefined && endpoint !== undefined) yield* Endpoints.authorize(endpoint)
+    const mostBytes = trial === undefined ? maxBodyBytes : Math.min(maxBodyBytes, MAX_TRIAL_BYTES)
+    const { bytes, received } = yield* DoorBody.read(request, trial === undefined ? endpoint : undefined, mostBytes)
     const doorRequest: DoorRequest = {
       method: request.method,
       path: Uuids.inPath(path),
@@ -37,6 +42,8 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
       headers: request.headers,
       body: bytes.length === 0 ? undefined : yield* DoorBody.parse(bytes),
     }
+    const spelled = (answer: Answer) => (door.hasUuids ? { ...answer, body: Uuids.spelled(answer.body) } : answer)
+    if (trial !== undefined) return responseOf(spelled(yield* trial(doorRequest)), {})
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
     const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(received) }
     const kept: Record<string, string> = {}
@@ -63,7 +70,7 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
           : Effect.fail(error),
       ),
     )
-    return responseOf(door.hasUuids ? { ...answer, body: Uuids.spelled(answer.body) } : answer, kept)
+    return responseOf(spelled(answer), kept)
   })
 
 /** Returns an answer with further headers; one without a body is empty. */

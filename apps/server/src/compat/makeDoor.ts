@@ -1,7 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect } from "effect"
-import type { Door, Params } from "./Door.ts"
+import type { Door, DoorRequest, Params } from "./Door.ts"
 import * as Native from "./Native.ts"
 import * as Routes from "./Routes.ts"
 
@@ -12,10 +12,12 @@ interface Parts extends Pick<Door, "authorization" | "errorOf" | "hasUuids" | "p
   readonly absent: ReadonlyArray<Absence>
   /** Puts the parameters of a query in the spelling that the routes have. */
   readonly queryOf?: (query: URLSearchParams) => URLSearchParams
+  /** Whether a request has the public key of the other service with which programs only try its API. */
+  readonly isTrial?: (headers: DoorRequest["headers"]) => boolean
 }
 
 /** Makes a door of its routes. The first absence that matches refuses a request with its sentence. */
-export const makeDoor = ({ absent, queryOf = (query) => query, routes, ...parts }: Parts): Door => ({
+export const makeDoor = ({ absent, isTrial, queryOf = (query) => query, routes, ...parts }: Parts): Door => ({
   ...parts,
   routes,
   bucketOf: (method, path) => Routes.find(routes, method, path)?.route.bucket ?? "other",
@@ -29,6 +31,8 @@ export const makeDoor = ({ absent, queryOf = (query) => query, routes, ...parts 
       ? new RequestRefusal.NoSuchRoute({ method, path })
       : undefined
   },
+  trialOf: (method, path, headers) =>
+    isTrial?.(headers) === true ? Routes.find(routes, method, path)?.route.trial : undefined,
   handle: (request) => {
     const { method, path } = request
     const match = Routes.find(routes, method, path)

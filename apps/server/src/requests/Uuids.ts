@@ -4,6 +4,7 @@ import * as Uuid from "@waybill/domain/values/Uuid"
 /** Kinds of ids by the segment of a path that they follow, in our own API and in those for which we stand. */
 const KINDS: ReadonlyMap<string, keyof typeof Id.PREFIXES> = new Map([
   ["api-keys", "ApiKeyId"],
+  ["clicks", "EmailId"],
   ["deliveries", "WebhookDeliveryId"],
   ["domains", "DomainId"],
   ["email", "EmailId"],
@@ -11,6 +12,7 @@ const KINDS: ReadonlyMap<string, keyof typeof Id.PREFIXES> = new Map([
   ["events", "WebhookDeliveryId"],
   ["logs", "EmailId"],
   ["messages", "EmailId"],
+  ["opens", "EmailId"],
   ["outbound", "EmailId"],
   ["suppressions", "SuppressionId"],
   ["webhooks", "WebhookId"],

@@ -115,6 +115,75 @@ const get: Route = {
   handle: (_, { id = "" }) => Effect.map(find(id), Native.ok),
 }
 
+/** Postmark's text is empty where it has no dump. The server's answer is in the bounce's `Details`. */
+const dump: Route = {
+  method: "GET",
+  path: "/bounces/:id/dump",
+  endpoint: "logs.list",
+  bucket: "logs",
+  handle: (_, { id = "" }) => Effect.as(find(id), Native.ok({ Body: "" })),
+}
+
+const tags: Route = {
+  method: "GET",
+  path: "/bounces/tags",
+  endpoint: "logs.list",
+  bucket: "logs",
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const bounces = yield* counted(query)
+    return Native.ok([...new Set(bounces.map(({ Tag }) => Tag).filter((tag) => tag !== ""))].toSorted())
+  }),
+}
+
+/** Time after its acceptance in which a message bounces, or is complained of. */
+const LATE_MS = 30 * Timestamp.DAY
+
+/**
+ * Returns what is counted of the bounces of a time. The log is not counted by kinds of bounces, so that more messages
+ * than one request searches are refused.
+ */
+export const counted = Effect.fnUntraced(function* (query: URLSearchParams) {
+  const [after, before, tag] = [yield* Paging.from(query), yield* Paging.until(query), query.get("tag")]
+  const filters = Filters.native({
+    recipient_status: Bounce.STATUSES.join(","),
+    tag,
+    created_after: after === undefined ? undefined : Timestamp.fromMillis(Timestamp.toMillis(after) - LATE_MS),
+    created_before: before,
+  })
+  const pick = (record: EmailRecord) =>
+    Bounce.all(record).filter(
+      ({ BouncedAt }) => (after ?? "") <= BouncedAt && (before === undefined || BouncedAt < before),
+    )
+  const show = ({ BouncedAt, Inactive, Name, Tag, Type }: BounceRecord) => ({ BouncedAt, Inactive, Name, Tag, Type })
+  const found = yield* Paging.read("/v1/email/logs", filters, ALL, pick, show).pipe(
+    Respelling.respelled(Filters.spelling),
+  )
+  return found.total <= ALL.count
+    ? found.entries
+    : yield* Native.refuse("fromdate", `must limit what is counted: there are more than ${ALL.count} bounces`)
+})
+const ALL = { offset: 0, count: Paging.MAX_REACH }
+
+/** The numbers of bounces, all and by kind. */
+const summary = (path: string): Route => ({
+  method: "GET",
+  path,
+  endpoint: "logs.list",
+  bucket: "logs",
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const bounces = yield* counted(query)
+    const kinds = [...Map.groupBy(bounces, ({ Type }) => Type)].map(([Type, each]) => ({
+      Type,
+      Name: each[0]?.Name ?? Type,
+      Count: each.length,
+    }))
+    return Native.ok({
+      InactiveMails: bounces.filter(({ Inactive }) => Inactive).length,
+      Bounces: [{ Name: "All", Count: bounces.length }, ...kinds.toSorted((one, other) => other.Count - one.Count)],
+    })
+  }),
+})
+
 /** Removes the suppression of the address, if it has one. */
 const activate: Route = {
   method: "PUT",
@@ -131,4 +200,13 @@ const activate: Route = {
   }),
 }
 
-export const routes: ReadonlyArray<Route> = [list, get, activate]
+export const routes: ReadonlyArray<Route> = [
+  list,
+  tags,
+  get,
+  dump,
+  activate,
+  summary("/deliverystats"),
+  // The path of the package `postmark`.
+  summary("/deliveryStats"),
+]

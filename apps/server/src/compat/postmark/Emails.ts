@@ -2,9 +2,11 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import { Effect, Result } from "effect"
 import { decodeBody } from "../decodeBody.ts"
 import { entriesOf } from "../entriesOf.ts"
+import * as NewIds from "../../process/NewIds.ts"
 import { Instance } from "../../settings/Instance.ts"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
@@ -31,6 +33,25 @@ const accepted = ({ Bcc, Cc, To }: Message.Message, id: string, created_at: stri
   Message: "OK",
 })
 
+/** Checks a message as a send does. Without an account, any domain may be its sender's. */
+const check = Effect.fnUntraced(function* (body: unknown) {
+  const message = yield* decode(body)
+  const { tracks } = yield* Instance
+  const native: unknown = JSON.parse(JSON.stringify(Message.toNative(message, tracks)))
+  const spelling = Spelling.of(message)
+  yield* Effect.mapError(
+    decodeBody(EmailMessage, native),
+    ({ details, more = 0, reason }) =>
+      new RequestRefusal.InvalidRequest({
+        reason,
+        details: details.map(({ message, path }) => ({ path: spelling(path), message })),
+        more,
+      }),
+  )
+  const { at, id } = yield* NewIds.newEmail
+  return { ...accepted(message, id, at), Message: "Test job accepted" }
+})
+
 const send: Route = {
   method: "POST",
   path: "/email",
@@ -48,7 +69,13 @@ const send: Route = {
     }).pipe(Respelling.respelled(Spelling.of(message)))
     return Native.ok(accepted(message, id, created_at))
   }),
+  trial: ({ body }) => Effect.map(check(body), Native.ok),
 }
+
+const messagesOf = (body: unknown) =>
+  Array.isArray(body) && body.length > Message.MAX_MESSAGES
+    ? Effect.fail(new Refusals.TooManyMessages({ most: Message.MAX_MESSAGES }))
+    : entriesOf(body, Message.MAX_MESSAGES, "messages")
 
 /**
  * Accepts or refuses each message separately, and answers 200 with a result for each. A batch that fails midway is repeated safely by
@@ -61,9 +88,7 @@ const batch: Route = {
   body: Message.Batch,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    if (Array.isArray(body) && body.length > Message.MAX_MESSAGES)
-      return yield* new Refusals.TooManyMessages({ most: Message.MAX_MESSAGES })
-    const bodies = yield* entriesOf(body, Message.MAX_MESSAGES, "messages")
+    const bodies = yield* messagesOf(body)
     const decoded = yield* Effect.forEach(bodies, (each) =>
       Effect.result(Effect.andThen(Effect.yieldNow, decode(each))),
     )
@@ -83,6 +108,16 @@ const batch: Route = {
     const answers = messages.map((message, nth) => resultOf(message, results[nth]))
     let next = 0
     return Native.ok(decoded.map((each) => (Result.isSuccess(each) ? answers[next++] : refused(each.failure))))
+  }),
+  trial: Effect.fnUntraced(function* ({ body }) {
+    const bodies = yield* messagesOf(body)
+    const results = yield* Effect.forEach(bodies, (each) =>
+      Effect.andThen(
+        Effect.yieldNow,
+        Effect.catch(check(each), (refusal) => Effect.succeed(refused(refusal))),
+      ),
+    )
+    return Native.ok(results)
   }),
 }
 

@@ -4,15 +4,18 @@ import { type Absence, makeDoor } from "../makeDoor.ts"
 import * as Native from "../Native.ts"
 import * as Bounces from "./Bounces.ts"
 import * as Emails from "./Emails.ts"
+import * as Engagement from "./Engagement.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Filters from "./Filters.ts"
 import * as Outbound from "./Outbound.ts"
 import * as Server from "./Server.ts"
+import * as Statistics from "./Statistics.ts"
 import * as Suppressions from "./Suppressions.ts"
 
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
 const INBOUND = "Waybill has no inbound mail: it only sends."
-const BOUNCE_STATS = "Waybill has no numbers of bounces in this form. Its statistics are at GET /v1/stats."
+const PROGRAMS = "Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
+const READ_TIMES = "Waybill does not measure how long a message is read."
 const STREAMS = "Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const SERVERS = "Waybill has no servers or account tokens. Each account has its own API keys, at /v1/api-keys."
 
@@ -23,13 +26,14 @@ const ABSENT: ReadonlyArray<Absence> = [
   ["/email/bulk", "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."],
   ["/templates", TEMPLATES],
   ["/messages/inbound", INBOUND],
-  ["/messages/outbound/opens", "Waybill lists opens per message, in its details."],
-  ["/messages/outbound/clicks", "Waybill lists clicks per message, in its details."],
   ["/messages/outbound/:/dump", "Waybill keeps no source of a message. Its details have the text and the HTML."],
-  ["/bounces/:/dump", "Waybill keeps no source of a bounce. The bounce has the server's answer in Details."],
-  ["/deliveryStats", BOUNCE_STATS],
-  ["/deliverystats", BOUNCE_STATS],
-  ["/stats", "Waybill has no statistics in this form. They are at GET /v1/stats."],
+  ["/stats/outbound/tracked", "Waybill does not count tracked messages. Each message has TrackOpens in its details."],
+  ["/stats/outbound/opens/emailClients", PROGRAMS],
+  ["/stats/outbound/opens/emailclients", PROGRAMS],
+  ["/stats/outbound/opens/readTimes", READ_TIMES],
+  ["/stats/outbound/opens/readtimes", READ_TIMES],
+  ["/stats/outbound/clicks/browserFamilies", PROGRAMS],
+  ["/stats/outbound/clicks/browserfamilies", PROGRAMS],
   ["/server", SERVERS, "PUT"],
   ["/servers", SERVERS],
   ["/domains", "Waybill has no domains in this form. They are at /v1/domains."],
@@ -59,12 +63,15 @@ export const door = makeDoor({
     const token = headers["x-postmark-server-token"]
     return token === undefined ? undefined : `Bearer ${token.trim()}`
   },
+  isTrial: (headers) => headers["x-postmark-server-token"]?.trim() === "POSTMARK_API_TEST",
   routes: [
     ...Emails.routes,
+    ...Engagement.routes,
     ...Outbound.routes,
     ...Bounces.routes,
     ...Suppressions.routes,
     ...Server.routes,
+    ...Statistics.routes,
     ...STREAM_ROUTES,
   ],
   queryOf: Filters.normalized,

@@ -182,7 +182,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     ...Responses.requestHeaders(id, verdict.standing),
     ...(entrance === undefined ? {} : Responses.doorHeaders(verdict.standing, yield* Clock.currentTimeMillis)),
   }
-  const refusal = refusalOf(verdict, entrance !== undefined || isApi(path), authorization, request.headers)
+  const isTrial = entrance?.door.trialOf(request.method, entrance.path, request.headers) !== undefined
+  const needsKey = !isTrial && (entrance !== undefined || isApi(path))
+  const refusal = refusalOf(verdict, needsKey, authorization, request.headers)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
   const account_id = accountOf(verdict)

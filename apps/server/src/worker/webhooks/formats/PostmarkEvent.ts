@@ -3,6 +3,7 @@ import type { Reason } from "@waybill/domain/suppression/Suppression"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Bounce from "./PostmarkBounce.ts"
+import * as Reader from "./PostmarkReader.ts"
 import * as Words from "./PostmarkWords.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -42,9 +43,9 @@ const outcome = (dispatch: WebhookDeliveries.Dispatch, { data }: Recorded): Json
     case "email.complained":
       return { ...bounceOf(dispatch, data, "complained"), RecordType: "SpamComplaint" }
     case "email.opened":
-      return { Recipient, ReceivedAt: at, FirstOpen: dispatch.is_first, ReadSeconds: 0, ...readerOf(data) }
+      return { Recipient, ReceivedAt: at, FirstOpen: dispatch.is_first, ReadSeconds: 0, ...Reader.of(data) }
     case "email.clicked":
-      return { Recipient, ReceivedAt: at, OriginalLink: data["url"], ClickLocation: "HTML", ...readerOf(data) }
+      return { Recipient, ReceivedAt: at, OriginalLink: data["url"], ClickLocation: "HTML", ...Reader.of(data) }
     case "suppression.added":
       return {
         Recipient: data["address"],
@@ -73,14 +74,3 @@ const bounceOf = (dispatch: WebhookDeliveries.Dispatch, data: Json, status: Boun
   const at = WebhookDeliveries.occurredAt(dispatch)
   return Bounce.of(record, nth, recipient as string, { status, category, code, response, at } as Bounce.Outcome)
 }
-
-/** Waybill does not guess programs and places from the header of a request. */
-const UNKNOWN = { Name: "", Company: "", Family: "" }
-
-const readerOf = ({ ip, user_agent }: Json): Json => ({
-  UserAgent: user_agent ?? "",
-  Client: UNKNOWN,
-  OS: UNKNOWN,
-  Platform: "Unknown",
-  Geo: ip === null ? {} : { IP: ip },
-})
