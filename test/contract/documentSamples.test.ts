@@ -14,7 +14,8 @@ const SAMPLES = FILES.flatMap((file) =>
 )
 /** Samples that are no request: bodies of webhook calls, settings of MCP clients, and lines to `waybill temporary`. */
 const OTHERS = ["type", "RecordType", "mcpServers", "script"]
-const REQUESTS = SAMPLES.filter(({ body }) => !OTHERS.some((name) => name in body))
+/** A list is a call of a webhook as SendGrid makes it. */
+const REQUESTS = SAMPLES.filter(({ body }) => !Array.isArray(body) && !OTHERS.some((name) => name in body))
 
 /** Returns the endpoint that takes a body of a sample. */
 const endpointOf = (body: Readonly<Record<string, unknown>>): string =>

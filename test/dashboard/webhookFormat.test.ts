@@ -67,5 +67,29 @@ describe.skipIf(typeof browser === "string")(
         ["postmark", false, ["email.bounced", "suppression.added"]],
       )
     })
+
+    it("changes a webhook to the format of SendGrid, and shows its public key", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const events = ["email.queued", "email.bounced", "suppression.removed"]
+      const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+      await page.goto(`/webhooks/${webhook.id}`)
+      await page.getByRole("button", { name: "Webhook actions" }).click()
+      await page.getByRole("menuitem", { name: "Edit" }).click()
+      await page.getByLabel("Format").selectOption("sendgrid")
+      await page.getByRole("button", { name: "Save changes" }).click()
+      await page.getByRole("definition").filter({ hasText: "SendGrid" }).waitFor()
+      const shown = async () => {
+        const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+        await page.getByText(json.public_key).waitFor()
+        return json
+      }
+      const { events: kept, format, public_key } = await shown()
+      assert.deepStrictEqual([format, kept], ["sendgrid", ["email.queued", "email.bounced"]])
+      await page.getByRole("button", { name: "Webhook actions" }).click()
+      await page.getByRole("menuitem", { name: "Rotate signing secret" }).click()
+      await page.getByRole("button", { name: "Rotate secret" }).click()
+      await page.getByRole("button", { name: "Done" }).click()
+      assert.notStrictEqual((await shown()).public_key, public_key)
+    })
   },
 )

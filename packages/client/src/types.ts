@@ -584,6 +584,8 @@ export type ListedWebhook = {
   readonly svix_headers: boolean
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
+  /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
+  readonly public_key: string | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   /** Time of the first failed call after the last successful one; `null` while the endpoint accepts calls */
@@ -1041,6 +1043,8 @@ export type Webhook = {
   readonly svix_headers: boolean
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
+  /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
+  readonly public_key: string | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
 }
@@ -1135,7 +1139,7 @@ export type WebhookDeliveryDetail = {
 
 export type WebhookDeliveryId = string
 
-export type WebhookFormat = "waybill" | "resend" | "postmark"
+export type WebhookFormat = "waybill" | "resend" | "postmark" | "sendgrid"
 
 export type WebhookId = string
 
@@ -1175,6 +1179,8 @@ export type WebhookWithSecret = {
   readonly svix_headers: boolean
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
+  /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
+  readonly public_key: string | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   /** Verifies signatures (Standard Webhooks). Shown at creation and rotation only. */

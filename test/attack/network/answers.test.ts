@@ -20,7 +20,7 @@ const secrets = [`whsec_${Buffer.alloc(24, 1).toString("base64")}`]
 const makeCall = Effect.map(
   WebhookCaller.make({ allowedNetworks: networks("127.0.0.0/8"), timeout: DEADLINE }),
   (call) => (port: number) =>
-    call({ url: `http://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets, svixHeaders: false }).pipe(
+    call({ url: `http://127.0.0.1:${port}/`, id: "evt_1", body: "{}", secrets, svixHeaders: false, ecdsa: false }).pipe(
       Effect.provide(dnsZones({})),
     ),
 )
@@ -163,6 +163,7 @@ describe("a TLS handshake", () => {
         body: "{}",
         secrets,
         svixHeaders: false,
+        ecdsa: false,
       })
       assert.strictEqual(attempt.status, null)
       const fetch = yield* MtaStsFetch.make({ port, allowed: allowedNetworks, ca: SmtpServer.authority.toString() })

@@ -66,7 +66,7 @@ describe("the format of a webhook", () => {
 
 describe("a subscription", () => {
   const matches = (events: ReadonlyArray<string>, type: PublicType.PublicType, isScheduled = false) =>
-    WebhookFormat.matches(WebhookFormat.received("waybill", events), type, isScheduled)
+    WebhookFormat.matches(WebhookFormat.received("waybill", events), type, { isScheduled, isUnsubscribe: false })
   it("matches its types only, and * all webhook types", () => {
     assert.isTrue(matches(["email.sent", "email.bounced"], "email.bounced"))
     assert.isFalse(matches(["email.sent"], "email.bounced"))
@@ -82,7 +82,7 @@ describe("a subscription", () => {
     const received = WebhookFormat.received("resend", ["*"])
     const types = (isScheduled: boolean) =>
       PublicType.WebhookType.literals
-        .filter((type) => WebhookFormat.matches(received, type, isScheduled))
+        .filter((type) => WebhookFormat.matches(received, type, { isScheduled, isUnsubscribe: false }))
         .map((type) => WebhookFormat.resendEventType(type, isScheduled))
         .toSorted()
     const always = [
@@ -99,14 +99,18 @@ describe("a subscription", () => {
     assert.deepStrictEqual(types(true), [...always, "email.scheduled"].toSorted())
     const some = WebhookFormat.received("resend", ["email.sent", "email.canceled"])
     assert.deepStrictEqual(
-      [false, true].map((isScheduled) => WebhookFormat.matches(some, "email.queued", isScheduled)),
+      [false, true].map((isScheduled) =>
+        WebhookFormat.matches(some, "email.queued", { isScheduled, isUnsubscribe: false }),
+      ),
       [true, false],
     )
-    assert.isFalse(WebhookFormat.matches(some, "email.sent", false))
+    assert.isFalse(WebhookFormat.matches(some, "email.sent", { isScheduled: false, isUnsubscribe: false }))
   })
   it("of Postmark's format matches only what Postmark has", () => {
     const received = WebhookFormat.received("postmark", ["*"])
-    const types = PublicType.WebhookType.literals.filter((type) => WebhookFormat.matches(received, type, false))
+    const types = PublicType.WebhookType.literals.filter((type) =>
+      WebhookFormat.matches(received, type, { isScheduled: false, isUnsubscribe: false }),
+    )
     assert.deepStrictEqual(
       types.map((type) => `${type} ${WebhookFormat.postmarkType(type)}`),
       [
@@ -121,6 +125,30 @@ describe("a subscription", () => {
       ],
     )
     assert.deepStrictEqual(WebhookFormat.received("postmark", ["email.sent", "email.bounced"]), ["email.bounced"])
+  })
+  it("of SendGrid's format matches only what SendGrid has, of suppressions those by recipients", () => {
+    const received = WebhookFormat.received("sendgrid", ["*"])
+    const types = (isUnsubscribe: boolean) =>
+      PublicType.WebhookType.literals
+        .filter((type) => WebhookFormat.matches(received, type, { isScheduled: false, isUnsubscribe }))
+        .map((type) => `${type} ${WebhookFormat.sendGridType(type, { isScheduled: false, isUnsubscribe })}`)
+    const always = [
+      "email.queued processed",
+      "email.delivered delivered",
+      "email.delivery_delayed deferred",
+      "email.bounced bounce",
+      "email.complained spamreport",
+      "email.failed bounce",
+      "email.suppressed dropped",
+      "email.opened open",
+      "email.clicked click",
+    ]
+    assert.deepStrictEqual(types(false), always)
+    assert.deepStrictEqual(types(true), [...always, "suppression.added unsubscribe"])
+    const { scheduled, unsubscribes } = WebhookFormat.select(received)
+    assert.deepStrictEqual([scheduled, unsubscribes], [null, true])
+    const all = WebhookFormat.select(WebhookFormat.received("waybill", ["*"]))
+    assert.deepStrictEqual([all.scheduled, all.unsubscribes], [null, false])
   })
   it("is offered by the dashboard for the types that the format has", () => {
     assert.deepStrictEqual(

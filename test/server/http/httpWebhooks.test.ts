@@ -1,5 +1,7 @@
+import { EventWebhook } from "@sendgrid/eventwebhook"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
+import * as EventSignature from "../../../apps/server/src/worker/webhooks/EventSignature.ts"
 import { fieldOf, HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 
 const options = { excludeTestServices: true, timeout: "90 seconds" } as const
@@ -28,6 +30,7 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
       svix_headers: false,
       enabled: true,
       disabled_reason: null,
+      public_key: null,
       created_at: record.created_at,
       updated_at: record.created_at,
     })
@@ -67,6 +70,25 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
     })
     assert.strictEqual((yield* call("DELETE", `/v1/webhooks/${id}`)).status, 404)
     assert.strictEqual((yield* call("PATCH", `/v1/webhooks/${id}`, {})).status, 404)
+  })
+
+  it.effect("show the public key of SendGrid's signature, which the secret has, and of no other format", function* () {
+    const { call, create } = yield* setUp
+    const created = yield* create({ format: "sendgrid" })
+    const { id, secret } = created
+    assert.strictEqual(created.public_key, EventSignature.publicKeyOf(secret))
+    new EventWebhook().convertPublicKeyToECDSA(created.public_key)
+    const shown = Effect.map(call("GET", `/v1/webhooks/${id}`), ({ json }) => json.public_key)
+    assert.strictEqual(yield* shown, created.public_key)
+    assert.strictEqual((yield* call("GET", "/v1/webhooks")).json.data[0].public_key, created.public_key)
+    const rotated = (yield* call("POST", `/v1/webhooks/${id}/rotate-secret`)).json
+    assert.strictEqual(rotated.public_key, EventSignature.publicKeyOf(rotated.secret))
+    assert.notStrictEqual(rotated.public_key, created.public_key)
+    assert.strictEqual(yield* shown, rotated.public_key)
+    const patch = (body: object) => Effect.map(call("PATCH", `/v1/webhooks/${id}`, body), ({ json }) => json.public_key)
+    assert.strictEqual(yield* patch({ description: "Ours" }), rotated.public_key)
+    assert.strictEqual(yield* patch({ format: "waybill" }), null)
+    assert.strictEqual(yield* patch({ format: "sendgrid" }), rotated.public_key)
   })
 
   it.effect("refuse a private address (422) and an invalid URL or type (400)", function* () {
@@ -113,6 +135,7 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
       ["svix_headers", { svix_headers: 1 }],
       ["events[1]", { format: "resend", events: ["email.sent", "domain.verified"] }],
       ["events[0]", { format: "postmark", events: ["email.queued"] }],
+      ["events[0]", { format: "sendgrid", events: ["email.canceled"] }],
     ] as const) {
       assert.deepStrictEqual(fieldOf(yield* create(body)), [400, path], JSON.stringify(body))
     }

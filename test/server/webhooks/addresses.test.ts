@@ -22,7 +22,7 @@ const calling = (options: WebhookCaller.Options, dns?: DnsServer.DnsServer) =>
   Effect.map(
     WebhookCaller.make(options),
     (call) => (url: string) =>
-      call({ url, id: "evt_1", body: "{}", secrets, svixHeaders: false }).pipe(
+      call({ url, id: "evt_1", body: "{}", secrets, svixHeaders: false, ecdsa: false }).pipe(
         Effect.provide(dns === undefined ? dnsZones({}) : Dns.Dns.layer({ servers: [dns.server] })),
       ),
   )

@@ -44,6 +44,7 @@ const replayRange = Effect.fnUntraced(function* (
       type: DomainEvent.publicType(tag),
     })),
     scheduled: null,
+    unsubscribes: false,
     ids: yield* newIds(most),
     now,
     ...over,

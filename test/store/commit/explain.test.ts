@@ -162,6 +162,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       after_position: 0n,
       types: [{ tag: "EmailOpened", type: "email.opened" }],
       scheduled: null,
+      unsubscribes: false,
       ids: stretch(10).map((n) => `whd_${n}`),
       now: NOW,
     }

@@ -102,6 +102,16 @@ export const Webhook = () => {
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
             ["Format", WebhookFormats.nameOf(webhook.format)],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
+            ...(webhook.public_key === null
+              ? []
+              : [
+                  [
+                    "Public key",
+                    <code key="public_key" className="font-mono text-xs break-all">
+                      {webhook.public_key}
+                    </code>,
+                  ] as const,
+                ]),
             ...(webhook.disabled_reason === null ? [] : [["Disabled", DisabledReason.words(webhook)] as const]),
             ["Created", formatDateTime(webhook.created_at)],
             [
@@ -147,9 +157,11 @@ export const Webhook = () => {
         onConfirm={async () => {
           const next = await Api.post<WebhookWithSecret>(`/webhooks/${id}/rotate-secret`)
           setSecret(next.secret)
+          void client.invalidateQueries({ queryKey: Queries.webhook(id).queryKey })
         }}
       >
         Requests are signed with both secrets for 24 hours, so you can switch without rejecting any.
+        {webhook.format === "sendgrid" ? " The signature as SendGrid has it is made with the new key at once." : ""}
       </ConfirmDialog>
       <Dialog
         open={secret !== undefined}

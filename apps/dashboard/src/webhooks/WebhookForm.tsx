@@ -97,7 +97,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
       />
       <SelectField
         label="Format"
-        hint="The payload of the requests. Choose Resend or Postmark for an endpoint that was written for it."
+        hint="The payload of the requests. Choose another service for an endpoint that was written for it."
         value={format}
         onChange={(event) => chooseFormat(event.target.value as Webhook["format"])}
         error={errors.field.format}

@@ -7,6 +7,7 @@ export const NAMES: ReadonlyArray<readonly [format: Format, name: string]> = [
   ["waybill", "Waybill"],
   ["resend", "Resend"],
   ["postmark", "Postmark"],
+  ["sendgrid", "SendGrid"],
 ]
 
 export const nameOf = (format: Format): string => NAMES.find(([each]) => each === format)?.[1] ?? format
@@ -22,8 +23,22 @@ const POSTMARK: ReadonlyArray<string> = [
   "suppression.removed",
 ]
 
+const SENDGRID: ReadonlyArray<string> = [
+  "email.queued",
+  "email.delivered",
+  "email.delivery_delayed",
+  "email.bounced",
+  "email.failed",
+  "email.suppressed",
+  "email.complained",
+  "email.opened",
+  "email.clicked",
+  "suppression.added",
+]
+
 /** Whether a format has events of this type. Resend's has those of emails, except cancellations. */
 export const has = (format: Format, type: string): boolean => {
   if (format === "waybill" || type === "*") return true
+  if (format === "sendgrid") return SENDGRID.includes(type)
   return format === "postmark" ? POSTMARK.includes(type) : type.startsWith("email.") && type !== "email.canceled"
 }

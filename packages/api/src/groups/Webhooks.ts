@@ -33,6 +33,10 @@ const fields = {
   svix_headers: Schema.Boolean.annotate({ description: SVIX_HEADERS }),
   enabled: Schema.Boolean,
   disabled_reason: Schema.NullOr(Webhook.DisabledReason),
+  public_key: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats",
+  }),
   created_at: at,
   updated_at: at,
 }

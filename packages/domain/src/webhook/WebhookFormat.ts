@@ -1,8 +1,11 @@
 import { Schema } from "effect"
+import * as Table from "../collections/Table.ts"
 import * as PublicType from "./PublicType.ts"
 
 /** Shape of the payload of calls: Waybill's own, or the one that programs written for another service expect. */
-export const Format = Schema.Literals(["waybill", "resend", "postmark"]).annotate({ identifier: "WebhookFormat" })
+export const Format = Schema.Literals(["waybill", "resend", "postmark", "sendgrid"]).annotate({
+  identifier: "WebhookFormat",
+})
 export type Format = typeof Format.Type
 
 export const DEFAULT_FORMAT: Format = "waybill"
@@ -13,6 +16,9 @@ export const hasSvixHeaders = (format: Format): boolean => format === "resend"
 /** Two parts of `email.queued` that webhooks of the format `resend` receive as different events. */
 const SCHEDULED = "email.scheduled"
 const UNSCHEDULED = "email.unscheduled"
+
+/** The part of `suppression.added` that webhooks of the format `sendgrid` receive: recipients who unsubscribed. */
+const UNSUBSCRIBED = "suppression.unsubscribed"
 
 /**
  * Resend's names of the events that both services have. Resend's `email.sent` is the acceptance of an email that is not
@@ -43,10 +49,28 @@ const POSTMARK_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookTy
   ["suppression.removed", "SubscriptionChange"],
 ])
 
+/**
+ * SendGrid's names of the events that both services have. A bounce that suppresses nobody is a `blocked` one there, and so is
+ * an email that was tried in vain. Of the suppressions, it reports only those by recipients.
+ */
+const SENDGRID_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType, string>([
+  ["email.queued", "processed"],
+  ["email.delivered", "delivered"],
+  ["email.delivery_delayed", "deferred"],
+  ["email.bounced", "bounce"],
+  ["email.failed", "bounce"],
+  ["email.suppressed", "dropped"],
+  ["email.complained", "spamreport"],
+  ["email.opened", "open"],
+  ["email.clicked", "click"],
+  ["suppression.added", "unsubscribe"],
+])
+
 /** Names of the events that a format has; Waybill's own has all, under their names. */
 const TYPES: { readonly [F in Exclude<Format, "waybill">]: ReadonlyMap<string, string> } = {
   resend: RESEND_TYPES,
   postmark: POSTMARK_TYPES,
+  sendgrid: SENDGRID_TYPES,
 }
 
 /** Event types that webhooks of the format `resend` can receive. */
@@ -66,6 +90,10 @@ export const resendEventType = (type: string, isScheduled: boolean): string | un
 /** Returns Postmark's type of record for an event, or `undefined` if Postmark has no such event. */
 export const postmarkType = (type: string): string | undefined => POSTMARK_TYPES.get(type)
 
+/** Returns SendGrid's name of an event, or `undefined` if SendGrid has no such event. */
+export const sendGridType = (type: string, facts: Facts): string | undefined =>
+  type === "suppression.added" && !facts.isUnsubscribe ? undefined : SENDGRID_TYPES.get(type)
+
 /** Returns the subscription that has this name at Resend, or `undefined` if Waybill has no such event. */
 export const typeOfResend = (name: string): PublicType.WebhookType | undefined =>
   RESEND_SUBSCRIPTIONS.find((type) => RESEND_TYPES.get(type) === name)
@@ -78,31 +106,47 @@ export const has = (format: Format, subscription: string): boolean =>
 export const received = (format: Format, events: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (format === "waybill") return events
   const types = events.includes("*") ? [...TYPES[format].keys()] : events.filter((type) => TYPES[format].has(type))
-  if (format !== "resend") return types
-  return types.map((type) => (type === "email.queued" ? SCHEDULED : type === "email.sent" ? UNSCHEDULED : type))
+  return types.map((type) => Table.at(PARTS[format] ?? {}, type) ?? type)
+}
+
+/** The parts of events that a format receives in the place of all of them. */
+const PARTS: Partial<Readonly<Record<Format, Readonly<Record<string, string>>>>> = {
+  resend: { "email.queued": SCHEDULED, "email.sent": UNSCHEDULED },
+  sendgrid: { "suppression.added": UNSUBSCRIBED },
+}
+
+/** Facts of an event that decide about it beside its type. */
+export interface Facts {
+  /** Whether it is about an email that was accepted for later. */
+  readonly isScheduled: boolean
+  /** Whether it is a suppression because the recipient unsubscribed. */
+  readonly isUnsubscribe: boolean
 }
 
 /** Whether an event of this type is among those that `received` returns. */
-export const matches = (received: ReadonlyArray<string>, type: PublicType.PublicType, isScheduled: boolean): boolean =>
+export const matches = (received: ReadonlyArray<string>, type: PublicType.PublicType, facts: Facts): boolean =>
   PublicType.isWebhookType(type) &&
   (received.includes("*") ||
     received.includes(type) ||
-    (type === "email.queued" && received.includes(isScheduled ? SCHEDULED : UNSCHEDULED)))
+    (type === "email.queued" && received.includes(facts.isScheduled ? SCHEDULED : UNSCHEDULED)) ||
+    (type === "suppression.added" && facts.isUnsubscribe && received.includes(UNSUBSCRIBED)))
 
 /** Event types that are sent, for a query of the log. */
 export interface Selection {
   readonly types: ReadonlyArray<PublicType.PublicType>
   /** Which `email.queued` are sent: those of scheduled emails, of the others, or of all (`null`). */
   readonly scheduled: boolean | null
+  /** Whether only those `suppression.added` are sent whose recipients unsubscribed. */
+  readonly unsubscribes: boolean
 }
 
 export const select = (received: ReadonlyArray<string>): Selection => {
-  const later = matches(received, "email.queued", true)
-  const now = matches(received, "email.queued", false)
+  const later = matches(received, "email.queued", { isScheduled: true, isUnsubscribe: true })
+  const now = matches(received, "email.queued", { isScheduled: false, isUnsubscribe: true })
+  const all = [true, false].map((isScheduled) => ({ isScheduled, isUnsubscribe: true }))
   return {
-    types: PublicType.WebhookType.literals.filter(
-      (type) => matches(received, type, true) || matches(received, type, false),
-    ),
+    types: PublicType.WebhookType.literals.filter((type) => all.some((facts) => matches(received, type, facts))),
     scheduled: later === now ? null : later,
+    unsubscribes: !matches(received, "suppression.added", { isScheduled: false, isUnsubscribe: false }),
   }
 }

@@ -179,8 +179,10 @@ const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "
 
 const isSubscribed = (received: ReadonlyArray<string>, recorded: Recorded): boolean => {
   const event = recorded.event as DomainEvent.DomainEvent
-  const isScheduled = event._tag === "EmailQueued" && event.scheduled_at !== null
-  return WebhookFormat.matches(received, DomainEvent.publicType(event._tag), isScheduled)
+  return WebhookFormat.matches(received, DomainEvent.publicType(event._tag), {
+    isScheduled: event._tag === "EmailQueued" && event.scheduled_at !== null,
+    isUnsubscribe: event._tag === "SuppressionAdded" && event.reason === "unsubscribe",
+  })
 }
 
 const webhookDelivery = (

@@ -38,6 +38,8 @@ interface Subscribed {
   readonly tags: ReadonlyArray<string>
   /** Which `EmailQueued` it receives: those of scheduled emails, of the others, or of all (`null`). */
   readonly scheduled: boolean | null
+  /** Whether it receives only those `SuppressionAdded` whose recipients unsubscribed. */
+  readonly unsubscribes: boolean
 }
 
 /** Checks in the fiber's cell that each matching event during a webhook's enabled time has exactly one delivery. */
@@ -71,10 +73,11 @@ const balanceOf = Effect.fnUntraced(function* (sql: Sql, history: ReadonlyArray<
   const rows = yield* sql<{ readonly event_id: string; readonly deliveries: bigint }>`
     SELECT e.event_id, count(d.id) AS deliveries
     FROM jsonb_to_recordset(${sql.json(periods.map(asText))})
-      AS s("from" bigint, "to" bigint, tags text[], scheduled boolean)
+      AS s("from" bigint, "to" bigint, tags text[], scheduled boolean, unsubscribes boolean)
     JOIN events e ON e.account_id IN (${account_id}, test_account_of(${account_id})) AND e.position > s."from" AND (s."to" IS NULL OR e.position <= s."to")
       AND e.type = ANY(s.tags)
       AND (s.scheduled IS NULL OR e.type <> 'EmailQueued' OR s.scheduled = (${PackedSql.field(sql, "e", "EmailQueued", "scheduled_at")} IS NOT NULL))
+      AND (NOT s.unsubscribes OR e.type <> 'SuppressionAdded' OR e.data ->> 'reason' = 'unsubscribe')
       -- Older deliveries may have been removed by retention.
       AND e.recorded_at >= now() - make_interval(days => coalesce(
         (SELECT (record -> 'keeping' ->> 'delivery_days')::int FROM accounts WHERE account_id = ${account_id}),
@@ -131,8 +134,8 @@ const enabledPeriods = (history: ReadonlyArray<Stored>): ReadonlyArray<EnabledPe
 }
 
 const subscribed = ({ events, format }: Webhook.Webhook): Subscribed => {
-  const { scheduled, types } = WebhookFormat.select(WebhookFormat.received(format, events))
-  return { tags: DomainEvent.TAGS.filter((tag) => types.includes(DomainEvent.publicType(tag))), scheduled }
+  const { types, ...selected } = WebhookFormat.select(WebhookFormat.received(format, events))
+  return { tags: DomainEvent.TAGS.filter((tag) => types.includes(DomainEvent.publicType(tag))), ...selected }
 }
 
 /** Mail of an account on one day: accepted recipients and their states. */

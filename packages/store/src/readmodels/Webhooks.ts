@@ -109,6 +109,15 @@ export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {
   return rows.map((row) => row.record)
 })
 
+/** Returns the name of the newest signing secret of a webhook; null if there is no such webhook. */
+export const secretRef = Effect.fn("Webhooks.secretRef")(function* (account_id: string, id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly secret_ref: string }>`
+    SELECT signing ->> 'secret_ref' AS secret_ref FROM webhooks
+    WHERE account_id = ${account_id} AND id = ${id} AND NOT removed`
+  return rows[0]?.secret_ref ?? null
+})
+
 export const find = Effect.fn("Webhooks.find")(function* (account_id: string, id: string) {
   const sql = yield* Sql
   const rows = yield* select(sql, account_id, sql`AND w.id = ${id}`)

@@ -21,6 +21,8 @@ export interface Range {
   readonly types: ReadonlyArray<{ readonly tag: string; readonly type: string }>
   /** Which `EmailQueued` are replayed: those of scheduled emails, of the others, or of all (`null`). */
   readonly scheduled: boolean | null
+  /** Whether only those `SuppressionAdded` are replayed whose recipients unsubscribed. */
+  readonly unsubscribes: boolean
   /** Ids for new deliveries, one per event of the replay. */
   readonly ids: ReadonlyArray<string>
   readonly now: string
@@ -45,7 +47,7 @@ interface Chosen {
 /** Returns the first events of the range in one mode, by their positions. */
 const eventsOf = Effect.fnUntraced(function* (
   sql: Sql,
-  { after_position, created_after, created_before, ids, scheduled, types }: Range,
+  { after_position, created_after, created_before, ids, scheduled, types, unsubscribes }: Range,
   account_id: AccountId,
   livemode: boolean,
 ) {
@@ -63,6 +65,7 @@ const eventsOf = Effect.fnUntraced(function* (
       AND e.recorded_at < ${created_before}::timestamptz
       AND (${scheduled}::bool IS NULL OR e.type <> 'EmailQueued'
         OR ${scheduled}::bool = (${PackedSql.field(sql, "e", "EmailQueued", "scheduled_at")} IS NOT NULL))
+      AND (NOT ${unsubscribes}::bool OR e.type <> 'SuppressionAdded' OR e.data ->> 'reason' = 'unsubscribe')
     ORDER BY e.position LIMIT ${ids.length + 1}::int)`
 })
 

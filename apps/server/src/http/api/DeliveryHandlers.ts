@@ -146,6 +146,7 @@ const replayAll = Effect.fnUntraced(function* (
     after_position: after,
     types: typesOf(selection),
     scheduled: selection.scheduled,
+    unsubscribes: selection.unsubscribes,
     ids,
     now: yield* NewIds.now,
   })

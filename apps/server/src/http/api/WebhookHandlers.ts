@@ -13,6 +13,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
+import * as EventSignature from "../../worker/webhooks/EventSignature.ts"
 import * as DeliveryHandlers from "./DeliveryHandlers.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as Records from "../../web/Records.ts"
@@ -27,15 +28,15 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return Records.completeList((yield* Webhooks.list(account_id)).map(Records.asRecord<ListedWebhook>))
+        const records = yield* Effect.forEach(yield* Webhooks.list(account_id), withPublicKey)
+        return Records.completeList(records.map(Records.asRecord<ListedWebhook>))
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Webhooks.find(account_id, params.id)
-        return Records.asRecord<ListedWebhook>(
-          yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound()),
-        )
+        const record = yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound())
+        return Records.asRecord<ListedWebhook>(yield* withPublicKey(record))
       }),
     create: (call) =>
       RequestCommit.commitSealed(
@@ -51,7 +52,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
             const others = facts.countOf(account_id, "webhook")
             return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
           }
-          const answer = (state: Webhook.State) => ({ ...recordOf(state), secret })
+          const answer = (state: Webhook.State) => withSecret(recordOf(state), secret)
           return workOnStream(Webhook, webhookId, create, answer, {
             isNew: true,
             needs: { countOf: "webhook" },
@@ -63,7 +64,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
         RequestCommit.commitRepeatable(
           workOnStream(Webhook, params.id, (now) => Webhook.update(now, payload, allowedNetworks), recordOf),
         ),
-      ),
+      ).pipe(Effect.flatMap(withPublicKey)),
     remove: ({ params }) =>
       RequestCommit.commitRepeatable(
         workOnStream(Webhook, params.id, Webhook.remove, () => ({
@@ -85,7 +86,7 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
             Webhook,
             id,
             (now) => Webhook.rotateSecret(now, secretRef),
-            (state) => ({ ...recordOf(state), secret }),
+            (state) => withSecret(recordOf(state), secret),
           )
         }),
       ),
@@ -117,7 +118,28 @@ const newSecret = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   return { secret, secretRef }
 })
 
-const recordOf = (state: Webhook.State): WebhookRecord => {
+/** A webhook without its key, which no event says. */
+type Keyless = Omit<WebhookRecord, "public_key">
+
+const withSecret = (record: Keyless, secret: string) => ({
+  ...record,
+  public_key: record.format === "sendgrid" ? EventSignature.publicKeyOf(secret) : null,
+  secret,
+})
+
+/** Returns a webhook with the key that verifies the signatures of its newest secret, if its format has such. */
+const withPublicKey = Effect.fnUntraced(function* <A extends Pick<Keyless, "format"> & { readonly id: string }>(
+  record: A,
+) {
+  if (record.format !== "sendgrid") return { ...record, public_key: null }
+  const { account_id } = yield* CurrentKey
+  const purpose = yield* Webhooks.secretRef(account_id, record.id)
+  const secret = purpose === null ? Option.none() : yield* (yield* Secrets).open({ account_id, id: record.id, purpose })
+  const public_key = Option.map(secret, (bytes) => EventSignature.publicKeyOf(Buffer.from(bytes).toString("utf8")))
+  return { ...record, public_key: Option.getOrNull(public_key) }
+})
+
+const recordOf = (state: Webhook.State): Keyless => {
   if (state._tag !== "Webhook") throw new Error("decided about a webhook that does not exist")
   const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
   return {

@@ -4,6 +4,7 @@ import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"
 import { Clock, DateTime, Duration, Effect, Result } from "effect"
+import * as EventSignature from "./EventSignature.ts"
 import * as WebhookExchange from "./WebhookExchange.ts"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
@@ -12,6 +13,8 @@ export const CALL_TIMEOUT = Duration.seconds(15)
 
 export interface Call extends WebhookSignature.Signed {
   readonly url: string
+  /** Whether the call is signed by ECDSA too, as SendGrid signs. */
+  readonly ecdsa: boolean
 }
 
 export interface Options {
@@ -33,7 +36,11 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     const began = yield* MonotonicClock.millis
     const url = new URL(call.url)
     const seconds = Math.floor(at / 1000)
-    const request_headers = WebhookSignature.headersOf(call, seconds)
+    const [newest] = call.secrets
+    const request_headers = {
+      ...WebhookSignature.headersOf(call, seconds),
+      ...(call.ecdsa && newest !== undefined ? EventSignature.headersOf(newest, call.body, seconds) : {}),
+    }
     const seen = WebhookExchange.nothingSeen()
     const resolve = Effect.flatMap(Effect.result(addressOf(url, allowedNetworks)), (resolved) => {
       if (Result.isSuccess(resolved)) {

@@ -2,6 +2,7 @@ import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as PostmarkEvent from "./formats/PostmarkEvent.ts"
 import * as ResendEvent from "./formats/ResendEvent.ts"
+import * as SendGridEvent from "./formats/SendGridEvent.ts"
 
 /** Version of the payload. Fields may be added within a version, but none is changed or removed. */
 export const API_VERSION = "v1"
@@ -82,10 +83,11 @@ const without = (facts: Json, names: ReadonlyArray<string>): Json =>
 const FORMATS: {
   readonly [F in WebhookFormat.Format]: {
     readonly has: (dispatch: WebhookDeliveries.Dispatch) => boolean
-    readonly make: (dispatch: WebhookDeliveries.Dispatch) => Json
+    readonly make: (dispatch: WebhookDeliveries.Dispatch) => Json | ReadonlyArray<Json>
   }
 } = {
   waybill: { has: () => true, make: native },
   resend: { has: (dispatch) => ResendEvent.typeOf(dispatch) !== undefined, make: ResendEvent.make },
   postmark: { has: (dispatch) => PostmarkEvent.typeOf(dispatch) !== undefined, make: PostmarkEvent.make },
+  sendgrid: { has: (dispatch) => SendGridEvent.typeOf(dispatch) !== undefined, make: SendGridEvent.make },
 }

@@ -68,7 +68,8 @@ const ofCell = Effect.fnUntraced(function* (
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
     const body = WebhookPayload.bodyOf(dispatch)
-    return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers })
+    const ecdsa = dispatch.format === "sendgrid"
+    return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers, ecdsa })
   })
 
   const work = Effect.fnUntraced(function* (
