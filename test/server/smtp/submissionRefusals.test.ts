@@ -174,12 +174,12 @@ const CASES: ReadonlyArray<Case> = [
     reply: /^554 5\.6\.0 validation_failed: `subject` must appear only once/u,
   },
   {
-    name: "a message that is signed as a whole",
+    name: "a message that is signed as a whole and has a long line",
     mail: (customer) => ({
       envelope: { from: `hi@${customer.domain}`, to: "ana@example.org" },
-      raw: `From: hi@${customer.domain}\r\nTo: ana@example.org\r\nSubject: s\r\nContent-Type: multipart/signed; boundary=b\r\n\r\n--b\r\n\r\nhi\r\n--b--\r\n`,
+      raw: `From: hi@${customer.domain}\r\nTo: ana@example.org\r\nSubject: s\r\nContent-Type: multipart/signed; boundary=b\r\n\r\n--b\r\n\r\n${"x".repeat(999)}\r\n--b--\r\n`,
     }),
-    reply: /^554 5\.6\.1 The message is signed or encrypted as a whole/u,
+    reply: /^554 5\.6\.0 The message is signed or encrypted as a whole, and has a line of more than 998 bytes/u,
   },
   {
     name: "more than the size that is taken",

@@ -7,6 +7,7 @@ import * as Violations from "@waybill/api/errors/Violations"
 import * as SteeringHeader from "@waybill/domain/account/SteeringHeader"
 import * as Address from "@waybill/domain/values/Address"
 import type { Command } from "@waybill/domain/email/Acceptance"
+import type * as Content from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "@waybill/mail/report/SubmittedMessage"
@@ -23,10 +24,12 @@ export interface Envelope {
   readonly recipients: ReadonlyArray<Address.Address>
 }
 
+type Form = Pick<Content.Attachment, "alternative" | "entity">
+
 export interface ConvertedEmail {
   readonly message: EmailMessage
-  /** Which attachments are other forms of the text. */
-  readonly alternatives: ReadonlySet<number>
+  /** Which attachments are no files: other forms of the text, or the message itself. */
+  readonly forms: ReadonlyMap<number, Form>
   readonly steering: NonNullable<Command["steering"]>
   readonly idempotency: { readonly key: string; readonly fingerprint: string } | undefined
 }
@@ -78,7 +81,11 @@ export const read = (
     if (Result.isFailure(decoded) || !Violations.isNone(violations)) return yield* RequestRefusal.invalid(violations)
     const message = decoded.success
     return {
-      alternatives: new Set(submitted.files.flatMap(({ isAlternative }, nth) => (isAlternative ? [nth] : []))),
+      forms: new Map(
+        submitted.files.flatMap(({ isAlternative, isEntity }, nth): ReadonlyArray<[number, Form]> =>
+          isAlternative ? [[nth, { alternative: true }]] : isEntity ? [[nth, { entity: true }]] : [],
+        ),
+      ),
       steering: {
         read: instructions.read,
         dropped: dropped

@@ -23,14 +23,11 @@ export const ofBatch = (empty: ReadonlyArray<number>): Headers => {
   return warn(empty.length === 1 ? `Message ${named} has no body` : `Messages ${named}${more} have no body`)
 }
 
-interface Stored {
-  readonly has_html: boolean
-  readonly has_text: boolean
-}
+type Stored = Pick<Content.Content, "attachments" | "has_html" | "has_text">
 
 /** Warns of a message whose content is stored. */
 export const ofStored = (content: Stored): Headers => (notesOf(content).length === 0 ? NONE : WITHOUT_BODY)
 
 /** Returns what a timeline notes about the acceptance of a message. */
-export const notesOf = ({ has_html, has_text }: Stored): ReadonlyArray<string> =>
-  has_html || has_text ? [] : [Content.NO_BODY]
+export const notesOf = ({ attachments, has_html, has_text }: Stored): ReadonlyArray<string> =>
+  has_html || has_text || attachments.some(({ entity }) => entity) ? [] : [Content.NO_BODY]

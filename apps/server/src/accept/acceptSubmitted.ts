@@ -30,12 +30,10 @@ const claimOf = (
   return { account_id, route: ROUTE, key: name, fingerprint: bound === null ? fingerprint : `${fingerprint} ${bound}` }
 }
 
-const draftOf = ({ alternatives, message, steering }: ConvertedEmail): Draft.Draft => {
+const draftOf = ({ forms, message, steering }: ConvertedEmail): Draft.Draft => {
   const draft = Draft.fromMessage(message)
   const { content } = draft.command
-  const attachments = content.attachments.map((file, nth) =>
-    alternatives.has(nth) ? { ...file, alternative: true as const } : file,
-  )
+  const attachments = content.attachments.map((file, nth) => ({ ...file, ...forms.get(nth) }))
   return { ...draft, command: { ...draft.command, steering, content: { ...content, attachments } } }
 }
 

@@ -196,6 +196,15 @@ export class Connection extends SMTPConnection implements SlotHolder {
     )
   }
 
+  /**
+   * Closes the connection of a client that sends chunks although CHUNKING is not offered (RFC 3030): what follows the
+   * command is a message, whose lines must not be read as commands.
+   */
+  handler_BDAT(): void {
+    this.send(502, "5.5.1 CHUNKING is not offered, use DATA")
+    this.#drop()
+  }
+
   override _onClose(): void {
     clearTimeout(this.#deadline)
     clearTimeout(this.#identityTimer)

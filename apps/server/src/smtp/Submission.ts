@@ -144,7 +144,7 @@ const TOO_LARGE = [552, "5.3.4"] as const
 const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced: string] } = {
   empty_multipart: [554, "5.6.0"],
   header_without_colon: [554, "5.6.0"],
-  signed_or_encrypted: [554, "5.6.1"],
+  long_line: [554, "5.6.0"],
   nested_groups: [554, "5.6.0"],
   too_slow: [554, "5.6.0"],
   unknown_charset: [554, "5.6.3"],

@@ -13,6 +13,8 @@ export const Attachment = Schema.Struct({
   sha256: Sha256,
   /** Whether it is another form of the text, as a meeting invitation over SMTP can be, and no file. */
   alternative: Schema.optionalKey(Schema.Literal(true)),
+  /** Whether it is the message itself, signed or encrypted as a whole, which is sent byte for byte. */
+  entity: Schema.optionalKey(Schema.Literal(true)),
 })
 export type Attachment = typeof Attachment.Type
 

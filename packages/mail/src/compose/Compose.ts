@@ -57,11 +57,16 @@ export const compose = (
     "MIME-Version: 1.0",
   ].join("\r\n")
   const chunks: Array<string | Buffer> = [head, "\r\n"]
-  write(body(message, derived), chunks)
-  if (!endsInBreak(chunks.at(-1) ?? "")) chunks.push("\r\n")
+  const entity = message.attachments?.find(({ isEntity }) => isEntity === true)
+  if (entity === undefined) write(body(message, derived), chunks)
+  const last = entity === undefined ? (chunks.at(-1) ?? "") : Buffer.from(entity.content)
+  const end = endsInBreak(last) ? "" : "\r\n"
   const headers = [from, ...to, ...cc, ...replyTo, ...custom.flatMap(([name, value]) => senderOf(name, value))]
   return Result.succeed({
-    bytes: concat(chunks),
+    bytes:
+      entity === undefined
+        ? concat([...chunks, end])
+        : Buffer.concat([concat(chunks), entity.content, Buffer.from(end)]),
     messageId: id,
     envelope: { from: from.address, to: recipients },
     smtpUtf8: headers.some((mailbox) => isUtf8(mailbox.address)),

@@ -16,6 +16,8 @@ export interface Attachment {
   readonly contentId?: string | undefined
   /** Whether it is another form of the text, and no file. */
   readonly isAlternative?: boolean
+  /** Whether it is the message itself, with its content fields, and is written byte for byte in place of all parts. */
+  readonly isEntity?: boolean
 }
 
 export interface Message {

@@ -2,6 +2,7 @@ import { Effect, Schema } from "effect"
 import * as MimeTree from "../mime/MimeTree.ts"
 import * as Parser from "../parsing/Parser.ts"
 import { MAX_ADDRESSES, MAX_PARTS } from "../report/readSubmitted.ts"
+import * as ProtectedEntity from "../report/ProtectedEntity.ts"
 import type { SubmittedMessage } from "../report/SubmittedMessage.ts"
 
 const DESCRIPTIONS = {
@@ -16,7 +17,7 @@ const DESCRIPTIONS = {
   unknown_charset: "is in a charset that this service cannot read; send UTF-8",
   unknown_encoding:
     "has a transfer encoding that this service cannot read; send 7bit, 8bit, quoted-printable or base64",
-  signed_or_encrypted: "is signed or encrypted as a whole, which this service would break by composing it again",
+  long_line: `is signed or encrypted as a whole, and has a line of more than ${ProtectedEntity.MAX_LINE_BYTES} bytes, which mail servers break`,
 } as const
 
 export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
@@ -28,7 +29,7 @@ export class Unreadable extends Schema.TaggedError<Unreadable>()("Unreadable", {
     "nested_groups",
     "empty_multipart",
     "header_without_colon",
-    "signed_or_encrypted",
+    "long_line",
     "too_slow",
     "unknown_charset",
     "unknown_encoding",

@@ -11,6 +11,8 @@ export interface SubmittedFile {
   readonly contentId: string | null
   /** Whether it is another form of the text, such as a meeting invitation. */
   readonly isAlternative: boolean
+  /** Whether it is the message itself, signed or encrypted as a whole: its content fields and its body, byte for byte. */
+  readonly isEntity: boolean
 }
 
 /** A message as a mail program submits it, before any rule is applied. */

@@ -4,8 +4,8 @@ import * as HtmlReference from "../compose/HtmlReference.ts"
 import * as LineEnds from "../compose/LineEnds.ts"
 import * as MediaType from "../compose/MediaType.ts"
 import type { Field, SubmittedFile, SubmittedMailbox, SubmittedMessage } from "./SubmittedMessage.ts"
+import * as ProtectedEntity from "./ProtectedEntity.ts"
 import * as Encodings from "../mime/Encodings.ts"
-import * as HeaderFields from "../mime/HeaderFields.ts"
 import * as MimeReader from "../mime/MimeReader.ts"
 import type { Part } from "../mime/MimeTree.ts"
 
@@ -30,7 +30,7 @@ export type Reason =
   | "nested_groups"
   | "empty_multipart"
   | "header_without_colon"
-  | "signed_or_encrypted"
+  | "long_line"
   | Encodings.Unknown
 
 /** Reads a message of RFC 5322 and MIME; refuses anything too costly before it is parsed. */
@@ -42,12 +42,15 @@ export const readSubmitted = (bytes: Uint8Array): SubmittedMessage | Reason => {
   if (mail === undefined) return "too_complex"
   // Such a line is text to some readers and a header to others: one of them would lose it.
   if (mail.headers.some(({ hasColon }) => !hasColon)) return "header_without_colon"
-  if (SIGNED_OR_ENCRYPTED.test(HeaderFields.valueOf(mail.headers, "content-type") ?? "")) return "signed_or_encrypted"
   // Nothing of it would be read, and an empty mail would be sent.
   if (hasNoParts(mail.root) || mail.root.children.some(hasEmptyMultipart)) return "empty_multipart"
   if (mail.headers.some(({ key, value }) => ADDRESS_HEADERS.has(key) && groupDepth(value) > MAX_GROUP_DEPTH))
     return "nested_groups"
-  const unknown = Encodings.findUnknown(mail)
+  const files = protectedEntity(buffer, mail.root) ?? filesIn(mail)
+  if (files === "long_line") return files
+  const isProtected = files.some(({ isEntity }) => isEntity)
+  // Nothing inside an entity that stays as it is has to be understood.
+  const unknown = isProtected ? undefined : Encodings.findUnknown(mail)
   if (unknown !== undefined) return unknown
   const [from, to, cc, replyTo] = ["from", "to", "cc", "reply-to"].map((name) => mailboxes(mail, name)) as Lists
   if (from.length + to.length + cc.length + replyTo.length > MAX_ADDRESSES) return "too_many_addresses"
@@ -61,9 +64,9 @@ export const readSubmitted = (bytes: Uint8Array): SubmittedMessage | Reason => {
     headers: mail.headers
       .filter(({ key }) => !READ.has(key))
       .map(({ originalKey, value }): Field => ({ name: originalKey, value: decodeWords(value) })),
-    html: mail.html ?? null,
-    text: mail.text ?? null,
-    files: filesIn(mail),
+    html: isProtected ? null : (mail.html ?? null),
+    text: isProtected ? null : (mail.text ?? null),
+    files,
   }
 }
 
@@ -72,7 +75,15 @@ type Lists = [Array<SubmittedMailbox>, Array<SubmittedMailbox>, Array<SubmittedM
 /** Headers whose addresses are read. */
 const ADDRESS_HEADERS: ReadonlySet<string> = new Set(["from", "to", "cc", "reply-to"])
 const READ: ReadonlySet<string> = new Set(["from", "to", "cc", "bcc", "reply-to", "subject"])
-const SIGNED_OR_ENCRYPTED = /^\s*(?:multipart\/(?:signed|encrypted)|application\/(?:x-)?pkcs7-mime)\b/iu
+
+/** Returns a message that is signed or encrypted as a whole as one file; `undefined` for all others. */
+const protectedEntity = (message: Buffer, { type }: Part): ReadonlyArray<SubmittedFile> | "long_line" | undefined => {
+  const filename = ProtectedEntity.filenameOf(type.value)
+  if (filename === undefined) return undefined
+  const bytes = ProtectedEntity.read(message)
+  if (ProtectedEntity.hasLongLine(bytes)) return "long_line"
+  return [{ filename, bytes, contentType: type.value, contentId: null, isAlternative: false, isEntity: true }]
+}
 
 const LF = 0x0a
 
@@ -153,6 +164,7 @@ const file = ({ content, contentId, filename, mimeType, part }: MimeReader.File,
     contentType: MediaType.isMediaType(type) ? type : MediaType.UNKNOWN,
     contentId: shown.has(id) ? id : null,
     isAlternative: mimeType === "text/calendar" && isForm(part),
+    isEntity: false,
   }
 }
 

@@ -49,7 +49,7 @@ const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.
       Option.map(body, ({ html, text }) => ({
         html,
         text,
-        attachments: content.attachments.map(({ alternative, sha256, ...file }) => file),
+        attachments: content.attachments.map(({ alternative, entity, sha256, ...file }) => file),
       })),
     ),
   }

@@ -89,13 +89,16 @@ const mailOf = (
     text: text ?? undefined,
     headers: accepted.headers,
     allowedHeaders: accepted.allowed_headers,
-    attachments: attachments.map(({ alternative = false, bytes, content_id, content_type, filename }) => ({
-      filename,
-      content: bytes,
-      contentType: content_type,
-      contentId: content_id ?? undefined,
-      isAlternative: alternative,
-    })),
+    attachments: attachments.map(
+      ({ alternative = false, bytes, content_id, content_type, entity = false, filename }) => ({
+        filename,
+        content: bytes,
+        contentType: content_type,
+        contentId: content_id ?? undefined,
+        isAlternative: alternative,
+        isEntity: entity,
+      }),
+    ),
     unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
     tracking: track?.(account_id, message, domain),
     ownHeaders: feedbackHeaders?.(account_id, message),
