@@ -86,6 +86,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual((yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, custom_args })).tags, ["order:7"])
   })
 
+  it.effect("drops a Reply-To that repeats the field for it, and refuses another", function* () {
+    const { logged, post } = yield* setUp
+    const [field, same] = ["Zoë <r@acme.test>", "=?utf-8?Q?Zo=C3=AB?= <R@acme.test>"]
+    yield* logged("/resend/emails", { ...RESEND, reply_to: field, headers: { "Reply-To": same } })
+    yield* logged("/postmark/email", { ...POSTMARK, ReplyTo: field, Headers: [{ Name: "Reply-To", Value: same }] })
+    const reply_to = { email: "r@acme.test", name: "Zoë" }
+    yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, reply_to, headers: { "reply-to": same } })
+    const other = { ...RESEND, reply_to: field, headers: { "Reply-To": "other@acme.test" } }
+    const { status, text } = yield* post("/resend/emails", other)
+    assert.deepStrictEqual([status, /cannot be combined with `reply_to`/u.test(text)], [400, true], text)
+  })
+
   it.effect("takes the names of Postmark's fields in any case", function* () {
     const { logged } = yield* setUp
     const body = {
@@ -102,27 +114,37 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.strictEqual(content.attachments[0]?.filename, "a.txt")
   })
 
-  it.effect("takes a file as a Buffer or as a list of bytes, of any size that base64 may have", function* () {
-    const { logged, post } = yield* setUp
-    const file = Buffer.alloc(600_000, "a file that is longer than the number of values that a body may have. ")
-    const asBuffer = { filename: "a.txt", content: file }
-    const asList = { filename: "b.txt", content: [...file] }
-    const ofResend = yield* logged("/resend/emails", { ...RESEND, attachments: [asBuffer, asList] })
-    assert.deepStrictEqual(
-      ofResend.content.attachments.map(({ size_bytes }) => size_bytes),
-      [file.length, file.length],
-    )
-    const Attachments = [{ Name: "a.txt", Content: file, ContentType: "text/plain" }]
-    const ofPostmark = yield* logged("/postmark/email", { ...POSTMARK, Attachments })
-    assert.strictEqual(ofPostmark.content.attachments[0]?.size_bytes, file.length)
-    const attachments = [{ filename: "a.txt", content: [104, 105] }]
-    const ofSendGrid = yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, attachments })
-    assert.strictEqual(ofSendGrid.content.attachments[0]?.size_bytes, 2)
-    const wrong = yield* post("/resend/emails", { ...RESEND, attachments: [{ filename: "a", content: [300] }] })
-    assert.strictEqual(wrong.status, 422, wrong.text)
-    const tooMany = yield* post("/resend/emails", { ...RESEND, other: Array.from({ length: 100_001 }, () => 1) })
-    assert.strictEqual(tooMany.status, 400, tooMany.text)
-  })
+  it.effect(
+    "takes a file as a Buffer, as a list of bytes or as the text of a calendar, of any size that base64 may have",
+    function* () {
+      const { logged, post } = yield* setUp
+      const file = Buffer.alloc(600_000, "a file that is longer than the number of values that a body may have. ")
+      const asBuffer = { filename: "a.txt", content: file }
+      const asList = { filename: "b.txt", content: [...file] }
+      const ofResend = yield* logged("/resend/emails", { ...RESEND, attachments: [asBuffer, asList] })
+      assert.deepStrictEqual(
+        ofResend.content.attachments.map(({ size_bytes }) => size_bytes),
+        [file.length, file.length],
+      )
+      const Attachments = [{ Name: "a.txt", Content: file, ContentType: "text/plain" }]
+      const ofPostmark = yield* logged("/postmark/email", { ...POSTMARK, Attachments })
+      assert.strictEqual(ofPostmark.content.attachments[0]?.size_bytes, file.length)
+      const attachments = [{ filename: "a.txt", content: [104, 105] }]
+      const ofSendGrid = yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, attachments })
+      assert.strictEqual(ofSendGrid.content.attachments[0]?.size_bytes, 2)
+      const calendar = {
+        filename: "i.ics",
+        content: "BEGIN:VCALENDAR\r\nEND:VCALENDAR\r\n",
+        content_type: "text/calendar",
+      }
+      const ofLaravel = yield* logged("/resend/emails", { ...RESEND, attachments: [calendar] })
+      assert.strictEqual(ofLaravel.content.attachments[0]?.size_bytes, calendar.content.length)
+      const wrong = yield* post("/resend/emails", { ...RESEND, attachments: [{ filename: "a", content: [300] }] })
+      assert.strictEqual(wrong.status, 422, wrong.text)
+      const tooMany = yield* post("/resend/emails", { ...RESEND, other: Array.from({ length: 100_001 }, () => 1) })
+      assert.strictEqual(tooMany.status, 400, tooMany.text)
+    },
+  )
 
   it.effect("reads bodies in gzip, up to the size of others", function* () {
     const { logged, post } = yield* setUp

@@ -3,5 +3,22 @@ const NAMES: ReadonlySet<string> = new Set(["message-id", "mime-version", "conte
 
 export const isOwn = (name: string): boolean => NAMES.has(name.toLowerCase())
 
-export const drop = (headers: Readonly<Record<string, string>>): Readonly<Record<string, string>> =>
-  Object.fromEntries(Object.entries(headers).filter(([name]) => !isOwn(name)))
+/** Returns headers without those, and without a `Reply-To` that repeats the addresses of the field for it. */
+export const drop = (
+  headers: Readonly<Record<string, string>>,
+  replyTo: ReadonlyArray<string> = [],
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    Object.entries(headers).filter(
+      ([name, value]) =>
+        !isOwn(name) && !(name.toLowerCase() === "reply-to" && addressesIn(value) === addressesIn(replyTo.join(" "))),
+    ),
+  )
+
+/** The addresses of a header in one spelling. Their names may be encoded in one place and not in the other. */
+const addressesIn = (text: string): string =>
+  text
+    .toLowerCase()
+    .split(/[\s<>,;"]+/u)
+    .filter((word) => word.includes("@"))
+    .join(" ")

@@ -140,7 +140,9 @@ export const toNative = (message: Message, tracks: boolean) => ({
   html: message.HtmlBody ?? undefined,
   text: message.TextBody ?? undefined,
   headers: message.Headers
-    ? OwnHeaders.drop(Object.fromEntries(message.Headers.map(({ Name, Value = "" }) => [Name, Value])))
+    ? OwnHeaders.drop(Object.fromEntries(message.Headers.map(({ Name, Value = "" }) => [Name, Value])), [
+        message.ReplyTo ?? "",
+      ])
     : undefined,
   tags: tagsOf(message).map(({ tag }) => tag),
   tracking: tracks ? trackingOf(message) : undefined,

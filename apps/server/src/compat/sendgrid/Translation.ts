@@ -8,7 +8,10 @@ import type * as Message from "./Message.ts"
 export const toNative = (message: Message.Message, personalization: Message.Personalization, tracks: boolean) => {
   const sendAt = personalization.send_at ?? message.send_at
   const replyTo = message.reply_to_list ?? (message.reply_to ? [message.reply_to] : [])
-  const headers = OwnHeaders.drop({ ...message.headers, ...personalization.headers })
+  const headers = OwnHeaders.drop(
+    { ...message.headers, ...personalization.headers },
+    replyTo.map(({ email }) => email),
+  )
   return {
     from: mailbox(personalization.from ?? message.from),
     to: personalization.to.map(mailbox),

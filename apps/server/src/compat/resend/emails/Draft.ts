@@ -25,7 +25,7 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
   const { attachments, headers, scheduled_at, tags, ...same } = message
   const body: Draft["body"] = {
     ...same,
-    ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers) }),
+    ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
     ...(tags === undefined ? {} : { tags: tags.map(({ name, value = "" }) => Tags.tagOf({ name, value })) }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
@@ -33,6 +33,9 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
   const files = (attachments ?? []).flatMap(({ path }, index) => (path === undefined ? [] : [{ url: path, index }]))
   return { body, files } satisfies Draft
 })
+
+/** Laravel sends calendars as text. No base64 has a colon. */
+const CALENDAR_TEXT = /^\s{0,9}BEGIN:VCALENDAR/iu
 
 /** Returns an attachment; one that is still to be fetched is empty. */
 const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, index: number) {
@@ -49,7 +52,7 @@ const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, inde
     return yield* Native.refuse(`${field}.filename`, "is required, because nothing else names the file")
   return {
     filename: name,
-    content: content ?? "",
+    content: CALENDAR_TEXT.test(content ?? "") ? Buffer.from(content ?? "").toString("base64") : (content ?? ""),
     ...(content_type === undefined ? {} : { content_type }),
     ...(content_id === undefined ? {} : { content_id }),
   } satisfies File
