@@ -230,6 +230,18 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     ],
     [{ "X-MSYS-API": '{"archive":[{"email":"eve@evil.test"}],"tags":["a"]}' }, ["a"], undefined, ["X-MSYS-API"]],
     [
+      { "X-PM-TrackOpens": "true", "X-PM-TrackLinks": "TextOnly", "X-PM-Message-Stream": "outbound" },
+      [],
+      { opens: true, clicks: false },
+      undefined,
+    ],
+    [
+      { "X-PM-TrackLinks": "Some", "X-PM-Message-Stream": "broadcast" },
+      [],
+      undefined,
+      ["X-PM-TrackLinks", "X-PM-Message-Stream"],
+    ],
+    [
       { "X-Tag": "1, 2, 3", "X-MC-Tags": `3, ${"x".repeat(65)}, 4, 5, 6` },
       ["1", "2", "3", "4", "5"],
       undefined,

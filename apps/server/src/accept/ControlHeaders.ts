@@ -18,7 +18,10 @@ const CONTROL: ReadonlyMap<string, { readonly is: Instruction; readonly values?:
     ["x-track-opens", { is: "opens" }],
     ["x-track-clicks", { is: "clicks" }],
     ["x-pm-trackopens", { is: "opens" }],
-    ["x-pm-tracklinks", { is: "clicks", values: { none: "false", htmlonly: "true", htmlandtext: "true" } }],
+    [
+      "x-pm-tracklinks",
+      { is: "clicks", values: { none: "false", textonly: "false", htmlonly: "true", htmlandtext: "true" } },
+    ],
     // The stream of transactional mail, which all mail is.
     ["x-pm-message-stream", { is: "nothing", values: { outbound: "" } }],
   ])

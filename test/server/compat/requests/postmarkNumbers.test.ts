@@ -8,7 +8,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { Effect, Layer } from "effect"
-import { ServerClient } from "postmark"
+import { Models, ServerClient } from "postmark"
 import * as NewIds from "../../../../apps/server/src/process/NewIds.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { layerFromMiddle, MIDDLE } from "../../../support/WallClock.ts"
@@ -131,6 +131,13 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("numbers of P
     assert.deepStrictEqual(json, ["alert", "receipt"])
     const tags = yield* Effect.promise(() => client.getBounces())
     assert.strictEqual(tags.Bounces.length, 3)
+    for (const [type, count] of [
+      [Models.BounceType.HardBounce, 1],
+      [Models.BounceType.Transient, 0],
+    ] as const)
+      assert.lengthOf((yield* Effect.promise(() => client.getBounces({ type }))).Bounces, count, type)
+    const { Messages } = yield* Effect.promise(() => client.getOutboundMessages())
+    assert.deepStrictEqual([...new Set(Messages.map(({ Sandboxed }) => Sandboxed))], [false])
     const dump = yield* Effect.promise(() => client.getBounceDump(tags.Bounces[0]?.ID ?? 0))
     assert.deepStrictEqual(dump, { Body: "" })
   })

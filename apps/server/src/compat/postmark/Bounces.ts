@@ -60,7 +60,7 @@ const message = (id: string) => Native.call<EmailRecord>({ method: "GET", path: 
 const filterOf = Effect.fnUntraced(function* (query: URLSearchParams) {
   const type = query.get("type")
   if (type !== null && !Bounce.TYPES.includes(type))
-    return yield* Native.refuse("type", `must be one of ${Bounce.TYPES.join(", ")}; Waybill has no others`)
+    return yield* Native.refuse("type", `must be one of ${Bounce.TYPES.join(", ")}`)
   const inactive = query.get("inactive")
   if (inactive !== null && inactive !== "true" && inactive !== "false")
     return yield* Native.refuse("inactive", "must be true or false")

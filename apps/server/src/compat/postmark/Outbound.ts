@@ -102,6 +102,7 @@ const fieldsOf = (record: EmailRecord) => ({
   Attachments: [] as ReadonlyArray<string>,
   Status: record.status === "queued" || record.status === "deferred" ? "Queued" : "Sent",
   MessageStream: Words.STREAM,
+  Sandboxed: !record.livemode,
 })
 
 const mailboxOf = (text: string) => {

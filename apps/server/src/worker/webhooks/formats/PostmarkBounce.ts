@@ -15,7 +15,27 @@ const DNS: BounceType = { Type: "DnsError", TypeCode: 256, Name: "DNS error" }
 const BLOCKED: BounceType = { Type: "Blocked", TypeCode: 100_006, Name: "ISP block" }
 const COMPLAINT: BounceType = { Type: "SpamComplaint", TypeCode: 100_001, Name: "Spam complaint" }
 
-export const TYPES: ReadonlyArray<string> = [HARD, SOFT, DNS, BLOCKED, COMPLAINT].map(({ Type }) => Type)
+/** Postmark's types of bounces, of which Waybill's outcomes are the first five. */
+export const TYPES: ReadonlyArray<string> = [
+  ...[HARD, SOFT, DNS, BLOCKED, COMPLAINT].map(({ Type }) => Type),
+  "Transient",
+  "Unsubscribe",
+  "Subscribe",
+  "AutoResponder",
+  "AddressChange",
+  "SpamNotification",
+  "OpenRelayTest",
+  "Unknown",
+  "VirusNotification",
+  "ChallengeVerification",
+  "BadEmailAddress",
+  "ManuallyDeactivated",
+  "Unconfirmed",
+  "SMTPApiError",
+  "InboundError",
+  "DMARCPolicy",
+  "TemplateRenderingFailed",
+]
 
 /** The states of a recipient that Postmark calls a bounce. */
 export const STATUSES = ["bounced", "complained", "failed"] as const
