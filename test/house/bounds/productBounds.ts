@@ -301,6 +301,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "apps/server/src/compat/DoorRequests.ts",
         "413",
       ),
+      customer(
+        "Messages in a batch with Postmark's test token",
+        "MAX_TRIAL_MESSAGES",
+        "apps/server/src/compat/postmark/Emails.ts",
+        "422, 410",
+      ),
       customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),
       customer(
         "Bytes that the personalizations of a request of SendGrid share, times their number, unless `MAX_BODY_BYTES` is set",

@@ -21,7 +21,7 @@ import * as Respelling from "./Respelling.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Maximum bytes of a request with a service's public test key, which anybody has. */
-export const MAX_TRIAL_BYTES = 256 * 1024
+export const MAX_TRIAL_BYTES = 64 * 1024
 
 /** Handles an admitted request to a door by calls of `app`, Waybill's own API. */
 export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>

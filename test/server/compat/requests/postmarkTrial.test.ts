@@ -3,6 +3,7 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { Effect } from "effect"
 import * as DoorRequests from "../../../../apps/server/src/compat/DoorRequests.ts"
+import * as Emails from "../../../../apps/server/src/compat/postmark/Emails.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { HttpWorld } from "../../../support/world/HttpWorld.ts"
 import { EMAIL } from "../postmarkCalls.ts"
@@ -75,6 +76,9 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
       const { status } = yield* post("/compat/postmark/message-streams/outbound/suppressions", { body: {} })
       assert.strictEqual(status, 401)
       assert.strictEqual((yield* post("/v1/email/send", { body: EMAIL })).status, 401)
+      const messages = Array.from({ length: Emails.MAX_TRIAL_MESSAGES + 1 }, () => EMAIL)
+      const many = yield* post("/compat/postmark/email/batch", { body: messages })
+      assert.deepStrictEqual([many.status, many.json.ErrorCode], [422, 410])
       const large = { ...EMAIL, TextBody: "x".repeat(DoorRequests.MAX_TRIAL_BYTES) }
       assert.strictEqual((yield* post("/compat/postmark/email", { body: large })).status, 413)
     })
