@@ -50,6 +50,8 @@ type Attachment struct {
 	ContentType string `json:"content_type,omitempty"`
 	// Embeds the file in the HTML, which refers to it as `cid:…`
 	ContentID string `json:"content_id,omitempty"`
+	// Another form of the text, such as a meeting invitation, and no file
+	Alternative *bool `json:"alternative,omitempty"`
 }
 
 type EmailTracking struct {

@@ -22,6 +22,7 @@ namespace Waybill;
  *   content: string,
  *   content_type?: string|null,
  *   content_id?: string|null,
+ *   alternative?: bool,
  * }
  *
  * @phpstan-type EmailTracking array{

@@ -66,6 +66,8 @@ class Attachment(_AttachmentRequired, total=False):
     content_type: Optional[str]
     # Embeds the file in the HTML, which refers to it as `cid:…`
     content_id: Optional[str]
+    # Another form of the text, such as a meeting invitation, and no file
+    alternative: bool
 
 
 class EmailTracking(TypedDict, total=False):

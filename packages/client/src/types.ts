@@ -109,6 +109,8 @@ export type Attachment = {
   readonly content_type?: string | null
   /** Embeds the file in the HTML, which refers to it as `cid:…` */
   readonly content_id?: string | null
+  /** Another form of the text, such as a meeting invitation, and no file */
+  readonly alternative?: boolean
 }
 
 export type AuditEntry = {

@@ -2,6 +2,7 @@ import { ofPlans, volumeBounds } from "./volumeBounds.ts"
 import { customer, type Group, operator } from "./Bound.ts"
 
 const POSTMARK_LISTS = "apps/server/src/compat/postmark/Paging.ts"
+const SENDGRID_NAMES = "apps/server/src/compat/sendgrid/Substitutions.ts"
 const POSTMARK_DUMP = "apps/server/src/compat/postmark/Suppressions.ts"
 const STOP = "apps/server/src/process/Stop.ts"
 const PIPELINE = "apps/server/src/worker/Pipeline.ts"
@@ -309,7 +310,16 @@ export const productBounds: ReadonlyArray<Group> = [
       ),
       customer("Suppressions in a dump of Postmark", "MAX_DUMP", POSTMARK_DUMP, "422, 300"),
       customer(
-        "Bytes that the personalizations of a request of SendGrid share, times their number, unless `MAX_BODY_BYTES` is set",
+        "Personalizations of a request of SendGrid",
+        "MAX_PERSONALIZATIONS",
+        "apps/server/src/compat/sendgrid/Message.ts",
+        "400",
+      ),
+      customer("Different names that these replace, by `substitutions`", "MAX_NAMES", SENDGRID_NAMES, "400"),
+      customer("Characters of such a name", "MAX_NAME_CHARS", SENDGRID_NAMES, "400"),
+      customer("Places in a text where a name is replaced", "MAX_PLACES", SENDGRID_NAMES, "400"),
+      customer(
+        "Bytes that the personalizations of a request of SendGrid share, times their number up to 100, unless `MAX_BODY_BYTES` is set",
         "DEFAULT_MAX_BODY_BYTES",
         "apps/server/src/settings/HttpSettings.ts",
         "413",

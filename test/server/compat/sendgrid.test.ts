@@ -141,7 +141,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       shared.errors.map(({ field }) => field),
       ["from.email"],
     )
-    const many = Array.from({ length: 101 }, (_, nth) => `r${nth}@example.org`)
+    const many = Array.from({ length: 1_001 }, (_, nth) => `r${nth}@example.org`)
     assert.strictEqual(
       (yield* refusal(() => mail.sendMultiple(email({ to: many })))).errors[0]?.field,
       "personalizations",
@@ -188,7 +188,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       [{ categories: ["x".repeat(65)] }, [400, "categories.0"]],
       [{ custom_args: { a: "x".repeat(70) } }, [400, "custom_args.a"]],
       [{ categories: ["a", "b", "c", "d", "e", "f"] }, [400, "categories"]],
-      [{ content: [{ type: "text/calendar", value: "x" }] }, [400, "content.0.type"]],
+      [{ content: [{ type: "text/x-amp-html", value: "x" }] }, [400, "content.0.type"]],
+      [{ content: [{ type: "text/calendar; x=(", value: "x" }] }, [400, "content.0.type"]],
       [{ reply_to: { email: "nobody" } }, [400, "reply_to.email"]],
       [{ reply_to: to[0], reply_to_list: to }, [400, "reply_to_list"]],
       [{ attachments: [{ ...file, content: "!" }] }, [400, "attachments.0.content"]],

@@ -18,6 +18,7 @@ import type { ContentRow } from "@waybill/store/content/StoredContent"
 import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import { Result } from "effect"
 import * as Draft from "./Draft.ts"
+import * as Rehearsal from "./Rehearsal.ts"
 import type { Work } from "./RequestCommit.ts"
 
 /** The account and key that send. A session of the dashboard has no key. */
@@ -50,8 +51,13 @@ export interface AcceptRequest<A, E, F> {
   readonly messages: ReadonlyArray<Message<E>>
   /** Emails to load besides the new ones. */
   readonly load?: ReadonlyArray<Id.EmailId>
-  /** Makes the answer from the verdict on each message, in order. Its failure refuses the whole request. */
-  readonly answer: (verdicts: ReadonlyArray<Verdict<E>>) => Result.Result<A, F>
+  /** Volume of messages that were decided before in a rehearsal of several batches. */
+  readonly before?: Rehearsal.Sums | undefined
+  /**
+   * Makes the answer from the verdict on each message, in order, and from the volume so far. Its failure refuses the whole
+   * request.
+   */
+  readonly answer: (verdicts: ReadonlyArray<Verdict<E>>, sums: Rehearsal.Sums) => Result.Result<A, F>
 }
 
 export interface Accepted {
@@ -65,7 +71,14 @@ export type Verdict<E> = Result.Result<Accepted, E | EmailAcceptance.Refusal>
  * Returns the commit that accepts the messages of a request: their events, content and volume in one transaction. Send,
  * batch, resend and SMTP submission all pass here.
  */
-export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: AcceptRequest<A, E, F>): Work<A, F> => {
+export const accept = <A, E, F>({
+  answer,
+  at,
+  before: start = Rehearsal.NOTHING,
+  load = [],
+  messages,
+  sender,
+}: AcceptRequest<A, E, F>): Work<A, F> => {
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
   return {
     streams: [
@@ -78,7 +91,7 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
       const append: Array<Append> = []
       const content: Array<ContentRow> = []
       const verdicts: Array<Verdict<E>> = []
-      const before: Before = { recipients: 0, scheduled_bytes: 0 }
+      const before: Before = { ...start }
       let refused = 0
       for (const { draft, id, rebuild } of messages) {
         const current = rebuild === undefined ? draft : rebuild(view)
@@ -91,7 +104,7 @@ export const accept = <A, E, F>({ answer, at, load = [], messages, sender }: Acc
         } else refused++
         verdicts.push(Result.map(decided, ({ created_at }) => ({ id, created_at })))
       }
-      return Result.map(answer(verdicts), (answer) => ({ append, content, answer, hasRefused: refused > 0 }))
+      return Result.map(answer(verdicts, before), (answer) => ({ append, content, answer, hasRefused: refused > 0 }))
     },
   }
 }

@@ -50,12 +50,13 @@ export const fromMessage = (message: EmailMessage): Draft => {
         sha256: body.sha256,
         has_html: message.html !== null && message.html !== "",
         has_text: message.text !== null && message.text !== "",
-        attachments: files.map(({ blob, content_id, content_type, filename }) => ({
+        attachments: files.map(({ alternative, blob, content_id, content_type, filename }) => ({
           filename,
           content_type: content_type ?? MediaType.fromFilename(filename),
           size_bytes: blob.bytes.length,
           content_id: content_id === null ? null : bareContentId(content_id),
           sha256: blob.sha256,
+          ...(alternative === true ? { alternative } : {}),
         })),
       },
       size_bytes,

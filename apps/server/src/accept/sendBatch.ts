@@ -10,6 +10,7 @@ import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../process/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
+import * as Rehearsal from "./Rehearsal.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 import * as Warnings from "./Warnings.ts"
 
@@ -25,13 +26,26 @@ export const sendBatch = Effect.fnUntraced(function* (
   if (mode !== "permissive") yield* checkAllWellFormed(emails)
   const millis = yield* Clock.currentTimeMillis
   const request_id = yield* ApiError.RequestId
-  const work = Acceptance.accept<BatchAnswer, Refusal, Refused>({
+  const rehearsal = yield* Rehearsal.Current
+  const work = Acceptance.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
     sender,
+    before: rehearsal?.sums,
     at: Timestamp.fromMillis(millis),
     messages: emails.map((judged) => ({ id: NewIds.newIdAt("EmailId", millis), draft: draftOf(judged) })),
-    answer: (verdicts) => (mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)),
+    answer: (verdicts, sums) => {
+      const answer = mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
+      return rehearsal === undefined
+        ? answer
+        : Result.andThen(answer, (answer) => Result.fail(new Rehearsal.Rehearsed({ answer, sums: { ...sums } })))
+    },
   })
-  const { body, headers } = yield* RequestCommit.commit(call, work)
+  const { body, headers } = yield* RequestCommit.commit(call, work).pipe(
+    Effect.catch((error) => {
+      if (!(error instanceof Rehearsal.Rehearsed)) return Effect.fail(error)
+      if (rehearsal !== undefined) rehearsal.sums = error.sums
+      return Effect.succeed({ body: error.answer, headers: {} })
+    }),
+  )
   const empty = body.data.flatMap(({ id, index }) => (id !== null && isEmpty(emails[index]) ? [index] : []))
   return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty) } })
 })

@@ -9,6 +9,7 @@ import { isIP } from "node:net"
 import * as FairSlots from "@waybill/domain/flow/FairSlots"
 import { Instance } from "../settings/Instance.ts"
 import { Admitted } from "../requests/Admitted.ts"
+import { accountOf } from "../requests/accountOf.ts"
 import * as Bodies from "../web/Bodies.ts"
 import type { Lease } from "../web/ByteBudget.ts"
 
@@ -75,11 +76,6 @@ const at = (path: string) =>
           details: [{ path, message: error.message }],
         }),
   )
-
-const accountOf = (admitted: Admitted | undefined): string => {
-  if (admitted === undefined) return ""
-  return "key" in admitted ? admitted.key.account_id : admitted.user.account_id
-}
 
 /** Returns the last segment of a URL's path; `undefined` if it has none. */
 export const nameOf = (url: string): string | undefined => {

@@ -116,6 +116,10 @@ export const Attachment = Schema.Struct({
     ),
     "Embeds the file in the HTML, which refers to it as `cid:…`",
   ),
+  // Absent unless set, so that requests from before this field keep their idempotency fingerprint.
+  alternative: Schema.optionalKey(
+    Schema.Boolean.annotate({ description: "Another form of the text, such as a meeting invitation, and no file" }),
+  ),
 }).annotate({ identifier: "Attachment" })
 export type Attachment = typeof Attachment.Type
 

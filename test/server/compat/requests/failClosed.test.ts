@@ -30,7 +30,7 @@ const TAKEN: ReadonlyArray<readonly [Service, object]> = [
 
 /** Changes that may mean "do not send", "not now" or "not to all", written in a way that the service does not document. */
 const REFUSED: ReadonlyArray<readonly [Service, change: object, field: string]> = [
-  ...[{ enable: true }, { enable: "true" }, { enable: 1 }, { enable: {} }, { enable: null }, { enable: "false" }].map(
+  ...[{ enable: "true" }, { enable: 1 }, { enable: {} }, { enable: null }, { enable: "false" }].map(
     (value) => ["sendgrid", sandbox(value), "mail_settings.sandbox_mode.enable"] as const,
   ),
   ["sendgrid", sandbox({}), "mail_settings.sandbox_mode.enable"],

@@ -54,7 +54,7 @@ it.effect("a list or an object with more entries than any message has is refused
     ["sendgrid", { personalizations: [{ to, headers: pairs(51) }] }, "personalizations[0].headers"],
     ["sendgrid", { personalizations: [{ to, custom_args: pairs(6) }] }, "personalizations[0].custom_args"],
     ["sendgrid", { personalizations: [{ to: many(1_001, () => person) }] }, "personalizations[0].to"],
-    ["sendgrid", { personalizations: many(101, () => ({ to })) }, "personalizations"],
+    ["sendgrid", { personalizations: many(1_001, () => ({ to })) }, "personalizations"],
     ["sendgrid", { personalizations: many(100, () => ({ to, cc: many(100, () => 1) })) }, "personalizations"],
     ["sendgrid", { reply_to_list: many(51, () => person) }, "reply_to_list"],
     ["sendgrid", { attachments: many(21, () => ({ filename: "a", content: "" })) }, "attachments"],

@@ -1,5 +1,8 @@
-/** Fields that say that nothing is to be sent. What is written there in another form than the documented one is refused. */
-const KEPT: ReadonlySet<string> = new Set(["sandbox_mode"])
+/**
+ * Fields that are read as they are: one that says that nothing is to be sent is refused in any form but the documented one,
+ * and an empty text takes the place of a name.
+ */
+const KEPT: ReadonlySet<string> = new Set(["sandbox_mode", "substitutions"])
 
 /**
  * Returns a parsed body without the fields that other services count as absent: null, empty texts, lists and objects. Items of

@@ -1,15 +1,23 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import type { BatchAnswer } from "@waybill/api/schemas/Batch"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import { Effect } from "effect"
+import { LruCache } from "@waybill/domain/collections/LruCache"
+import * as Turn from "@waybill/domain/flow/Turn"
+import { Effect, Exit } from "effect"
 import { HttpIncomingMessage } from "effect/http"
+import { randomUUID } from "node:crypto"
+import { Origin } from "../../accept/Origin.ts"
+import * as Rehearsal from "../../accept/Rehearsal.ts"
+import { accountOf } from "../../requests/accountOf.ts"
+import { Admitted } from "../../requests/Admitted.ts"
 import * as HttpSettings from "../../settings/HttpSettings.ts"
 import { Instance } from "../../settings/Instance.ts"
 import { decodeBody } from "../decodeBody.ts"
-import type { Route } from "../Door.ts"
+import { type DoorRequest, NativeError, type Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import * as Message from "./Message.ts"
+import * as Substitutions from "./Substitutions.ts"
 import * as Translation from "./Translation.ts"
 
 /** Maximum number of recipients of all personalizations; as many as a batch of the largest plan has. */
@@ -27,53 +35,145 @@ const send: Route = {
       return yield* Native.refuse("personalizations", `must have at most ${MAX_RECIPIENTS} recipients together`)
     const message = yield* decodeBody(Message.Message, body)
     const { personalizations } = message
-    const [first] = personalizations
-    if (first === undefined) return yield* Native.refuse("personalizations", "must not be empty")
-    yield* checkCopies(message)
-    const headers = Native.idempotency(received)
-    const { tracks } = yield* Instance
+    if (personalizations.length === 0) return yield* Native.refuse("personalizations", "must not be empty")
+    const part = yield* partsOf(message)
+    const isRehearsed = message.mail_settings?.sandbox_mode?.enable === true
+    if (isRehearsed || personalizations.length > MAX_BATCH) {
+      // One rehearsal of all, so that the last batch is refused before the first is accepted.
+      const rehearsal = new Rehearsal.Rehearsal()
+      const batches = inBatches(message, part, (nth) => Native.idempotency(received, nth))
+      yield* Effect.provideService(batches, Rehearsal.Current, rehearsal)
+    }
+    if (isRehearsed) return { status: 200, body: undefined }
     if (personalizations.length === 1) {
+      const [email] = yield* part(0)
       const { id } = yield* Native.call<Acknowledgement>({
         method: "POST",
         path: "/v1/email/send",
-        body: Translation.toNative(message, first, tracks),
-        headers,
+        body: email,
+        headers: Native.idempotency(received),
       }).pipe(Respelling.respelled(Translation.spellingOf(message)))
       return accepted([id])
     }
-    const emails = personalizations.map((each) => Translation.toNative(message, each, tracks))
+    const isOne = personalizations.length <= MAX_BATCH
+    return accepted(
+      yield* isOne
+        ? inBatches(message, part, () => Native.idempotency(received))
+        : completable(received, (headers) => inBatches(message, part, (nth) => Native.idempotency(headers, nth))),
+    )
+  }),
+}
+
+type Part = Effect.Success<ReturnType<typeof partsOf>>
+
+/**
+ * Returns what makes the emails of the batch that begins at a personalization. The content that personalizations share is
+ * copied for each; a batch whose copies would be larger than a body that our own API takes is refused before it is made.
+ */
+const partsOf = Effect.fnUntraced(function* (message: Message.Message) {
+  const { personalizations } = message
+  const most = Number((yield* HttpIncomingMessage.MaxBodySize) ?? HttpSettings.DEFAULT_MAX_BODY_BYTES)
+  const copies = Math.min(personalizations.length, MAX_BATCH)
+  if (copies > 1 && Translation.sharedBytes(message) * copies > most) return yield* TOO_LARGE
+  const search = Substitutions.make(
+    personalizations.map(({ substitutions }) => substitutions),
+    most,
+  )
+  if (typeof search === "string") return yield* Native.refuse("personalizations", search)
+  const { tracks } = yield* Instance
+  return Effect.fnUntraced(function* (start: number) {
+    const emails: Array<ReturnType<typeof Translation.toNative>> = []
+    let chars = 0
+    for (const each of personalizations.slice(start, start + MAX_BATCH)) {
+      const email = yield* Effect.try({
+        try: () => Translation.toNative(message, each, tracks, search),
+        catch: (error) => {
+          if (!(error instanceof Substitutions.Unreplaceable)) throw error
+          return error.reason === "payload_too_large" ? TOO_LARGE : Native.refuse("personalizations", error.message)
+        },
+      })
+      chars += (email.html?.length ?? 0) + (email.text?.length ?? 0)
+      if (each.substitutions !== undefined && chars > most) return yield* TOO_LARGE
+      emails.push(email)
+    }
+    return emails
+  })
+})
+
+/** Calls our own API for one batch after the other, and returns the ids of all emails. */
+const inBatches = Effect.fnUntraced(function* (
+  message: Message.Message,
+  part: Part,
+  headersOf: (nth: number) => Record<string, string>,
+) {
+  const ids: Array<string> = []
+  for (let start = 0; start < message.personalizations.length; start += MAX_BATCH) {
+    const emails = yield* part(start)
     const { data } = yield* Native.call<BatchAnswer>({
       method: "POST",
       path: "/v1/email/send/batch",
       body: { emails },
-      headers,
-    }).pipe(Respelling.respelled(Translation.spellingOf(message)))
-    return accepted(data.flatMap(({ id }) => (id === null ? [] : [id])))
-  }),
-}
-
-/**
- * Refuses a request before the content that its personalizations share is copied for each of them, if the copies would be
- * larger than a body that our own API takes.
- */
-const checkCopies = Effect.fnUntraced(function* (message: Message.Message) {
-  const copies = message.personalizations.length
-  if (copies === 1) return
-  const most = yield* HttpIncomingMessage.MaxBodySize
-  if (Translation.sharedBytes(message) * copies > Number(most ?? HttpSettings.DEFAULT_MAX_BODY_BYTES))
-    return yield* new RequestRefusal.InvalidRequest({ reason: "payload_too_large", details: [TOO_LARGE] })
+      headers: headersOf(start / MAX_BATCH),
+    }).pipe(numberedFrom(start), Respelling.respelled(Translation.spellingOf(message, start)))
+    for (const { id } of data) if (id !== null) ids.push(id)
+    yield* Turn.next
+  }
+  return ids
 })
 
-const TOO_LARGE = {
-  path: "personalizations",
-  message: "make the request too large, because each gets a copy of the content; send fewer at once",
-}
+/** Counts the message that a refusal names from the first of the request. */
+const numberedFrom = (start: number) =>
+  Effect.mapError((failure: NativeError) => {
+    const { error } = failure
+    const message = error.message.replace(/^Message (\d{1,3}) of/u, (_, nth) => `Message ${Number(nth) + start} of`)
+    return new NativeError({ ...failure, error: { ...error, message } })
+  })
 
-/** The header of SendGrid has one id. The ids of all emails of a request are in a header of our own. */
+/** Maximum number of requests remembered that ended between two batches. */
+export const MAX_UNFINISHED = 1_000
+
+/** Idempotency keys of requests that ended between two batches, by account and body. */
+const unfinished = new LruCache<string, string>({ maxEntries: MAX_UNFINISHED })
+
+/**
+ * Accepts the batches of one request. What the service refuses was refused by the rehearsal; but the database may fail
+ * between two batches, or the account change. Then the answer is an error, the batches before it are accepted, and the same
+ * request again accepts the others and none twice: by its idempotency key or, if it has none, by one that this process
+ * remembers.
+ */
+const completable = Effect.fnUntraced(function* <E, R>(
+  received: DoorRequest["headers"],
+  batches: (headers: DoorRequest["headers"]) => Effect.Effect<ReadonlyArray<string>, E, R>,
+) {
+  if (received["idempotency-key"] !== undefined) return yield* batches(received)
+  const request = `${accountOf(yield* Admitted)} ${(yield* Origin)?.body}`
+  const key = unfinished.get(request) ?? randomUUID()
+  return yield* Effect.onExit(batches({ "idempotency-key": key }), (exit) =>
+    Effect.sync(() => (Exit.isSuccess(exit) ? unfinished.delete(request) : unfinished.set(request, key))),
+  )
+})
+
+const TOO_LARGE = new RequestRefusal.InvalidRequest({
+  reason: "payload_too_large",
+  details: [
+    {
+      path: "personalizations",
+      message: "make the request too large, because each gets a copy of the content; send fewer at once",
+    },
+  ],
+})
+
+/**
+ * The header of SendGrid has one id. The ids of all emails of a request are in a header of our own, if they are at most those of
+ * one batch: more would be longer than the headers that clients read.
+ */
 const accepted = (ids: ReadonlyArray<string>) => ({
   status: 202,
   body: undefined,
-  headers: { "x-message-id": ids[0] ?? "", ...(ids.length > 1 ? { "x-message-ids": ids.join(",") } : {}) },
+  headers: {
+    "x-message-id": ids[0] ?? "",
+    ...(ids.length > 1 && ids.length <= MAX_BATCH ? { "x-message-ids": ids.join(",") } : {}),
+  },
 })
 
 export const routes: ReadonlyArray<Route> = [send]

@@ -1,4 +1,3 @@
-import { MAX_BATCH } from "@waybill/api/schemas/Batch"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
@@ -7,6 +6,7 @@ import { MAX_TAGS } from "@waybill/domain/email/Tag"
 import { Schema } from "effect"
 import * as Fields from "../lenient/Fields.ts"
 import * as Pairs from "../Pairs.ts"
+import * as Substitutions from "./Substitutions.ts"
 
 /** A field that Waybill has no meaning for. The message continues after its name. */
 const refused = (message: string) => Schema.optional(Schema.Unknown.check(Schema.makeFilter(() => message)))
@@ -35,6 +35,9 @@ const UnixTime = Schema.Int.check(
     (seconds: number) => (seconds >= 0 && seconds < 253_402_300_800) || "must be a Unix time in seconds",
   ),
 )
+/** Maximum number of personalizations of a request, as at SendGrid. */
+export const MAX_PERSONALIZATIONS = 1_000
+
 const NO_TEMPLATES = "has no meaning: Waybill has no templates. Render the email in your program, and send its content"
 
 const Personalization = Schema.Struct({
@@ -46,16 +49,30 @@ const Personalization = Schema.Struct({
   headers: Headers,
   custom_args: Arguments,
   send_at: Schema.optional(UnixTime),
-  substitutions: refused(NO_TEMPLATES),
+  substitutions: Schema.optional(Pairs.schema(Substitutions.MAX_NAMES, "substitutions")),
   /** Means nothing without a template, and clients send it all the same. */
   dynamic_template_data: Schema.optional(Schema.Unknown),
 })
 export type Personalization = typeof Personalization.Type
 
+const CALENDAR = /^text\/calendar(?: *;|$)/iu
+export const isCalendar = ({ type }: { readonly type: string }): boolean => CALENDAR.test(type)
+
+/** A form of the text. A meeting invitation may have parameters, such as its method. */
 const Content = Schema.Struct({
-  type: Schema.Literals(["text/plain", "text/html"]),
+  type: Schema.String.check(
+    Schema.makeFilter(
+      (type: string) =>
+        type === "text/plain" ||
+        type === "text/html" ||
+        isCalendar({ type }) ||
+        "must be text/plain, text/html or text/calendar",
+    ),
+  ),
   value: Schema.String,
 })
+const MAX_PARTS = 3
+const kindOf = (part: typeof Content.Type): string => (isCalendar(part) ? "text/calendar" : part.type)
 
 const Attachment = Schema.Struct({
   /** Absent for an empty file. */
@@ -106,9 +123,7 @@ const BYPASS = "cannot be true: Waybill always respects the suppressions of the 
 
 const MailSettings = Schema.Struct({
   /** Only its exact form is taken, because any other may mean that nothing is to be sent. */
-  sandbox_mode: Schema.optional(
-    Schema.Struct({ enable: off("cannot be true: send with a test key of Waybill, whose mail never leaves") }),
-  ),
+  sandbox_mode: Schema.optional(Schema.Struct({ enable: Schema.Boolean })),
   footer: setting("cannot be true: Waybill adds nothing to the content", ["text", "html"]),
   bcc: setting("cannot be true: put the address into bcc", ["email"]),
   spam_check: setting("cannot be true: Waybill has no spam check of outgoing mail", ["threshold", "post_to_url"]),
@@ -120,7 +135,7 @@ const MailSettings = Schema.Struct({
 
 /** A request to send as SendGrid's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
-  personalizations: Schema.Array(Personalization).check(Checks.items(1, MAX_BATCH, "entries")),
+  personalizations: Schema.Array(Personalization).check(Checks.items(1, MAX_PERSONALIZATIONS, "entries")),
   from: Mailbox,
   reply_to: Schema.optional(Mailbox),
   reply_to_list: Schema.optional(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
@@ -128,10 +143,9 @@ export const Message = Schema.Struct({
   /** Required below, where a template is refused first. */
   content: Schema.optional(
     Schema.Array(Content).check(
-      Checks.items(0, Content.fields.type.literals.length, "parts"),
+      Checks.items(0, MAX_PARTS, "parts"),
       Schema.makeFilter(
-        (parts) =>
-          new Set(parts.map(({ type }) => type)).size === parts.length || "must have one part of each type at most",
+        (parts) => new Set(parts.map(kindOf)).size === parts.length || "must have one part of each type at most",
       ),
     ),
   ),

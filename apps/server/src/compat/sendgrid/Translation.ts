@@ -2,10 +2,22 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import type { Spelling } from "../Respelling.ts"
-import type * as Message from "./Message.ts"
+import * as Message from "./Message.ts"
+import type * as Substitutions from "./Substitutions.ts"
 
 /** Returns the body of our own send for a personalization. Absent fields are undefined, which JSON leaves out. */
-export const toNative = (message: Message.Message, personalization: Message.Personalization, tracks: boolean) => {
+export const toNative = (
+  message: Message.Message,
+  personalization: Message.Personalization,
+  tracks: boolean,
+  search: Substitutions.Search,
+) => {
+  const fill = (text: string) => search.fill(text, personalization.substitutions)
+  const subject = personalization.subject ?? message.subject
+  const contentOf = (wanted: "text/html" | "text/plain") => {
+    const part = message.content?.find(({ type }) => type === wanted)
+    return part === undefined ? undefined : fill(part.value)
+  }
   const sendAt = personalization.send_at ?? message.send_at
   const replyTo = message.reply_to_list ?? (message.reply_to ? [message.reply_to] : [])
   const headers = OwnHeaders.drop(
@@ -18,28 +30,51 @@ export const toNative = (message: Message.Message, personalization: Message.Pers
     cc: (personalization.cc ?? []).map(mailbox),
     bcc: (personalization.bcc ?? []).map(mailbox),
     reply_to: replyTo.map(mailbox),
-    subject: personalization.subject ?? message.subject ?? undefined,
-    html: contentOf(message, "text/html"),
-    text: contentOf(message, "text/plain"),
-    headers: Object.keys(headers).length === 0 ? undefined : headers,
+    subject: subject === undefined ? undefined : fill(subject),
+    html: contentOf("text/html"),
+    text: contentOf("text/plain"),
+    headers:
+      Object.keys(headers).length === 0
+        ? undefined
+        : Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
     tags: tagsOf(message, personalization, 0).map(({ tag }) => tag),
     scheduled_at: sendAt ? Timestamp.fromMillis(sendAt * Timestamp.SECOND) : undefined,
     // Where nothing can be tracked, nothing is.
     tracking: tracks ? trackingOf(message) : undefined,
-    attachments: message.attachments?.map(({ content, contentId, content_id, content_type, filename, type }) => ({
-      filename,
-      content: content ?? "",
-      content_type: (type ?? content_type) || undefined,
-      content_id: (content_id ?? contentId) || undefined,
-    })),
+    attachments: [
+      ...(message.attachments ?? []).map(({ content, contentId, content_id, content_type, filename, type }) => ({
+        filename,
+        content: content ?? "",
+        content_type: (type ?? content_type) || undefined,
+        content_id: (content_id ?? contentId) || undefined,
+      })),
+      ...(message.content ?? []).filter(Message.isCalendar).map((part) => calendarOf(part, fill)),
+    ],
   }
 }
 
 const mailbox = ({ email, name }: Message.Mailbox): string =>
   name ? Address.format({ address: email as Address.Address, name }) : email
 
-const contentOf = ({ content }: Message.Message, wanted: "text/html" | "text/plain"): string | undefined =>
-  content?.find(({ type }) => type === wanted)?.value
+/** A meeting invitation is another form of the text. Programs offer to answer it if its type says the method. */
+const calendarOf = (
+  { type, value }: NonNullable<Message.Message["content"]>[number],
+  fill: (text: string) => string,
+) => {
+  const method = /^METHOD:([A-Za-z-]{1,40})\s*$/mu.exec(value)?.[1]
+  const says = (parameter: string) => new RegExp(`; *${parameter} *=`, "iu").test(type)
+  const parameters = [
+    ...(says("charset") ? [] : [";charset=utf-8"]),
+    ...(method === undefined || says("method") ? [] : [`;method=${method}`]),
+  ]
+  return {
+    filename: "invite.ics",
+    content: Buffer.from(fill(value)).toString("base64"),
+    content_type: type.replaceAll(/\s+/gu, "") + parameters.join(""),
+    content_id: undefined,
+    alternative: true,
+  }
+}
 
 /** The categories come first; each custom argument follows as `name:value`. */
 const tagsOf = (message: Message.Message, personalization: Message.Personalization, index: number) => {
@@ -67,13 +102,14 @@ export const sharedBytes = (message: Message.Message): number =>
   Buffer.byteLength(JSON.stringify({ ...message, personalizations: [] }))
 
 /** Returns how SendGrid spells a field of the send, or of the batch, that a request was translated to. */
-export const spellingOf = (message: Message.Message): Spelling => {
+export const spellingOf = (message: Message.Message, start = 0): Spelling => {
   const tags = new Map<number, ReturnType<typeof tagsOf>>()
   return (path) => {
     const match = /^(?:emails\[(\d+)\]\.?)?(\w*)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
     if (match === null) return path
-    const [, email = "0", head = "", index = "", rest = ""] = match
-    const own = message.personalizations[Number(email)]
+    const [, nth = "0", head = "", index = "", rest = ""] = match
+    const email = Number(nth) + start
+    const own = message.personalizations[email]
     const at = `personalizations[${email}]`
     if (own === undefined) return path
     switch (head) {
@@ -95,13 +131,15 @@ export const spellingOf = (message: Message.Message): Spelling => {
       case "headers":
         return Object.hasOwn(own.headers ?? {}, rest) ? `${at}.headers.${rest}` : path.slice(path.indexOf("headers"))
       case "tags": {
-        const known = tags.get(Number(email)) ?? tagsOf(message, own, Number(email))
-        tags.set(Number(email), known)
+        const known = tags.get(email) ?? tagsOf(message, own, email)
+        tags.set(email, known)
         return known[Number(index || -1)]?.path ?? "categories"
       }
       case "scheduled_at":
         return own.send_at ? `${at}.send_at` : "send_at"
       case "attachments":
+        if (Number(index || 0) >= (message.attachments?.length ?? 0) && index !== "")
+          return `content[${(message.content ?? []).findIndex(Message.isCalendar)}].${rest === "content" ? "value" : "type"}`
         return `attachments${index === "" ? "" : `[${index}]`}${rest === "" ? "" : `.${rest === "content_type" ? "type" : rest}`}`
       case "tracking":
         return `tracking_settings.${trackingOf(message)?.opens === true ? "open" : "click"}_tracking.enable`
