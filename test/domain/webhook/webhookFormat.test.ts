@@ -94,6 +94,8 @@ describe("a subscription", () => {
       "email.failed",
       "email.opened",
       "email.suppressed",
+      "suppression.added",
+      "suppression.removed",
     ]
     assert.deepStrictEqual(types(false), [...always, "email.sent"].toSorted())
     assert.deepStrictEqual(types(true), [...always, "email.scheduled"].toSorted())

@@ -1,5 +1,8 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type { Address } from "@waybill/domain/values/Address"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Uuid from "@waybill/domain/values/Uuid"
@@ -69,6 +72,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       const email_id = yield* Webhooks.acceptEmail(account_id, {
         tags: TAGS,
         to: [{ address: recipient, name: "Ana" }],
+        headers: { "X-Order": "7041" },
       })
       const append = (event: object) =>
         Webhooks.append(account_id, email_id, (at) => decode({ recipient, ...event, at }))
@@ -106,6 +110,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
         to: ["Ana <ana@example.org>"],
         subject: "Your receipt",
         tags: { category: "welcome", urgent: "" },
+        headers: [{ name: "X-Order", value: "7041" }],
       }
       assert.deepStrictEqual<unknown>(scheduled, {
         type: "email.scheduled",
@@ -158,6 +163,36 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       assert.property(history[0]?.request_headers, "svix-signature")
     },
   )
+
+  it.effect("gets suppressions, and a removal with the facts of what it removes", function* () {
+    yield* working
+    const receiver = yield* Receiver.listen()
+    const account_id = id("AccountId")
+    const endpoint = yield* Webhooks.create(receiver.url, { account_id, format: "resend", svix_headers: true })
+    const { commit } = yield* EventStore
+    const email_id = id("EmailId")
+    const expected: Array<unknown> = []
+    for (const [nth, [reason, origin]] of (
+      [
+        ["hard_bounce", "bounce"],
+        ["complaint", "complaint"],
+        ["unsubscribe", "manual"],
+      ] as const
+    ).entries()) {
+      const email = `r${nth}@example.org` as Address
+      const suppression = id("SuppressionId")
+      const stream = { account_id, stream_id: Suppression.streamId(email) }
+      const at = yield* Webhooks.now
+      yield* commit(Suppression, stream, Suppression.add(at, suppression, email, reason, email_id))
+      yield* commit(Suppression, stream, Suppression.remove(yield* Webhooks.now))
+      const data = { id: Uuid.of(suppression), email, origin, source_id: Uuid.of(email_id), created_at: at }
+      expected.push(["suppression.added", data], ["suppression.removed", data])
+    }
+    yield* Webhooks.settledAll(endpoint, 6)
+    const got = receiver.calls.map((call) => verifyAll(call, endpoint.secret)).map(({ data, type }) => [type, data])
+    const order = (events: ReadonlyArray<unknown>) => events.map((each) => JSON.stringify(each)).toSorted()
+    assert.deepStrictEqual(order(got), order(expected))
+  })
 
   it.effect("gets nothing that Resend has not, in replays and audits either", function* () {
     yield* working

@@ -35,6 +35,8 @@ const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType
   ["email.suppressed", "email.suppressed"],
   ["email.opened", "email.opened"],
   ["email.clicked", "email.clicked"],
+  ["suppression.added", "suppression.added"],
+  ["suppression.removed", "suppression.removed"],
 ])
 
 /** Postmark's records of the events that both services have. What could not be delivered is a bounce there too. */

@@ -181,11 +181,15 @@ export interface Dispatch {
     readonly recorded_at: string
   } | null
   readonly email: EmailLogRecord.EmailLogRecord | null
+  /** Custom headers of the email. */
+  readonly headers: Readonly<Record<string, string>>
+  /** Facts of the suppression that the event removes; null for other events. */
+  readonly removed: Readonly<Record<string, unknown>> | null
   /** Whether no earlier event of the email has the type of this one. */
   readonly is_first: boolean
 }
 
-interface DispatchRow extends Omit<Dispatch, "email" | "event" | "is_first"> {
+interface DispatchRow extends Omit<Dispatch, "email" | "event" | "headers" | "is_first"> {
   readonly event: PackedEvent.Row<NonNullable<Dispatch["event"]>> | null
   readonly history: EmailLogRecord.History
 }
@@ -204,12 +208,16 @@ export const dispatches = (
 ) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => dispatchOf(row, upcast)))
 
 /** Folds the record of the email, and converts the event to the current schema. */
-const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => ({
-  ...row,
-  email: EmailLogRecord.fold(event?.stream_id ?? "", history) ?? null,
-  is_first: event === null || EmailLogRecord.isFirst(history, event.version),
-  event: event === null ? null : inCurrentSchema(PackedEvent.open(event), upcast),
-})
+const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => {
+  const message = EmailLogRecord.messageOf(event?.stream_id ?? "", history)
+  return {
+    ...row,
+    email: message === undefined ? null : EmailLogRecord.of(message, history?.length ?? 0),
+    headers: message?.accepted.headers ?? {},
+    is_first: event === null || EmailLogRecord.isFirst(history, event.version),
+    event: event === null ? null : inCurrentSchema(PackedEvent.open(event), upcast),
+  }
+}
 
 const inCurrentSchema = (event: NonNullable<Dispatch["event"]>, upcast: typeof DomainEvent.upcast) => ({
   ...event,
@@ -221,6 +229,9 @@ const select = (sql: Sql, account_ids: ReadonlyArray<string>, ids: ReadonlyArray
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing,
       'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, 
     CASE WHEN e.stream = 'email' THEN ${EmailLogRecord.history(sql, sql`owner.id`, sql`d.stream_id`)} END AS history,
+    CASE WHEN e.type = 'SuppressionRemoved' THEN (SELECT a.data FROM events a WHERE a.account_id = owner.id
+      AND a.stream_id = d.stream_id AND a.type = 'SuppressionAdded' AND a.version < e.version
+      ORDER BY a.version DESC LIMIT 1) END AS removed,
     CASE WHEN e.position IS NOT NULL THEN jsonb_build_object('version', e.version, 'stream', e.stream,
       'stream_id', e.stream_id, 'type', e.type, 'data', e.data, 'meta', e.meta, 'packed', e.packed,
       'recorded_at', ${Iso.iso(sql, "e.recorded_at")}) END AS event

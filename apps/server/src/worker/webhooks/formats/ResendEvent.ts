@@ -25,13 +25,24 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
     data:
       event === null
         ? {}
-        : Uuids.spelled({ ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) }),
+        : Uuids.spelled(
+            event.stream === "suppression"
+              ? suppressionOf(dispatch, event)
+              : { ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) },
+          ),
   }
 }
 
 type Recorded = NonNullable<WebhookDeliveries.Dispatch["event"]>
 
-const aboutEmail = ({ email }: WebhookDeliveries.Dispatch, { data, stream_id }: Recorded): Json => {
+/** A removal has the facts of what it removes. */
+const suppressionOf = ({ removed }: WebhookDeliveries.Dispatch, { data }: Recorded): Json => {
+  const { address, at, email_id = null, reason, suppression_id } = removed ?? data
+  const origin = reason === "hard_bounce" ? "bounce" : reason === "complaint" ? reason : "manual"
+  return { id: suppression_id, email: address, origin, source_id: email_id, created_at: at }
+}
+
+const aboutEmail = ({ email, headers }: WebhookDeliveries.Dispatch, { data, stream_id }: Recorded): Json => {
   const { recipient } = data
   if (email === null) return { email_id: stream_id }
   return {
@@ -43,6 +54,9 @@ const aboutEmail = ({ email }: WebhookDeliveries.Dispatch, { data, stream_id }: 
     to: typeof recipient === "string" ? [recipient] : email["to"],
     subject: email["subject"],
     tags: tagsOf(email["tags"] as ReadonlyArray<string>),
+    ...(Object.keys(headers).length === 0
+      ? {}
+      : { headers: Object.entries(headers).map(([name, value]) => ({ name, value })) }),
   }
 }
 
