@@ -1,5 +1,5 @@
 // POST /v1/email/send from 64 connections: the service, and four hand-written baselines that do part of its work. With
-// `--door resend`, the same service by another service's API too.
+// `--door resend,postmark,sendgrid`, the same service by the APIs of other services instead of the baselines.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
@@ -28,7 +28,7 @@ const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"
 const PER_REQUEST = "(a) one transaction and job a request"
-const THROUGH_DOOR = "waybill, by another service's API"
+const throughDoor = (door: Door) => `waybill, by /compat/${door}`
 const GROUPED = "(b) grouped, validates nothing"
 const SAME_ROWS = "(c) the same with Waybill's rows"
 const SAME_CHECKS = "(d) the same with Waybill's checks"
@@ -45,12 +45,13 @@ interface Spent {
 
 const spent = new Map<string, Spent>()
 
-const doorName = process.argv.includes("--door") ? (process.argv[process.argv.indexOf("--door") + 1] ?? "") : undefined
-if (doorName !== undefined && (!isDoor(doorName) || doorName === "native")) {
-  process.stderr.write("Usage: npm run bench -- accept [--door resend]\n")
+const doorAt = process.argv.indexOf("--door")
+const doorNames = doorAt < 0 ? [] : (process.argv[doorAt + 1] ?? "").split(",")
+const doors: ReadonlyArray<Door> = doorNames.filter(isDoor)
+if (doors.length < doorNames.length || doors.includes("native")) {
+  process.stderr.write("Usage: npm run bench -- accept [--door resend,postmark,sendgrid]\n")
   process.exit(64)
 }
-const door: Door | undefined = doorName
 
 const contender = async (
   name: string,
@@ -104,13 +105,13 @@ type Measured = Awaited<ReturnType<typeof measure>>
 const rateOf = (results: Measured, name: string) =>
   results.find((result) => result.name === name)?.perSecond.median ?? Number.NaN
 
-/** Processor time of the server and of Postgres for a send through the door, against a native one. */
-const doorCost = (results: Measured): number => {
+/** Processor time of the server and of Postgres for a send through a door, against a native one. */
+const doorCost = (results: Measured, door: Door): number => {
   const cost = (wanted: string) => {
     const found = results.find(({ name }) => name === wanted)
     return found === undefined ? Number.NaN : found.serverMicros + found.postgresMicros
   }
-  return cost(THROUGH_DOOR) / cost(WAYBILL)
+  return cost(throughDoor(door)) / cost(WAYBILL)
 }
 
 const table = (results: Measured): string =>
@@ -142,16 +143,17 @@ try {
     async () => Processes.load(),
     ({ stop }) => stop(),
   )
-  const contenders = [
-    await contender(WAYBILL, postgres, load, (url) => Waybill.start(url, home), addDomain),
-    await contender(PER_REQUEST, postgres, load, floor("perRequest.ts")),
-    await contender(GROUPED, postgres, load, floor("grouped.ts")),
-    await contender(SAME_ROWS, postgres, load, floor("sameRows.ts")),
-    await contender(SAME_CHECKS, postgres, load, floor("sameChecks.ts"), addDomain),
-    ...(door === undefined
-      ? []
-      : [await contender(THROUGH_DOOR, postgres, load, (url) => Waybill.start(url, home), addDomain, door)]),
-  ]
+  const service = (name: string, door?: Door) =>
+    contender(name, postgres, load, (url) => Waybill.start(url, home), addDomain, door)
+  const contenders = [await service(WAYBILL)]
+  for (const door of doors) contenders.push(await service(throughDoor(door), door))
+  if (doors.length === 0)
+    contenders.push(
+      await contender(PER_REQUEST, postgres, load, floor("perRequest.ts")),
+      await contender(GROUPED, postgres, load, floor("grouped.ts")),
+      await contender(SAME_ROWS, postgres, load, floor("sameRows.ts")),
+      await contender(SAME_CHECKS, postgres, load, floor("sameChecks.ts"), addDomain),
+    )
   const environment = await TemporaryServer.environment(postgres)
   for (const each of contenders) await warmUp(each)
   const settings = []
@@ -175,18 +177,24 @@ try {
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
         table(results),
-        ...(door === undefined
+        ...doors.map(
+          (door) =>
+            `Processor time of a send at /compat/${door} against a native one: ${doorCost(results, door).toFixed(2)}x.`,
+        ),
+        ...(doors.length > 0
           ? []
-          : [`Processor time of a send at /compat/${door} against a native one: ${doorCost(results).toFixed(2)}x.`]),
-        `Waybill against (a) ${Measure.times(against_per_request)}, against (b) ${against_grouped.toFixed(2)}x, ` +
-          `against (c) ${(rateOf(results, WAYBILL) / rateOf(results, SAME_ROWS)).toFixed(2)}x. ` +
-          `(c) against (b) ${(rateOf(results, SAME_ROWS) / rateOf(results, GROUPED)).toFixed(2)}x. ` +
-          `Waybill against (d) ${(rateOf(results, WAYBILL) / rateOf(results, SAME_CHECKS)).toFixed(2)}x, ` +
-          `(d) against (b) ${(rateOf(results, SAME_CHECKS) / rateOf(results, GROUPED)).toFixed(2)}x.`,
+          : [
+              `Waybill against (a) ${Measure.times(against_per_request)}, against (b) ${against_grouped.toFixed(2)}x, ` +
+                `against (c) ${(rateOf(results, WAYBILL) / rateOf(results, SAME_ROWS)).toFixed(2)}x. ` +
+                `(c) against (b) ${(rateOf(results, SAME_ROWS) / rateOf(results, GROUPED)).toFixed(2)}x. ` +
+                `Waybill against (d) ${(rateOf(results, WAYBILL) / rateOf(results, SAME_CHECKS)).toFixed(2)}x, ` +
+                `(d) against (b) ${(rateOf(results, SAME_CHECKS) / rateOf(results, GROUPED)).toFixed(2)}x.`,
+            ]),
       ]),
     ].join("\n"),
     settings.flatMap(({ commit_delay, results }) => {
       const disk = commit_delay === 0 ? "" : `, every commit ${commit_delay / 1000} ms`
+      if (doors.length > 0) return []
       return [
         {
           what: `sends against a transaction each (a)${disk}`,

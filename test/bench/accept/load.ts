@@ -66,7 +66,7 @@ const converse = ({ next, socket }: Client, takeTurn: () => boolean, latencies: 
       if (!(received.length >= head + HEAD_END.length + length)) {
         return Number.isNaN(length) ? finish(`an answer without a length: ${received}`) : undefined
       }
-      if (!received.startsWith("HTTP/1.1 200 ")) return finish(`not accepted: ${received}`)
+      if (!/^HTTP\/1\.1 20[02] /u.test(received)) return finish(`not accepted: ${received}`)
       const now = performance.now()
       latencies.push(now - sent)
       received = ""

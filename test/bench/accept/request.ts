@@ -19,14 +19,50 @@ export const MESSAGE = {
 }
 export const BODY_BYTES = Buffer.byteLength(JSON.stringify(MESSAGE))
 
-/** Path and body of a send at Waybill's own API, and of the same message at another service's. */
+interface Way {
+  readonly path: string
+  readonly body: object
+  /** Header that has the key. */
+  readonly header?: string
+}
+
+/** Path and body of a send at Waybill's own API, and of the same message at other services'. */
 const DOORS = {
   native: { path: "/v1/email/send", body: MESSAGE },
   resend: {
     path: "/compat/resend/emails",
-    body: { ...MESSAGE, tags: MESSAGE.tags.map((tag) => ({ name: "kind", value: tag })) },
+    body: { ...MESSAGE, tags: MESSAGE.tags.map((value, nth) => ({ name: `kind${nth}`, value })) },
   },
-} as const
+  postmark: {
+    path: "/compat/postmark/email",
+    header: "X-Postmark-Server-Token: ",
+    body: {
+      From: MESSAGE.from,
+      To: MESSAGE.to.join(),
+      ReplyTo: MESSAGE.reply_to,
+      Subject: MESSAGE.subject,
+      HtmlBody: MESSAGE.html,
+      TextBody: MESSAGE.text,
+      Headers: Object.entries(MESSAGE.headers).map(([Name, Value]) => ({ Name, Value })),
+      Tag: "receipt",
+      Metadata: { kind: "shop" },
+    },
+  },
+  sendgrid: {
+    path: "/compat/sendgrid/v3/mail/send",
+    body: {
+      personalizations: [{ to: MESSAGE.to.map((email) => ({ email })), headers: MESSAGE.headers }],
+      from: { email: "hi@acme.test", name: "Acme" },
+      reply_to: { email: MESSAGE.reply_to },
+      subject: MESSAGE.subject,
+      content: [
+        { type: "text/plain", value: MESSAGE.text },
+        { type: "text/html", value: MESSAGE.html },
+      ],
+      categories: MESSAGE.tags,
+    },
+  },
+} as const satisfies Readonly<Record<string, Way>>
 export type Door = keyof typeof DOORS
 export const isDoor = (name: string): name is Door => Object.hasOwn(DOORS, name)
 
@@ -35,10 +71,10 @@ export const isDoor = (name: string): name is Door => Object.hasOwn(DOORS, name)
  * contents helps and making them costs next to nothing. Only their recipient comes again.
  */
 export const requests = (key: string, client: number, door: Door): (() => Buffer) => {
-  const { path } = DOORS[door]
-  const body = JSON.stringify(DOORS[door].body)
+  const { body: message, header = "Authorization: Bearer ", path }: Way = DOORS[door]
+  const body = JSON.stringify(message)
   const bytes = Buffer.from(
-    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer ${key}\r\n` +
+    `POST ${path} HTTP/1.1\r\nHost: 127.0.0.1\r\n${header}${key}\r\n` +
       `Content-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n\r\n${body}`,
   )
   return numbered(bytes, client)

@@ -42,7 +42,11 @@ const setUp = Effect.gen(function* () {
       readonly cc: ReadonlyArray<string>
       readonly tracking: object
       readonly content: {
-        readonly attachments: ReadonlyArray<{ readonly filename: string; readonly size_bytes: number }>
+        readonly attachments: ReadonlyArray<{
+          readonly filename: string
+          readonly size_bytes: number
+          readonly content_id: string | null
+        }>
       }
     }
   })
@@ -145,6 +149,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.strictEqual(tooMany.status, 400, tooMany.text)
     },
   )
+
+  it.effect("attaches a file of Postmark whose id repeats its name, unless the HTML shows it", function* () {
+    const { logged } = yield* setUp
+    const Attachments = ["a report.pdf", "logo.png"].map((name) => ({ Name: name, Content: "aGk=", ContentId: name }))
+    const HtmlBody = '<img src="cid:logo.png">'
+    const { content } = yield* logged("/postmark/email", { ...POSTMARK, HtmlBody, Attachments })
+    assert.deepStrictEqual(
+      content.attachments.map(({ content_id }) => content_id),
+      [null, "logo.png"],
+    )
+  })
 
   it.effect("reads bodies in gzip, up to the size of others", function* () {
     const { logged, post } = yield* setUp

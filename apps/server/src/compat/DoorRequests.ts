@@ -73,10 +73,13 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
     return responseOf(spelled(answer), kept)
   })
 
-/** Returns an answer with further headers; one without a body is empty. */
+/** Returns an answer with further headers; one without a body is empty, and says so, or Node would send it in chunks. */
 export const responseOf = ({ body, headers, status }: Answer, more: object): Response => {
+  const empty = status === 204 ? {} : { "content-length": "0" }
   const response =
-    body === undefined ? HttpServerResponse.empty({ status }) : HttpServerResponse.jsonUnsafe(body, { status })
+    body === undefined
+      ? HttpServerResponse.empty({ status, headers: empty })
+      : HttpServerResponse.jsonUnsafe(body, { status })
   return HttpServerResponse.setHeaders(response, { ...more, ...headers })
 }
 

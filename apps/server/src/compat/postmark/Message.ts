@@ -146,13 +146,19 @@ export const toNative = (message: Message, tracks: boolean) => ({
     : undefined,
   tags: tagsOf(message).map(({ tag }) => tag),
   tracking: tracks ? trackingOf(message) : undefined,
-  attachments: message.Attachments?.map(({ Content, ContentID, ContentType, Name }) => ({
-    filename: Name,
-    content: Content ?? "",
-    content_type: present(ContentType) ? ContentType : undefined,
-    content_id: present(ContentID) ? ContentID.replace(/^cid:/u, "") : undefined,
+  attachments: message.Attachments?.map((attachment) => ({
+    filename: attachment.Name,
+    content: attachment.Content ?? "",
+    content_type: present(attachment.ContentType) ? attachment.ContentType : undefined,
+    content_id: contentIdOf(attachment, message.HtmlBody ?? ""),
   })),
 })
+
+/** Postmark's client for PHP repeats the name of each file as its id, which says nothing unless the HTML shows the file. */
+const contentIdOf = ({ ContentID, Name }: typeof Attachment.Type, html: string): string | undefined =>
+  !present(ContentID) || (ContentID === Name && !html.includes(`cid:${Name}`))
+    ? undefined
+    : ContentID.replace(/^cid:/u, "")
 
 /** The tag comes first; each pair of the metadata follows as `name:value`. */
 export const tagsOf = ({ Metadata, Tag }: Message) => [
