@@ -2,7 +2,7 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import type { Refusal } from "@waybill/domain/values/Refusal"
-import { ByteSize, Effect, Layer } from "effect"
+import { ByteSize, Effect, Layer, Semaphore } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
@@ -22,6 +22,8 @@ type Response = HttpServerResponse.HttpServerResponse
 
 /** Maximum bytes of a request with a service's public test key, which anybody has. */
 export const MAX_TRIAL_BYTES = 64 * 1024
+/** One is checked at a time, so that callers without a key never have more than one turn in a row. */
+const TRIALS = Semaphore.makeUnsafe(1)
 
 /** Handles an admitted request to a door by calls of `app`, Waybill's own API. */
 export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response, never, R>, maxBodyBytes: number) =>
@@ -43,7 +45,7 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
       body: bytes.length === 0 ? undefined : yield* DoorBody.parse(bytes),
     }
     const spelled = (answer: Answer) => (door.hasUuids ? { ...answer, body: Uuids.spelled(answer.body) } : answer)
-    if (trial !== undefined) return responseOf(spelled(yield* trial(doorRequest)), {})
+    if (trial !== undefined) return responseOf(spelled(yield* TRIALS.withPermits(1)(trial(doorRequest))), {})
     // A repeated request is recognized by what the client sent, because what it is translated to may depend on the time.
     const origin = { route: `${request.method} ${door.prefix}${path}`, body: sha256(received) }
     const kept: Record<string, string> = {}

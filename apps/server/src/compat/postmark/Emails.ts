@@ -2,6 +2,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import * as Turn from "@waybill/domain/flow/Turn"
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import { Effect, Result } from "effect"
 import { decodeBody } from "../decodeBody.ts"
@@ -73,7 +74,7 @@ const send: Route = {
 }
 
 /** Maximum number of messages in a batch with the test token, which anybody has: each costs a millisecond or two. */
-export const MAX_TRIAL_MESSAGES = 20
+export const MAX_TRIAL_MESSAGES = 10
 
 const messagesOf = (body: unknown, most: number) =>
   Array.isArray(body) && body.length > most
@@ -116,7 +117,7 @@ const batch: Route = {
     const bodies = yield* messagesOf(body, MAX_TRIAL_MESSAGES)
     const results = yield* Effect.forEach(bodies, (each) =>
       Effect.andThen(
-        Effect.yieldNow,
+        Turn.next,
         Effect.catch(check(each), (refusal) => Effect.succeed(refused(refusal))),
       ),
     )
