@@ -604,7 +604,7 @@ CREATE INDEX email_log_by_tag ON email_log (account_id, tag_key, id) WHERE tag_k
 CREATE INDEX email_log_by_status ON email_log (account_id, listed, id) WHERE listed > 0;
 CREATE INDEX email_log_by_facets ON email_log (account_id, facets, id) WHERE facets > 0;
 
--- Further recipients and tags of messages, in the order of the log, so that a rare one is found without a scan.
+-- Metadata, and further recipients and tags of messages, in the order of the log, so that a rare one is found without a scan.
 CREATE TABLE email_log_terms (
   account_id uuid NOT NULL,
   term bigint NOT NULL,

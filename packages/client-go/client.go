@@ -102,7 +102,8 @@ func send[T any](ctx context.Context, s *sender, operation string, call Call, op
 	return answer, nil
 }
 
-// queryOf returns the fields of a query. Several tags are several parameters; other lists are separated by commas.
+// queryOf returns the fields of a query. Several tags are several parameters; other lists are separated by commas. Pairs
+// are parameters such as metadata.order.
 func queryOf(query any) (url.Values, error) {
 	text, err := json.Marshal(query)
 	if err != nil {
@@ -116,6 +117,7 @@ func queryOf(query any) (url.Values, error) {
 	for name, raw := range fields {
 		var text string
 		var list []string
+		var pairs map[string]string
 		switch {
 		case json.Unmarshal(raw, &text) == nil:
 			values.Set(name, text)
@@ -123,6 +125,10 @@ func queryOf(query any) (url.Values, error) {
 			values.Set(name, strings.Join(list, ","))
 		case list != nil:
 			values[name] = list
+		case json.Unmarshal(raw, &pairs) == nil:
+			for key, each := range pairs {
+				values.Set(name+"."+key, each)
+			}
 		default:
 			values.Set(name, string(raw))
 		}

@@ -88,6 +88,10 @@ type EmailMessage struct {
 	// Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
 	// https
 	ListUnsubscribe *bool `json:"list_unsubscribe,omitempty"`
+	// Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and
+	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
+	// `metadata.<name>=<value>`
+	Metadata map[string]string `json:"metadata,omitempty"`
 	// Whether opens and clicks are tracked; the domain's setting applies to what is left out
 	Tracking *EmailTracking `json:"tracking,omitempty"`
 }
@@ -177,24 +181,26 @@ type EmailLog struct {
 	Object string `json:"object"`
 	ID     string `json:"id"`
 	// The Message-ID header
-	MessageID     string      `json:"message_id"`
-	Status        EmailStatus `json:"status"`
-	From          string      `json:"from"`
-	To            []string    `json:"to"`
-	Cc            []string    `json:"cc"`
-	Bcc           []string    `json:"bcc"`
-	ReplyTo       []string    `json:"reply_to"`
-	Subject       string      `json:"subject"`
-	Tags          []string    `json:"tags"`
-	CreatedAt     time.Time   `json:"created_at"`
-	UpdatedAt     time.Time   `json:"updated_at"`
-	ScheduledAt   *time.Time  `json:"scheduled_at"`
-	DeliveredAt   *time.Time  `json:"delivered_at"`
-	NextAttemptAt *time.Time  `json:"next_attempt_at"`
-	Attempts      int         `json:"attempts"`
-	Opens         int         `json:"opens"`
-	Clicks        int         `json:"clicks"`
-	ApiKeyID      string      `json:"api_key_id"`
+	MessageID string      `json:"message_id"`
+	Status    EmailStatus `json:"status"`
+	From      string      `json:"from"`
+	To        []string    `json:"to"`
+	Cc        []string    `json:"cc"`
+	Bcc       []string    `json:"bcc"`
+	ReplyTo   []string    `json:"reply_to"`
+	Subject   string      `json:"subject"`
+	Tags      []string    `json:"tags"`
+	// Pairs that the sender identifies the message by
+	Metadata      map[string]string `json:"metadata"`
+	CreatedAt     time.Time         `json:"created_at"`
+	UpdatedAt     time.Time         `json:"updated_at"`
+	ScheduledAt   *time.Time        `json:"scheduled_at"`
+	DeliveredAt   *time.Time        `json:"delivered_at"`
+	NextAttemptAt *time.Time        `json:"next_attempt_at"`
+	Attempts      int               `json:"attempts"`
+	Opens         int               `json:"opens"`
+	Clicks        int               `json:"clicks"`
+	ApiKeyID      string            `json:"api_key_id"`
 	// The test clock on whose time the message lives; `null` on real time
 	TestClock string `json:"test_clock"`
 	Domain    string `json:"domain"`
@@ -405,13 +411,14 @@ type LogsQuery struct {
 	Recipient string `json:"recipient,omitempty"`
 	// Up to 5 words. Each must be a part of the address of a recipient or of the sender, of the subject or of a tag,
 	// or the id or at least its first 10 characters, in any case. Words in double quotes are searched together
-	Q             string     `json:"q,omitempty"`
-	MessageID     string     `json:"message_id,omitempty"`
-	ApiKeyID      string     `json:"api_key_id,omitempty"`
-	Tag           []string   `json:"tag,omitempty"`
-	Domain        string     `json:"domain,omitempty"`
-	CreatedAfter  *time.Time `json:"created_after,omitempty"`
-	CreatedBefore *time.Time `json:"created_before,omitempty"`
+	Q             string            `json:"q,omitempty"`
+	MessageID     string            `json:"message_id,omitempty"`
+	ApiKeyID      string            `json:"api_key_id,omitempty"`
+	Metadata      map[string]string `json:"metadata,omitempty"`
+	Tag           []string          `json:"tag,omitempty"`
+	Domain        string            `json:"domain,omitempty"`
+	CreatedAfter  *time.Time        `json:"created_after,omitempty"`
+	CreatedBefore *time.Time        `json:"created_before,omitempty"`
 }
 
 type SuppressionsQuery struct {

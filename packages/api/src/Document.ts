@@ -1,7 +1,8 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
-import { MAX_TAG_CHARS } from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import * as BoundKeys from "./BoundKeys.ts"
+import { MAX_METADATA_FILTERS } from "./groups/Logs.ts"
 import * as Idempotency from "./schemas/Idempotency.ts"
 import * as Page from "./schemas/Page.ts"
 
@@ -93,7 +94,7 @@ const restrict = ({ ApiKeyCreation, Attachment, DomainAddition, EmailMessage }: 
   if (Attachment !== undefined) Object.assign(fieldOf(Attachment, "content"), { pattern: BASE64 })
   if (EmailMessage !== undefined) {
     Object.assign(arrayOf(EmailMessage, "attachments"), { maxItems: MAX_ATTACHMENTS })
-    Object.assign(arrayOf(EmailMessage, "tags")["items"] as Json, { minLength: 1, maxLength: MAX_TAG_CHARS })
+    Object.assign(arrayOf(EmailMessage, "tags")["items"] as Json, { minLength: 1, maxLength: Labels.MAX_TAG_CHARS })
   }
   if (ApiKeyCreation !== undefined)
     Object.assign(arrayOf(ApiKeyCreation, "allowed_ips"), { maxItems: ApiKey.MAX_ALLOWED_IPS })
@@ -203,6 +204,13 @@ const finishParameter = (parameter: Json, operation: Json): void => {
         : { minimum: 1, maximum: Page.MAX_LIMIT, default: Page.DEFAULT_LIMIT },
     )
   }
+  if (parameter["name"] === "metadata")
+    Object.assign(parameter, {
+      description: "Emails with all of these pairs: `metadata.order=7041`, or `metadata[order]=7041`",
+      style: "deepObject",
+      explode: true,
+      schema: { type: "object", additionalProperties: { type: "string" }, maxProperties: MAX_METADATA_FILTERS },
+    })
   if (parameter["name"] === "idempotency-key") {
     parameter["name"] = "Idempotency-Key"
     Object.assign(parameter["schema"] as Json, { minLength: 1, maxLength: Idempotency.MAX_KEY_CHARS })

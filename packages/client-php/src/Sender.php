@@ -17,7 +17,7 @@ final class Sender
     private const FIRST_PAUSE = 0.25;
     private const LONGEST_PAUSE = 30.0;
     /** Fields whose empty array is an object of JSON. */
-    private const OBJECTS = ['headers', 'tracking'];
+    private const OBJECTS = ['headers', 'metadata', 'tracking'];
     private readonly string $key;
     private readonly string $base;
     /** Position of the last write, in responses of a service with read replicas. It makes reads include the write. */
@@ -193,7 +193,7 @@ final class Sender
     }
 
     /**
-     * Several tags are several parameters; other lists are separated by commas.
+     * Several tags are several parameters; other lists are separated by commas. Pairs are parameters such as `metadata.order`.
      *
      * @param array<string, mixed> $query
      * @return list<string>
@@ -202,6 +202,12 @@ final class Sender
     {
         $fields = [];
         foreach ($query as $name => $value) {
+            if (is_array($value) && $name === 'metadata') {
+                foreach ($value as $key => $each) {
+                    $fields[] = rawurlencode("$name.$key") . '=' . rawurlencode((string) $each);
+                }
+                continue;
+            }
             $values = is_array($value) ? ($name === 'tag' ? $value : [implode(',', $value)]) : [$value];
             foreach ($values as $each) {
                 if ($each !== null) {

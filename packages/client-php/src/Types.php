@@ -44,6 +44,7 @@ namespace Waybill;
  *   scheduled_at?: \DateTimeInterface|string|null,
  *   attachments?: list<Attachment>|null,
  *   list_unsubscribe?: bool|null,
+ *   metadata?: array<string, string>|null,
  *   tracking?: EmailTracking|null,
  * }
  *
@@ -132,6 +133,7 @@ namespace Waybill;
  *   reply_to: list<string>,
  *   subject: string,
  *   tags: list<string>,
+ *   metadata: array<string, string>,
  *   created_at: string,
  *   updated_at: string,
  *   scheduled_at: string|null,
@@ -181,6 +183,7 @@ namespace Waybill;
  *   reply_to: list<string>,
  *   subject: string,
  *   tags: list<string>,
+ *   metadata: array<string, string>,
  *   created_at: string,
  *   updated_at: string,
  *   scheduled_at: string|null,
@@ -332,6 +335,7 @@ namespace Waybill;
  *   q?: string,
  *   message_id?: string,
  *   api_key_id?: string,
+ *   metadata?: array<string, string>,
  *   tag?: list<string>,
  *   domain?: string,
  *   created_after?: \DateTimeInterface|string,

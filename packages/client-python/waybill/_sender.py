@@ -184,6 +184,10 @@ def _query_fields(query: Mapping[str, Any]) -> Iterator[Tuple[str, str]]:
     for name, value in query.items():
         if value is None:
             continue
+        if isinstance(value, Mapping):
+            # Pairs are parameters of their own: `metadata.order`.
+            yield from ((f"{name}.{key}", str(each)) for key, each in value.items())
+            continue
         if isinstance(value, (list, tuple)):
             # Several tags are several parameters; other lists are separated by commas.
             values = value if name == "tag" else [",".join(value)]

@@ -108,6 +108,10 @@ class EmailMessage(_EmailMessageRequired, total=False):
     # Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
     # https
     list_unsubscribe: Optional[bool]
+    # Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and
+    # values of at most 500. They are in the logs and the webhooks, and the logs find them with
+    # `metadata.<name>=<value>`
+    metadata: Optional[Dict[str, str]]
     # Whether opens and clicks are tracked; the domain's setting applies to what is left out
     tracking: Optional[EmailTracking]
 
@@ -209,6 +213,8 @@ class EmailLog(_EmailLogFrom):
     reply_to: List[str]
     subject: str
     tags: List[str]
+    # Pairs that the sender identifies the message by
+    metadata: Dict[str, str]
     created_at: str
     updated_at: str
     scheduled_at: Optional[str]
@@ -440,6 +446,7 @@ class LogsQuery(_LogsQueryFrom, total=False):
     q: str
     message_id: str
     api_key_id: str
+    metadata: Dict[str, str]
     tag: List[str]
     domain: str
     created_after: Union[datetime, str]

@@ -31,6 +31,8 @@ export interface LogsQuery {
   readonly from?: string
   readonly subject?: string
   readonly tag?: string | readonly string[]
+  /** Pairs that messages have, all of them. */
+  readonly metadata?: { readonly [name: string]: string }
   readonly domain?: string
   readonly created_after?: string | Date
   readonly created_before?: string | Date

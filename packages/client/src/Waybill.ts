@@ -299,8 +299,9 @@ export class Waybill {
 
 const path = (part: string): string => encodeURIComponent(part)
 
-const logsQuery = ({ status, tag, ...query }: LogsQuery): NonNullable<Call["query"]> => ({
+const logsQuery = ({ metadata = {}, status, tag, ...query }: LogsQuery): NonNullable<Call["query"]> => ({
   ...query,
   ...(status === undefined ? {} : { status: [status].flat().join(",") }),
   ...(tag === undefined ? {} : { tag: [tag].flat() }),
+  ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value])),
 })

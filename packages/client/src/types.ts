@@ -353,6 +353,8 @@ export type EmailLog = {
   readonly reply_to: ReadonlyArray<string>
   readonly subject: string
   readonly tags: ReadonlyArray<string>
+  /** Pairs that the sender identifies the message by */
+  readonly metadata: { readonly [name: string]: string }
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   readonly scheduled_at: Timestamp | null
@@ -400,6 +402,8 @@ export type EmailLogWithContent = {
   readonly reply_to: ReadonlyArray<string>
   readonly subject: string
   readonly tags: ReadonlyArray<string>
+  /** Pairs that the sender identifies the message by */
+  readonly metadata: { readonly [name: string]: string }
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   readonly scheduled_at: Timestamp | null
@@ -471,6 +475,8 @@ export type EmailMessage = {
   readonly attachments?: ReadonlyArray<Attachment> | null
   /** Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https */
   readonly list_unsubscribe?: boolean | null
+  /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
+  readonly metadata?: { readonly [name: string]: string } | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
   readonly tracking?: EmailTracking | null
 }

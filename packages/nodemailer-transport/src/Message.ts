@@ -64,7 +64,7 @@ export const translate = async (mail: ComposedMail): Promise<Translated> => {
   const text = textOf("text", data["text"], problems)
   const html = textOf("html", data["html"], problems)
   if (problems.length > 0) throw fromProblems(problems)
-  const { idempotencyKey, listUnsubscribe, scheduledAt, signal, subject, tags, tracking } = given
+  const { idempotencyKey, listUnsubscribe, metadata, scheduledAt, signal, subject, tags, tracking } = given
   return {
     body: {
       from: addresses.from,
@@ -78,6 +78,7 @@ export const translate = async (mail: ComposedMail): Promise<Translated> => {
       ...(Object.keys(headers).length === 0 ? {} : { headers }),
       ...(attachments.length === 0 ? {} : { attachments }),
       ...(isSet(tags) ? { tags } : {}),
+      ...(isSet(metadata) ? { metadata } : {}),
       ...(isSet(scheduledAt) ? { scheduled_at: scheduledAt } : {}),
       ...(isSet(tracking) ? { tracking } : {}),
       ...(listUnsubscribe === undefined ? {} : { list_unsubscribe: listUnsubscribe }),

@@ -29,6 +29,8 @@ export interface WaybillFields {
   /** The message is accepted once in 24 hours under this key. */
   readonly idempotencyKey?: string
   readonly tags?: ReadonlyArray<string>
+  /** Pairs for identifying the message, which recipients do not get. */
+  readonly metadata?: Readonly<Record<string, string>>
   /** When to send, at most 30 days ahead. A text is ISO 8601 with an offset or `Z`. */
   readonly scheduledAt?: Date | string
   readonly tracking?: { readonly opens?: boolean; readonly clicks?: boolean }

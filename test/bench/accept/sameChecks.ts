@@ -164,6 +164,7 @@ const commandOf = (message: EmailMessage, { hash }: Rows.Accepted): EmailAccepta
   test_clock: undefined,
   script: undefined,
   tags: [...new Set(message.tags)],
+  metadata: message.metadata ?? undefined,
   content: {
     sha256: hash.toString("hex") as EmailAcceptance.Command["content"]["sha256"],
     has_html: message.html !== null,

@@ -1,5 +1,5 @@
 import * as Header from "@waybill/domain/email/Header"
-import * as Tag from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import { Schema } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
@@ -30,7 +30,7 @@ describe("header", () => {
 describe("tag", () => {
   it("a tag has 1 to 64 characters in one line", () => {
     assert.deepStrictEqual(
-      ["a", "ä".repeat(64), "", "a".repeat(65), "a\nb", "\ud800"].map((tag) => Schema.is(Tag.Tag)(tag)),
+      ["a", "ä".repeat(64), "", "a".repeat(65), "a\nb", "\ud800"].map((tag) => Schema.is(Labels.Tag)(tag)),
       [true, true, false, false, false, false],
     )
   })

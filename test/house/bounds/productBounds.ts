@@ -55,8 +55,11 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("The value of a custom header", "MAX_HEADER_VALUE_CHARS", HEADER, "400"),
       customer("Attachments", "MAX_ATTACHMENTS", "packages/domain/src/email/Content.ts", "400"),
       customer("The file name of an attachment", "MAX_FILENAME_CHARS", MESSAGE, "400"),
-      customer("Tags", "MAX_TAGS", "packages/domain/src/email/Tag.ts", "400"),
-      customer("A tag", "MAX_TAG_CHARS", "packages/domain/src/email/Tag.ts", "400"),
+      customer("Tags", "MAX_TAGS", "packages/domain/src/email/Labels.ts", "400"),
+      customer("A tag", "MAX_TAG_CHARS", "packages/domain/src/email/Labels.ts", "400"),
+      customer("Pairs of metadata", "MAX_METADATA", "packages/domain/src/email/Labels.ts", "400"),
+      customer("The name of a pair", "MAX_METADATA_NAME_CHARS", "packages/domain/src/email/Labels.ts", "400"),
+      customer("The value of a pair", "MAX_METADATA_VALUE_CHARS", "packages/domain/src/email/Labels.ts", "400"),
       customer("Messages in a batch", "MAX_BATCH", "packages/api/src/schemas/Batch.ts", "400"),
       customer(
         "Messages in a batch of `/compat/postmark`",

@@ -98,14 +98,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
 
   it.effect("for a tag that is a pair", function* () {
     const { refuse } = yield* setUp
-    const message = "must be a string; write a name with a value as `name:value`"
+    const message = "must be a string; a name with a value is `metadata`"
     const tags = [{ name: "campaign", value: "spring" }, "plain"]
     assert.deepStrictEqual((yield* refuse("POST", "/v1/email/send", { ...MESSAGE, tags })).details, [
       { path: "tags[0]", message },
     ])
     assert.deepStrictEqual(
       (yield* refuse("POST", "/v1/email/send", { ...MESSAGE, tags: { campaign: "spring" } })).details,
-      [{ path: "tags", message: "must be an array of strings; write a name with a value as `name:value`" }],
+      [{ path: "tags", message: "must be an array of strings; a name with a value is `metadata`" }],
     )
     assert.deepStrictEqual(
       (yield* refuse("POST", "/v1/email/send/batch", { emails: [MESSAGE, { ...MESSAGE, tags }] })).details,

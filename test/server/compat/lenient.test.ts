@@ -39,6 +39,7 @@ const setUp = Effect.gen(function* () {
     assert.include([200, 202], status, text)
     return (yield* world.request("GET", `/v1/email/logs/${id}`, { key: secret })).json as {
       readonly tags: ReadonlyArray<string>
+      readonly metadata: Readonly<Record<string, string>>
       readonly cc: ReadonlyArray<string>
       readonly tracking: object
       readonly content: {
@@ -79,15 +80,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("takes numbers and booleans in pairs as texts", function* () {
     const { logged } = yield* setUp
     const tags = [{ name: "order", value: 7 }]
-    assert.deepStrictEqual((yield* logged("/resend/emails", { ...RESEND, tags })).tags, ["order:7"])
+    assert.deepStrictEqual((yield* logged("/resend/emails", { ...RESEND, tags })).metadata, { order: "7" })
     const metadata = { Tag: 5, Metadata: { order: 7, gift: true } }
-    assert.deepStrictEqual((yield* logged("/postmark/email", { ...POSTMARK, ...metadata })).tags, [
-      "5",
-      "order:7",
-      "gift:true",
-    ])
+    const ofPostmark = yield* logged("/postmark/email", { ...POSTMARK, ...metadata })
+    assert.deepStrictEqual([ofPostmark.tags, ofPostmark.metadata], [["5"], { gift: "true", order: "7" }])
     const custom_args = { order: 7 }
-    assert.deepStrictEqual((yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, custom_args })).tags, ["order:7"])
+    const ofSendGrid = yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, custom_args })
+    assert.deepStrictEqual([ofSendGrid.tags, ofSendGrid.metadata], [[], { order: "7" }])
   })
 
   it.effect("drops a Reply-To that repeats the field for it, and refuses another", function* () {
@@ -113,8 +112,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       attachments: [{ name: "a.txt", content: "aGk=", contentType: "text/plain", contentId: null }],
       headers: [{ name: "X-A", value: "1" }],
     }
-    const { content, tags } = yield* logged("/postmark/email", body)
-    assert.deepStrictEqual(tags, ["Order:7"])
+    const { content, metadata } = yield* logged("/postmark/email", body)
+    assert.deepStrictEqual(metadata, { Order: "7" })
     assert.strictEqual(content.attachments[0]?.filename, "a.txt")
   })
 

@@ -107,7 +107,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
     assert.deepStrictEqual(log.to, ['"Doe, Ana \\"A\\"" <ana@example.org>', "bo@example.org"])
     assert.deepStrictEqual([log.cc, log.bcc], [["Cy <cy@example.org>"], ["di@example.org"]])
     assert.deepStrictEqual(log.reply_to, ["help@acme.test", "more@acme.test"])
-    assert.deepStrictEqual(log.tags, ["receipt", "order:7041", "url:a:b"])
+    assert.deepStrictEqual([log.tags, log.metadata], [["receipt"], { order: "7041", url: "a:b" }])
     assert.deepStrictEqual(log.tracking, { opens: false, clicks: false })
     assert.deepStrictEqual(log.content.attachments, [
       { filename: "logo.png", content_type: "image/png", content_id: "logo", size_bytes: 4 },
@@ -143,8 +143,9 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
         },
         [422, 300, "Headers[1].Name"],
       ],
-      [{ Metadata: { order: "7".repeat(70) } }, [422, 300, "Metadata.order"]],
-      [{ Tag: "x".repeat(65) }, [422, 300, "Tag"]],
+      [{ Metadata: { order: "7".repeat(501) } }, [422, 300, "Metadata.order"]],
+      [{ Metadata: { ["o".repeat(65)]: "7" } }, [422, 300, `Metadata.${"o".repeat(64)}`]],
+      [{ Tag: "x".repeat(501) }, [422, 300, "Tag"]],
       [{ TextBody: undefined, HtmlBody: "" }, [422, 300, "TextBody"]],
       [{ Attachments: [{ ...file, Content: "!" }] }, [422, 300, "Attachments[0].Content"]],
       [{ Attachments: [{ ...file, Disposition: "inline" }] }, [422, 300, "Attachments[0].ContentID"]],
@@ -207,6 +208,23 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
     assert.notStrictEqual(results[0]?.MessageID, results[4]?.MessageID)
     const many = yield* refusal(() => client.sendEmailBatch(Array.from({ length: 501 }, () => EMAIL)))
     assert.deepStrictEqual([many.statusCode, many.code], [422, 410])
+  })
+
+  it.effect("keeps a tag that is too long for ours, and many pairs, and gives them back", function* () {
+    const { client, logOf } = yield* setUp
+    const Metadata = Object.fromEntries(Array.from({ length: 74 }, (_, nth) => [`name${nth}`, "v".repeat(500)]))
+    const Tag = "t".repeat(65)
+    const { MessageID } = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, Tag, Metadata }))
+    const details = yield* Effect.promise(() => client.getOutboundMessageDetails(MessageID))
+    assert.deepStrictEqual([details.Tag, details.Metadata], [Tag, Metadata])
+    assert.deepStrictEqual((yield* logOf(MessageID)).tags, [])
+    const found = yield* Effect.promise(() =>
+      client.getOutboundMessages({ tag: Tag, metadata_name73: "v".repeat(500) } as object),
+    )
+    assert.deepStrictEqual(
+      found.Messages.map((each) => each.Metadata),
+      [Metadata],
+    )
   })
 
   it.effect("lists messages and bounces", function* () {

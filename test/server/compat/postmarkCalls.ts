@@ -44,7 +44,7 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   },
   {
     call: "sendEmail with Tag and Metadata",
-    gives: "tags: the tag, and `name:value` for each pair",
+    gives: "tags: the tag; metadata: the pairs",
     run: (client) => client.sendEmail({ ...EMAIL, Tag: "receipt", Metadata: { order: "7041" } }),
   },
   {

@@ -1,3 +1,4 @@
+import * as Labels from "@waybill/domain/email/Labels"
 import sendgrid from "@sendgrid/mail"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -104,10 +105,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ],
     )
     assert.deepStrictEqual(log.reply_to, ["help@acme.test", "More <more@acme.test>"])
-    assert.deepStrictEqual([log.subject, log.tags], ["Ana's receipt", ["receipt", "shop:acme", "order:7041"]])
+    assert.deepStrictEqual([log.subject, log.tags], ["Ana's receipt", ["receipt"]])
+    assert.deepStrictEqual(log.metadata, { order: "7041", shop: "acme" })
     assert.strictEqual(log.scheduled_at, new Date(sendAt * 1000).toISOString())
     assert.deepStrictEqual(log.tracking, { opens: false, clicks: false })
     assert.deepStrictEqual([log.content.text, log.content.attachments[0].content_id], ["Thank you!", "logo"])
+  })
+
+  it.effect("keeps categories that are too long or too many for tags", function* () {
+    const { logOf, mail } = yield* setUp
+    const categories = ["a", "b".repeat(255), "c", "d", "e", "f", "g", "h", "i", "j"]
+    const [response] = yield* Effect.promise(() => mail.send(email({ categories, customArgs: { order: "7041" } })))
+    const { metadata, tags } = yield* logOf(response.headers["x-message-id"] as string)
+    assert.deepStrictEqual(tags, ["a", "c", "d", "e", "f"])
+    assert.deepStrictEqual(Labels.pairsOf(metadata), { order: "7041" })
+    assert.deepStrictEqual(Labels.labelsOf(tags, metadata).toSorted(), categories)
   })
 
   it.effect("makes an email of each personalization, all or none", function* () {
@@ -178,12 +190,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       [{ personalizations: [{ to, subject: "a\nb" }] }, [400, "personalizations.0.subject"]],
       [{ personalizations: [{ to, send_at: 4_102_444_800 }] }, [400, "personalizations.0.send_at"]],
       [{ personalizations: [{ to, headers: { Received: "x" } }] }, [400, "personalizations.0.headers.Received"]],
-      [{ personalizations: [{ to, custom_args: { a: "x".repeat(70) } }] }, [400, "personalizations.0.custom_args.a"]],
+      [{ personalizations: [{ to, custom_args: { a: "x".repeat(501) } }] }, [400, "personalizations.0.custom_args.a"]],
       [{ headers: { Received: "x" } }, [400, "headers.Received"]],
       [{ subject: undefined }, [400, "subject"]],
-      [{ categories: ["x".repeat(65)] }, [400, "categories.0"]],
-      [{ custom_args: { a: "x".repeat(70) } }, [400, "custom_args.a"]],
-      [{ categories: ["a", "b", "c", "d", "e", "f"] }, [400, "categories"]],
+      [{ categories: ["x".repeat(256)] }, [400, "categories.0"]],
+      [{ custom_args: { a: "x".repeat(501) } }, [400, "custom_args.a"]],
+      [{ categories: Array.from({ length: 11 }, String) }, [400, "categories"]],
       [{ content: [{ type: "text/x-amp-html", value: "x" }] }, [400, "content.0.type"]],
       [{ content: [{ type: "text/calendar; x=(", value: "x" }] }, [400, "content.0.type"]],
       [{ reply_to: { email: "nobody" } }, [400, "reply_to.email"]],

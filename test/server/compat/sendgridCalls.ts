@@ -49,7 +49,7 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
   },
   {
     call: "send with categories and customArgs",
-    gives: "tags: the category, and `name:value` for each argument",
+    gives: "tags: the category; metadata: the arguments",
     run: (mail) => mail.send(email({ categories: ["receipt"], customArgs: { order: "7041" } })),
   },
   {

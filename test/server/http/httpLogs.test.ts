@@ -33,6 +33,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "id",
       "livemode",
       "message_id",
+      "metadata",
       "next_attempt_at",
       "object",
       "opens",
@@ -73,8 +74,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       to: ["bo@example.org", "ana@example.org"],
       subject: "Your Invoice 50%",
       tags: ["invoice", "eu"],
+      metadata: { order: "7041", "a=b": "c&d", ["x".repeat(64)]: "y".repeat(500), note: "" },
     })
-    const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString(), tags: ["invoice"] })
+    const canceled = yield* send({
+      scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
+      tags: ["invoice"],
+      metadata: { order: "7041" },
+    })
     yield* call("POST", `/v1/email/${canceled}/cancel`)
     const FILTERS: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
       ["", [canceled, other, plain]],
@@ -88,6 +94,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["subject=50%25", [other]],
       ["tag=invoice", [canceled, other]],
       ["tag=invoice&tag=eu", [other]],
+      ["metadata.order=7041", [canceled, other]],
+      ["metadata[order]=7041", [canceled, other]],
+      ["metadata.order=7041&metadata.note=", [other]],
+      ["metadata.order=704", []],
+      ["metadata.Order=7041", []],
+      ["metadata.a%3Db=c%26d&tag=eu", [other]],
+      [`metadata.${"x".repeat(64)}=${"y".repeat(500)}`, [other]],
+      ["metadata.__proto__=7041", []],
       ["domain=acme.test", [canceled, plain]],
       ["q=invoice", [canceled, other]],
       ["q=BO@exam", [other]],
@@ -119,6 +133,25 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your", [other]],
     ]
     for (const [query, expected] of FILTERS) assert.deepStrictEqual(yield* ids(query), expected, query)
+  })
+
+  it.effect("refuses a filter of metadata that no message can have, or that is no pair", function* () {
+    const { list } = yield* setUp
+    for (const [query, path, message] of [
+      ["metadata=order", "metadata", "must be given as `metadata.<name>=<value>`"],
+      ["metadata.order=1&metadata.order=2", "metadata.order", "is given 2 times; give it once"],
+      [
+        Array.from({ length: 6 }, (_, nth) => `metadata.n${nth}=v`).join("&"),
+        "metadata",
+        "takes 1 to 5 pairs; 6 were given",
+      ],
+      [`metadata.${"x".repeat(65)}=1`, "metadata", "is a name of 65 characters; at most 64 are allowed"],
+      [`metadata.order=${"x".repeat(501)}`, "metadata", "is 501 characters; at most 500 are allowed"],
+    ] as const) {
+      const { json, status } = yield* list(query)
+      assert.deepStrictEqual([status, json.error.details], [400, [{ path, message }]], query)
+    }
+    assert.strictEqual((yield* list("metadata.=1")).json.error.reason, "unknown_field")
   })
 
   it.effect("finds mail by the status of any recipient, and scheduled mail", function* () {

@@ -16,6 +16,14 @@ const files = (count: number) =>
   Array.from({ length: count }, (_, nth) => ({ filename: `${nth}.txt`, content: "aGk=" }))
 const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, nth) => [`X-${nth}`, "v"]))
 
+const pairs = (count: number, value = "v") =>
+  Object.fromEntries(Array.from({ length: count }, (_, nth) => [`name${nth}`, value]))
+
+/** Names that other objects have by themselves, or that events keep to themselves. */
+const METADATA: Readonly<Record<string, string>> = JSON.parse(
+  '{"order":"7041","__proto__":"own","constructor":"c","hash":"h","Größe":"L\\n🎉"}',
+)
+
 const OPTIONAL = ["html", "cc", "bcc", "reply_to", "headers", "tags", "scheduled_at", "attachments"]
 
 /** Expected is 200, 400 with the path of the violation, or another reason with its path: of a 422, or `unknown_field`. */
@@ -112,6 +120,19 @@ const RULES: ReadonlyArray<Row> = [
   ["6 tags", { tags: ["a", "b", "c", "d", "e", "f"] }, 400, "tags"],
   ["a tag of 64 characters", { tags: ["x".repeat(64)] }, 200],
   ["a tag of 65 characters", { tags: ["x".repeat(65)] }, 400, "tags[0]"],
+  // More than 75 pairs of metadata, a name over 64 characters or a value over 500.
+  ["75 pairs", { metadata: pairs(75, "v".repeat(500)) }, 200],
+  ["no pair", { metadata: {} }, 200],
+  ["null for pairs", { metadata: null }, 200],
+  ["76 pairs", { metadata: pairs(76) }, 400, "metadata"],
+  ["a name of 64 characters, lines in a value", { metadata: { ["n".repeat(64)]: "a\nb", empty: "" } }, 200],
+  ["a name of 65 characters", { metadata: { ["n".repeat(65)]: "v" } }, 400, `metadata.${"n".repeat(64)}`],
+  ["an empty name", { metadata: { "": "v" } }, 400, "metadata."],
+  ["a name with a line break", { metadata: { "a\nb": "v" } }, 400, "metadata.a?b"],
+  ["a value of 501 characters", { metadata: { order: "v".repeat(501) } }, 400, "metadata.order"],
+  ["a value with NUL", { metadata: { order: "\0" } }, 400, "metadata.order"],
+  ["a value that is a number", { metadata: { order: 7041 } }, 400, "metadata.order"],
+  ["a list for pairs", { metadata: ["order"] }, 400, "metadata"],
   // `scheduled_at` not ISO 8601 with an offset or `Z`.
   ["scheduled_at with Z", { scheduled_at: inFuture(DAY) }, 200],
   ["scheduled_at with an offset", { scheduled_at: inFuture(DAY).replace("Z", "+02:00") }, 200],
@@ -262,6 +283,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       cc: ["ANA@example.org", "bo@example.org"],
       bcc: "cy@example.org",
       tags: ["receipt", "receipt"],
+      metadata: METADATA,
       reply_to: "help@acme.test",
       html: "<p>Hi <b>there</b></p>",
     }
@@ -271,6 +293,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual(json.cc, ["bo@example.org"])
     assert.deepStrictEqual(json.bcc, ["cy@example.org"])
     assert.deepStrictEqual(json.tags, ["receipt"])
+    assert.deepStrictEqual(Object.entries(json.metadata).toSorted(), Object.entries(METADATA).toSorted())
     assert.deepStrictEqual(json.recipient_counts, { queued: 3, suppressed: 1 })
     assert.deepStrictEqual(json.content, { html: body.html, text: "Hi", attachments: [] })
     const events = yield* world.request("GET", `/v1/email/logs/${sent.json.id}/events`, { key: admin })
@@ -281,6 +304,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         ["email.suppressed", 2],
       ],
     )
+    assert.deepStrictEqual(events.json.data[0].data.metadata, json.metadata)
     assert.strictEqual(events.json.data[0].request_id, sent.headers.get("x-request-id"))
   })
 

@@ -185,20 +185,20 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
   const STEERED: ReadonlyArray<
     readonly [
       headers: Readonly<Record<string, string>>,
-      tags: ReadonlyArray<string>,
+      labels: { readonly tags?: ReadonlyArray<string>; readonly metadata?: Readonly<Record<string, string>> },
       tracking: { readonly opens: boolean; readonly clicks: boolean } | undefined,
       dropped: ReadonlyArray<string> | undefined,
     ]
   > = [
     [
       { "X-PM-Tag": "receipt", "X-PM-Metadata-color": "blue", "X-PM-TrackOpens": "true" },
-      ["receipt", "Color:blue"],
+      { tags: ["receipt"], metadata: { Color: "blue" } },
       { opens: true, clicks: false },
       undefined,
     ],
     [
       { "X-SES-MESSAGE-TAGS": "shop=berlin, kind = receipt", "X-SES-CONFIGURATION-SET": "main" },
-      ["shop:berlin", "kind:receipt"],
+      { metadata: { kind: "receipt", shop: "berlin" } },
       undefined,
       ["X-SES-CONFIGURATION-SET"],
     ],
@@ -207,28 +207,33 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
         "X-SMTPAPI":
           '{"category":["receipt","shop"],"unique_args":{"order":7041},"filters":{"opentrack":{"settings":{"enable":1}},"clicktrack":{"settings":{"enable":0}}}}',
       },
-      ["receipt", "shop", "order:7041"],
+      { tags: ["receipt", "shop"], metadata: { order: "7041" } },
       { opens: true, clicks: false },
       undefined,
     ],
-    [{ "X-SMTPAPI": '{"category":"receipt","to":["eve@evil.test"]}' }, ["receipt"], undefined, ["X-SMTPAPI"]],
+    [{ "X-SMTPAPI": '{"category":"receipt","to":["eve@evil.test"]}' }, { tags: ["receipt"] }, undefined, ["X-SMTPAPI"]],
     [
       { "X-MC-Tags": "a, b", "X-MC-Metadata": '{"order":"7041"}', "X-MC-Track": "opens,clicks_htmlonly" },
-      ["a", "b", "order:7041"],
+      { tags: ["a", "b"], metadata: { order: "7041" } },
       { opens: true, clicks: true },
       undefined,
     ],
-    [{ "X-MC-Metadata": '{"order":', "X-MC-Track": "all" }, [], undefined, ["X-MC-Metadata", "X-MC-Track"]],
+    [{ "X-MC-Metadata": '{"order":', "X-MC-Track": "all" }, {}, undefined, ["X-MC-Metadata", "X-MC-Track"]],
     [
       {
         "X-MSYS-API":
           '{"campaign_id":"june","tags":["a"],"metadata":{"order":"7041"},"options":{"click_tracking":true,"open_tracking":false,"transactional":true}}',
       },
-      ["june", "a", "order:7041"],
+      { tags: ["june", "a"], metadata: { order: "7041" } },
       { opens: false, clicks: true },
       undefined,
     ],
-    [{ "X-MSYS-API": '{"archive":[{"email":"eve@evil.test"}],"tags":["a"]}' }, ["a"], undefined, ["X-MSYS-API"]],
+    [
+      { "X-MSYS-API": '{"archive":[{"email":"eve@evil.test"}],"tags":["a"]}' },
+      { tags: ["a"] },
+      undefined,
+      ["X-MSYS-API"],
+    ],
     [
       { "X-PM-TrackOpens": "true", "X-PM-TrackLinks": "TextOnly", "X-PM-Message-Stream": "outbound" },
       [],
@@ -243,11 +248,33 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     ],
     [
       { "X-Tag": "1, 2, 3", "X-MC-Tags": `3, ${"x".repeat(65)}, 4, 5, 6` },
-      ["1", "2", "3", "4", "5"],
+      { tags: ["1", "2", "3", "4", "5"], metadata: { "label.4": "x".repeat(65), "label.7": "6" } },
       undefined,
-      ["X-MC-Tags"],
+      undefined,
     ],
-    [{ "X-Track-Opens": "false", "X-MC-Track": "opens" }, [], undefined, undefined],
+    [
+      { "X-Mailgun-Variables": '{"order":7041,"__proto__":"own","cart":{"items":2}}', "X-Mailgun-Tag": "june" },
+      {
+        tags: ["june"],
+        metadata: Object.fromEntries([
+          ["__proto__", "own"],
+          ["order", "7041"],
+        ]),
+      },
+      undefined,
+      ["X-Mailgun-Variables"],
+    ],
+    [
+      {
+        "X-PM-Metadata-order": "7".repeat(501),
+        "X-MC-Metadata": '{"order":"7041"}',
+        "X-SMTPAPI": '{"unique_args":{"order":"1"}}',
+      },
+      { metadata: { order: "7041" } },
+      undefined,
+      ["X-PM-Metadata-order", "X-SMTPAPI"],
+    ],
+    [{ "X-Track-Opens": "false", "X-MC-Track": "opens" }, {}, undefined, undefined],
   ]
 
   it.effect("reads the headers of other services for tags and tracking, and sends none of them", function* () {
@@ -257,10 +284,10 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     for (const [headers] of STEERED)
       assert.match(yield* Smtp.send(port, acme.secret, { ...mail, headers: { ...headers, "X-Own": "1" } }), /^250 /u)
     const mails = yield* Smtp.accepted(acme.account_id)
-    for (const [nth, [headers, tags, tracking, dropped]] of STEERED.entries()) {
+    for (const [nth, [headers, { metadata, tags = [] }, tracking, dropped]] of STEERED.entries()) {
       const sent = mails[nth]
       const name = Object.keys(headers).join()
-      assert.deepStrictEqual(sent?.tags, tags, name)
+      assert.deepStrictEqual([sent?.tags, sent?.metadata], [tags, metadata], name)
       assert.deepStrictEqual(sent?.tracking, tracking, name)
       assert.deepStrictEqual(
         sent?.dropped_headers?.map((each) => each.toLowerCase()).toSorted(),

@@ -40,7 +40,8 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format postm
     const endpoint = yield* Webhooks.create(receiver.url, { format: "postmark" })
     const { account_id } = endpoint
     const email_id = yield* Webhooks.acceptEmail(account_id, {
-      tags: ["welcome", "campaign:spring"],
+      tags: ["welcome"],
+      metadata: { campaign: "spring" },
       to: [
         { address: "bo@example.org", name: "Bo" },
         { address: recipient, name: "Ana" },

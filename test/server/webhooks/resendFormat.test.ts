@@ -57,7 +57,7 @@ const words = {
   attempt: 1,
 }
 const recipient = "ana@example.org"
-const TAGS = ["category:welcome", "urgent"]
+const TAGS = ["plan:pro", "urgent"]
 /** An email that is not scheduled, without recipients, so that the worker has nothing to deliver. */
 const NOW = { scheduled_at: null, to: [] }
 
@@ -71,6 +71,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       const { account_id } = endpoint
       const email_id = yield* Webhooks.acceptEmail(account_id, {
         tags: TAGS,
+        metadata: { category: "welcome" },
         to: [{ address: recipient, name: "Ana" }],
         headers: { "X-Order": "7041" },
       })
@@ -109,7 +110,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
         from: "Acme <hi@acme.test>",
         to: ["Ana <ana@example.org>"],
         subject: "Your receipt",
-        tags: { category: "welcome", urgent: "" },
+        tags: { category: "welcome", plan: "pro", urgent: "" },
         headers: [{ name: "X-Order", value: "7041" }],
       }
       assert.deepStrictEqual<unknown>(scheduled, {

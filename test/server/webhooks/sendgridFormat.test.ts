@@ -60,7 +60,8 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format sendg
       const { account_id } = endpoint
       const scheduled_at = "2030-01-01T00:00:00.000Z"
       const email_id = yield* Webhooks.acceptEmail(account_id, {
-        tags: ["welcome", "campaign:spring", "event:mine"],
+        tags: ["welcome"],
+        metadata: { campaign: "spring", event: "mine", email: "eve@evil.test" },
         scheduled_at,
         to: [
           { address: recipient, name: "Ana" },

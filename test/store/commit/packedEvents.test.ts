@@ -123,6 +123,21 @@ describe("a packed event", () => {
     assert.deepStrictEqual(Object.fromEntries(EXAMPLES.map((event) => [event.type, PackedEvent.pack(event)])), golden)
   })
 
+  it("takes no bytes for absent fields at its end, and is read with and without them", () => {
+    const example = EXAMPLES.find(({ type }) => type === "EmailQueued") ?? assert.fail("no example")
+    const metadata = { order: "7041", "a\tb": "1\n2", ["__proto__"]: "own" }
+    const without = PackedEvent.pack(example) ?? assert.fail("not packed")
+    const withMetadata = PackedEvent.pack({ ...example, data: { ...example.data, metadata } }) ?? assert.fail()
+    assert.isTrue(withMetadata.startsWith(`${without}\t`))
+    const dataOf = (text: string) => PackedEvent.unpack("EmailQueued", STREAM, text).data
+    assert.notProperty(dataOf(without), "metadata")
+    assert.deepStrictEqual(dataOf(`${without}\t\t\t`), dataOf(without))
+    assert.deepStrictEqual(
+      Object.entries(dataOf(withMetadata)["metadata"] as object).toSorted(),
+      Object.entries(metadata).toSorted(),
+    )
+  })
+
   it("that ends before a field lacks the field", () => {
     const [type, text] = ["EmailCanceled", "\t\t\t\t\t\t2026-11-21T09:00:00.000Z"]
     assert.deepStrictEqual(PackedEvent.unpack(type, STREAM, text).data, { at: "2026-11-21T09:00:00.000Z" })

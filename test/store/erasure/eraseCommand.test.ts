@@ -6,6 +6,7 @@ import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import * as Content from "@waybill/store/content/Content"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as Erase from "@waybill/store/erasure/Erase"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
@@ -79,19 +80,23 @@ interface Mail {
   readonly text: string
   readonly from?: string
   readonly tags?: ReadonlyArray<string>
+  readonly metadata?: Readonly<Record<string, string>>
   readonly subject?: string
   readonly after?: ReadonlyArray<Email.Event>
 }
 
 const mail = Effect.fnUntraced(function* (
   account_id: AccountId,
-  { after = [], from = "hi@acme.test", subject = "Hello", tags = [], text, to }: Mail,
+  { after = [], from = "hi@acme.test", subject = "Hello", metadata, tags = [], text, to }: Mail,
 ) {
   const { transact } = yield* EventStore
   const email_id = id("EmailId")
   const body = Content.encodeBody({ html: null, text })
   const content = { sha256: body.sha256, has_html: false, has_text: true, attachments: [] }
-  const events = [queued(email_id, { to, from: { address: from }, subject, tags, content }), ...after] as const
+  const events = [
+    queued(email_id, { to, from: { address: from }, subject, tags, content, ...(metadata && { metadata }) }),
+    ...after,
+  ] as const
   yield* transact({
     account_id,
     streams: [{ aggregate: Email, id: email_id, isNew: true }],
@@ -147,6 +152,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         const tags = ["Ana@example.org", "ana@example.org", "vip"]
         const both = yield* mail(one, {
           tags,
+          metadata: { customer: "ANA@example.org", "ana@example.org": "vip" },
           to: to("ana@example.org", "bo@example.org"),
           text: "All of you",
           after: [delivered("ana@example.org"), delivered("bo@example.org")],
@@ -185,7 +191,13 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         assert.deepInclude(yield* recordOf(sql, one, both), {
           to: [erased_as, "bo@example.org"],
           status: "delivered",
+          metadata: { customer: erased_as, [erased_as]: "vip" },
         })
+        const found = yield* EmailLogQuery.list({ account_id: one, limit: 10, metadata: { customer: erased_as } })
+        assert.deepStrictEqual(
+          found.data.map((each) => each["id"]),
+          [both],
+        )
 
         const counted = yield* sql`
           SELECT tag, count::int FROM email_stats WHERE account_id = ${one} AND measure = 'accepted' AND tag > '' ORDER BY 1`

@@ -99,7 +99,8 @@ const firstEvent = (aggregate: AnyAggregate, account_id: string, roll: RandomNum
     }
     case "email": {
       const email_id = id("EmailId")
-      return first("EmailQueued", { email_id }, email_id)
+      const metadata = { order: hex, plan: pick(["pro", "free"], roll), [hex.slice(0, 9)]: "", ["__proto__"]: "own" }
+      return first("EmailQueued", { email_id, ...(roll() < 0.3 ? { metadata } : {}) }, email_id)
     }
     case "suppression": {
       const address = `${hex.slice(0, 8)}@example.org`

@@ -45,6 +45,7 @@ const matches = (filters: Filters) => (each: Message) =>
   (filters.api_key_id === undefined || each.api_key_id === filters.api_key_id) &&
   (filters.id === undefined || each.id === filters.id) &&
   (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
+  Object.entries(filters.metadata ?? {}).every(([name, value]) => each.metadata?.[name] === value) &&
   (filters.domain === undefined || each.domain === filters.domain) &&
   (filters.created_after === undefined || each.created_at >= filters.created_after) &&
   (filters.created_before === undefined || each.created_at < filters.created_before)
@@ -134,6 +135,14 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
   api_key_id: [apiKeyId(0), apiKeyId(1), apiKeyId(2), apiKeyId(3)],
   id: [emailId(0), emailId(7), emailId(1_999), emailId(5_000)],
   tags: [["receipt"], ["rare"], ["receipt", "spring"], ["rare", "spring", "receipt"], ["none"]],
+  metadata: [
+    { order: "1200" },
+    { plan: "pro" },
+    { plan: "free", receipt: "" },
+    { plan: "pro", order: "1204" },
+    { order: "1201" },
+    { pro: "plan" },
+  ],
   domain: ["acme.test", "rare.test", "unknown.test"].map((name) => name as DomainName),
   created_after: [0, 500, 1_999].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
   created_before: [0, 700, 2_000].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),

@@ -2,6 +2,7 @@ import { PgTypes } from "@effect/sql-pg"
 import type { Address } from "@waybill/domain/values/Address"
 import type { DomainName } from "@waybill/domain/values/DomainName"
 import type { Status } from "@waybill/domain/email/EmailStatus"
+import type * as Labels from "@waybill/domain/email/Labels"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Email from "@waybill/domain/email/Email"
@@ -27,6 +28,8 @@ export interface Message {
   readonly to: ReadonlyArray<Address>
   readonly subject: string
   readonly tags: ReadonlyArray<string>
+  /** Absent of most messages, as of those from before there was metadata. */
+  readonly metadata?: Labels.Metadata
   readonly created_at: Timestamp.Timestamp
   readonly api_key_id: Id.ApiKeyId
   /** Statuses of the recipients, of which `status` is the message's. */
@@ -85,6 +88,7 @@ export const message = (nth: number): Message => {
       ...(nth % 5 < 2 ? ["spring"] : []),
       ...(nth % 97 === 1 ? ["rare"] : []),
     ],
+    ...(nth % 4 === 0 ? { metadata: { order: String(nth), plan: nth % 8 === 0 ? "pro" : "free", receipt: "" } } : {}),
     created_at: Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS),
     api_key_id: apiKeyId(nth % 300 === 11 ? 2 : nth % 3 === 0 ? 1 : 0),
   }
@@ -95,7 +99,7 @@ export const apiKeyId = (nth: number): Id.ApiKeyId => Id.make("ApiKeyId", BEGAN_
 /** Returns the acceptance event of a message. */
 const eventOf = (
   account_id: string,
-  { created_at, domain, from, id, scheduled_at, subject, tags, to, ...rest }: Message,
+  { created_at, domain, from, id, metadata, scheduled_at, subject, tags, to, ...rest }: Message,
 ) => ({
   account_id,
   stream_id: id,
@@ -108,6 +112,7 @@ const eventOf = (
     to: to.map((address) => ({ address })),
     subject,
     tags,
+    ...(metadata === undefined ? {} : { metadata }),
     domain,
     scheduled_at,
     api_key_id: rest.api_key_id,
@@ -144,8 +149,12 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
     listed: EmailFacets.listedAs(status),
     facets: EmailFacets.of({ recipients, scheduled_at }),
   }))
-  const terms = messages.flatMap(({ id, tags, to }, nth) =>
-    keysOf([...to.map(EmailLog.recipientTerm), ...tags.map(EmailLog.tagTerm)])
+  const terms = messages.flatMap(({ id, metadata = {}, tags, to }, nth) =>
+    keysOf([
+      ...to.map(EmailLog.recipientTerm),
+      ...tags.map(EmailLog.tagTerm),
+      ...Object.entries(metadata).map(([name, value]) => EmailLog.metadataTerm(name, value)),
+    ])
       .filter((key) => key !== rows[nth]?.to_key && key !== rows[nth]?.tag_key)
       .map((term) => ({ account_id: IdKey.of(account_id), term, email_id: IdKey.of(id) })),
   )

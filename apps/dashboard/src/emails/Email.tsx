@@ -21,6 +21,7 @@ import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./EmailFilters.ts"
 import * as LiveEmails from "./LiveEmails.ts"
+import { MetadataList } from "./MetadataList.tsx"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -151,6 +152,9 @@ export const Email = () => {
                 ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
+                ...(Object.keys(email.metadata).length === 0
+                  ? []
+                  : [["Metadata", <MetadataList key="metadata" metadata={email.metadata} />] as const]),
                 ["Tracking", trackingOf(email.tracking)],
                 ...(email.opens + email.clicks === 0
                   ? []

@@ -9,6 +9,8 @@ export interface EmailFilters {
   readonly from?: string
   readonly subject?: string
   readonly tag?: ReadonlyArray<string>
+  /** The value of a pair of metadata. */
+  readonly [pair: `metadata.${string}`]: string
   readonly domain?: string
   readonly created_after?: string
   readonly created_before?: string

@@ -30,7 +30,7 @@ export const fromMessage = (message: EmailMessage): Draft => {
   }))
   const blobs = [body, ...files.map(({ blob }) => blob)]
   const { clock, headers, script } = withoutTestHeaders(message.headers ?? {})
-  const { bcc, cc, from, list_unsubscribe, reply_to, scheduled_at, subject, tags, to, tracking } = message
+  const { bcc, cc, from, list_unsubscribe, metadata, reply_to, scheduled_at, subject, tags, to, tracking } = message
   const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return {
     blobs,
@@ -45,6 +45,7 @@ export const fromMessage = (message: EmailMessage): Draft => {
       test_clock: clock,
       script,
       tags: tags ?? [],
+      metadata: metadata ?? undefined,
       scheduled_at,
       content: {
         sha256: body.sha256,

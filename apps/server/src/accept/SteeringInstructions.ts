@@ -1,10 +1,11 @@
-import { isTag, MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Field } from "@waybill/mail/report/SubmittedMessage"
 
 /** The meaning of headers that were written for another service. */
 export interface Instructions {
   readonly tags: ReadonlyArray<string>
+  readonly metadata: Labels.Metadata
   readonly opens: boolean | undefined
   readonly clicks: boolean | undefined
   /** When the message is to be sent, in ISO 8601. */
@@ -15,7 +16,8 @@ export interface Instructions {
 
 /** The meaning of one header. */
 interface Said {
-  readonly tags: ReadonlyArray<string>
+  readonly tags?: ReadonlyArray<string> | undefined
+  readonly pairs?: ReadonlyArray<Pair> | undefined
   readonly opens?: boolean | undefined
   readonly clicks?: boolean | undefined
   readonly scheduledAt?: string | undefined
@@ -23,12 +25,18 @@ interface Said {
   readonly isWhole: boolean
 }
 
-const UNKNOWN: Said = { tags: [], isWhole: false }
+type Pair = readonly [name: string, value: string]
 
-/** Reads headers of other services. Tags that are not valid, or more than a message may have with its own, are left out. */
+const UNKNOWN: Said = { isWhole: false }
+
+/**
+ * Reads headers of other services. Tags that are not valid, or more than a message may have with its own, become metadata.
+ * Pairs that are not valid, too many, or of a name that came before, are left out.
+ */
 export const read = (fields: ReadonlyArray<Field>, own: ReadonlyArray<string>): Instructions => {
   const known = new Set(own)
   const tags: Array<string> = []
+  const metadata = new Map<string, string>()
   const unread = new Set<string>()
   let opens: boolean | undefined
   let clicks: boolean | undefined
@@ -38,32 +46,48 @@ export const read = (fields: ReadonlyArray<Field>, own: ReadonlyArray<string>): 
     opens ??= said.opens
     clicks ??= said.clicks
     scheduledAt ??= said.scheduledAt
-    let isWhole = said.isWhole
-    for (const tag of said.tags) {
+    const pairs = [...(said.pairs ?? [])]
+    for (const tag of said.tags ?? []) {
       if (known.has(tag)) continue
-      if (known.size < MAX_TAGS && isTag(tag)) {
-        known.add(tag)
-        tags.push(tag)
-      } else isWhole = false
+      known.add(tag)
+      if (own.length + tags.length < Labels.MAX_TAGS && Labels.isTag(tag)) tags.push(tag)
+      else pairs.push([Labels.furtherName(known.size), tag])
     }
+    let isWhole = said.isWhole
+    for (const [name, value] of pairs)
+      if (metadata.get(name) !== value) {
+        if (metadata.size === Labels.MAX_METADATA || metadata.has(name) || !Labels.isPair(name, value)) isWhole = false
+        else metadata.set(name, value)
+      }
     if (!isWhole) unread.add(field.name.toLowerCase())
   }
   const names = fields.map(({ name }) => name.toLowerCase())
-  return { tags, opens, clicks, scheduledAt, read: new Set(names.filter((name) => !unread.has(name))) }
+  const isRead = (name: string) => !unread.has(name)
+  return {
+    tags,
+    metadata: Object.fromEntries(metadata),
+    opens,
+    clicks,
+    scheduledAt,
+    read: new Set(names.filter(isRead)),
+  }
 }
 
 const METADATA = "x-pm-metadata-"
 
 const readOne = ({ name, value }: Field): Said => {
   const lower = name.toLowerCase()
-  if (lower.startsWith(METADATA)) return { tags: [`${name.slice(METADATA.length)}:${value.trim()}`], isWhole: true }
+  if (lower.startsWith(METADATA)) return { pairs: [[name.slice(METADATA.length), value.trim()]], isWhole: true }
   switch (lower) {
     case "x-ses-message-tags":
-      return { tags: wordsOf(value).map((pair) => pair.replace(/\s*=\s*/u, ":")), isWhole: true }
+      return sesOf(wordsOf(value))
     case "x-mc-tags":
       return { tags: wordsOf(value), isWhole: true }
     case "x-mc-sendat":
       return timeOf(`${value.trim().replace(" ", "T")}Z`)
+    case "x-mailgun-tag":
+      return labelsOf(value.trim())
+    case "x-mailgun-variables":
     case "x-mc-metadata":
       return pairsOf(objectIn(value))
     case "x-mc-track":
@@ -99,13 +123,24 @@ const objectIn = (text: string): Json | undefined => {
 const isWord = (value: unknown): value is string | number | boolean =>
   typeof value === "string" || typeof value === "number" || typeof value === "boolean"
 
-/** Pairs become tags, `name:value`. */
+/** Pairs of Amazon SES, `name=value`. */
+const sesOf = (words: ReadonlyArray<string>): Said => {
+  const pairs = words.map((word): Pair => {
+    const [, name = word, value = ""] = /^(.*?)\s*=\s*(.*)$/su.exec(word) ?? []
+    return [name, value]
+  })
+  return { pairs, isWhole: true }
+}
+
 const pairsOf = (pairs: unknown): Said => {
   const object = asObject(pairs)
   if (object === undefined) return UNKNOWN
   const entries = Object.entries(object)
   const words = entries.filter(([, value]) => isWord(value))
-  return { tags: words.map(([name, value]) => `${name}:${String(value)}`), isWhole: words.length === entries.length }
+  return {
+    pairs: words.map(([name, value]): Pair => [name, String(value)]),
+    isWhole: words.length === entries.length,
+  }
 }
 
 /** One label or a list of them. */
@@ -120,13 +155,13 @@ const TRACKED: ReadonlySet<string> = new Set(["opens", "none", "clicks_textonly"
 
 const trackOf = (words: ReadonlyArray<string>): Said =>
   words.every((word) => TRACKED.has(word))
-    ? { tags: [], opens: words.includes("opens"), clicks: words.some((word) => CLICKS.has(word)), isWhole: true }
+    ? { opens: words.includes("opens"), clicks: words.some((word) => CLICKS.has(word)), isWhole: true }
     : UNKNOWN
 
 /** A time with its zone, in ISO 8601. */
 const timeOf = (text: unknown): Said => {
   const time = typeof text === "string" && ISO.test(text) ? Date.parse(text) : Number.NaN
-  return Number.isNaN(time) ? UNKNOWN : { tags: [], scheduledAt: Timestamp.fromMillis(time), isWhole: true }
+  return Number.isNaN(time) ? UNKNOWN : { scheduledAt: Timestamp.fromMillis(time), isWhole: true }
 }
 const ISO = /^\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d(?:\.\d{1,3})?)?(?:Z|[+-]\d\d:\d\d)$/u
 
@@ -135,7 +170,7 @@ const MAX_UNIX_TIME = 253_402_300_799
 
 const unixTimeOf = (seconds: unknown): Said =>
   Number.isInteger(seconds) && Number(seconds) > 0 && Number(seconds) <= MAX_UNIX_TIME
-    ? { tags: [], scheduledAt: Timestamp.fromMillis(Number(seconds) * 1_000), isWhole: true }
+    ? { scheduledAt: Timestamp.fromMillis(Number(seconds) * 1_000), isWhole: true }
     : UNKNOWN
 
 const flagOf = (value: unknown): Said["opens"] =>
@@ -150,7 +185,8 @@ const membersOf = (object: Json | undefined, readers: ReadonlyMap<string, (value
   if (object === undefined) return UNKNOWN
   const said = Object.entries(object).map(([name, value]) => readers.get(name)?.(value) ?? UNKNOWN)
   return {
-    tags: said.flatMap(({ tags }) => tags),
+    tags: said.flatMap(({ tags = [] }) => tags),
+    pairs: said.flatMap(({ pairs = [] }) => pairs),
     opens: said.find(({ opens }) => opens !== undefined)?.opens,
     clicks: said.find(({ clicks }) => clicks !== undefined)?.clicks,
     scheduledAt: said.find(({ scheduledAt }) => scheduledAt !== undefined)?.scheduledAt,
@@ -162,7 +198,7 @@ const tracking =
   (of: "opens" | "clicks") =>
   (value: unknown): Said => {
     const flag = flagOf(value)
-    return { tags: [], [of]: flag, isWhole: flag !== undefined }
+    return { [of]: flag, isWhole: flag !== undefined }
   }
 
 const filter =
@@ -210,7 +246,7 @@ const sparkPostOf = (object: Json | undefined): Said =>
               ["click_tracking", tracking("clicks")],
               ["start_time", timeOf],
               // All mail is transactional.
-              ["transactional", (): Said => ({ tags: [], isWhole: true })],
+              ["transactional", (): Said => ({ isWhole: true })],
             ]),
           ),
       ],

@@ -68,6 +68,7 @@ export const read = (
       html: submitted.html,
       text: submitted.text,
       tags: [...control.tags, ...instructions.tags],
+      ...(Object.keys(instructions.metadata).length === 0 ? {} : { metadata: instructions.metadata }),
       scheduled_at: control.scheduledAt ?? instructions.scheduledAt ?? null,
       ...trackingOf(control, instructions),
       attachments: submitted.files.map(attachment),

@@ -1,8 +1,28 @@
+import * as Logs from "@waybill/api/groups/Logs"
 import * as UnknownNames from "@waybill/api/errors/UnknownNames"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Effect, Result, Schema, SchemaAST } from "effect"
 import * as RequestTarget from "./RequestTarget.ts"
+
+/** A parameter that a schema takes as pairs, whose names are in that of the parameter: `metadata.order`, `metadata[order]`. */
+export const PAIRS = "metadata"
+const PAIR = new RegExp(`^${PAIRS}(?:\\.(?<dotted>.+)|\\[(?<bracketed>.+)\\])$`, "su")
+
+const pairNameOf = (parameter: string): string | undefined => {
+  const { bracketed, dotted } = PAIR.exec(parameter)?.groups ?? {}
+  return dotted ?? bracketed
+}
+
+/** Returns the pairs of a query as items of one parameter; `undefined` if it has none. */
+export const pairsOf = (url: string): ReadonlyArray<string> | undefined => {
+  if (!url.includes(PAIRS)) return undefined
+  const pairs = [...new URLSearchParams(RequestTarget.queryOf(url))].flatMap(([parameter, value]) => {
+    const name = pairNameOf(parameter)
+    return name === undefined ? [] : [Logs.pairText(name, value)]
+  })
+  return pairs.length === 0 ? undefined : pairs
+}
 
 /** Returns the parameters of a request's query by name. */
 const parametersOf = (url: string): ReadonlyMap<string, ReadonlyArray<string>> => {
@@ -25,9 +45,10 @@ export const nameViolations = (query: Schema.Top | undefined, url: string): Viol
   const repeated: Array<Detail> = []
   let more = 0
   for (const [name, { length }] of sent) {
-    const isList = fields.get(name)
-    if (isList !== undefined && (isList || length === 1)) continue
+    const isList = fields.has(PAIRS) && pairNameOf(name) !== undefined ? false : fields.get(name)
+    if (isList !== undefined && name !== PAIRS && (isList || length === 1)) continue
     if (unknown.length + repeated.length >= Violations.MAX_DETAILS) more++
+    else if (isList !== undefined && name === PAIRS) repeated.push({ path: PAIRS, message: BARE_PAIRS })
     else if (isList === false) repeated.push({ path: name, message: `is given ${length} times; give it once` })
     else unknown.push(name === "" ? NAMELESS : describe(name, known, unknown.length < Violations.MAX_COMPARED_NAMES))
   }
@@ -41,10 +62,12 @@ export const violations = Effect.fnUntraced(function* (query: Schema.Top | undef
   const sent: Record<string, string | Array<string>> = {}
   const wrong = new Set(names.details.map(({ path }) => path))
   const parameters = parametersOf(url)
+  const pairs = pairsOf(url)
+  if (pairs !== undefined) sent[PAIRS] = [...pairs]
   for (const [name, isList] of fieldsOf(query)) {
     const values = parameters.get(name) ?? []
     const [first] = values
-    if (first !== undefined && !wrong.has(name)) sent[name] = isList ? [...values] : first
+    if (first !== undefined && name !== PAIRS && !wrong.has(name)) sent[name] = isList ? [...values] : first
   }
   const codec = Schema.toCodecArrayFromSingle(query as Schema.Codec<unknown, unknown>)
   const decoded = yield* Effect.result(Schema.decodeUnknownEffect(codec, { errors: "all", reportInput: true })(sent))
@@ -60,6 +83,8 @@ const fieldsOf = (query: Schema.Top | undefined): ReadonlyMap<string, boolean> =
 
 const describe = (name: string, known: ReadonlyArray<string>, isCompared: boolean) =>
   UnknownNames.describe("parameter", "", name, known, { compared: isCompared ? name : undefined })
+
+const BARE_PAIRS = `must be given as \`${PAIRS}.<name>=<value>\``
 
 const NAMELESS: UnknownNames.UnknownName = {
   path: "",

@@ -19,10 +19,15 @@ export const emailRecord = (row: object): EmailRecord => ({ livemode: true, test
 /** Fields of events that are never publicFields to clients. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
 
+/** Fields whose names are the customer's. */
+const FOREIGN: ReadonlySet<string> = new Set(["headers", "metadata"])
+
 const publicFields = (value: unknown): unknown =>
   typeof value === "object" && value !== null && !Array.isArray(value)
     ? Object.fromEntries(
-        Object.entries(value).flatMap(([name, each]) => (PRIVATE.has(name) ? [] : [[name, publicFields(each)]])),
+        Object.entries(value).flatMap(([name, each]) =>
+          PRIVATE.has(name) ? [] : [[name, FOREIGN.has(name) ? each : publicFields(each)]],
+        ),
       )
     : value
 

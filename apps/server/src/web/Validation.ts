@@ -32,7 +32,7 @@ export const layer = (maxBodyBytes: number) =>
         ? `; an operator can raise ${HttpSettings.MAX_BODY_SETTING}, up to ${formatBytes(HttpSettings.LARGEST_MAX_BODY_BYTES)}`
         : ""
     const read = endpoint.payload.size === 0 ? readNoBody : readPayload
-    const checked = explained(Effect.andThen(checkQuery(endpoint), handler), endpoint)
+    const checked = explained(withQuery(endpoint, handler), endpoint)
     const handled = Effect.flatMap(read(endpoint, scope, advice), (request) => inRequest(request, checked))
     return Effect.provideService(handled, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
   })
@@ -157,9 +157,20 @@ const explain = (
 ): Effect.Effect<never, Refused, HttpRouter.Provided> =>
   error.kind === "Body" || error.kind === "ResponseHeaders" ? Effect.die(error) : refuseAll(endpoint)
 
-const checkQuery = (endpoint: HttpApiEndpoint.Top) =>
-  Effect.flatMap(HttpServerRequest.HttpServerRequest, ({ url }) =>
-    Query.nameViolations(endpoint.query, url).details.length === 0 ? Effect.void : refuseAll(endpoint),
+/** Refuses unknown parameters, and gives the others to the handler. */
+const withQuery = <A, E, R>(endpoint: HttpApiEndpoint.Top, handler: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(
+    HttpServerRequest.HttpServerRequest,
+    ({ url }): Effect.Effect<A, E | Refused, R | HttpRouter.Provided> => {
+      if (Query.nameViolations(endpoint.query, url).details.length > 0) return refuseAll(endpoint)
+      const pairs = Query.pairsOf(url)
+      if (pairs === undefined) return handler
+      const withPairs = (params: HttpServerRequest.ParsedSearchParams["Service"]) => ({
+        ...params,
+        [Query.PAIRS]: [...pairs],
+      })
+      return Effect.updateService(handler, HttpServerRequest.ParsedSearchParams, withPairs)
+    },
   )
 
 /**

@@ -1,9 +1,10 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import * as Labels from "@waybill/domain/email/Labels"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Effect, Option, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as UnknownNames from "../errors/UnknownNames.ts"
 import { Authorization, Bucket } from "../Authorization.ts"
@@ -18,6 +19,41 @@ import { Validation } from "../errors/Validation.ts"
 
 export const MAX_SUBJECT_FILTER_CHARS = 200
 export const MAX_TAG_FILTERS = 5
+export const MAX_METADATA_FILTERS = 5
+
+/** Writes a pair as an item of the parameter `metadata`, which the query holds as `metadata.<name>=<value>`. */
+export const pairText = (name: string, value: string): string => JSON.stringify([name, value])
+
+const parsePairs = (texts: ReadonlyArray<string>): Result.Result<Labels.Metadata, string> => {
+  const pairs: Array<readonly [name: string, value: string]> = []
+  for (const text of texts) {
+    const pair = pairIn(text)
+    if (pair === undefined) return Result.fail("must be given as `metadata.<name>=<value>`")
+    const problem = Labels.metadataNameProblem(pair[0]) ?? Labels.metadataValueProblem(pair[1])
+    if (problem !== undefined) return Result.fail(problem)
+    pairs.push(pair)
+  }
+  return Result.succeed(Object.fromEntries(pairs))
+}
+
+const Pair = Schema.Tuple([Schema.String, Schema.String])
+const pairIn = (text: string) => Option.getOrUndefined(Schema.decodeOption(Schema.fromJsonString(Pair))(text))
+
+const Metadata = Schema.Array(Schema.String)
+  .check(Checks.items(1, MAX_METADATA_FILTERS, "pairs"))
+  .pipe(
+    Schema.decodeTo(
+      Schema.Record(Schema.String, Schema.String),
+      SchemaTransformation.transformEffect<Labels.Metadata, ReadonlyArray<string>>({
+        decode: (texts) =>
+          Result.match(parsePairs(texts), {
+            onSuccess: (pairs) => Effect.succeed(pairs),
+            onFailure: (message) => Effect.fail(new SchemaIssue.InvalidValue({ message })),
+          }),
+        encode: (pairs) => Effect.succeed(Object.entries(pairs).map(([name, value]) => pairText(name, value))),
+      }),
+    ),
+  )
 
 /** Statuses of a message to search for: its own, or scheduled. */
 const SearchedStatus = Schema.Literals([...EmailStatus.ALL, "scheduled"])
@@ -84,6 +120,7 @@ export const LogQuery = Schema.Struct({
   ),
   message_id: filter(EmailSearch.MessageId),
   api_key_id: filter(Id.ApiKeyId),
+  metadata: filter(Metadata),
   tag: filter(Schema.Array(Schema.String.check(Checks.oneLine)).check(Checks.items(1, MAX_TAG_FILTERS, "tags"))),
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),

@@ -2,10 +2,11 @@ import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
-import { MAX_TAG_CHARS, MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import * as Counts from "../errors/Counts.ts"
 import { MessageHeaders } from "./MessageHeaders.ts"
 import { nullIfAbsent } from "./nullIfAbsent.ts"
 import { optional } from "./optional.ts"
@@ -124,9 +125,32 @@ export const Attachment = Schema.Struct({
 export type Attachment = typeof Attachment.Type
 
 const tagProblem = (tag: string): string | undefined =>
-  tag === "" ? "must not be empty" : (Checks.sized(tag, MAX_TAG_CHARS) ?? Text.nameProblem(tag))
+  tag === "" ? "must not be empty" : (Checks.sized(tag, Labels.MAX_TAG_CHARS) ?? Text.nameProblem(tag))
 
-const TAG_FORM = "write a name with a value as `name:value`"
+const TAG_FORM = "a name with a value is `metadata`"
+
+const tooManyPairs = (actual: number): string => Checks.counted(0, Labels.MAX_METADATA, "pairs", actual)
+
+/** Replaces characters that could break a line in the error response. */
+const printable = (name: string): string => name.slice(0, Labels.MAX_METADATA_NAME_CHARS).replaceAll(/[^!-~]/gu, "?")
+
+const metadataProblems = (metadata: Labels.Metadata) => {
+  const pairs = Object.entries(metadata)
+  const issues = pairs.flatMap(([name, value]) => {
+    const issue = Labels.metadataNameProblem(name) ?? Labels.metadataValueProblem(value)
+    return issue === undefined ? [] : [{ path: [printable(name)], issue }]
+  })
+  return pairs.length > Labels.MAX_METADATA ? [{ path: [], issue: tooManyPairs(pairs.length) }, ...issues] : issues
+}
+
+const Metadata = Schema.Record(Schema.String, Schema.String)
+  .check(
+    Schema.makeFilter(metadataProblems, {
+      ...Counts.annotation({ maximum: Labels.MAX_METADATA, message: tooManyPairs }),
+      toJsonSchema: () => ({ maxProperties: Labels.MAX_METADATA }),
+    }),
+  )
+  .annotate({ examples: [{ order: "7041" }] })
 
 export const ScheduledAt = Timestamp.FromIso
 
@@ -157,8 +181,8 @@ export const EmailMessage = Schema.Struct({
   tags: optional(
     Schema.Array(Schema.String.annotate({ message: `must be a string; ${TAG_FORM}` }))
       .annotate({ message: `must be an array of strings; ${TAG_FORM}` })
-      .check(Checks.texts(MAX_TAGS, "tags", tagProblem)),
-    `Labels for filtering the logs; 1 to ${MAX_TAG_CHARS} characters each`,
+      .check(Checks.texts(Labels.MAX_TAGS, "tags", tagProblem)),
+    `Labels for filtering the logs; 1 to ${Labels.MAX_TAG_CHARS} characters each`,
   ),
   scheduled_at: optional(ScheduledAt, "When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`"),
   attachments: optional(
@@ -169,7 +193,12 @@ export const EmailMessage = Schema.Struct({
     Schema.Boolean,
     "Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https",
   ),
-  // Absent unless set, so that requests from before this field keep their idempotency fingerprint.
+  // Absent unless set, so that requests from before these fields keep their idempotency fingerprint.
+  metadata: Schema.optionalKey(
+    Schema.NullOr(Metadata).annotate({
+      description: `Pairs for identifying the email, which recipients do not get: at most ${Labels.MAX_METADATA}, with names of 1 to ${Labels.MAX_METADATA_NAME_CHARS} characters and values of at most ${Labels.MAX_METADATA_VALUE_CHARS}. They are in the logs and the webhooks, and the logs find them with \`metadata.<name>=<value>\``,
+    }),
+  ),
   tracking: Schema.optionalKey(
     Schema.NullOr(Tracking).annotate({
       description: "Whether opens and clicks are tracked; the domain's setting applies to what is left out",

@@ -67,6 +67,9 @@ const fields = {
   reply_to: mailboxes,
   subject: Schema.String,
   tags: Schema.Array(Schema.String),
+  metadata: Schema.Record(Schema.String, Schema.String).annotate({
+    description: "Pairs that the sender identifies the message by",
+  }),
   created_at: at,
   updated_at: at,
   scheduled_at: Schema.NullOr(at),

@@ -139,9 +139,11 @@ module Waybill
       nil
     end
 
-    # Several tags are several parameters; other lists are separated by commas.
+    # Several tags are several parameters; other lists are separated by commas. Pairs are parameters such as `metadata.order`.
     def query_fields(query)
       query.compact.flat_map do |name, value|
+        next value.map { |key, each| ["#{name}.#{key}", each] } if value.is_a?(Hash)
+
         values = value.is_a?(Array) && name.to_s != "tag" ? [value.join(",")] : Array(encode(value))
         values.map { |each| [name, each] }
       end

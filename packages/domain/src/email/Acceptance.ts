@@ -10,7 +10,7 @@ import type * as Id from "../values/Id.ts"
 import type { Mode } from "../account/Livemode.ts"
 import * as SteeringHeader from "../account/SteeringHeader.ts"
 import type * as Suppression from "../suppression/Suppression.ts"
-import * as Tag from "./Tag.ts"
+import * as Labels from "./Labels.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import * as Tracking from "../domain/Tracking.ts"
 import * as UsageChange from "./UsageChange.ts"
@@ -38,6 +38,7 @@ export interface Command {
   /** Outcomes of the attempts of a test message, in the words of `Script`. */
   readonly script?: string | undefined
   readonly tags: ReadonlyArray<string>
+  readonly metadata?: Labels.Metadata | undefined
   readonly scheduled_at: Timestamp.Timestamp | null
   readonly content: Content.Content
   readonly size_bytes: number
@@ -199,7 +200,10 @@ export const accept = (
     subject: command.subject,
     headers: without(command.headers, steering.refused),
     ...(steering.allowed.length === 0 ? {} : { allowed_headers: steering.allowed }),
-    tags: Tag.distinct(command.tags),
+    tags: Labels.distinct(command.tags),
+    ...(command.metadata === undefined || Object.keys(command.metadata).length === 0
+      ? {}
+      : { metadata: command.metadata }),
     scheduled_at: command.scheduled_at,
     domain: name,
     domain_id: domain?.id ?? null,

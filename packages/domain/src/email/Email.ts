@@ -126,6 +126,7 @@ export const resendCommand = (
     subject,
     headers,
     tags,
+    metadata: message.accepted.metadata,
     scheduled_at,
     content,
     size_bytes,

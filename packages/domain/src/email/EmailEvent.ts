@@ -36,6 +36,8 @@ export const Event = Schema.TaggedUnion({
     /** Names of those headers that steer a provider and that an operator allowed then. All others are never sent. */
     allowed_headers: Schema.optionalKey(Schema.Array(Text.Stored)),
     tags: Schema.Array(Text.Stored),
+    /** Absent if there is none. */
+    metadata: Schema.optionalKey(Schema.Record(Text.Stored, Text.Stored)),
     scheduled_at: Schema.NullOr(Timestamp.Timestamp),
     domain: DomainName.DomainName,
     /** `null` for test mail, which needs no domain. */

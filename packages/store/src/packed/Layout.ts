@@ -74,6 +74,7 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
     text("message_id", derived("message id")),
     json("allowed_headers", absent),
     json("dropped_headers", absent),
+    json("metadata", absent),
   ],
   EmailSuppressed: [at, recipient, text("reason"), json("simulated", absent)],
   EmailSent: [at, recipient, ...response],

@@ -26,6 +26,8 @@ export const pack = ({ data, meta, stream_id, type }: Readable): PackedEvent | n
   const domain = typeof data["domain"] === "string" ? Tokens.write("text", data["domain"]) : ""
   let packed = head
   let present = 0
+  /** Length up to the last field that is not absent. */
+  let end = packed.length
   for (const { form, name, usual } of layout) {
     const value = data[name]
     packed += SEPARATOR
@@ -39,9 +41,12 @@ export const pack = ({ data, meta, stream_id, type }: Readable): PackedEvent | n
         ? isSame(value, usual.value)
         : usual._tag === "Derived" && value === derive(usual.from, stream_id, meta.actor, domain)
     if (!isUsual) packed += Tokens.write(form, value)
+    end = packed.length
   }
   // Postgres refuses a NUL in JSON, and it must not come in here escaped.
-  return present === Object.keys(data).length && !packed.includes(NUL) ? packed : null
+  if (present !== Object.keys(data).length || packed.includes(NUL)) return null
+  // Absent fields at the end take no bytes, as in a row that is older than they are.
+  return packed.slice(0, end)
 }
 
 /** Whether two values are the same; of arrays and objects, only empty ones. */

@@ -30,6 +30,7 @@ export const of = (message: Email.Message, version: number): EmailLogRecord => {
     reply_to: accepted.reply_to.map(mailbox),
     subject: accepted.subject,
     tags: accepted.tags,
+    metadata: accepted.metadata ?? {},
     created_at: accepted.created_at,
     updated_at: message.updated_at,
     scheduled_at: message.scheduled_at,

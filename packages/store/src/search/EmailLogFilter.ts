@@ -1,6 +1,7 @@
 import * as Address from "@waybill/domain/values/Address"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import type * as Labels from "@waybill/domain/email/Labels"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Statement } from "effect/sql"
@@ -41,6 +42,8 @@ export interface Query {
   readonly id?: Id.EmailId
   /** Every one of these. */
   readonly tags?: ReadonlyArray<string>
+  /** Every one of these pairs. */
+  readonly metadata?: Labels.Metadata
   readonly domain?: DomainName.DomainName
   /** Earliest time, inclusive. */
   readonly created_after?: Timestamp.Timestamp
@@ -63,19 +66,19 @@ export interface Filter {
   readonly apiKey: Id.ApiKeyId | null
 }
 
-/** A recipient or a tag. */
+/** A recipient, a tag or a pair of metadata. */
 export interface Term {
   readonly text: string
   readonly key: TermKey.TermKey
-  /** Column of the log's row that may have the key. */
-  readonly column: "to_key" | "tag_key"
+  /** Column of the log's row that may have the key; `null` if only the table of further terms may. */
+  readonly column: "to_key" | "tag_key" | null
 }
 
 const term = (text: string, column: Term["column"]): Term => ({ text, key: TermKey.of(text), column })
 
 /** Returns the filter of a query; undefined if no message can match. */
 export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undefined => {
-  const { after, before, created_after, created_before, domain, from, id, tags = [], to } = query
+  const { after, before, created_after, created_before, domain, from, id, metadata = {}, tags = [], to } = query
   // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
   if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
   const above = highest([
@@ -101,6 +104,7 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     terms: [
       ...(to === undefined ? [] : [term(EmailLog.recipientTerm(to), "to_key")]),
       ...[...new Set(tags)].map((tag) => term(EmailLog.tagTerm(tag), "tag_key")),
+      ...Object.entries(metadata).map(([name, value]) => term(EmailLog.metadataTerm(name, value), null)),
     ],
     parts: partsOf(query),
     apiKey: query.api_key_id ?? null,

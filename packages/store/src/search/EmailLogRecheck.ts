@@ -23,8 +23,8 @@ export const matches = (filter: EmailLogFilter.Filter, status: number, message: 
 
 const hasTerms = ({ terms }: EmailLogFilter.Filter, message: Email.Message): boolean => {
   if (terms.length === 0) return true
-  const words = new Set(EmailLog.wordsOf(message))
-  return terms.every(({ text }) => words.has(text))
+  const own = new Set(EmailLog.termsOf(message))
+  return terms.every(({ text }) => own.has(text))
 }
 
 /** A message with another status that matches needs no scheduled time. */

@@ -16,7 +16,7 @@ type Fragment = Statement.Fragment
  */
 export type Source =
   | { readonly _tag: "All" }
-  /** A recipient, a tag, or all texts and ids that contain a searched part; with the log above an id that may be incomplete. */
+  /** A recipient, a tag, a pair of metadata, or all texts and ids that contain a searched part; with the log above an id that may be incomplete. */
   | { readonly _tag: "Terms"; readonly terms: EmailTerms.Terms; readonly unreadAbove: IdKey.IdKey | null }
   /** The spans in which a key sent mail, and the log above an id of which spans may be incomplete. */
   | { readonly _tag: "Key"; readonly apiKey: IdKey.IdKey; readonly unreadAbove: IdKey.IdKey }
@@ -134,7 +134,7 @@ type Each = (keys: ReadonlyArray<number | TermKey.TermKey>, type: string, list: 
 
 const termLists = (
   sql: Sql,
-  { ids, recipients, senders, subjects, tags }: EmailTerms.Terms,
+  { ids, metadata, recipients, senders, subjects, tags }: EmailTerms.Terms,
   { bounds, log, range }: Walk,
   each: Each,
 ): ReadonlyArray<Fragment> => {
@@ -144,7 +144,7 @@ const termLists = (
     ["tag_key", tags],
     ["subject_key", subjects],
   ] as const
-  const further = [...recipients, ...tags]
+  const further = [...recipients, ...tags, ...metadata]
   return [
     ...inLog.flatMap(([column, keys]) =>
       keys.length === 0

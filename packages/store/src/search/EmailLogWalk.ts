@@ -39,7 +39,7 @@ const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): b
 /** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
 const hasTerm = (sql: Sql, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>
   // A subquery with a LIMIT is answered by the index for each row, and never by reading the whole list of the term.
-  sql`AND (l.${sql.literal(column)} = ${key}::bigint OR (
+  sql`AND (${column === null ? sql.literal("") : sql`l.${sql.literal(column)} = ${key}::bigint OR`} (
     SELECT true FROM email_log_terms t
     WHERE t.account_id = ${account}::uuid AND t.term = ${key}::bigint AND t.email_id = l.id LIMIT 1))`
 

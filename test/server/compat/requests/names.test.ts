@@ -28,12 +28,13 @@ it.effect("a header or a pair that has the name of an inherited property is pass
       assert.include(sent ?? "", `"headers":{"${name}":"v"}`, `${service} ${JSON.stringify(details)}`)
     }
     const pairs = [
+      ["resend", { tags: [{ name, value: "v" }] }],
       ["postmark", { Metadata: own(name, "v") }],
       ["sendgrid", { custom_args: own(name, "v") }],
     ] as const
     for (const [service, change] of pairs) {
       const { calls } = yield* bodyOf(service, change)
-      assert.include(JSON.stringify(calls[0]?.body) ?? "", `"tags":["${name}:v"]`, service)
+      assert.include(JSON.stringify(calls[0]?.body) ?? "", `"metadata":{"${name}":"v"}`, service)
     }
   }
 })

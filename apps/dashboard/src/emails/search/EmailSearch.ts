@@ -29,11 +29,16 @@ export interface Search {
 /** Limits of the API, which refuses more. */
 const MAX_WORDS = 5
 const MAX_TAGS = 5
+const MAX_PAIRS = 5
 const MAX_PART_CHARS = 200
 
 const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s.]+$/u
 const DOMAIN = /^[^@\s.]+(?:\.[^@\s.]+)+$/u
+const PAIR = /^([^=]{1,64})=(.+)$/su
 const EMAIL_ID = /^<?msg_[0-7][0-9a-hjkmnp-tv-z]{25}(?:@[^@<>\s]+)?>?$/u
+
+/** Begins the names of parameters that are pairs of metadata. */
+const OF_METADATA = "metadata."
 
 type Mutable = { -readonly [K in keyof EmailFilters]: EmailFilters[K] }
 
@@ -76,6 +81,7 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   to: "an address or a part of one",
   subject: "a part of the subject",
   tag: "a tag",
+  metadata: "a name and its value, such as order=7041,",
   domain: "a domain",
   is: "a status, such as bounced",
   anyone: "a status, such as bounced",
@@ -156,6 +162,13 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
     filters.tag = [...tags, value]
     return { name: "Tag", value }
   },
+  metadata: (value, filters) => {
+    const [, name, text] = PAIR.exec(value) ?? []
+    if (name === undefined || text === undefined) return { problem: "Use a name and its value, such as order=7041." }
+    if (Object.keys(filters).filter((key) => key.startsWith(OF_METADATA)).length === MAX_PAIRS)
+      return { problem: `Use at most ${MAX_PAIRS} pairs of metadata.` }
+    return once(filters, `${OF_METADATA}${name}`, text, { name: "Metadata", value })
+  },
   domain: (value, filters) =>
     DOMAIN.test(value)
       ? once(filters, "domain", value.toLowerCase(), { name: "From domain", value })
@@ -199,7 +212,12 @@ export const searchOf = (search: Readonly<Record<string, unknown>>): { readonly 
       isText(each) ? [SearchText.write(field, String(each))] : [],
     )
   })
-  const text = [...(isText(typed) ? [String(typed)] : []), ...others].join(" ")
+  const pairs = Object.entries(search).flatMap(([name, value]) =>
+    name.startsWith(OF_METADATA) && isText(value)
+      ? [SearchText.write("metadata", `${name.slice(OF_METADATA.length)}=${String(value)}`)]
+      : [],
+  )
+  const text = [...(isText(typed) ? [String(typed)] : []), ...others, ...pairs].join(" ")
   return text === "" ? {} : { search: text }
 }
 

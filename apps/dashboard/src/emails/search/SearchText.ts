@@ -4,6 +4,7 @@ export const FIELDS = [
   "to",
   "subject",
   "tag",
+  "metadata",
   "domain",
   "is",
   "anyone",

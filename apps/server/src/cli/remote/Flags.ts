@@ -37,6 +37,21 @@ export const time = (name: string, description: string) =>
     Flag.optional,
   )
 
+/** Flag with pairs of the form `name=value`, as many as were given. */
+export const pairs = (name: string, description: string, most: number) =>
+  Flag.String(name).pipe(
+    Flag.withDescription(`${description}; repeat for several`),
+    Flag.between(0, most),
+    Flag.mapEffect((texts) =>
+      Effect.forEach(texts, (value) => {
+        const end = value.indexOf("=")
+        return end > 0
+          ? Effect.succeed([value.slice(0, end), value.slice(end + 1)] as const)
+          : Effect.fail(new CliError.InvalidValue({ option: name, value, expected: "`name=value`", kind: "flag" }))
+      }),
+    ),
+  )
+
 const DEFAULT_ROWS = 20
 /** Most rows of a list. A script that needs more reads the API page by page. */
 export const MAX_ROWS = 10_000

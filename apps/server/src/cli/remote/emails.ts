@@ -1,3 +1,4 @@
+import { MAX_METADATA_FILTERS } from "@waybill/api/groups/Logs"
 import type * as T from "@waybill/client/Waybill"
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -63,13 +64,14 @@ const list = Command.make(
     from: filter("from", "Only from this address, or from a domain such as @acme.com"),
     subject: filter("subject", "Words of the subject"),
     tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; repeat for several"), Flag.between(0, 10)),
+    metadata: Flags.pairs("metadata", "Only with this metadata, `name=value`", MAX_METADATA_FILTERS),
     domain: filter("domain", "Only from this domain"),
     since: Flags.time("since", "Only emails accepted at or after"),
     until: Flags.time("until", "Only emails accepted before"),
     limit: Flags.limit,
     json: Output.json,
   },
-  Effect.fn(function* ({ domain, from, json, limit, since, status, subject, tag, to, until }) {
+  Effect.fn(function* ({ domain, from, json, limit, metadata, since, status, subject, tag, to, until }) {
     const query: T.LogsQuery = {
       ...Flags.present({ subject }),
       ...recipientOf(to),
@@ -78,6 +80,7 @@ const list = Command.make(
       ...Flags.present({ created_after: since, created_before: until }),
       ...(status.length === 0 ? {} : { status }),
       ...(tag.length === 0 ? {} : { tag }),
+      ...(metadata.length === 0 ? {} : { metadata: Object.fromEntries(metadata) }),
     }
     const found = yield* firstOf((client) => client.logs.all(query), limit)
     yield* Output.print(json ? found : yield* withScheduled(found), { json, columns: COLUMNS })

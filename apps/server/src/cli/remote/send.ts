@@ -53,13 +53,14 @@ export const send = Command.make(
     htmlFile: one("html-file", "File with the HTML body; - is standard input").pipe(Flag.optional),
     attach: several("attach", "File to attach", MAX_REPEATS),
     tag: several("tag", "Label for filtering"),
+    metadata: Flags.pairs("metadata", "Metadata for identifying, `name=value`", MAX_REPEATS),
     header,
     at: one("at", "When to send it, such as 2027-01-31T09:00:00Z").pipe(Flag.optional),
     idempotencyKey: one("idempotency-key", "Send at most once with this key").pipe(Flag.optional),
     json: Output.json,
   },
   Effect.fn(function* (flags) {
-    const { at, attach, bcc, cc, from, header, json, replyTo, subject, tag, to } = flags
+    const { at, attach, bcc, cc, from, header, json, metadata, replyTo, subject, tag, to } = flags
     const body = {
       text: Option.isSome(flags.text) ? flags.text : yield* bodyOf(flags.textFile),
       html: Option.isSome(flags.html) ? flags.html : yield* bodyOf(flags.htmlFile),
@@ -74,6 +75,7 @@ export const send = Command.make(
       ...(bcc.length === 0 ? {} : { bcc }),
       ...(replyTo.length === 0 ? {} : { reply_to: replyTo }),
       ...(tag.length === 0 ? {} : { tags: tag }),
+      ...(metadata.length === 0 ? {} : { metadata: Object.fromEntries(metadata) }),
       ...(header.length === 0 ? {} : { headers: Object.fromEntries(header) }),
       ...(attach.length === 0 ? {} : { attachments: attach.map((path) => ({ path })) }),
     }

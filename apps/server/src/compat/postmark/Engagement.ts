@@ -52,7 +52,7 @@ const eventsOf = Effect.fnUntraced(function* ({ fieldsOf, type }: Kind, id: stri
     }))
 })
 
-const tagOf = ({ tags }: EmailRecord): string => Words.labelsOf(tags).Tag
+const tagOf = (record: EmailRecord): string => Words.labelsOf(record).Tag
 
 const rangeOf = Effect.fnUntraced(function* (query: URLSearchParams) {
   const range = yield* Paging.rangeOf(query)

@@ -26,12 +26,14 @@ export const spelling: Spelling = (path) => path.replace(/^\w+/u, (name) => Tabl
 
 /**
  * Puts the parameters of a query in the spelling of Postmark's documentation, because its clients differ in the case, and
- * those of the metadata, `metadata_order=7`, in the form of our tags, `order:7`.
+ * those of the metadata, `metadata_order=7`, as parameters of ours, `metadata.order=7`, of one name.
  */
 export const normalized = (query: URLSearchParams): URLSearchParams =>
   new URLSearchParams(
     [...query].map(([name, value]) => {
       const metadata = /^metadata_(.+)$/iu.exec(name)
-      return metadata === null ? [name.toLowerCase(), value] : ["metadata", `${metadata[1]}:${value}`]
+      return metadata === null
+        ? [name.toLowerCase(), value]
+        : ["metadata", new URLSearchParams([[`metadata.${metadata[1]}`, value]]).toString()]
     }),
   )

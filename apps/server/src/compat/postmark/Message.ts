@@ -3,7 +3,7 @@ import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
-import { MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { Schema, SchemaTransformation } from "effect"
 import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
@@ -51,7 +51,7 @@ export const Message = Schema.Struct({
   HtmlBody: Schema.optional(Schema.String),
   TextBody: Schema.optional(Schema.String),
   Tag: Schema.optional(Fields.Text),
-  Metadata: Schema.optional(Pairs.schema(MAX_TAGS, "pairs")),
+  Metadata: Schema.optional(Pairs.schema(Labels.MAX_METADATA, "pairs")),
   Headers: Schema.optional(Schema.Array(CustomHeader).check(Checks.items(0, Header.MAX_HEADERS, "headers"))),
   TrackOpens: Schema.optional(Schema.Boolean),
   TrackLinks: Schema.optional(LinkTracking),
@@ -144,7 +144,7 @@ export const toNative = (message: Message, tracks: boolean) => ({
         message.ReplyTo ?? "",
       ])
     : undefined,
-  tags: tagsOf(message).map(({ tag }) => tag),
+  ...labelsOf(message),
   tracking: tracks ? trackingOf(message) : undefined,
   attachments: message.Attachments?.map((attachment) => ({
     filename: attachment.Name,
@@ -160,11 +160,15 @@ const contentIdOf = ({ ContentID, Name }: typeof Attachment.Type, html: string):
     ? undefined
     : ContentID.replace(/^cid:/u, "")
 
-/** The tag comes first; each pair of the metadata follows as `name:value`. */
-export const tagsOf = ({ Metadata, Tag }: Message) => [
-  ...(present(Tag) ? [{ tag: Tag, path: "Tag" }] : []),
-  ...Object.entries(Metadata ?? {}).map(([name, value]) => ({ tag: `${name}:${value}`, path: `Metadata.${name}` })),
-]
+/** A tag that is too long for ours is kept with the metadata. */
+const labelsOf = ({ Metadata, Tag }: Message) => {
+  const { metadata, tags } = Labels.divide(present(Tag) ? [Tag] : [])
+  const pairs = { ...metadata, ...Metadata }
+  return {
+    tags: tags.length === 0 ? undefined : tags,
+    metadata: Object.keys(pairs).length === 0 ? undefined : pairs,
+  }
+}
 
 /** Omitted if neither is set, so that the domain's setting applies. Links of the text are never tracked. */
 const trackingOf = ({ TrackLinks, TrackOpens }: Message) =>

@@ -52,7 +52,9 @@ const list: Route = {
       created_after: yield* Paging.from(query),
       created_before: yield* Paging.until(query),
     })
-    for (const tag of [...query.getAll("tag"), ...query.getAll("metadata")]) filters.append("tag", tag)
+    for (const tag of query.getAll("tag")) filters.append(...Words.tagFilter(tag))
+    for (const pair of query.getAll("metadata"))
+      for (const [name, value] of new URLSearchParams(pair)) filters.append(name, value)
     const pick = (record: EmailRecord) => [record]
     const found = yield* Paging.read("/v1/email/logs", filters, range, pick, fieldsOf).pipe(
       Respelling.respelled(Filters.spelling),
@@ -90,7 +92,7 @@ const details: Route = {
 }
 
 const fieldsOf = (record: EmailRecord) => ({
-  ...Words.labelsOf(record.tags),
+  ...Words.labelsOf(record),
   MessageID: record.id,
   To: record.to.map(mailboxOf),
   Cc: record.cc.map(mailboxOf),

@@ -1,3 +1,4 @@
+import * as Labels from "@waybill/domain/email/Labels"
 import type { Spelling } from "../Respelling.ts"
 import * as AddressList from "./AddressList.ts"
 import * as Message from "./Message.ts"
@@ -12,7 +13,8 @@ const NAMES: ReadonlyMap<string, string> = new Map([
   ["html", "HtmlBody"],
   ["text", "TextBody"],
   ["headers", "Headers"],
-  ["tags", "Metadata"],
+  ["tags", "Tag"],
+  ["metadata", "Metadata"],
   ["attachments", "Attachments"],
   ["filename", "Name"],
   ["content", "Content"],
@@ -37,7 +39,8 @@ export const of = (message: Message.Message): Spelling => {
     const [, head = "", index, rest = ""] = match
     if (head === "tracking") return message.TrackOpens === true ? "TrackOpens" : "TrackLinks"
     lookups ??= lookupsOf(message)
-    if (head === "tags" && index !== undefined) return lookups.tags[Number(index)]?.path ?? "Metadata"
+    if (head === "tags" || (head === "metadata" && Labels.isFurther(rest))) return "Tag"
+    if (head === "metadata" && rest !== "") return `Metadata.${rest}`
     if (head === "headers" && rest !== "") {
       const position = lookups.headers.get(rest)
       return position === undefined ? "Headers" : `Headers[${position}]`
@@ -49,7 +52,6 @@ export const of = (message: Message.Message): Spelling => {
 }
 
 const lookupsOf = (message: Message.Message) => ({
-  tags: Message.tagsOf(message),
   headers: new Map((message.Headers ?? []).map(({ Name }, nth) => [Name, nth])),
   /** The lists of one address, which needs no position. */
   single: new Set<string>(LISTS.filter((name) => AddressList.split(message[name] ?? "", 1).length === 1)),

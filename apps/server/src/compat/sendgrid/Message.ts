@@ -2,7 +2,7 @@ import * as Checks from "@waybill/api/schemas/Checks"
 import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
-import { MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import { Schema } from "effect"
 import * as Fields from "../lenient/Fields.ts"
 import * as Pairs from "../Pairs.ts"
@@ -28,7 +28,7 @@ export type Mailbox = typeof Mailbox.Type
 
 const Mailboxes = Schema.Array(Mailbox).check(Checks.items(0, MAX_COPIES, "addresses"))
 const Headers = Schema.optional(Pairs.schema(Header.MAX_HEADERS, "headers"))
-const Arguments = Schema.optional(Pairs.schema(MAX_TAGS, "arguments"))
+const Arguments = Schema.optional(Pairs.schema(Labels.MAX_METADATA, "arguments"))
 /** A Unix time, at most the last second of the year 9999. */
 const UnixTime = Schema.Int.check(
   Schema.makeFilter(
@@ -133,6 +133,9 @@ const MailSettings = Schema.Struct({
   bypass_unsubscribe_management: setting(BYPASS),
 })
 
+const MAX_CATEGORIES = 10
+const MAX_CATEGORY_CHARS = 255
+
 /** A request to send as SendGrid's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
   personalizations: Schema.Array(Personalization).check(Checks.items(1, MAX_PERSONALIZATIONS, "entries")),
@@ -151,7 +154,11 @@ export const Message = Schema.Struct({
   ),
   attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   headers: Headers,
-  categories: Schema.optional(Schema.Array(Schema.String).check(Checks.items(0, MAX_TAGS, "categories"))),
+  categories: Schema.optional(
+    Schema.Array(Schema.String.check(Checks.chars(MAX_CATEGORY_CHARS))).check(
+      Checks.items(0, MAX_CATEGORIES, "categories"),
+    ),
+  ),
   custom_args: Arguments,
   send_at: Schema.optional(UnixTime),
   tracking_settings: Schema.optional(Tracking),

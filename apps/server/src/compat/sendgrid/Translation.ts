@@ -1,3 +1,4 @@
+import * as Labels from "@waybill/domain/email/Labels"
 import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
@@ -37,7 +38,7 @@ export const toNative = (
       Object.keys(headers).length === 0
         ? undefined
         : Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, fill(value)])),
-    tags: tagsOf(message, personalization, 0).map(({ tag }) => tag),
+    ...labelsOf(message, personalization),
     scheduled_at: sendAt ? Timestamp.fromMillis(sendAt * Timestamp.SECOND) : undefined,
     // Where nothing can be tracked, nothing is.
     tracking: tracks ? trackingOf(message) : undefined,
@@ -76,18 +77,14 @@ const calendarOf = (
   }
 }
 
-/** The categories come first; each custom argument follows as `name:value`. */
-const tagsOf = (message: Message.Message, personalization: Message.Personalization, index: number) => {
-  const own = personalization.custom_args ?? {}
-  const shared = Object.entries(message.custom_args ?? {}).filter(([name]) => !Object.hasOwn(own, name))
-  return [
-    ...(message.categories ?? []).map((tag, nth) => ({ tag, path: `categories[${nth}]` })),
-    ...shared.map(([name, value]) => ({ tag: `${name}:${value}`, path: `custom_args.${name}` })),
-    ...Object.entries(own).map(([name, value]) => ({
-      tag: `${name}:${value}`,
-      path: `personalizations[${index}].custom_args.${name}`,
-    })),
-  ]
+/** Categories that are too long or too many for tags are kept with the arguments, which are metadata. */
+const labelsOf = ({ categories = [], custom_args }: Message.Message, own: Message.Personalization) => {
+  const { metadata, tags } = Labels.divide(categories)
+  const pairs = { ...metadata, ...custom_args, ...own.custom_args }
+  return {
+    tags: tags.length === 0 ? undefined : tags,
+    metadata: Object.keys(pairs).length === 0 ? undefined : pairs,
+  }
 }
 
 /** Omitted if neither is set, so that the domain's setting applies. */
@@ -103,7 +100,6 @@ export const sharedBytes = (message: Message.Message): number =>
 
 /** Returns how SendGrid spells a field of the send, or of the batch, that a request was translated to. */
 export const spellingOf = (message: Message.Message, start = 0): Spelling => {
-  const tags = new Map<number, ReturnType<typeof tagsOf>>()
   return (path) => {
     const match = /^(?:emails\[(\d+)\]\.?)?(\w*)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
     if (match === null) return path
@@ -130,11 +126,12 @@ export const spellingOf = (message: Message.Message, start = 0): Spelling => {
         return `content[${(message.content ?? []).findIndex(({ type }) => type.endsWith(head === "html" ? head : "plain"))}].value`
       case "headers":
         return Object.hasOwn(own.headers ?? {}, rest) ? `${at}.headers.${rest}` : path.slice(path.indexOf("headers"))
-      case "tags": {
-        const known = tags.get(email) ?? tagsOf(message, own, email)
-        tags.set(email, known)
-        return known[Number(index || -1)]?.path ?? "categories"
-      }
+      case "tags":
+        return "categories"
+      case "metadata":
+        if (rest === "") return "custom_args"
+        if (Labels.isFurther(rest)) return "categories"
+        return Object.hasOwn(own.custom_args ?? {}, rest) ? `${at}.custom_args.${rest}` : `custom_args.${rest}`
       case "scheduled_at":
         return own.send_at ? `${at}.send_at` : "send_at"
       case "attachments":

@@ -38,6 +38,11 @@ const FindInput = Schema.Struct({
     }),
   ),
   tag: filter(Schema.String.check(Checks.oneLine)),
+  metadata: filter(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: `Emails with all of these pairs, at most ${Logs.MAX_METADATA_FILTERS}`,
+    }),
+  ),
   domain: filter(DomainName.FromText.annotate({ description: "The sending domain" })),
   created_after: filter(Timestamp.FromIso),
   created_before: filter(Timestamp.FromIso),
@@ -62,9 +67,16 @@ const summaryOf = (email: EmailLog | EmailLogWithContent) => ({
     to: listed(email.to),
     subject: clipped(email.subject),
     tags: listed(email.tags),
+    metadata: pairsOf(email.metadata),
     error: email.error?.message === null ? undefined : email.error?.message,
   },
 })
+
+/** Returns the first pairs of metadata, as a list; `undefined` if there are none. */
+const pairsOf = (metadata: EmailLog["metadata"]) => {
+  const pairs = Object.entries(metadata).map(([name, value]) => `${name}=${value}`)
+  return pairs.length === 0 ? undefined : listed(pairs)
+}
 
 const find = tool({
   name: "find_emails",

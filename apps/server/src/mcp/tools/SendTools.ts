@@ -26,6 +26,11 @@ const Message = {
   text: Schema.optionalKey(text("Body as plain text; give this, HTML or both", MAX_SENT_CHARS)),
   html: Schema.optionalKey(text("Body as HTML", MAX_SENT_CHARS)),
   tags: Schema.optionalKey(Schema.Array(Schema.String).annotate({ description: "Labels for finding the email" })),
+  metadata: Schema.optionalKey(
+    Schema.Record(Schema.String, Schema.String).annotate({
+      description: "Pairs for identifying the email, which recipients do not get",
+    }),
+  ),
   scheduled_at: Schema.optionalKey(text("When to send it: ISO 8601 with an offset or Z", 40)),
   idempotency_key: Schema.optionalKey(
     text("Sends at most one email for the same text, however often it is called", MAX_KEY_CHARS),

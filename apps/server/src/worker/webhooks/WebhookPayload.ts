@@ -61,6 +61,7 @@ const aboutEmail = (email_id: string, email: Json | null): Json =>
         to: email["to"],
         subject: email["subject"],
         tags: email["tags"],
+        metadata: email["metadata"],
       }
 
 const BOUNCED: ReadonlyArray<string> = ["email.bounced", "email.failed", "email.delivery_delayed"]

@@ -26,7 +26,7 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
   const body: Draft["body"] = {
     ...same,
     ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
-    ...(tags === undefined ? {} : { tags: tags.map(({ name, value = "" }) => Tags.tagOf({ name, value })) }),
+    ...(tags === undefined ? {} : { metadata: Tags.metadataOf(tags.map(({ name, value = "" }) => ({ name, value }))) }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
   }

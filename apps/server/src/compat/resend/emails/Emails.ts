@@ -67,7 +67,7 @@ const get: Route = {
     const found = yield* call({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
     const record = found.body as typeof WithContent.Type
     const { html = null, text = null } = record.content ?? {}
-    const tags = record.tags.map(Tags.pairOf)
+    const tags = Tags.of(record.tags, record.metadata)
     return { status: 200, body: { object: "email", ...fieldsOf(record), html, text, tags } }
   }),
 }

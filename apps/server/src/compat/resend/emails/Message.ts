@@ -4,19 +4,21 @@ import * as Checks from "@waybill/api/schemas/Checks"
 import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
-import { MAX_TAGS } from "@waybill/domain/email/Tag"
+import * as Labels from "@waybill/domain/email/Labels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, DateTime, Effect, Schema } from "effect"
 import * as chrono from "chrono-node"
 import * as Fields from "../../lenient/Fields.ts"
 import * as Pairs from "../../Pairs.ts"
+import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
 const oneOrMany = (maximum: number) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])
 const word = Fields.Text.check(
+  Checks.chars(Tags.MAX_CHARS),
   Schema.isPattern(/^[\w-]*$/u, { message: "must consist of letters, digits, underscores and hyphens" }),
 )
-const Tag = Schema.Struct({ name: word, value: Schema.optional(word) })
+const Tag = Schema.Struct({ name: word.check(Checks.chars(Tags.MAX_CHARS, 1)), value: Schema.optional(word) })
 
 const Attachment = Schema.Struct({
   /** `false` leaves the name to the URL. */
@@ -45,7 +47,7 @@ export const Message = Schema.Struct({
   html: Schema.optional(Schema.String),
   text: Schema.optional(Schema.String),
   headers: Schema.optional(Pairs.schema(Header.MAX_HEADERS, "headers")),
-  tags: Schema.optional(Schema.Array(Tag).check(Checks.items(0, MAX_TAGS, "tags"))),
+  tags: Schema.optional(Schema.Array(Tag).check(Checks.items(0, Labels.MAX_METADATA, "tags"))),
   attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   scheduled_at: Schema.optional(Schema.String),
 })

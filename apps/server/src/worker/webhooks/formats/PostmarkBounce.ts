@@ -82,7 +82,7 @@ export const secondOf = (id: string): number | undefined =>
     : undefined
 
 /** The message of a bounce, as its log record has it. */
-export type Message = Pick<EmailRecord, "id" | "from" | "subject" | "tags">
+export type Message = Pick<EmailRecord, "id" | "from" | "subject" | "tags" | "metadata">
 
 /** Returns the bounce of one recipient of a message. */
 export const of = (message: Message, nth: number, Email: string, outcome: Outcome) => {
@@ -93,7 +93,7 @@ export const of = (message: Message, nth: number, Email: string, outcome: Outcom
     RecordType: "Bounce" as const,
     ID: idOf(message.id, nth),
     ...type,
-    Tag: Words.labelsOf(message.tags).Tag,
+    Tag: Words.labelsOf(message).Tag,
     MessageID: message.id,
     ServerID: 0,
     Description: DESCRIPTIONS[outcome.status],

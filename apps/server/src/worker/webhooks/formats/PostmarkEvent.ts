@@ -21,7 +21,7 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
   const { event, livemode } = dispatch
   const base = { RecordType: typeOf(dispatch), MessageStream: Words.STREAM, ServerID: 0, livemode }
   if (event === null) return base
-  const { Metadata, Tag } = Words.labelsOf((dispatch.email?.["tags"] ?? []) as ReadonlyArray<string>)
+  const { Metadata, Tag } = Words.labelsOf({ ...Words.UNLABELED, ...dispatch.email })
   const id = event.stream === "email" ? event.stream_id : event.data["email_id"]
   const MessageID = typeof id === "string" ? Uuid.of(id) : null
   const labels = event.stream === "email" ? { Tag, Metadata } : { Tag: null, Metadata: {} }
@@ -67,7 +67,7 @@ const outcome = (dispatch: WebhookDeliveries.Dispatch, { data }: Recorded): Json
 const bounceOf = (dispatch: WebhookDeliveries.Dispatch, data: Json, status: Bounce.Outcome["status"]): Json => {
   const { email, event } = dispatch
   const { category = null, code = null, recipient, response = null } = data
-  const record = { tags: [], ...email, id: event?.stream_id } as unknown as Bounce.Message & {
+  const record = { ...Words.UNLABELED, ...email, id: event?.stream_id } as unknown as Bounce.Message & {
     readonly recipients?: ReadonlyArray<{ readonly address: string }>
   }
   const nth = record.recipients?.findIndex(({ address }) => address === recipient) ?? 0

@@ -1,17 +1,26 @@
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
+import * as Labels from "@waybill/domain/email/Labels"
 
 /** The only message stream, because Waybill has none; Postmark sends through it unless a message names another. */
 export const STREAM = "outbound"
 
-/** Returns Postmark's tag and metadata of a message that has our tags. */
-export const labelsOf = (tags: ReadonlyArray<string>) => {
-  const isPair = (tag: string) => tag.includes(":")
-  const pairs = tags.filter(isPair).map((tag): [string, string] => {
-    const colon = tag.indexOf(":")
-    return [tag.slice(0, colon), tag.slice(colon + 1)]
-  })
-  return { Tag: tags.find((tag) => !isPair(tag)) ?? "", Metadata: Object.fromEntries(pairs) }
+/** What a message is found by, as its log record has it. */
+export interface Labeled {
+  readonly tags: ReadonlyArray<string>
+  readonly metadata: Labels.Metadata
 }
+
+export const UNLABELED: Labeled = { tags: [], metadata: {} }
+
+/** Returns Postmark's tag, of which a message has one, and its metadata. */
+export const labelsOf = ({ metadata, tags }: Labeled) => ({
+  Tag: Labels.labelsOf(tags, metadata)[0] ?? "",
+  Metadata: Labels.pairsOf(metadata),
+})
+
+/** Returns the filter of our list of emails that finds a tag of Postmark. */
+export const tagFilter = (tag: string): [name: string, value: string] =>
+  Labels.isTag(tag) ? ["tag", tag] : [`metadata.${Labels.furtherName(1)}`, tag]
 
 /** Returns a server's answer as Postmark writes it. */
 export const detailsOf = (answer: { readonly code?: unknown; readonly response?: unknown }): string =>

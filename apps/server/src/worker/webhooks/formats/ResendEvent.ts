@@ -1,3 +1,4 @@
+import type * as Labels from "@waybill/domain/email/Labels"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Uuids from "../../../requests/Uuids.ts"
@@ -53,15 +54,17 @@ const aboutEmail = ({ email, headers }: WebhookDeliveries.Dispatch, { data, stre
     // An event about one of several recipients names that one, so that a bounce is not taken for all of them.
     to: typeof recipient === "string" ? [recipient] : email["to"],
     subject: email["subject"],
-    tags: tagsOf(email["tags"] as ReadonlyArray<string>),
+    tags: tagsOf(email),
     ...(Object.keys(headers).length === 0
       ? {}
       : { headers: Object.entries(headers).map(([name, value]) => ({ name, value })) }),
   }
 }
 
-const tagsOf = (tags: ReadonlyArray<string>): Json =>
-  Object.fromEntries(tags.map(Tags.pairOf).map(({ name, value }) => [name, value]))
+const tagsOf = ({ metadata, tags }: Json): Json =>
+  Object.fromEntries(
+    Tags.of(tags as ReadonlyArray<string>, metadata as Labels.Metadata).map(({ name, value }) => [name, value]),
+  )
 
 const outcome = (type: string, facts: Json): Json => {
   switch (type) {

@@ -1,6 +1,7 @@
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type { Reason } from "@waybill/domain/suppression/Suppression"
 import * as Table from "@waybill/domain/collections/Table"
+import * as Labels from "@waybill/domain/email/Labels"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
@@ -28,10 +29,11 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): ReadonlyArray<Json> 
   const at = Timestamp.toMillis(String(WebhookDeliveries.occurredAt(dispatch)) as Timestamp.Timestamp)
   const base = { event: name, timestamp: Math.floor(at / Timestamp.SECOND), livemode }
   if (event === null) return [{ email: "", ...base, sg_event_id: event_id }]
-  const { args, categories } = labelsOf((email?.["tags"] ?? []) as ReadonlyArray<string>)
+  const { metadata, tags } = { ...Words.UNLABELED, ...email } as Words.Labeled
+  const categories = Labels.labelsOf(tags, metadata)
   const about = {
     // The names of arguments are the sender's, and take the place of nothing else.
-    ...args,
+    ...Labels.pairsOf(metadata),
     ...(categories.length === 0 ? {} : { category: categories }),
     ...base,
     ...(email === null ? {} : { "smtp-id": email["message_id"] }),
@@ -39,8 +41,8 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): ReadonlyArray<Json> 
     ...outcome(dispatch.event_type, event.data),
   }
   return recipientsOf(dispatch, event.data).map((address, nth) => ({
-    email: address,
     ...about,
+    email: address,
     sg_event_id: nth === 0 ? event_id : `${event_id}.${nth}`,
   }))
 }
@@ -60,12 +62,6 @@ const recipientsOf = ({ email, event_type }: WebhookDeliveries.Dispatch, data: J
     ? all.map(({ address }) => address)
     : [data["recipient"] ?? data["address"] ?? ""]
 }
-
-/** Tags of the form `name:value` are arguments, as the door makes tags of them. */
-const labelsOf = (tags: ReadonlyArray<string>) => ({
-  categories: tags.filter((tag) => !tag.includes(":")),
-  args: Words.labelsOf(tags).Metadata,
-})
 
 const outcome = (type: string, data: Json): Json => {
   switch (type) {

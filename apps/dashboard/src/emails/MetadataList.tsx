@@ -1,0 +1,21 @@
+import { Link } from "@tanstack/react-router"
+import type { EmailWithContent } from "../api/Records.ts"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import * as SearchText from "./search/SearchText.ts"
+
+/** The pairs of an email, each a link to all emails with it. */
+export const MetadataList = ({ metadata }: Pick<EmailWithContent, "metadata">) => (
+  <ul className="flex flex-col gap-1">
+    {Object.entries(metadata).map(([name, value]) => (
+      <li key={name} className="wrap-anywhere">
+        <Link
+          to="/emails"
+          search={{ search: SearchText.write("metadata", `${name}=${value}`) }}
+          className="hover:underline"
+        >
+          <UntrustedText text={`${name}: ${value}`} />
+        </Link>
+      </li>
+    ))}
+  </ul>
+)
