@@ -43,7 +43,7 @@ describe.skipIf(typeof browser === "string")(
       await create("/domains", { name: "mail.acme.dev" })
       await create("/suppressions", { email: "bo@example.net", reason: "manual" })
       await create("/suppressions", { email: "carla@studio.example", reason: "complaint" })
-      await send(SHIPPED, { tags: ["orders"] })
+      await send(SHIPPED, { tags: ["orders"], metadata: { order: "7041", plan: "two words" } })
       await send(RESET, { to: "bo.larsen@example.net" }, key)
       await send(NEWS, { to: ["one@example.org", "two@example.org", "bounced@customers.test"] })
       await send(LATER, { scheduled_at })
@@ -82,6 +82,9 @@ describe.skipIf(typeof browser === "string")(
         ['"order has"', "Textorder has", [SHIPPED]],
         ["orders", "Textorders", [SHIPPED]],
         ["tag:orders", "Tagorders", [SHIPPED]],
+        ["metadata:order=7041", "Metadataorder=7041", [SHIPPED]],
+        ['metadata:"plan=two words" metadata:order=7041', "Metadataplan=two words", [SHIPPED]],
+        ["metadata:order=704", "Metadataorder=704", []],
         [ids[RESET] ?? "", `Email${ids[RESET]}`, [RESET]],
         [`<${ids[RESET]}@acme.test>`, `Message-ID<${ids[RESET]}@acme.test>`, [RESET]],
         ['"Shop, production"', "API keyShop, production", [RESET]],
@@ -108,6 +111,14 @@ describe.skipIf(typeof browser === "string")(
         assert.include(await chips(), chip, typed)
         if (subjects.length === 0) await tab.page.getByText("No emails match your filters").waitFor()
       }
+    })
+
+    it("shows the metadata of an email, each pair as a link to its search", { timeout: TIMEOUT }, async () => {
+      await open(`/emails/${ids[SHIPPED]}`)
+      await tab.page.getByRole("link", { name: "plan: two words" }).click()
+      await Browser.eventually(chips).toContain("Metadataplan=two words")
+      await tab.page.locator("main [aria-busy=false]").waitFor()
+      assert.deepStrictEqual(await listed(), [SHIPPED])
     })
 
     it("shows that results are pending as soon as a search is typed", { timeout: TIMEOUT }, async () => {

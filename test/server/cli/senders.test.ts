@@ -84,7 +84,18 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     const home = yield* folder
     yield* Effect.promise(() => fs.writeFile(join(home, "terms.txt"), "Pay within 30 days."))
     const message = ["--from", "Acme <hi@acme.test>", "--subject", "Your receipt", "--text", "Thank you."]
-    const first = yield* json("send", ...message, "--to", "ana@example.org", "--tag", "receipt")
+    const first = yield* json(
+      "send",
+      ...message,
+      "--to",
+      "ana@example.org",
+      "--tag",
+      "receipt",
+      "--metadata",
+      "order=7=1",
+      "--metadata",
+      "note=",
+    )
     const empty = yield* CommandLine.typeWith(env, "send", ...message.slice(0, 4), "--to", "ana@example.org")
     assert.strictEqual(empty.errors, "The message has no body. It arrives empty.")
     const second = yield* json(
@@ -105,9 +116,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     )
     const listed = yield* json("emails", "list", "--tag", "receipt", "--since", "1h")
     assert.deepStrictEqual(
-      listed.map(({ id }: { readonly id: string }) => id),
-      [first.id],
+      listed.map(({ id, metadata }: { readonly id: string; readonly metadata: object }) => [id, metadata]),
+      [[first.id, { note: "", order: "7=1" }]],
     )
+    assert.deepStrictEqual(yield* json("emails", "list", "--metadata", "order=7=1", "--metadata", "note="), listed)
+    assert.deepStrictEqual(yield* json("emails", "list", "--metadata", "order=7"), [])
     assert.match(
       yield* text("emails", "list", "--limit", "1"),
       new RegExp(`^id .*\\n${second.id} .*Your receipt$`, "u"),

@@ -125,6 +125,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         subject: MARK,
         text: MARK,
         tags: [MARK],
+        metadata: { [MARK]: MARK },
         attachments: [{ filename: `${MARK}.txt`, content: "YQ==" }],
       })
       yield* record(account, id, stranger, "Bounced", {
@@ -140,6 +141,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const deliveries = (yield* world.request("GET", `/v1/webhooks/${hook.id}/deliveries`, { key })).json.data
       const inputs: Readonly<Record<string, Record<string, unknown>>> = {
         get_email: { id, include_body: true },
+        find_emails: { metadata: { [MARK]: MARK } },
         get_timeline: { id },
         explain_delivery: { id },
         get_dmarc_reports: { domain: "acme.test" },

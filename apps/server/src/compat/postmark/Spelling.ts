@@ -1,7 +1,7 @@
 import * as Labels from "@waybill/domain/email/Labels"
 import type { Spelling } from "../Respelling.ts"
 import * as AddressList from "./AddressList.ts"
-import * as Message from "./Message.ts"
+import type * as Message from "./Message.ts"
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["from", "From"],
