@@ -236,13 +236,13 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
     ],
     [
       { "X-PM-TrackOpens": "true", "X-PM-TrackLinks": "TextOnly", "X-PM-Message-Stream": "outbound" },
-      [],
+      {},
       { opens: true, clicks: false },
       undefined,
     ],
     [
       { "X-PM-TrackLinks": "Some", "X-PM-Message-Stream": "broadcast" },
-      [],
+      {},
       undefined,
       ["X-PM-TrackLinks", "X-PM-Message-Stream"],
     ],
