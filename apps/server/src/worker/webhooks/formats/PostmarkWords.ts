@@ -4,7 +4,7 @@ import * as Labels from "@waybill/domain/email/Labels"
 /** The only message stream, because Waybill has none; Postmark sends through it unless a message names another. */
 export const STREAM = "outbound"
 
-/** What a message is found by, as its log record has it. */
+/** Tags and metadata of a message, as its log record has them. */
 export interface Labeled {
   readonly tags: ReadonlyArray<string>
   readonly metadata: Labels.Metadata
