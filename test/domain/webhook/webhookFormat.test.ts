@@ -55,7 +55,7 @@ describe("the format of a webhook", () => {
     given(Webhook)
       .when(Webhook.create(creation, { ...settings, events: ["email.canceled"], format: "resend" }, true))
       .refuses(refusal)
-    given(Webhook, ...created({ events: ["email.sent", "domain.verified"] }))
+    given(Webhook, ...created({ events: ["email.sent", "api_key.created"] }))
       .when(Webhook.update(after(1), { format: "resend" }, []))
       .refuses(refusal)
     given(Webhook, ...created({ format: "resend" }))
@@ -86,6 +86,11 @@ describe("a subscription", () => {
         .map((type) => WebhookFormat.resendEventType(type, isScheduled))
         .toSorted()
     const always = [
+      "domain.created",
+      "domain.deleted",
+      "domain.updated",
+      "domain.updated",
+      "domain.updated",
       "email.bounced",
       "email.clicked",
       "email.complained",
@@ -163,8 +168,13 @@ describe("a subscription", () => {
   })
   it("has a name at Resend and back", () => {
     for (const type of WebhookFormat.RESEND_SUBSCRIPTIONS)
-      assert.strictEqual(WebhookFormat.typeOfResend(WebhookFormat.resendTypeOf(type) ?? ""), type)
-    assert.strictEqual(WebhookFormat.typeOfResend("email.queued"), undefined)
-    assert.strictEqual(WebhookFormat.typeOfResend("contact.created"), undefined)
+      assert.include(WebhookFormat.typesOfResend(WebhookFormat.resendTypeOf(type) ?? ""), type)
+    assert.deepStrictEqual(WebhookFormat.typesOfResend("domain.updated"), [
+      "domain.verified",
+      "domain.degraded",
+      "domain.failed",
+    ])
+    assert.deepStrictEqual(WebhookFormat.typesOfResend("email.queued"), [])
+    assert.deepStrictEqual(WebhookFormat.typesOfResend("contact.created"), [])
   })
 })

@@ -29,7 +29,8 @@ const LOGS = "Waybill has no logs in this form. Its log of API requests is at GE
 const GRANTS = "Waybill has no OAuth grants. Programs use API keys."
 
 const SENT = "`template` and `topicId` are refused"
-const TYPES = "takes the types of emails, without `email.received`; `email.sent` and `email.scheduled` come together"
+const TYPES =
+  "takes the types of emails, without `email.received`, of suppressions and of domains; `email.sent` and `email.scheduled` come together"
 
 /** Every method of the package, in its order of names. */
 export const CALLS: ReadonlyArray<ResendCall> = [

@@ -36,6 +36,30 @@ layer(HttpWorld.layer({ transport: "relay", tracks: true, trackingHost: "links.w
     assert.deepStrictEqual(yield* good(() => resend.domains.remove(id)), { object: "domain", id, deleted: true })
   })
 
+  it.effect("are in its webhooks", function* () {
+    const { request, resend } = yield* setUp
+    const endpoint = "https://example.org/hook"
+    const { id: webhookId } = yield* good(() =>
+      resend.webhooks.create({ endpoint, events: ["domain.created", "domain.updated"] }),
+    )
+    assert.deepStrictEqual((yield* request("GET", `/v1/webhooks/${webhookId}`)).json.events, [
+      "domain.created",
+      "domain.verified",
+      "domain.degraded",
+      "domain.failed",
+    ])
+    assert.deepStrictEqual((yield* good(() => resend.webhooks.get(webhookId))).events, [
+      "domain.created",
+      "domain.updated",
+    ])
+    const { id, records } = yield* good(() => resend.domains.create({ name: "hooked.example" }))
+    const [event] = (yield* good(() => resend.webhooks.events.list({ webhookId }))).data
+    const { payload } = yield* good(() => resend.webhooks.events.get({ webhookId, eventId: event?.id ?? "" }))
+    const { data, type } = payload as { readonly data: object; readonly type: string }
+    assert.strictEqual(type, "domain.created")
+    assert.deepInclude(data, { id, name: "hooked.example", status: "not_started", records })
+  })
+
   it.effect("refuses what its domains cannot be, by the names of the package's API", function* () {
     const { resend } = yield* setUp
     const { create, update } = {

@@ -30,15 +30,24 @@ export const retrySoon = (now: Timestamp.Timestamp, attempts: number): Timestamp
   attempts > 7 ? null : Timestamp.plus(now, 20)
 export const never = (): null => null
 
+/** Settings of the operator for the DNS records of domains. */
+export const RECORDS = {
+  returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
+  trackingHost: null,
+} as const
+
 /** Worker that may call webhooks on loopback. */
 export const worker = (
   url: Redacted.Redacted,
   over: Partial<WebhookPipeline.Options> = {},
   dns: Layer.Layer<Dns.Dns> = dnsZones({}),
 ) => {
-  const also = Effect.map(WebhookPipeline.make({ allowedNetworks: LOOPBACK, ...over }), (drain_webhooks) => ({
-    drain_webhooks,
-  }))
+  const also = Effect.map(
+    WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS, ...over }),
+    (drain_webhooks) => ({
+      drain_webhooks,
+    }),
+  )
   return Worker.layer({ url, delivery: { returnPath: World.RETURN_PATH }, also }).pipe(
     Layer.provide(Transports.Transports.layer<never, never>("capture", {})),
     Layer.provide(dns),

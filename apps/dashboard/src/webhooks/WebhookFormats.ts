@@ -36,11 +36,11 @@ const SENDGRID: ReadonlyArray<string> = [
   "suppression.added",
 ]
 
-/** Whether a format has events of this type. Resend's has those of emails, except cancellations, and of suppressions. */
+/** Whether a format has events of this type. Resend's has those of emails, except cancellations, suppressions and domains. */
 export const has = (format: Format, type: string): boolean => {
   if (format === "waybill" || type === "*") return true
   if (format === "sendgrid") return SENDGRID.includes(type)
   return format === "postmark"
     ? POSTMARK.includes(type)
-    : (type.startsWith("email.") && type !== "email.canceled") || type.startsWith("suppression.")
+    : type !== "email.canceled" && ["email.", "suppression.", "domain."].some((kind) => type.startsWith(kind))
 }

@@ -15,6 +15,7 @@ import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Layer, Option, type Redacted } from "effect"
 import * as ReturnPathKeys from "../installation/ReturnPathKeys.ts"
+import { Instance } from "../settings/Instance.ts"
 import * as MailSettings from "../settings/MailSettings.ts"
 import { reveal, type Settings, urlOf } from "../settings/Settings.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
@@ -84,7 +85,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           }),
         },
         also: Effect.gen(function* () {
-          const webhooks = yield* WebhookPipeline.make({ allowedNetworks })
+          const webhooks = yield* WebhookPipeline.make({ allowedNetworks, records: yield* Instance })
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
           yield* ForEachCell.make(Effect.andThen(followStats(), followEmailWords()))

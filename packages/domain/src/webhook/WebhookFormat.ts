@@ -37,6 +37,11 @@ const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType
   ["email.clicked", "email.clicked"],
   ["suppression.added", "suppression.added"],
   ["suppression.removed", "suppression.removed"],
+  ["domain.created", "domain.created"],
+  ["domain.verified", "domain.updated"],
+  ["domain.degraded", "domain.updated"],
+  ["domain.failed", "domain.updated"],
+  ["domain.deleted", "domain.deleted"],
 ])
 
 /** Postmark's records of the events that both services have. What could not be delivered is a bounce there too. */
@@ -96,9 +101,9 @@ export const postmarkType = (type: string): string | undefined => POSTMARK_TYPES
 export const sendGridType = (type: string, facts: Facts): string | undefined =>
   type === "suppression.added" && !facts.isUnsubscribe ? undefined : SENDGRID_TYPES.get(type)
 
-/** Returns the subscription that has this name at Resend, or `undefined` if Waybill has no such event. */
-export const typeOfResend = (name: string): PublicType.WebhookType | undefined =>
-  RESEND_SUBSCRIPTIONS.find((type) => RESEND_TYPES.get(type) === name)
+/** Returns the subscriptions that have this name at Resend; none if Waybill has no such event. */
+export const typesOfResend = (name: string): ReadonlyArray<PublicType.WebhookType> =>
+  RESEND_SUBSCRIPTIONS.filter((type) => RESEND_TYPES.get(type) === name)
 
 /** Whether events of this type, or of any type for `*`, can be sent in a format. */
 export const has = (format: Format, subscription: string): boolean =>

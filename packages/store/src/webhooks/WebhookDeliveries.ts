@@ -1,9 +1,11 @@
 import { PgTypes } from "@effect/sql-pg"
+import type * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
+import * as DispatchedDomains from "./DispatchedDomains.ts"
 import * as DueRows from "../outbox/DueRows.ts"
 import * as Leases from "../outbox/Leases.ts"
 import type { Meta } from "../log/RecordedEvents.ts"
@@ -183,13 +185,15 @@ export interface Dispatch {
   readonly email: EmailLogRecord.EmailLogRecord | null
   /** Custom headers of the email. */
   readonly headers: Readonly<Record<string, string>>
+  /** The domain as the event left it, or as it was before its removal; null for other events. */
+  readonly domain: Domain.Domain | null
   /** Facts of the suppression that the event removes; null for other events. */
   readonly removed: Readonly<Record<string, unknown>> | null
   /** Whether no earlier event of the email has the type of this one. */
   readonly is_first: boolean
 }
 
-interface DispatchRow extends Omit<Dispatch, "email" | "event" | "headers" | "is_first"> {
+interface DispatchRow extends Omit<Dispatch, "domain" | "email" | "event" | "headers" | "is_first"> {
   readonly event: PackedEvent.Row<NonNullable<Dispatch["event"]>> | null
   readonly history: EmailLogRecord.History
 }
@@ -205,13 +209,20 @@ export const dispatches = (
   account_ids: ReadonlyArray<string>,
   ids: ReadonlyArray<string>,
   upcast = DomainEvent.upcast,
-) => Effect.map(select(sql, account_ids, ids), (rows) => rows.map((row) => dispatchOf(row, upcast)))
+) =>
+  Effect.flatMap(select(sql, account_ids, ids), (rows) =>
+    DispatchedDomains.add(
+      sql,
+      rows.map((row) => dispatchOf(row, upcast)),
+    ),
+  )
 
 /** Folds the record of the email, and converts the event to the current schema. */
 const dispatchOf = ({ event, history, ...row }: DispatchRow, upcast: typeof DomainEvent.upcast): Dispatch => {
   const message = EmailLogRecord.messageOf(event?.stream_id ?? "", history)
   return {
     ...row,
+    domain: null,
     email: message === undefined ? null : EmailLogRecord.of(message, history?.length ?? 0),
     headers: message?.accepted.headers ?? {},
     is_first: event === null || EmailLogRecord.isFirst(history, event.version),

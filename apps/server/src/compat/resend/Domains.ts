@@ -5,6 +5,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { nativePath } from "../nativePath.ts"
 import { renamed } from "../renamed.ts"
 import * as Native from "../Native.ts"
+import * as ResendDomain from "../../worker/webhooks/formats/ResendDomain.ts"
 import * as Paging from "./Paging.ts"
 
 const only = <A extends string>(value: A, message: string) =>
@@ -54,7 +55,7 @@ const create: Route = {
   endpoint: "domains.add",
   body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const { custom_return_path, name, region = REGION, ...rest } = yield* decodeBody(Creation, body)
+    const { custom_return_path, name, region = ResendDomain.REGION, ...rest } = yield* decodeBody(Creation, body)
     const given = { region, ...(custom_return_path === undefined ? {} : { custom_return_path }) }
     const added = yield* Native.call<Domain>({
       method: "POST",
@@ -63,11 +64,11 @@ const create: Route = {
       headers: Native.idempotency(headers),
     })
     const change = changeOf(rest, added.name)
-    if (Object.keys(change).length === 0) return { status: 201, body: { ...detailOf(added), ...given } }
+    if (Object.keys(change).length === 0) return { status: 201, body: { ...ResendDomain.detailOf(added), ...given } }
     // Refused settings leave no domain behind, so that the corrected request succeeds.
     const remove = Native.call({ method: "DELETE", path: nativePath`/v1/domains/${added.id}` })
     const domain = yield* Effect.tapError(patch(added.id, change), () => remove)
-    return { status: 201, body: { ...detailOf(domain), ...given } }
+    return { status: 201, body: { ...ResendDomain.detailOf(domain), ...given } }
   }),
 }
 
@@ -81,7 +82,7 @@ const list: Route = {
       method: "GET",
       path: "/v1/domains",
     })
-    return yield* Paging.pageOf(query, data.map(fieldsOf))
+    return yield* Paging.pageOf(query, data.map(ResendDomain.fieldsOf))
   }),
 }
 
@@ -89,7 +90,7 @@ const get: Route = {
   method: "GET",
   path: "/domains/:id",
   endpoint: "domains.get",
-  handle: (_, { id = "" }) => Effect.map(find(id), (domain) => Native.ok(detailOf(domain))),
+  handle: (_, { id = "" }) => Effect.map(find(id), (domain) => Native.ok(ResendDomain.detailOf(domain))),
 }
 
 const update: Route = {
@@ -126,60 +127,5 @@ const remove: Route = {
       (removed) => Native.ok({ object: "domain", id: removed.id, deleted: true }),
     ),
 }
-
-const STATUSES = { verified: "verified", degraded: "partially_failed", failed: "failed" } as const
-
-/** Waybill has no regions. Typed clients need one all the same, so that domains are in Resend's first. */
-const REGION = "us-east-1"
-
-const fieldsOf = (domain: Domain) => ({
-  id: domain.id,
-  name: domain.name,
-  region: REGION,
-  tls: "opportunistic",
-  status:
-    domain.status === "pending"
-      ? domain.last_checked_at === null
-        ? "not_started"
-        : "pending"
-      : STATUSES[domain.status],
-  created_at: domain.created_at,
-  capabilities: { sending: "enabled", receiving: "disabled" },
-  open_tracking: domain.open_tracking,
-  click_tracking: domain.click_tracking,
-  ...(domain.tracking_domain === null
-    ? {}
-    : { tracking_subdomain: domain.tracking_domain.slice(0, -domain.name.length - 1) }),
-})
-
-const detailOf = (domain: Domain) => ({ object: "domain", ...fieldsOf(domain), records: recordsOf(domain) })
-
-const RECORDS = { dkim: "DKIM", spf: "SPF", return_path: "SPF", tracking: "Tracking" } as const
-
-/** Returns the records to publish. Resend has no word for DMARC, which is only advice. */
-const recordsOf = ({ records, status }: Domain) =>
-  records.flatMap((record) => {
-    if (record.purpose === "dmarc") return []
-    const [preference, exchange] = record.type === "MX" ? record.value.split(" ") : []
-    return [
-      {
-        record: RECORDS[record.purpose],
-        name: record.host,
-        type: record.type,
-        ttl: String(record.ttl),
-        status: record.status === "missing" && status === "pending" ? "pending" : RECORD_STATUSES[record.status],
-        value: exchange ?? record.value,
-        ...(exchange === undefined ? {} : { priority: Number(preference) }),
-      },
-    ]
-  })
-
-const RECORD_STATUSES = {
-  not_checked: "not_started",
-  verified: "verified",
-  missing: "failed",
-  mismatch: "failed",
-  unavailable: "temporary_failure",
-} as const
 
 export const routes: ReadonlyArray<Route> = [create, list, get, update, verify, remove]

@@ -13,18 +13,21 @@ import * as Paging from "./Paging.ts"
 /** A type that Resend does not have keeps its name. */
 const nameOf = (type: string): string => WebhookFormat.resendTypeOf(type) ?? type
 
-const NAMES = WebhookFormat.RESEND_SUBSCRIPTIONS.map((type) => nameOf(type))
+/** Several of our types have one name at Resend. */
+const namesOfTypes = (types: ReadonlyArray<string>) => [...new Set(types.map((type) => nameOf(type)))]
+
+const NAMES = namesOfTypes(WebhookFormat.RESEND_SUBSCRIPTIONS)
 
 /** Event types in Resend's names. */
 const Events = Schema.Array(
   Schema.String.check(
-    Schema.makeFilter((name) => WebhookFormat.typeOfResend(name) !== undefined || `must be one of ${NAMES.join(", ")}`),
+    Schema.makeFilter((name) => WebhookFormat.typesOfResend(name).length > 0 || `must be one of ${NAMES.join(", ")}`),
   ),
 ).check(Checks.items(1, MAX_EVENTS, "types"))
 
-const toNative = (names: ReadonlyArray<string>) => names.map((name) => WebhookFormat.typeOfResend(name) ?? name)
+const toNative = (names: ReadonlyArray<string>) => names.flatMap((name) => WebhookFormat.typesOfResend(name))
 
-const namesOf = (types: ReadonlyArray<string>) => (types.includes("*") ? NAMES : types.map((type) => nameOf(type)))
+const namesOf = (types: ReadonlyArray<string>) => (types.includes("*") ? NAMES : namesOfTypes(types))
 
 const Creation = Schema.Struct({ endpoint: Schema.String, events: Events })
 const Change = Schema.Struct({

@@ -10,9 +10,10 @@ import { Cursors } from "@waybill/store/feed/Cursors"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
-import { Array, Data, Effect, Option } from "effect"
+import { Array, Data, Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../process/NewIds.ts"
+import { Instance } from "../../settings/Instance.ts"
 import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Cursor from "../../web/Cursor.ts"
@@ -79,8 +80,10 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const record = yield* Effect.mapError(Effect.fromOption(delivery), () => new DeliveryNotFound())
   const sql = yield* Sql
   const dispatches = yield* WebhookDeliveries.dispatches(sql, [account_id], [params.delivery_id])
-  // Built from the log, as before each call, since attempts do not store it. Each delivery has its event there.
-  const request_body = yield* Effect.orDie(Effect.fromOption(Option.map(Array.head(dispatches), WebhookPayload.bodyOf)))
+  // Each delivery has its event in the log.
+  const dispatch = yield* Effect.orDie(Effect.fromOption(Array.head(dispatches)))
+  // Built from the log, as before each call, since attempts do not store it.
+  const request_body = WebhookPayload.bodyOf(dispatch, yield* Instance)
   return Records.asRecord<DeliveryDetail>({ ...record, request_body })
 })
 

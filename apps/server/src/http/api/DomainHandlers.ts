@@ -5,7 +5,6 @@ import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import type * as DomainName from "@waybill/domain/values/DomainName"
-import * as DomainZone from "@waybill/domain/domain/DomainZone"
 import * as DomainRefusal from "@waybill/domain/domain/DomainRefusal"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
@@ -19,6 +18,7 @@ import { Data, Effect, Option, Result } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import { newDkimKey } from "../../operate/newDkimKey.ts"
 import * as DomainCommands from "../../operate/DomainCommands.ts"
+import { presentDomain } from "../../operate/presentDomain.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
@@ -37,7 +37,7 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
         const { account_id, domain } = yield* CurrentKey
         const instance = yield* Instance
         const visible = (yield* Domains.list(account_id)).filter(({ name }) => KeyLimits.allowsDomain(domain, name))
-        return Records.completeList(visible.map((record) => present(record, instance)))
+        return Records.completeList(visible.map((record) => presentDomain(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
     dmarc: ({ params, query }) => Effect.flatMap(find(params.domain), (record) => DomainReports.dmarc(record, query)),
@@ -84,32 +84,7 @@ const verification = Effect.fnUntraced(function* (reference: string) {
   return yield* change(domain_id, () => () => Result.fail(new NothingNew()))
 })
 
-const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => present(record, instance))
-
-/** Returns a domain with the records to publish and the result of the last DNS check for each. */
-const present = (record: Domains.DomainRecord, instance: DomainCommands.RecordSettings): Contract.Domain => {
-  const { created_at, domain_id, last_checked_at, name, next_check_at, records, status, verified_at } = record
-  const zone = DomainZone.zoneOf(record)
-  return {
-    object: "domain",
-    id: domain_id,
-    name,
-    status,
-    created_at,
-    verified_at,
-    last_checked_at,
-    next_check_at,
-    zone,
-    open_tracking: record.tracking?.opens ?? false,
-    click_tracking: record.tracking?.clicks ?? false,
-    tracking_domain: record.tracking_domain?.name ?? null,
-    records: DomainCommands.expectedRecords(record, instance).map((expected) => {
-      const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
-      const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
-      return { ...expected, zone_host: DomainZone.hostIn(zone, expected.name), status, found, error }
-    }),
-  }
-}
+const show = (record: Domains.DomainRecord) => Effect.map(Instance, (instance) => presentDomain(record, instance))
 
 const addition = Effect.fnUntraced(function* (call: RequestCommit.Call, name: DomainName.DomainName | undefined) {
   if (name === undefined) return yield* Effect.die("a domain without a name passed its schema")
@@ -134,7 +109,7 @@ const addition = Effect.fnUntraced(function* (call: RequestCommit.Call, name: Do
 
 const answerOf = (state: Domain.State, instance: DomainCommands.RecordSettings): Contract.Domain => {
   if (state._tag !== "Domain") throw new Error("decided about a domain that does not exist")
-  return present(state, instance)
+  return presentDomain(state, instance)
 }
 
 /** Changes the tracking of a domain. Turning it on needs an address for tracked links; turning it off does not. */

@@ -1,5 +1,6 @@
 import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import type { RecordSettings } from "../../operate/DomainCommands.ts"
 import * as PostmarkEvent from "./formats/PostmarkEvent.ts"
 import * as ResendEvent from "./formats/ResendEvent.ts"
 import * as SendGridEvent from "./formats/SendGridEvent.ts"
@@ -14,10 +15,11 @@ export const isInFormat = (dispatch: WebhookDeliveries.Dispatch): boolean => FOR
 
 /**
  * Returns the body of a call, in the format that the webhook has now; empty if that format has no such event. It is built
- * from the log at dispatch, so that a replay of last month's event has last month's facts.
+ * from the log at dispatch, so that a replay of last month's event has last month's facts. The DNS records of a domain
+ * follow from the settings too.
  */
-export const bodyOf = (dispatch: WebhookDeliveries.Dispatch): string =>
-  isInFormat(dispatch) ? JSON.stringify(FORMATS[dispatch.format].make(dispatch)) : ""
+export const bodyOf = (dispatch: WebhookDeliveries.Dispatch, settings: RecordSettings): string =>
+  isInFormat(dispatch) ? JSON.stringify(FORMATS[dispatch.format].make(dispatch, settings)) : ""
 
 /** The parts of a delivery that Waybill's own format is made from. */
 type Fact = Pick<
@@ -84,7 +86,7 @@ const without = (facts: Json, names: ReadonlyArray<string>): Json =>
 const FORMATS: {
   readonly [F in WebhookFormat.Format]: {
     readonly has: (dispatch: WebhookDeliveries.Dispatch) => boolean
-    readonly make: (dispatch: WebhookDeliveries.Dispatch) => Json | ReadonlyArray<Json>
+    readonly make: (dispatch: WebhookDeliveries.Dispatch, settings: RecordSettings) => Json | ReadonlyArray<Json>
   }
 } = {
   waybill: { has: () => true, make: native },

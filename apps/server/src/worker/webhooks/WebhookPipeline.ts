@@ -10,6 +10,7 @@ import * as TestClocks from "@waybill/store/readmodels/TestClocks"
 import type * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
+import type { RecordSettings } from "../../operate/DomainCommands.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as Traces from "../../observability/Traces.ts"
 import { inBatches } from "./inBatches.ts"
@@ -33,6 +34,8 @@ const GONE = 410
 type Clock = ClockFact | undefined
 
 export interface Options extends WebhookCaller.Options {
+  /** Settings that the DNS records of domains follow from. */
+  readonly records: RecordSettings
   /** Returns the time of the next call after so many failed ones. Replaced by tests. */
   readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
 }
@@ -67,7 +70,7 @@ const ofCell = Effect.fnUntraced(function* (
     const secrets = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
-    const body = WebhookPayload.bodyOf(dispatch)
+    const body = WebhookPayload.bodyOf(dispatch, options.records)
     const ecdsa = dispatch.format === "sendgrid"
     return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers, ecdsa })
   })

@@ -1,7 +1,10 @@
 import type * as Labels from "@waybill/domain/email/Labels"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import type { RecordSettings } from "../../../operate/DomainCommands.ts"
+import { presentDomain } from "../../../operate/presentDomain.ts"
 import * as Uuids from "../../../requests/Uuids.ts"
+import * as ResendDomain from "./ResendDomain.ts"
 import * as Tags from "./ResendTags.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -17,20 +20,26 @@ export const typeOf = ({ event, event_type }: WebhookDeliveries.Dispatch): strin
  * Returns an event in the shape of Resend's webhooks, which is that of `WebhookEventPayload` in the package `resend`, and
  * whether it is about live mail, which Resend's has not.
  */
-export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
+export const make = (dispatch: WebhookDeliveries.Dispatch, settings: RecordSettings): Json => {
   const { event, livemode } = dispatch
   return {
     type: typeOf(dispatch),
     livemode,
     created_at: WebhookDeliveries.occurredAt(dispatch),
-    data:
-      event === null
-        ? {}
-        : Uuids.spelled(
-            event.stream === "suppression"
-              ? suppressionOf(dispatch, event)
-              : { ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) },
-          ),
+    data: event === null ? {} : Uuids.spelled(dataOf(dispatch, event, settings)),
+  }
+}
+
+const dataOf = (dispatch: WebhookDeliveries.Dispatch, event: Recorded, settings: RecordSettings): Json => {
+  switch (event.stream) {
+    case "domain":
+      return dispatch.domain === null
+        ? { id: event.stream_id }
+        : ResendDomain.eventDataOf(presentDomain(dispatch.domain, settings))
+    case "suppression":
+      return suppressionOf(dispatch, event)
+    default:
+      return { ...aboutEmail(dispatch, event), ...outcome(dispatch.event_type, event.data) }
   }
 }
 
