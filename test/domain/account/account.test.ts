@@ -135,6 +135,43 @@ describe("account", () => {
   })
 })
 
+describe("a batch of emails", () => {
+  const counts = () => true
+  const of = (history: ReadonlyArray<Account.Event>, batch: string) => Account.batchStatus(folded(history), batch)
+  it("is paused or canceled once, changed, and ended", () => {
+    const paused = happened(Account, created(), Account.stopBatch(NOW, "one", "pause", counts))
+    assert.deepStrictEqual([of(paused, "one"), of(paused, "two")], ["pause", undefined])
+    given(Account, ...paused)
+      .when(Account.stopBatch(after(1), "one", "cancel", counts))
+      .refuses({ status: 422, reason: "batch_already_changed" })
+    given(Account, ...paused)
+      .when(Account.changeBatch(after(1), "one", "pause"))
+      .refuses(NOTHING_NEW)
+    const canceled = happened(Account, paused, Account.changeBatch(after(1), "one", "cancel"))
+    assert.strictEqual(of(canceled, "one"), "cancel")
+    const ended = happened(Account, canceled, Account.changeBatch(after(2), "one", null))
+    assert.isUndefined(of(ended, "one"))
+    given(Account, ...ended)
+      .when(Account.changeBatch(after(3), "one", null))
+      .refuses({ status: 404, reason: "batch_not_changed" })
+  })
+  it("is refused beyond ten of those that count", () => {
+    const ten = Array.from({ length: 10 }, (_, nth): Account.Event => ({
+      _tag: "SendBatchChanged",
+      batch_id: `${nth}`,
+      status: "pause",
+      at: NOW,
+    }))
+    const stop = (counting: (id: string) => boolean) => Account.stopBatch(after(1), "more", "cancel", counting)
+    given(Account, ...created(), ...ten)
+      .when(stop(counts))
+      .refuses({ status: 422, reason: "too_many_batches" })
+    given(Account, ...created(), ...ten)
+      .when(stop((batch_id) => batch_id !== "0"))
+      .appends({ _tag: "SendBatchChanged", batch_id: "more", status: "cancel", at: after(1) })
+  })
+})
+
 describe("rate window", () => {
   const at = 1_763_715_659_999
   it("a window is aligned to the minute", () => {

@@ -322,6 +322,18 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Characters of such a name", "MAX_NAME_CHARS", SENDGRID_NAMES, "400"),
       customer("Places in a text where a name is replaced", "MAX_PLACES", SENDGRID_NAMES, "400"),
       customer(
+        "Batches of SendGrid that are paused or canceled at a time",
+        "MAX_CHANGED",
+        "packages/domain/src/account/SendBatch.ts",
+        "400",
+      ),
+      customer(
+        "Time that an email of a paused batch waits beyond its own",
+        "MAX_PAUSE_MS",
+        "apps/server/src/worker/delivery/stopByBatch.ts",
+        "it is canceled",
+      ),
+      customer(
         "Bytes that the personalizations of a request of SendGrid share, times their number up to 100, unless `MAX_BODY_BYTES` is set",
         "DEFAULT_MAX_BODY_BYTES",
         "apps/server/src/settings/HttpSettings.ts",

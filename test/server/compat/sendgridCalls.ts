@@ -74,9 +74,13 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
   },
   {
     call: "send with batchId",
-    gives:
-      "400, batch_id: batch_id has no meaning: Waybill cancels each email by its id, at POST /v1/email/{id}/cancel.",
-    run: (mail) => mail.send(email({ batchId: "b" })),
+    gives: "the metadata `sendgrid.batch_id`",
+    run: async (mail) => {
+      const made = (await mail.client.request({ method: "POST", url: "/v3/mail/batch" })) as [
+        { body: { batch_id: string } },
+      ]
+      return mail.send(email({ batchId: made[0].body.batch_id }))
+    },
   },
   {
     call: "send with ipPoolName",
@@ -102,7 +106,12 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
   },
   {
     call: "POST /v3/mail/batch",
-    gives: "404, null: Waybill has no batches to cancel. Cancel each email by its id, at POST /v1/email/{id}/cancel.",
+    gives: "an id of 32 characters, for `batchId`",
     run: request("POST", "/v3/mail/batch"),
+  },
+  {
+    call: "GET /v3/user/scheduled_sends",
+    gives: "the batches that are paused or canceled",
+    run: request("GET", "/v3/user/scheduled_sends"),
   },
 ]

@@ -11,6 +11,7 @@ const ACTIONS: Readonly<Record<string, string>> = {
   "account.keeping_changed": "Account content retention changed",
   "account.links_changed": "Account link settings changed",
   "account.allowed_headers_changed": "Allowed headers changed",
+  "account.batch_changed": "Batch of emails paused, canceled or resumed",
   "account.address_erased": "Address erased",
   "member.link_made": "Member sign-in link created",
   "member.factors_removed": "Member two-factor removed",

@@ -3,6 +3,7 @@ import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
+import type { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Data, type Effect, type Schema } from "effect"
 import type { Instance } from "../settings/Instance.ts"
 import type { Endpoint } from "./Endpoints.ts"
@@ -49,8 +50,11 @@ export class NativeApi extends Context.Service<
   }
 >()("@waybill/server/compat/NativeApi") {}
 
-/** Services that a door may use: Waybill's own API, DNS to fetch files by URL, and the keys that sign links to files. */
-export type DoorServices = NativeApi | Dns | Instance | InstanceKey
+/**
+ * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, and the log
+ * for the batches of SendGrid, which our own API has not.
+ */
+export type DoorServices = NativeApi | Dns | EventStore | Instance | InstanceKey
 
 export type Params = Readonly<Record<string, string>>
 

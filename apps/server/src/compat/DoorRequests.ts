@@ -6,7 +6,9 @@ import { ByteSize, Effect, Layer, Semaphore } from "effect"
 import { Headers, HttpIncomingMessage, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createHash } from "node:crypto"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { Provenance } from "@waybill/store/log/Provenance"
 import { Origin } from "../accept/Origin.ts"
+import * as Authorization from "../web/Authorization.ts"
 import * as Bodies from "../web/Bodies.ts"
 import * as Responses from "../web/Responses.ts"
 import { HeldRequest } from "../web/HeldRequest.ts"
@@ -34,7 +36,11 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
     if (refusal !== undefined) return yield* Effect.fail(refusal)
     const endpoint = door.endpointOf(request.method, path)
     const trial = door.trialOf(request.method, path, request.headers)
-    if (trial === undefined && endpoint !== undefined) yield* Endpoints.authorize(endpoint)
+    const allowed = trial === undefined && endpoint !== undefined ? yield* Endpoints.authorize(endpoint) : undefined
+    const provenance =
+      allowed === undefined
+        ? yield* Provenance
+        : Authorization.provenanceOf(allowed.actor, yield* ApiError.RequestId, allowed.admitted.address)
     const mostBytes = trial === undefined ? maxBodyBytes : Math.min(maxBodyBytes, MAX_TRIAL_BYTES)
     const { bytes, received } = yield* DoorBody.read(request, trial === undefined ? endpoint : undefined, mostBytes)
     const doorRequest: DoorRequest = {
@@ -65,6 +71,7 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
     const answer = yield* Bodies.collecting(door.handle(doorRequest)).pipe(
       Effect.provide(native),
       Effect.provideService(Origin, origin),
+      Effect.provideService(Provenance, provenance),
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
       Effect.catch((error) =>
         error instanceof NativeError

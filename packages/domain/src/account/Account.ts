@@ -4,6 +4,7 @@ import * as Id from "../values/Id.ts"
 import * as Plan from "./Plan.ts"
 import * as RateLimit from "./RateLimit.ts"
 import { NothingNew } from "../values/Refusal.ts"
+import * as SendBatch from "./SendBatch.ts"
 import * as SteeringHeader from "./SteeringHeader.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
@@ -68,6 +69,8 @@ export const Event = Schema.TaggedUnion({
   LinksChanged: { followed: Schema.Boolean, at },
   /** Headers that steer a provider and that this account may send, in place of those before. */
   AllowedHeadersChanged: { names: Schema.Array(Text.Stored), at },
+  /** A batch of emails is paused, canceled or, by `null`, neither any more. Its emails carry its id. */
+  SendBatchChanged: { batch_id: Text.Stored, status: Schema.NullOr(SendBatch.Status), at },
   /** An address was erased from this account's history. `erased_as` is the pseudonym that replaced it. */
   AddressErased: { erased_as: Text.Stored, streams: Schema.Natural, events: Schema.Natural, at },
 })
@@ -87,6 +90,8 @@ export type State =
       readonly links_stopped_at?: Timestamp.Timestamp
       /** Headers that an operator allowed; absent without any. */
       readonly allowed_headers?: ReadonlyArray<string>
+      /** Batches that are paused or canceled; absent if none ever was. */
+      readonly batches?: ReadonlyArray<SendBatch.SendBatch>
       readonly created_at: Timestamp.Timestamp
     }
 export type Account = Extract<State, { readonly _tag: "Account" }>
@@ -130,6 +135,8 @@ export const evolve = (state: State, event: Event): State => {
       const { allowed_headers: _, ...others } = state
       return event.names.length === 0 ? others : { ...others, allowed_headers: event.names }
     }
+    case "SendBatchChanged":
+      return { ...state, batches: SendBatch.changed(state.batches ?? [], event.batch_id, event.status) }
     case "AddressErased":
       return state
   }
@@ -217,6 +224,46 @@ export const changeAllowedHeaders = (now: Timestamp.Timestamp, allowed: Readonly
     at: now,
   })
 }
+
+/** Returns the status of a batch; `undefined` if it is sent. */
+export const batchStatus = (state: State, batch_id: string): SendBatch.Status | undefined =>
+  state._tag === "Account" ? state.batches?.find((each) => each.batch_id === batch_id)?.status : undefined
+
+const batchChange = (now: Timestamp.Timestamp, batch_id: string, status: SendBatch.Status | null) =>
+  Result.succeed(Array.of<Event>({ _tag: "SendBatchChanged", batch_id, status, at: now }))
+
+/** Pauses or cancels a batch that is neither. */
+export const stopBatch =
+  (
+    now: Timestamp.Timestamp,
+    batch_id: string,
+    status: SendBatch.Status,
+    /** Whether a batch counts in the number of those that may be stopped. */
+    counts: (batch_id: string) => boolean,
+  ): Decide<AccountNotFound | SendBatch.AlreadyChanged | SendBatch.TooManyChanged> =>
+  (state) => {
+    if (state._tag === "NotCreated") return Result.fail(new AccountNotFound())
+    const status_set = batchStatus(state, batch_id)
+    if (status_set !== undefined) return Result.fail(new SendBatch.AlreadyChanged({ status_set }))
+    const stopped = (state.batches ?? []).filter((each) => counts(each.batch_id))
+    return stopped.length < SendBatch.MAX_CHANGED
+      ? batchChange(now, batch_id, status)
+      : Result.fail(new SendBatch.TooManyChanged())
+  }
+
+/** Changes the status of a batch that has one; `null` ends it. */
+export const changeBatch =
+  (
+    now: Timestamp.Timestamp,
+    batch_id: string,
+    status: SendBatch.Status | null,
+  ): Decide<AccountNotFound | SendBatch.NotChanged | NothingNew> =>
+  (state) => {
+    if (state._tag === "NotCreated") return Result.fail(new AccountNotFound())
+    const before = batchStatus(state, batch_id)
+    if (before === undefined) return Result.fail(new SendBatch.NotChanged())
+    return before === status ? Result.fail(new NothingNew()) : batchChange(now, batch_id, status)
+  }
 
 export const recordErased = (
   now: Timestamp.Timestamp,

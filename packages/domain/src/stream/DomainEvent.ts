@@ -76,6 +76,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   KeepingChanged: "account.keeping_changed",
   LinksChanged: "account.links_changed",
   AllowedHeadersChanged: "account.allowed_headers_changed",
+  SendBatchChanged: "account.batch_changed",
   AddressErased: "account.address_erased",
   MemberInvited: "member.invited",
   MemberJoined: "member.joined",

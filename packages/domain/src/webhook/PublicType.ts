@@ -54,6 +54,7 @@ export type QuietType =
   | "account.keeping_changed"
   | "account.links_changed"
   | "account.allowed_headers_changed"
+  | "account.batch_changed"
   | "account.address_erased"
   | "member.invited"
   | "member.joined"

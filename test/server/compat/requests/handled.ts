@@ -1,5 +1,6 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Refusal } from "@waybill/domain/values/Refusal"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import { Effect, Layer, Option, Redacted, Result } from "effect"
 import { randomBytes } from "node:crypto"
@@ -18,6 +19,8 @@ import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.
 import { Instance } from "../../../../apps/server/src/settings/Instance.ts"
 
 const services = Layer.mergeAll(
+  // The log is read by the routes of batches only, which are tested against a service.
+  Layer.succeed(EventStore, {} as EventStore["Service"]),
   dnsZones({}),
   InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
   Layer.succeed(Instance, {

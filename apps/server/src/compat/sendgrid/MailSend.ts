@@ -16,6 +16,7 @@ import { decodeBody } from "../decodeBody.ts"
 import { type DoorRequest, NativeError, type Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
+import * as Batches from "./Batches.ts"
 import * as Message from "./Message.ts"
 import * as Substitutions from "./Substitutions.ts"
 import * as Translation from "./Translation.ts"
@@ -35,6 +36,7 @@ const send: Route = {
       return yield* Native.refuse("personalizations", `must have at most ${MAX_RECIPIENTS} recipients together`)
     const message = yield* decodeBody(Message.Message, body)
     const { personalizations } = message
+    if (message.batch_id !== undefined) yield* Batches.check(message.batch_id)
     if (personalizations.length === 0) return yield* Native.refuse("personalizations", "must not be empty")
     const part = yield* partsOf(message)
     const isRehearsed = message.mail_settings?.sandbox_mode?.enable === true

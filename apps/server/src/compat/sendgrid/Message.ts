@@ -166,7 +166,7 @@ export const Message = Schema.Struct({
   template_id: refused(NO_TEMPLATES),
   sections: refused(NO_TEMPLATES),
   asm: refused("has no meaning: Waybill has no unsubscribe groups"),
-  batch_id: refused("has no meaning: Waybill cancels each email by its id, at POST /v1/email/{id}/cancel"),
+  batch_id: Schema.optional(Schema.String),
   ip_pool_name: refused("has no meaning: the operator of Waybill chooses the pool of addresses"),
 }).check(
   Schema.makeFilter(

@@ -1,4 +1,5 @@
 import { type Absence, makeDoor } from "../makeDoor.ts"
+import * as Batches from "./Batches.ts"
 import { errorOf } from "./errorOf.ts"
 import * as MailSend from "./MailSend.ts"
 
@@ -8,8 +9,6 @@ const UNSUBSCRIBES = "Waybill has suppressions in another form, at /v1/suppressi
 
 /** Paths that SendGrid's packages call and Waybill has no meaning for. */
 const ABSENT: ReadonlyArray<Absence> = [
-  ["/v3/mail/batch", "Waybill has no batches to cancel. Cancel each email by its id, at POST /v1/email/{id}/cancel."],
-  ["/v3/user/scheduled_sends", "Waybill cancels each email by its id, at POST /v1/email/{id}/cancel."],
   ["/v3/templates", TEMPLATES],
   ["/v3/designs", TEMPLATES],
   ["/v3/marketing", LISTS],
@@ -30,7 +29,7 @@ export const door = makeDoor({
   prefix: "/compat/sendgrid",
   hasUuids: false,
   authorization: ({ authorization }) => authorization,
-  routes: MailSend.routes,
+  routes: [...MailSend.routes, ...Batches.routes],
   absent: ABSENT,
   errorOf,
 })

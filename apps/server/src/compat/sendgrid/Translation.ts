@@ -1,3 +1,4 @@
+import * as SendBatch from "@waybill/domain/account/SendBatch"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -78,9 +79,14 @@ const calendarOf = (
 }
 
 /** Categories that are too long or too many for tags are kept with the arguments, which are metadata. */
-const labelsOf = ({ categories = [], custom_args }: Message.Message, own: Message.Personalization) => {
+const labelsOf = ({ batch_id, categories = [], custom_args }: Message.Message, own: Message.Personalization) => {
   const { metadata, tags } = Labels.divide(categories)
-  const pairs = { ...metadata, ...custom_args, ...own.custom_args }
+  const pairs = {
+    ...metadata,
+    ...custom_args,
+    ...own.custom_args,
+    ...(batch_id === undefined ? {} : { [SendBatch.METADATA]: batch_id }),
+  }
   return {
     tags: tags.length === 0 ? undefined : tags,
     metadata: Object.keys(pairs).length === 0 ? undefined : pairs,

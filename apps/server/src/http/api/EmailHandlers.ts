@@ -3,28 +3,27 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as UsageChange from "@waybill/domain/email/UsageChange"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { Decide } from "@waybill/domain/values/Aggregate"
-import * as Id from "@waybill/domain/values/Id"
+import type * as Id from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/domain/flow/Turn"
-import * as Timestamp from "@waybill/domain/values/Timestamp"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Content from "@waybill/store/content/Content"
 import type { Needs } from "@waybill/store/facts/Facts"
-import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import { EventKinds } from "@waybill/store/feed/EventKinds"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
-import * as Draft from "../../accept/Draft.ts"
+import type * as Draft from "../../accept/Draft.ts"
+import * as Refund from "../../accept/Refund.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Warnings from "../../accept/Warnings.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
@@ -152,28 +151,13 @@ const unlessStarted = <E>(
     { needs: { ...needs, outbox: [id], ...(Livemode.isLive(account_id) ? {} : { clocksOf: [id] }) } },
   )
 
-/** Cancels a message. Its recipients are given back to the volume of their month, up to as many as the volume has. */
+/** Cancels a message. */
 const canceling = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
-  const month = monthOfRecent(id, yield* Clock.currentTimeMillis)
-  const cancel = (now: Timestamp.Timestamp, attempt: Email.AttemptState, { facts }: View) => {
-    const account = facts.account(account_id)?.record as StoredAccount | undefined
-    const limit = Livemode.isLive(account_id) ? account?.limits.monthly_emails : UsageChange.TEST_MONTHLY_EMAILS
-    const isRefunded =
-      month === undefined || typeof limit !== "number" || facts.unsent(account_id, month).refunded < limit
-    return Email.cancel(now, attempt, isRefunded)
-  }
-  return unlessStarted(account_id, id, cancel, month === undefined ? {} : { month, unsent: month })
+  const { isRefunded, needs } = Refund.of(account_id, id, yield* Clock.currentTimeMillis)
+  const cancel = (now: Timestamp.Timestamp, attempt: Email.AttemptState, view: View) =>
+    Email.cancel(now, attempt, isRefunded(view))
+  return unlessStarted(account_id, id, cancel, needs)
 })
-
-/**
- * Returns the month in which a message was accepted by its id, which a client may make up: undefined if it is none of the last
- * ones. Mail of older months has been postponed again and again.
- */
-const monthOfRecent = (id: Id.EmailId, now: number): string | undefined => {
-  const millis = Id.millisOf(id)
-  return millis <= now && now - millis < RECENT_MS ? Draft.monthOf(Timestamp.fromMillis(millis)) : undefined
-}
-const RECENT_MS = 60 * Timestamp.DAY
 
 const recordOf = (state: Email.State, version: number): EmailRecord => {
   if (state._tag === "NotCreated") throw new Error("decided about an email that does not exist")

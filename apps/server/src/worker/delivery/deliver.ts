@@ -20,6 +20,7 @@ import { commitResult } from "./commitResult.ts"
 import { type Attempted, type AttemptResult, evaluateAttempts, MAX_ATTEMPTS, type Policy } from "./evaluateAttempts.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
 import type { PipelineJob } from "../Pipeline.ts"
+import { stopByBatch } from "./stopByBatch.ts"
 import { SigningKeys } from "./SigningKeys.ts"
 import { Transports } from "./Transports.ts"
 
@@ -56,6 +57,7 @@ const deliverDue = Effect.fnUntraced(function* (
     return yield* commitResult(job, pending, failed(unfinished, "domain_removed"))
   if (clock?.removed === true) return yield* commitResult(job, pending, failed(unfinished, "test_clock_deleted"))
   if (due.length === 0) return yield* Leases.postponeInTime(row, firstDue(unfinished, message.scheduled_at ?? now))
+  if (yield* stopByBatch(job, pending, now)) return
 
   const suppressions = due.flatMap(({ address }): ReadonlyArray<DeliveryOutcome.Outcome> => {
     const reason = suppressed.get(Address.keyOf(address))

@@ -1,0 +1,56 @@
+import { Schema } from "effect"
+
+/** Maximum number of batches of an account that are paused or canceled at a time, as at SendGrid. */
+export const MAX_CHANGED = 10
+
+/** Name of the metadata by which an email belongs to a batch. */
+export const METADATA = "sendgrid.batch_id"
+
+/** A paused batch is held when its time comes. The emails of a canceled one are canceled then. */
+export const Status = Schema.Literals(["pause", "cancel"])
+export type Status = typeof Status.Type
+
+/** A batch that is paused or canceled. All others are sent. */
+export interface SendBatch {
+  readonly batch_id: string
+  readonly status: Status
+}
+
+/** Returns the batches after a change; `null` ends the pause or the cancellation of those emails whose time has not come. */
+export const changed = (
+  batches: ReadonlyArray<SendBatch>,
+  batch_id: string,
+  status: Status | null,
+): ReadonlyArray<SendBatch> => [
+  ...batches.filter((each) => each.batch_id !== batch_id),
+  ...(status === null ? [] : [{ batch_id, status }]),
+]
+
+export class AlreadyChanged extends Schema.TaggedError<AlreadyChanged>()("SendBatchAlreadyChanged", {
+  status_set: Status,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "batch_already_changed"
+  override get message() {
+    return `This batch has the status ${this.status_set} already. Change it with PATCH, or end it with DELETE.`
+  }
+}
+
+export class TooManyChanged extends Schema.TaggedError<TooManyChanged>()("TooManySendBatchesChanged", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_batches"
+  override get message() {
+    return `At most ${MAX_CHANGED} batches can be paused or canceled at a time. End one with DELETE first.`
+  }
+}
+
+export class NotChanged extends Schema.TaggedError<NotChanged>()("SendBatchNotChanged", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "batch_not_changed"
+  override get message() {
+    return "No batch with this id is paused or canceled."
+  }
+}
