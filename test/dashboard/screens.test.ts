@@ -97,6 +97,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/emails", ready: "Your order has shipped", screenshot: "emails" },
   { path: "/emails?subject=shipped", ready: "Your order has shipped", keys: ["j", "Enter"], screenshot: "email" },
   { path: "/sandbox", ready: "Load remote images", screenshot: "sandbox" },
+  { path: "/received", ready: "No mail yet" },
   { path: "/compose", ready: "API request" },
   { path: "/requests", ready: "/v1/email/send" },
   { path: "/domains", ready: "mail.shop.dev" },

@@ -15,7 +15,7 @@ const FIXED = [
   "METRICS_HOST",
   "METRICS_PORT",
   "PORT",
-  "REPORTS_PORT",
+  "MAIL_PORT",
   "ROLES",
   "SMTPS_PORT",
   "SMTP_PORT",
@@ -50,7 +50,7 @@ describe("settings of the Helm chart", () => {
     const set = [...text.matchAll(/^\s*(?:- name: )?([A-Z][A-Z_]+):? |"([A-Z][A-Z_]{3,})"/gmu)].map(
       ([, plain, quoted]) => plain ?? quoted ?? "",
     )
-    assert.includeMembers(set, ["BASE_URL", "METRICS_PORT", "SMTP_TLS_CERT", "REPORTS_PORT"])
+    assert.includeMembers(set, ["BASE_URL", "METRICS_PORT", "SMTP_TLS_CERT", "MAIL_PORT"])
     const known = settings.map(({ name }) => name)
     assert.deepStrictEqual(
       set.filter((name) => !known.includes(name)),

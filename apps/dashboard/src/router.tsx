@@ -125,6 +125,13 @@ const sandbox = createRoute({
   component: lazyScreen(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
 })
 
+const received = createRoute({
+  getParentRoute: () => shell,
+  path: "/received",
+  validateSearch: withId,
+  component: lazyScreen(() => import("./received/Received.tsx"), "Received"),
+})
+
 const requests = createRoute({
   getParentRoute: () => shell,
   path: "/requests",
@@ -256,6 +263,7 @@ const routeTree = root.addChildren([
     overview,
     emails,
     email,
+    received,
     sandbox,
     compose,
     requests,

@@ -46,6 +46,16 @@ export const RULES: Rules = {
   apiKeys: { list: "own domain", get: "own domain", create: "own domain", revoke: "own domain" },
   sandbox: { list: "own domain", get: "own domain", remove: "own domain", clear: "own domain" },
   stats: { get: "own domain" },
+  // A thread may hold mail of several domains.
+  inbound: {
+    list: "own domain",
+    get: "own domain",
+    raw: "own domain",
+    attachment: "own domain",
+    remove: "own domain",
+    thread: "whole account",
+    test: "own domain",
+  },
   // A webhook receives the events of all domains, and its deliveries contain them.
   webhooks: {
     list: "whole account",

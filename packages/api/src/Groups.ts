@@ -4,6 +4,7 @@ import { Audit } from "./groups/history/Audit.ts"
 import { Domains } from "./groups/Domains.ts"
 import { Emails } from "./groups/Emails.ts"
 import { Events } from "./groups/history/Events.ts"
+import { Inbound } from "./groups/Inbound.ts"
 import { Logs } from "./groups/Logs.ts"
 import { Members } from "./groups/Members.ts"
 import { Requests } from "./groups/history/Requests.ts"
@@ -29,5 +30,6 @@ export const GROUPS = [
   Requests,
   Sandbox,
   TestClocks,
+  Inbound,
 ] as const
 export type Group = (typeof GROUPS)[number]

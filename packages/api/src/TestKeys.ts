@@ -50,6 +50,15 @@ export const RULES: Rules = {
   apiKeys: { list: "live only", get: "live only", create: "live only", revoke: "live only" },
   sandbox: { list: "own mode", get: "own mode", remove: "own mode", clear: "own mode" },
   stats: { get: "own mode" },
+  inbound: {
+    list: "own mode",
+    get: "own mode",
+    raw: "own mode",
+    attachment: "own mode",
+    remove: "own mode",
+    thread: "own mode",
+    test: "own mode",
+  },
   webhooks: {
     list: "live only",
     get: "live only",

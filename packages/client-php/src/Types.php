@@ -208,15 +208,16 @@ namespace Waybill;
  * }
  *
  * @phpstan-type DnsRecord array{
- *   purpose: 'dkim'|'return_path'|'spf'|'dmarc'|'tracking',
+ *   purpose: 'dkim'|'return_path'|'spf'|'dmarc'|'tracking'|'receiving',
  *   type: 'TXT'|'CNAME'|'MX',
  *   host: string,
  *   zone_host: string|null,
  *   name: string,
  *   value: string,
+ *   priority: int|null,
  *   ttl: int,
  *   required: bool,
- *   status: 'not_checked'|'verified'|'missing'|'mismatch'|'unavailable',
+ *   status: 'not_checked'|'verified'|'missing'|'mismatch'|'unavailable'|'conflict',
  *   found: list<string>,
  *   error: string|null,
  * }
@@ -234,6 +235,7 @@ namespace Waybill;
  *   open_tracking: bool,
  *   click_tracking: bool,
  *   tracking_domain: string|null,
+ *   receiving: bool,
  *   records: list<DnsRecord>,
  * }
  *
@@ -241,6 +243,7 @@ namespace Waybill;
  *   open_tracking?: bool|null,
  *   click_tracking?: bool|null,
  *   tracking_domain?: string|null,
+ *   receiving?: bool|null,
  * }
  *
  * @phpstan-type DomainDeleted array{

@@ -271,7 +271,7 @@ class EmailLogWithContent(EmailLog):
 
 
 class DnsRecord(TypedDict):
-    purpose: Literal["dkim", "return_path", "spf", "dmarc", "tracking"]
+    purpose: Literal["dkim", "return_path", "spf", "dmarc", "tracking", "receiving"]
     type: Literal["TXT", "CNAME", "MX"]
     # Relative to the domain. To enter it at a DNS provider, use `zone_host` or `name`
     host: str
@@ -281,10 +281,12 @@ class DnsRecord(TypedDict):
     # The full name of the record
     name: str
     value: str
+    # Preference of an MX record whose `value` is only the host; `null` for any other record
+    priority: Optional[int]
     ttl: int
     # Only the DKIM record of the RSA key is required to send; the others are recommended
     required: bool
-    status: Literal["not_checked", "verified", "missing", "mismatch", "unavailable"]
+    status: Literal["not_checked", "verified", "missing", "mismatch", "unavailable", "conflict"]
     found: List[str]
     # The likely mistake, or the DNS error
     error: Optional[str]
@@ -308,6 +310,8 @@ class Domain(TypedDict):
     # The name below the domain that tracked links use while its record is verified; `null` uses the service's own
     # name
     tracking_domain: Optional[str]
+    # Whether mail to addresses of the domain is received
+    receiving: bool
     records: List[DnsRecord]
 
 
@@ -320,6 +324,8 @@ class DomainChange(TypedDict, total=False):
     click_tracking: Optional[bool]
     # A name below the domain that tracked links use, such as links.acme.com; `null` removes it
     tracking_domain: Optional[str]
+    # Receive mail to addresses of the domain; its MX record is among the `records` then
+    receiving: Optional[bool]
 
 
 class DomainDeleted(TypedDict):

@@ -100,3 +100,18 @@ export interface SandboxQuery {
 }
 
 export type PageQuery = { readonly limit?: number; readonly after?: string | undefined }
+
+export type InboundQuery = PageQuery & {
+  /** Returns the mails that came after this one. */
+  readonly before?: string | undefined
+  readonly to?: string
+  readonly from?: string
+  readonly subject?: string
+  /** Part of the subject or of an address, in any case. */
+  readonly q?: string
+  readonly domain?: string
+  readonly email_id?: string
+  readonly thread_id?: string
+  readonly created_after?: string | Date
+  readonly created_before?: string | Date
+}

@@ -3,6 +3,7 @@ import { type BatchOptions, type MessageInput, prepareMessage, type Send, type S
 import type {
   DomainReportsQuery,
   EventsQuery,
+  InboundQuery,
   LogsQuery,
   Page,
   PageQuery,
@@ -31,6 +32,7 @@ export type {
 export type {
   DomainReportsQuery,
   EventsQuery,
+  InboundQuery,
   LogsQuery,
   Page,
   RequestsQuery,
@@ -171,6 +173,27 @@ export class Waybill {
     ) => this.#post<T.WebhookReplay>(`/webhooks/${path(id)}/replay`, range, options),
   }
 
+  /** Mail that came in for the domains of the account. */
+  readonly inbound = {
+    list: (query: InboundQuery = {}) => this.#get<Page<T.InboundEmail>>("/inbound", { ...query }),
+    /** Iterates over all matching mails, newest first. */
+    all: (query: Omit<InboundQuery, "after" | "before" | "limit"> = {}) =>
+      paginate((after) => this.inbound.list({ ...query, limit: LARGEST_PAGE, after })),
+    get: (id: string) => this.#get<T.InboundEmailWhole>(`/inbound/${path(id)}`),
+    /** The mail as it came. */
+    raw: (id: string) => this.#bytes(`/inbound/${path(id)}/raw`),
+    /** The bytes of a file, by the `id` that the record gives it. */
+    attachment: (id: string, attachment: string) => this.#bytes(`/inbound/${path(id)}/attachments/${path(attachment)}`),
+    remove: (id: string) => this.#delete<T.InboundEmailDeleted>(`/inbound/${path(id)}`),
+    /** Records a made-up mail as if it had come over SMTP, for tests. */
+    test: (mail: T.InboundTest, options?: WriteOptions) => this.#post<T.InboundEmail>("/test/inbound", mail, options),
+  }
+
+  /** A conversation: a sent email and the mail that answers it, in order. */
+  readonly threads = {
+    get: (id: string) => this.#get<T.Thread>(`/threads/${path(id)}`),
+  }
+
   readonly suppressions = {
     list: (query: SuppressionsQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", query),
     all: (query: Omit<SuppressionsQuery, keyof PageQuery> = {}) =>
@@ -279,6 +302,16 @@ export class Waybill {
 
   #get<A>(path: string, query?: Call["query"]): Promise<A> {
     return this.#sender.send({ method: "GET", path, ...(query === undefined ? {} : { query }) })
+  }
+
+  /** Reads bytes instead of JSON. */
+  async #bytes(path: string): Promise<ArrayBuffer> {
+    const { response, timeout } = await this.#sender.open({ method: "GET", path })
+    try {
+      return await response.arrayBuffer()
+    } finally {
+      timeout.end()
+    }
   }
 
   #delete<A>(path: string): Promise<A> {

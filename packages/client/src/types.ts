@@ -8,6 +8,8 @@ export type Account = {
   readonly name: string
   readonly plan: Plan
   readonly created_at: Timestamp
+  /** Mail to any address of this domain is received for the account */
+  readonly inbound_domain: string
   /** Days that message content is kept */
   readonly content_days: number
   readonly usage: {
@@ -252,7 +254,7 @@ export type DmarcTotals = {
 }
 
 export type DnsRecord = {
-  readonly purpose: "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
+  readonly purpose: "dkim" | "return_path" | "spf" | "dmarc" | "tracking" | "receiving"
   readonly type: "TXT" | "CNAME" | "MX"
   /** Relative to the domain. To enter it at a DNS provider, use `zone_host` or `name` */
   readonly host: string
@@ -261,10 +263,12 @@ export type DnsRecord = {
   /** The full name of the record */
   readonly name: string
   readonly value: string
+  /** Preference of an MX record whose `value` is only the host; `null` for any other record */
+  readonly priority: number | null
   readonly ttl: number
   /** Only the DKIM record of the RSA key is required to send; the others are recommended */
   readonly required: boolean
-  readonly status: "not_checked" | "verified" | "missing" | "mismatch" | "unavailable"
+  readonly status: "not_checked" | "verified" | "missing" | "mismatch" | "unavailable" | "conflict"
   readonly found: ReadonlyArray<string>
   /** The likely mistake, or the DNS error */
   readonly error: string | null
@@ -287,6 +291,8 @@ export type Domain = {
   readonly click_tracking: boolean
   /** The name below the domain that tracked links use while its record is verified; `null` uses the service's own name */
   readonly tracking_domain: DomainName | null
+  /** Whether mail to addresses of the domain is received */
+  readonly receiving: boolean
   readonly records: ReadonlyArray<DnsRecord>
 }
 
@@ -306,6 +312,8 @@ export type DomainChange = {
   readonly click_tracking?: boolean | null
   /** A name below the domain that tracked links use, such as links.acme.com; `null` removes it */
   readonly tracking_domain?: DomainNameInput | null
+  /** Receive mail to addresses of the domain; its MX record is among the `records` then */
+  readonly receiving?: boolean | null
 }
 
 export type DomainDeleted = {
@@ -567,6 +575,142 @@ export type EventStreamPing = {
   readonly position: Position
 }
 
+export type InboundAttachment = {
+  readonly id: string
+  readonly filename: string
+  readonly content_type: string
+  readonly size_bytes: number
+  readonly content_id: string | null
+  readonly disposition: "attachment" | "inline"
+  /** Downloads the file without a key, until `expires_at` */
+  readonly url: string
+  readonly expires_at: Timestamp
+}
+
+export type InboundAuthentication = {
+  readonly spf: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror"
+  readonly dkim: ReadonlyArray<{
+    readonly domain: string
+    readonly result: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror"
+  }>
+  readonly dmarc: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror"
+  readonly arc: "pass" | "fail" | "softfail" | "neutral" | "none" | "policy" | "temperror" | "permerror"
+}
+
+export type InboundEmail = {
+  readonly object: "inbound_email"
+  readonly id: InboundId
+  readonly status: "received"
+  /** False for a mail that was only made up for a test */
+  readonly livemode: boolean
+  readonly created_at: Timestamp
+  /** The sent email that this one answers */
+  readonly email_id: EmailId | null
+  readonly thread_id: ThreadId
+  readonly envelope: InboundEnvelope
+  readonly from: InboundPerson | null
+  readonly to: ReadonlyArray<InboundPerson>
+  readonly cc: ReadonlyArray<InboundPerson>
+  readonly reply_to: ReadonlyArray<InboundPerson>
+  readonly subject: string | null
+  readonly date: Timestamp | null
+  readonly message_id: string | null
+  readonly in_reply_to: string | null
+  readonly references: ReadonlyArray<string>
+  /** The kind of program that wrote the mail; `null` for a person */
+  readonly automatic: "auto_reply" | "bounce" | "list" | null
+  readonly domain: DomainName
+  /** The text after the plus sign in the first recipient, as `42` in support+42@acme.test */
+  readonly mailbox_hash: string | null
+  readonly auth: InboundAuthentication
+  readonly size_bytes: number
+  /** False if the mail has more parts or headers than are read; `raw` has all of it */
+  readonly complete: boolean
+  readonly attachments: ReadonlyArray<InboundAttachment>
+}
+
+export type InboundEmailDeleted = {
+  readonly object: "inbound_email"
+  readonly id: InboundId
+  readonly deleted: true
+}
+
+export type InboundEmailWhole = {
+  readonly object: "inbound_email"
+  readonly id: InboundId
+  readonly status: "received"
+  /** False for a mail that was only made up for a test */
+  readonly livemode: boolean
+  readonly created_at: Timestamp
+  /** The sent email that this one answers */
+  readonly email_id: EmailId | null
+  readonly thread_id: ThreadId
+  readonly envelope: InboundEnvelope
+  readonly from: InboundPerson | null
+  readonly to: ReadonlyArray<InboundPerson>
+  readonly cc: ReadonlyArray<InboundPerson>
+  readonly reply_to: ReadonlyArray<InboundPerson>
+  readonly subject: string | null
+  readonly date: Timestamp | null
+  readonly message_id: string | null
+  readonly in_reply_to: string | null
+  readonly references: ReadonlyArray<string>
+  /** The kind of program that wrote the mail; `null` for a person */
+  readonly automatic: "auto_reply" | "bounce" | "list" | null
+  readonly domain: DomainName
+  /** The text after the plus sign in the first recipient, as `42` in support+42@acme.test */
+  readonly mailbox_hash: string | null
+  readonly auth: InboundAuthentication
+  readonly size_bytes: number
+  /** False if the mail has more parts or headers than are read; `raw` has all of it */
+  readonly complete: boolean
+  readonly attachments: ReadonlyArray<InboundAttachment>
+  readonly headers: ReadonlyArray<{
+    readonly name: string
+    readonly value: string
+  }>
+  /** The text as it was written; `null` if there is none, or the content is no longer kept */
+  readonly text: string | null
+  /** The HTML as it was written. Strangers write it: show it only in a frame without scripts */
+  readonly html: string | null
+  /** The text without what it quotes and without the signature */
+  readonly stripped_text: string | null
+}
+
+export type InboundEnvelope = {
+  /** The return path; empty for a bounce */
+  readonly from: string
+  readonly to: ReadonlyArray<Address>
+  readonly remote_ip: string | null
+  readonly helo: string | null
+  readonly tls: string | null
+}
+
+export type InboundId = string
+
+export type InboundPerson = {
+  readonly address: string
+  readonly name: string | null
+}
+
+export type InboundTest = {
+  /** `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted */
+  readonly from: string
+  readonly to: AddressInput | ReadonlyArray<AddressInput>
+  /** Empty if absent */
+  readonly subject?: string | null
+  /** The text */
+  readonly text?: string | null
+  /** The HTML */
+  readonly html?: string | null
+  /** Message-ID of the mail that this one answers, such as the `message_id` of an email */
+  readonly in_reply_to?: string | null
+  /** Files */
+  readonly attachments?: ReadonlyArray<Attachment> | null
+  /** The whole mail in base64, instead of the fields from `subject` on */
+  readonly raw?: string | null
+}
+
 export type ListedMember = {
   readonly object: "member"
   readonly id: UserId
@@ -801,7 +945,7 @@ export type SandboxMessageWhole = {
   readonly raw: string
 }
 
-export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "events:read" | "stats:read" | "suppressions:read" | "suppressions:write" | "admin"
+export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "events:read" | "stats:read" | "suppressions:read" | "suppressions:write" | "inbound:read" | "inbound:write" | "admin"
 
 export type Session = {
   readonly object: "session"
@@ -995,6 +1139,25 @@ export type TestClockId = string
 
 export type TestClockStopped = "too_many_steps" | "took_too_long"
 
+export type Thread = {
+  readonly object: "thread"
+  readonly id: ThreadId
+  /** Oldest first; the newest 200 of a longer thread */
+  readonly data: ReadonlyArray<ThreadEntry>
+}
+
+export type ThreadEntry = {
+  readonly direction: "sent" | "received"
+  readonly id: EmailId | InboundId
+  readonly from: string
+  readonly to: ReadonlyArray<string>
+  readonly subject: string | null
+  readonly status: string
+  readonly created_at: Timestamp
+}
+
+export type ThreadId = string
+
 export type Timestamp = string
 
 /** ISO 8601 with an offset or Z; UTC with milliseconds in responses */
@@ -1171,7 +1334,7 @@ export type WebhookReplayRange = {
   readonly events?: ReadonlyArray<WebhookSubscription> | null
 }
 
-export type WebhookSubscription = "email.queued" | "email.sent" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.canceled" | "email.opened" | "email.clicked" | "domain.created" | "domain.verified" | "domain.degraded" | "domain.failed" | "domain.deleted" | "suppression.added" | "suppression.removed" | "api_key.created" | "api_key.revoked" | "webhook.disabled" | "*"
+export type WebhookSubscription = "email.queued" | "email.sent" | "email.delivered" | "email.delivery_delayed" | "email.bounced" | "email.complained" | "email.failed" | "email.suppressed" | "email.canceled" | "email.opened" | "email.clicked" | "email.received" | "domain.created" | "domain.verified" | "domain.degraded" | "domain.failed" | "domain.deleted" | "suppression.added" | "suppression.removed" | "api_key.created" | "api_key.revoked" | "webhook.disabled" | "*"
 
 /** An https URL, or an http URL in a network that the operator allows (WEBHOOK_ALLOW_NETWORKS) */
 export type WebhookUrlInput = string

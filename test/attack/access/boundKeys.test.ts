@@ -34,6 +34,13 @@ const setUp = Effect.gen(function* () {
     )
   const mail = yield* send("acme.test", "First subject", "ana@first.example.org")
   const others = yield* send("other.test", "Second subject", "bo@second.example.org")
+  const receive = (to: string, subject: string) =>
+    Effect.map(
+      request(whole, "POST", "/v1/test/inbound", { from: "bo@second.example.org", to: `hi@${to}`, subject }),
+      ({ json }) => json.id as string,
+    )
+  const received = yield* receive("acme.test", "First subject")
+  const othersReceived = yield* receive("other.test", "Second subject")
   yield* request(whole, "POST", "/v1/suppressions", { email: "gone@example.org" })
   const webhook = (yield* request(whole, "POST", "/v1/webhooks", { url: "https://example.org/x", events: ["*"] })).json
     .id
@@ -48,7 +55,8 @@ const setUp = Effect.gen(function* () {
     yield* Effect.orDie(world.sql`
       INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
       VALUES (${account}, '', ${HOUR}::timestamptz, ${domain}, 'accepted', 0, ${domain === "acme.test" ? 1 : 41})`)
-  return { world, account, keyWith, whole, bound, bound_id, other, other_id, request, domains, mail, others, webhook }
+  const keys = { whole, bound, bound_id, other, other_id, keyWith }
+  return { world, account, ...keys, request, domains, mail, others, received, othersReceived, webhook }
 })
 
 const soon = () => new Date(Date.now() + 3_600_000).toISOString()
@@ -65,6 +73,8 @@ const ofMail = (suffix = "", body?: unknown): Case => ({ path: ({ others }) => `
 const ofDomain = (suffix = "", body?: unknown): Case => ({ path: () => `/v1/domains/other.test${suffix}`, body })
 const message = { from: "hi@other.test", to: "bo@second.example.org", subject: "x" }
 
+const ofReceived = (suffix = ""): Case => ({ path: ({ othersReceived }) => `/v1/inbound/${othersReceived}${suffix}` })
+
 /** Endpoints that name a resource. A bound key gets a 403 for a resource of another domain. */
 const NAMED: Readonly<Record<string, Case>> = {
   "emails.send": { path: () => "/v1/email/send", body: message },
@@ -75,6 +85,11 @@ const NAMED: Readonly<Record<string, Case>> = {
   "emails.resend": ofMail("/resend"),
   "logs.get": { path: ({ others }) => `/v1/email/logs/${others}` },
   "logs.events": { path: ({ others }) => `/v1/email/logs/${others}/events` },
+  "inbound.get": ofReceived(),
+  "inbound.raw": ofReceived("/raw"),
+  "inbound.attachment": ofReceived("/attachments/att_1"),
+  "inbound.remove": ofReceived(),
+  "inbound.test": { path: () => "/v1/test/inbound", body: { from: "a@b.test", to: "hi@other.test" } },
   "domains.get": ofDomain(),
   "domains.dmarc": ofDomain("/dmarc"),
   "domains.tls": ofDomain("/tls"),
@@ -94,6 +109,7 @@ const NAMED: Readonly<Record<string, Case>> = {
 /** Endpoints that name no resource. They show or change only what belongs to the domain of the key. */
 const FILTERED: ReadonlyArray<string> = [
   "logs.list",
+  "inbound.list",
   "domains.list",
   "apiKeys.list",
   "sandbox.list",
@@ -187,6 +203,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual(yield* ids("/v1/email/logs?to=bo@second.example.org"), [])
     assert.deepStrictEqual(yield* ids("/v1/email/logs?subject=subject"), [at.mail])
     assert.strictEqual((yield* get("/v1/email/logs?domain=other.test")).json.error.reason, "domain_not_allowed")
+    assert.deepStrictEqual(yield* ids("/v1/inbound"), [at.received])
+    assert.strictEqual((yield* get("/v1/inbound?domain=other.test")).json.error.reason, "domain_not_allowed")
     assert.deepStrictEqual(yield* ids("/v1/domains"), [at.domains[0]])
     assert.deepStrictEqual(yield* ids("/v1/api-keys"), [at.bound_id])
     assert.deepStrictEqual(yield* ids("/v1/sandbox/messages"), [at.mail])

@@ -45,6 +45,7 @@ const BIRTHS = new Set([
   "AccountCreated",
   "DomainAdded",
   "EmailQueued",
+  "EmailReceived",
   "KeyCreated",
   "TestKeyCreated",
   "TestClockCreated",

@@ -234,7 +234,7 @@ describe("compose.yaml", () => {
   it("has an example environment with existing settings only", () => {
     const names = [...example.matchAll(/^#?(\w+)=/gmu)].map(([, name = ""]) => name)
     assert.isEmpty(names.filter((name) => name !== "POSTGRES_PASSWORD" && !settings.has(name)))
-    assert.includeMembers(names, ["TRUSTED_PROXIES", "EHLO_NAME", "RETURN_PATH_DOMAIN", "REPORTS_PORT"])
+    assert.includeMembers(names, ["TRUSTED_PROXIES", "EHLO_NAME", "RETURN_PATH_DOMAIN", "MAIL_PORT"])
   })
 
   it("requires nothing that the example environment leaves out", () => {

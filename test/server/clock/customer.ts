@@ -5,7 +5,7 @@ import * as WebhookPipeline from "../../../apps/server/src/worker/webhooks/Webho
 import * as Worker from "../../../apps/server/src/worker/Worker.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { LOOPBACK, RECORDS } from "../../support/web/Webhooks.ts"
+import { LINKS, LOOPBACK, RECORDS } from "../../support/web/Webhooks.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -22,7 +22,7 @@ export const EMAIL = {
 export const worker = Effect.gen(function* () {
   const { url } = yield* Database.Fresh
   const also = Effect.gen(function* () {
-    const drain_webhooks = yield* WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS })
+    const drain_webhooks = yield* WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS, links: LINKS })
     return { drain_webhooks, advance_test_clocks: yield* advanceTestClocks() }
   })
   const layers = Worker.layer({

@@ -26,7 +26,7 @@ const TEMPLATE = { From: EMAIL.From, To: "ana@example.org", TemplateId: 1, Templ
 
 const TEMPLATES =
   "404, 404: Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
-const INBOUND = "404, 404: Waybill has no inbound mail: it only sends."
+const INBOUND = "404, 404: Waybill has no inbound mail by this API: read it with its own."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const PROGRAMS =
   "404, 404: Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."

@@ -20,6 +20,8 @@ const services = (allowed: ReadonlyArray<string>, ofWebhooks: ReadonlyArray<stri
       baseUrl: null,
       tracks: false,
       trackingHost: null,
+      mailHost: "mx.waybill.test",
+      inboundDomain: "in.waybill.test",
       submission: null,
     }),
   )

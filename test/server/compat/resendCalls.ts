@@ -19,7 +19,7 @@ const refused = (gives: string, prefix: string, ...methods: ReadonlyArray<string
 
 const LISTS =
   "Waybill has no contacts, audiences, segments or topics. Keep recipients in your own database and send to them."
-const RECEIVING = "Waybill has no inbound mail: it only sends."
+const RECEIVING = "Waybill has no inbound mail by this API: read it with its own."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 const BROADCASTS = "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send `html` and `text`."

@@ -168,7 +168,7 @@ describe("the return path", () => {
 
   it.effect("is ok, has no listener, or has no MX record", function* () {
     assert.strictEqual((yield* look("bounces.acme.dev", true)).status, "ok")
-    assert.include((yield* look("bounces.acme.dev", false)).fix ?? "", "REPORTS_PORT")
+    assert.include((yield* look("bounces.acme.dev", false)).fix ?? "", "MAIL_PORT")
     assert.include((yield* look("nowhere.acme.dev", true)).result, "no MX record")
     assert.include((yield* look("bounces.localhost", true)).fix ?? "", "RETURN_PATH_DOMAIN")
   })

@@ -51,6 +51,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook call", (it) => {
         to: ["ana@example.org"],
         subject: "Your receipt",
         tags: ["receipt"],
+        metadata: {},
         scheduled_at: (payload as { data: { scheduled_at: string } }).data.scheduled_at,
         actor: { type: "system", id: null },
       },

@@ -96,6 +96,8 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
         baseUrl: null,
         tracks: false,
         trackingHost: null,
+        mailHost: "mx.waybill.test",
+        inboundDomain: "in.waybill.test",
         submission: null,
       }),
     )

@@ -242,6 +242,7 @@ layer(fill.pipe(Layer.provideMerge(asItCame)), { excludeTestServices: true })("q
       changedStreams: [],
       events,
       content: [],
+      inbound: [],
       usage: [],
       unsent: [],
       canceled: [],

@@ -239,6 +239,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
     version: version + nth + 1,
   })),
   content: [],
+  inbound: [],
   usage: [],
   unsent: [],
   canceled: [],

@@ -34,7 +34,13 @@ export const never = (): null => null
 export const RECORDS = {
   returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },
   trackingHost: null,
+  mailHost: "mx.waybill.example",
 } as const
+/** Links to files of received mail. */
+export const LINKS = Effect.succeed(() => ({
+  expires_at: Timestamp.fromMillis(0),
+  urlOf: (nth: number) => `https://mail.example/attachments/${nth}`,
+}))
 
 /** Worker that may call webhooks on loopback. */
 export const worker = (
@@ -43,7 +49,7 @@ export const worker = (
   dns: Layer.Layer<Dns.Dns> = dnsZones({}),
 ) => {
   const also = Effect.map(
-    WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS, ...over }),
+    WebhookPipeline.make({ allowedNetworks: LOOPBACK, records: RECORDS, links: LINKS, ...over }),
     (drain_webhooks) => ({
       drain_webhooks,
     }),

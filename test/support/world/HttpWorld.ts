@@ -181,6 +181,8 @@ const served = (setup: Setup) => {
         baseUrl: null,
         tracks,
         trackingHost,
+        mailHost: "mx.waybill.example",
+        inboundDomain: "in.waybill.example",
         submission: null,
       }),
     ),

@@ -17,6 +17,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { DomainReports } from "../domainReports/DomainReports.tsx"
+import { Receiving } from "./Receiving.tsx"
 import { Tracking } from "./Tracking.tsx"
 import { isEd25519, useEd25519 } from "./Ed25519.tsx"
 
@@ -103,6 +104,7 @@ export const Domain = () => {
       {domain.records.map((record) => (
         <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} zone={domain.zone} />
       ))}
+      <Receiving key={`receiving ${domain.id}`} domain={domain} canEdit={canEdit} onChanged={updateCache} />
       <Tracking key={domain.id} domain={domain} canEdit={canEdit} onChanged={updateCache} />
       <DomainReports key={`reports of ${domain.id}`} name={domain.name} />
       <ConfirmDialog
@@ -165,6 +167,7 @@ const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: strin
   spf: ["SPF", "Authorizes this server to send for the return path."],
   dmarc: ["DMARC", "Tells receivers how to handle spoofed mail from your domain."],
   tracking: ["Tracking", "Uses your own domain in tracked links."],
+  receiving: ["Receiving", "Leads mail to your addresses here."],
 }
 
 const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, label: string] } = {
@@ -173,6 +176,7 @@ const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, lab
   missing: ["warn", "Missing"],
   mismatch: ["bad", "Wrong value"],
   unavailable: ["neutral", "DNS unavailable"],
+  conflict: ["bad", "Other servers"],
 }
 
 const SECOND_SIGNATURE = "Optional second signature in addition to RSA, added while this record is published."
@@ -216,6 +220,9 @@ const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly
           <CopyableValue label="Full name" copy="full name" text={record.name} />
         </div>
         <CopyableValue label="Value" copy="value" text={record.value} />
+        {record.priority === null ? undefined : (
+          <CopyableValue label="Priority" copy="priority" text={String(record.priority)} />
+        )}
         {record.error === null ? undefined : (
           <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
             {DNS_ERRORS[record.error] ?? inWords(record.error)}

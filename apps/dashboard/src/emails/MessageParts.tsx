@@ -28,7 +28,7 @@ const useWidth = () => {
 }
 
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
-export const HtmlFrame = ({ id }: { readonly id: string }) => {
+export const HtmlFrame = ({ id, of = "emails" }: { readonly id: string; readonly of?: "emails" | "inbound" }) => {
   const [images, setImages] = useState(false)
   const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
@@ -72,7 +72,7 @@ export const HtmlFrame = ({ id }: { readonly id: string }) => {
         <iframe
           key={`${images} ${loads}`}
           title="Email preview"
-          src={Mode.withMode(`/preview/emails/${id}${images ? "?images=1" : ""}`)}
+          src={Mode.withMode(`/preview/${of}/${id}${images ? "?images=1" : ""}`)}
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           className="shrink-0 origin-top border-0 bg-white"
           // A wide email on a narrow screen is scaled, so that all of it shows.

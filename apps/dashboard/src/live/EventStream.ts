@@ -17,6 +17,7 @@ export const TYPES = [
   "email.canceled",
   "email.rescheduled",
   "email.resent",
+  "email.received",
 ] as const
 export type Type = (typeof TYPES)[number]
 

@@ -9,6 +9,7 @@ import {
   KeyRound,
   Layers,
   Mail,
+  MailOpen,
   Network,
   PenLine,
   Plug,
@@ -46,6 +47,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     screens: [
       { name: "Overview", to: "/overview", icon: Activity, key: "o", scope: "email:logs:read" },
       { name: "Emails", to: "/emails", icon: Mail, key: "l", scope: "email:logs:read" },
+      { name: "Received", to: "/received", icon: MailOpen, key: "e", scope: "inbound:read" },
       { name: "Sandbox", to: "/sandbox", icon: Inbox, key: "i", scope: "email:logs:read", sandbox: true },
       { name: "Compose", to: "/compose", icon: PenLine, key: "c", scope: "email:send" },
       { name: "Requests", to: "/requests", icon: SquareTerminal, key: "r", scope: "email:logs:read" },

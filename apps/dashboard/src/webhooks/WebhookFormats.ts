@@ -36,11 +36,13 @@ const SENDGRID: ReadonlyArray<string> = [
   "suppression.added",
 ]
 
-/** Whether a format has events of this type. Resend's has those of emails, except cancellations, suppressions and domains. */
+const RESEND_HAS_NOT: ReadonlyArray<string> = ["email.canceled", "email.received"]
+
+/** Whether a format has events of this type. Resend's has those of sent emails, except cancellations, suppressions and domains. */
 export const has = (format: Format, type: string): boolean => {
   if (format === "waybill" || type === "*") return true
   if (format === "sendgrid") return SENDGRID.includes(type)
   return format === "postmark"
     ? POSTMARK.includes(type)
-    : type !== "email.canceled" && ["email.", "suppression.", "domain."].some((kind) => type.startsWith(kind))
+    : !RESEND_HAS_NOT.includes(type) && ["email.", "suppression.", "domain."].some((kind) => type.startsWith(kind))
 }

@@ -18,6 +18,7 @@ import * as ReturnPathKeys from "../installation/ReturnPathKeys.ts"
 import { Instance } from "../settings/Instance.ts"
 import * as MailSettings from "../settings/MailSettings.ts"
 import { reveal, type Settings, urlOf } from "../settings/Settings.ts"
+import * as AttachmentLinks from "../links/AttachmentLinks.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
 import { advanceTestClocks } from "../worker/periodic/advanceTestClocks.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
@@ -85,7 +86,11 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           }),
         },
         also: Effect.gen(function* () {
-          const webhooks = yield* WebhookPipeline.make({ allowedNetworks, records: yield* Instance })
+          const webhooks = yield* WebhookPipeline.make({
+            allowedNetworks,
+            records: yield* Instance,
+            links: yield* AttachmentLinks.linksAt(urlOf(settings)),
+          })
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
           yield* ForEachCell.make(Effect.andThen(followStats(), followEmailWords()))

@@ -1,4 +1,5 @@
 import { Data, Option } from "effect"
+import * as InboundSettings from "../settings/InboundSettings.ts"
 import type { Settings } from "../settings/Settings.ts"
 
 /** A listener could not be started; the message names the setting to change. */
@@ -10,7 +11,10 @@ interface ListenError extends Error {
   readonly port?: number
 }
 
-type ListenSettings = Pick<Settings, "port" | "smtpPort" | "smtpsPort" | "reportsPort" | "metricsPort" | "host">
+type ListenSettings = Pick<
+  Settings,
+  "port" | "smtpPort" | "smtpsPort" | "mailPort" | "reportsPort" | "metricsPort" | "host"
+>
 
 /** Turns a listener's error into a message that names the setting to change; returns any other error unchanged. */
 export const fromError =
@@ -48,6 +52,7 @@ const otherPort = (port: number | undefined): number => (port === 8080 ? 8081 : 
 const settingOf = (settings: ListenSettings, port: number | undefined): string => {
   if (port === settings.smtpPort) return "SMTP_PORT"
   if (port === Option.getOrUndefined(settings.smtpsPort)) return "SMTPS_PORT"
-  if (port === Option.getOrUndefined(settings.reportsPort)) return "REPORTS_PORT"
+  if (port === Option.getOrUndefined(InboundSettings.portOf(settings)))
+    return Option.isSome(settings.mailPort) ? "MAIL_PORT" : "REPORTS_PORT"
   return port === Option.getOrUndefined(settings.metricsPort) ? "METRICS_PORT" : "PORT"
 }

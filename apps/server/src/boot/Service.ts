@@ -31,7 +31,10 @@ import { isEveryAddress, type Settings, SettingsWrong, urlOf } from "../settings
 import * as HookRoutes from "../providers/HookRoutes.ts"
 import { SignIn } from "../signIn/SignIn.ts"
 import * as Exposition from "../metrics/Exposition.ts"
+import * as InboundSettings from "../settings/InboundSettings.ts"
 import * as HostNames from "../process/HostNames.ts"
+import * as InboundMail from "../smtp/InboundMail.ts"
+import { isFree } from "../smtp/isFree.ts"
 import * as Reports from "../smtp/Reports.ts"
 import * as Submission from "../smtp/Submission.ts"
 import * as Version from "../process/Version.ts"
@@ -68,6 +71,8 @@ export const instance = (settings: Settings) =>
     baseUrl: Option.getOrNull(settings.baseUrl),
     tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
     trackingHost: TrackedLinks.trackingHostOf(settings),
+    mailHost: ehloName(settings),
+    inboundDomain: InboundSettings.domainOf(settings),
     submission: submissionOf(settings),
   })
 
@@ -194,7 +199,19 @@ const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
     }
   })
 
-/** SMTP submission, and the listener for bounces and complaints if its port is set. */
+/** Where mail comes in. Without a port of the operator's, that is a usual one on this machine, unless it is taken. */
+const mailPlace = Effect.fnUntraced(function* (settings: Settings) {
+  const port = InboundSettings.portOf(settings)
+  if (Option.isSome(port)) return { port: port.value }
+  const usual = { host: LOOPBACK, port: InboundSettings.DEFAULT_MAIL_PORT }
+  if (yield* isFree(usual)) return usual
+  yield* Effect.logWarning(`no mail comes in: port ${usual.port} is in use; set MAIL_PORT to another`)
+  return undefined
+})
+
+const LOOPBACK = "127.0.0.1"
+
+/** SMTP submission, and the listener for mail that comes in. */
 export const smtp = (settings: Settings) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -208,9 +225,12 @@ export const smtp = (settings: Settings) =>
         maxMessageBytes: settings.maxBodyBytes,
         tracks: TrackedLinks.trackingUrlOf(settings) !== undefined,
       })
-      if (Option.isNone(settings.reportsPort)) return submission
+      const place = yield* mailPlace(settings)
+      if (place === undefined) return submission
       const returnPath = { domain: settings.returnPathDomain, secretKeys: yield* ReturnPathKeys.returnPathKeys }
-      const reports = Reports.layer({ ...common, port: settings.reportsPort.value, returnPath })
-      return Layer.merge(submission, Layer.provide(reports, dns(settings)))
+      const { inboundDays: days, inboundMaxBytes: maxBytes } = settings
+      const inbound = InboundMail.make({ days, maxBytes, name: common.name })
+      const mail = Reports.layer({ ...common, ...place, returnPath, inbound })
+      return Layer.merge(submission, Layer.provide(mail, dns(settings)))
     }),
   )

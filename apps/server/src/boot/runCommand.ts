@@ -15,6 +15,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "domains",
   "webhooks",
   "suppressions",
+  "inbound",
   "listen",
   "trigger",
   "mcp",

@@ -24,6 +24,7 @@ import { DomainHandlers } from "./api/DomainHandlers.ts"
 import { handleRequest } from "./middleware/handleRequest.ts"
 import { EmailHandlers } from "./api/EmailHandlers.ts"
 import { EventHandlers } from "./api/history/EventHandlers.ts"
+import { InboundHandlers } from "./api/inbound/InboundHandlers.ts"
 import { LogHandlers } from "./api/LogHandlers.ts"
 import { MemberHandlers } from "./api/MemberHandlers.ts"
 import * as NodeServer from "./NodeServer.ts"
@@ -77,6 +78,7 @@ const groups = Layer.mergeAll(
   RequestHandlers,
   SandboxHandlers,
   TestClockHandlers,
+  InboundHandlers,
   SystemHandlers,
 )
 

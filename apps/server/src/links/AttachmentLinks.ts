@@ -1,4 +1,4 @@
-import type { EmailId } from "@waybill/domain/values/Id"
+import type { EmailId, InboundId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
@@ -12,18 +12,32 @@ export const ATTACHMENT_LINK_LIFETIME = Duration.hours(1)
 /** Derives the keys of these links. The first one signs, all of them verify. */
 export const attachmentKeys = Effect.map(InstanceKey, (keyring) => keyring.derive("attachment"))
 
-/**
- * Returns the links to an email's attachments and the time at which they expire. Without BASE_URL they lead to the
- * host that the client asked, or are paths if that is no host.
- */
-export const linksOf = Effect.fnUntraced(function* (email_id: EmailId, host: string | undefined) {
+/** Links to the attachments of a mail, which work until a time. */
+export type Links = (mail_id: EmailId | InboundId) => {
+  readonly expires_at: Timestamp.Timestamp
+  readonly urlOf: (nth: number) => string
+}
+
+/** Makes links that begin with an address of this service. */
+export const linksAt = Effect.fnUntraced(function* (base: string) {
   const [key = new Uint8Array()] = yield* attachmentKeys
-  const { baseUrl } = yield* Instance
-  const asked = host !== undefined && HostNames.isHost(host) ? `http://${host}` : ""
-  const base = (baseUrl ?? asked).replace(/\/+$/u, "")
-  const expires_ms = (yield* Clock.currentTimeMillis) + Duration.toMillis(ATTACHMENT_LINK_LIFETIME)
-  return {
-    expires_at: Timestamp.fromMillis(expires_ms),
-    urlOf: (nth: number) => `${base}${AttachmentLink.PATH}${AttachmentLink.token(key, { email_id, nth }, expires_ms)}`,
-  }
+  return Effect.map(Clock.currentTimeMillis, (now): Links => {
+    const expires_ms = now + Duration.toMillis(ATTACHMENT_LINK_LIFETIME)
+    const expires_at = Timestamp.fromMillis(expires_ms)
+    const start = `${base.replace(/\/+$/u, "")}${AttachmentLink.PATH}`
+    return (mail_id) => ({
+      expires_at,
+      urlOf: (nth) => `${start}${AttachmentLink.token(key, { mail_id, nth }, expires_ms)}`,
+    })
+  })
 })
+
+/** Makes links for a client: without BASE_URL they lead to the host that it asked, or are paths if that is no host. */
+export const linksFrom = Effect.fnUntraced(function* (host: string | undefined) {
+  const { baseUrl } = yield* Instance
+  return yield* yield* linksAt(baseUrl ?? (host !== undefined && HostNames.isHost(host) ? `http://${host}` : ""))
+})
+
+/** The links of one email. */
+export const linksOf = (email_id: EmailId, host: string | undefined) =>
+  Effect.map(linksFrom(host), (links) => links(email_id))

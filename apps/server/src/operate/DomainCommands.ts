@@ -11,18 +11,22 @@ import { newDkimKey } from "./newDkimKey.ts"
 import * as NewIds from "../process/NewIds.ts"
 import { Instance } from "../settings/Instance.ts"
 
-type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain">
+type Published = Pick<Domain.Domain, "name" | "dkim" | "next_dkim" | "ed25519" | "tracking_domain" | "receiving">
 
 /** Settings of the operator for the records of domains. */
-export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost">
+export type RecordSettings = Pick<Instance["Service"], "returnPath" | "trackingHost" | "mailHost">
 
 /** Returns the records that the owner of a domain has to publish. */
-export const expectedRecords = (domain: Published, { returnPath, trackingHost }: RecordSettings) =>
+export const expectedRecords = (domain: Published, { mailHost, returnPath, trackingHost }: RecordSettings) =>
   DomainRecords.expectedRecords(
     domain.name,
     // Only the key that signs now is required: a new key signs once DNS shows it, and the second signature is optional.
     Domain.publishedKeys(domain).map((key) => ({ ...key, required: key.selector === domain.dkim.selector })),
-    { return_path: returnPath, tracking: trackingRecord(domain, trackingHost) },
+    {
+      return_path: returnPath,
+      tracking: trackingRecord(domain, trackingHost),
+      mailHost: domain.receiving === true ? mailHost : undefined,
+    },
   )
 
 const trackingRecord = ({ name, tracking_domain }: Published, target: string | null) =>

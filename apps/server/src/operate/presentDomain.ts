@@ -23,10 +23,11 @@ export const presentDomain = (
     open_tracking: record.tracking?.opens ?? false,
     click_tracking: record.tracking?.clicks ?? false,
     tracking_domain: record.tracking_domain?.name ?? null,
+    receiving: record.receiving ?? false,
     records: DomainCommands.expectedRecords(record, settings).map((expected) => {
       const finding = records.find(({ host, purpose }) => purpose === expected.purpose && host === expected.host)
       const { error, found, status } = finding ?? { status: "not_checked" as const, found: [], error: null }
-      return { ...expected, zone_host: DomainZone.hostIn(zone, expected.name), status, found, error }
+      return { priority: null, ...expected, zone_host: DomainZone.hostIn(zone, expected.name), status, found, error }
     }),
   }
 }

@@ -2,7 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Id from "@waybill/domain/values/Id"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
-import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
+import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { Effect, Schema } from "effect"
 import type { ProviderEvent } from "./formats/ProviderEvent.ts"
 

@@ -29,6 +29,10 @@ export class Instance extends Context.Service<
     readonly tracks: boolean
     /** CNAME target for customers' tracking domains; `null` where those are not enabled. */
     readonly trackingHost: string | null
+    /** Name of the server that receives mail: what the MX records of customers' domains point to. */
+    readonly mailHost: string
+    /** Domain below which every account has addresses without DNS of its own. */
+    readonly inboundDomain: string
     /** Address on which this process accepts mail over SMTP; `null` if it does not. */
     readonly submission: SubmissionAddress | null
   }

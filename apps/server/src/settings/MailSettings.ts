@@ -45,12 +45,6 @@ export const TABLE = {
     null,
     Config.option(Config.String("SMTP_TLS_KEY")),
   ),
-  reportsPort: setting(
-    "REPORTS_PORT",
-    "Port that receives bounces and complaints for RETURN_PATH_DOMAIN; mail servers deliver to port 25. Off when unset.",
-    null,
-    Config.option(Config.Port("REPORTS_PORT")),
-  ),
   transport: setting(
     "TRANSPORT",
     "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers, nodemailer hands it to NODEMAILER_TRANSPORT.",

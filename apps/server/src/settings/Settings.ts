@@ -4,6 +4,7 @@ import * as ExitCodes from "../process/ExitCodes.ts"
 import * as Role from "./Role.ts"
 import * as DatabaseSettings from "./DatabaseSettings.ts"
 import * as HttpSettings from "./HttpSettings.ts"
+import * as InboundSettings from "./InboundSettings.ts"
 import * as MailSettings from "./MailSettings.ts"
 import * as ObservabilitySettings from "./ObservabilitySettings.ts"
 import { setting, type Setting } from "./Setting.ts"
@@ -19,6 +20,7 @@ export const TABLE = {
   ...HttpSettings.TABLE,
   ...DatabaseSettings.TABLE,
   ...MailSettings.TABLE,
+  ...InboundSettings.TABLE,
   ...ObservabilitySettings.TABLE,
 } as const
 

@@ -23,7 +23,7 @@ export interface Intake {
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
 const tooLarge = (maxBytes: number) => reply(552, "5.3.4", `The message is larger than ${maxBytes} bytes`)
-const BARE = reply(
+export const BARE_CR = reply(
   554,
   "5.6.0",
   "The message has a line that ends in a bare CR. Lines end in CRLF (RFC 5321, section 2.3.8)",
@@ -81,7 +81,7 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         chunks.length = 0
         if (!strictLines) return end({ _tag: "Whole", bytes, release })
         const bare = countBareLf(bytes)
-        if (hasBareCr(bytes)) refuse(BARE)
+        if (hasBareCr(bytes)) refuse(BARE_CR)
         else if (bytes.length + bare > maxMessageBytes) refuse(tooLarge(maxMessageBytes))
         else if (held + bare > maxBytesHeld) refuse(FULL)
         if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })
@@ -112,6 +112,13 @@ const countBareLf = (bytes: Buffer): number => {
   let count = 0
   for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) count++
   return count
+}
+
+/** Returns a message whose lines end in CRLF only; undefined if it has a bare CR. */
+export const inCrlfOnly = (bytes: Buffer): Buffer | undefined => {
+  if (hasBareCr(bytes)) return undefined
+  const bare = countBareLf(bytes)
+  return bare === 0 ? bytes : inCrlf(bytes, bare)
 }
 
 /** Writes each bare LF as CRLF. */

@@ -27,6 +27,10 @@ export interface Transaction<Login> extends Client {
   readonly login: Login
   readonly from: string
   readonly recipients: ReadonlyArray<string>
+  /** Name that the client gave in EHLO. */
+  readonly helo: string | null
+  /** Version of TLS, such as TLSv1.3; null without it. */
+  readonly tls: string | null
 }
 
 /** A refusal in its own words, or a store that cannot be used: the client is asked to try again. */
@@ -225,5 +229,10 @@ const transactionOf = <Login>(session: SMTPServerSession): Transaction<Login> =>
     login: loginOf<Login>(session) as Login,
     from: mailFrom === false ? "" : mailFrom.address,
     recipients: rcptTo.map(({ address }) => address),
+    helo: session.hostNameAppearsAs || null,
+    tls: session.secure ? tlsOf(session.tlsOptions) : null,
   }
 }
+
+const tlsOf = (options: SMTPServerSession["tlsOptions"]): string =>
+  typeof options === "object" && "version" in options && typeof options.version === "string" ? options.version : "TLS"

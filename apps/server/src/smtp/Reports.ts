@@ -6,7 +6,7 @@ import * as ReportParts from "@waybill/mail/report/ReportParts"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Cells from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
-import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
+import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, Option, Result } from "effect"
@@ -16,6 +16,7 @@ import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import * as DomainReports from "./DomainReports.ts"
 import * as Feedback from "./Feedback.ts"
+import * as InboundMail from "./InboundMail.ts"
 import { type About, recordReport } from "../worker/delivery/recordReport.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
@@ -35,7 +36,7 @@ export const CONNECTED_WITHIN = Duration.minutes(30)
 export const RECIPIENT_WITHIN_CROWDED = Duration.seconds(30)
 export const STOP_WITHIN = Duration.seconds(20)
 
-export interface Options {
+export interface Options<R = never> {
   readonly host: string
   readonly port: number
   readonly name: string
@@ -46,14 +47,16 @@ export interface Options {
   }
   readonly tls?: Listener.Tls
   readonly limits?: Partial<ListenerLimits>
+  /** Receives all other mail. Without it, only reports are accepted. */
+  readonly inbound?: InboundMail.OtherMail<R>
 }
 
 /**
  * Receives bounces and complaints, at addresses that only this instance can have made, and reports at a few well-known
  * addresses. Returns the port.
  */
-export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =>
-  Listener.listen<never, EventStore | PgClient.PgClient | Dns.Dns>(
+export const listen = <R = never>({ host, inbound, limits, name, port, returnPath, tls }: Options<R>) =>
+  Listener.listen<never, EventStore | PgClient.PgClient | Dns.Dns | R>(
     {
       host,
       port,
@@ -61,16 +64,18 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
       keep: (recipients) =>
-        recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
-          ? { bytes: DomainReports.KEEP_BYTES, maxHeld: DomainReports.MAX_BYTES_HELD }
-          : { bytes: ReportParts.REPORT_SIZE_LIMIT },
+        inbound !== undefined && recipients.some((recipient) => !isReporting(returnPath, recipient))
+          ? { bytes: inbound.maxBytes + 1, maxHeld: InboundMail.MAX_BYTES_HELD }
+          : recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
+            ? { bytes: DomainReports.KEEP_BYTES, maxHeld: DomainReports.MAX_BYTES_HELD }
+            : { bytes: ReportParts.REPORT_SIZE_LIMIT },
       ...(tls === undefined ? {} : { tls }),
       limits: {
         maxConnections: MAX_CONNECTIONS,
         maxConnectionsPerAddress: MAX_CONNECTIONS_PER_ADDRESS,
         maxUnidentified: MAX_UNIDENTIFIED,
         maxUnidentifiedPerAddress: MAX_UNIDENTIFIED_PER_ADDRESS,
-        maxRecipients: MAX_RECIPIENTS,
+        maxRecipients: inbound === undefined ? MAX_RECIPIENTS : InboundMail.MAX_RECIPIENTS,
         maxMessageBytes: MAX_MESSAGE_BYTES,
         idle: IDLE,
         message: MESSAGE_WITHIN,
@@ -84,18 +89,27 @@ export const listen = ({ host, limits, name, port, returnPath, tls }: Options) =
       login: undefined,
       mail: () => Effect.void,
       recipient: (address) =>
-        Option.isSome(bouncedAt(returnPath, address)) || roleOf(returnPath, address) !== undefined
+        isReporting(returnPath, address)
           ? Effect.void
-          : Effect.fail(NO_SUCH_ADDRESS),
+          : Effect.flatMap(inbound?.receives(address) ?? Effect.succeed(false), (receives) =>
+              receives ? Effect.void : Effect.fail(NO_SUCH_ADDRESS),
+            ),
       identifies: (address) => Option.isSome(bouncedAt(returnPath, address)),
-      message: (bytes, transaction) => receive(returnPath, bytes, transaction),
+      message: (bytes, transaction) => {
+        const [reporting, others] = apart(returnPath, transaction.recipients)
+        if (inbound === undefined || others.length === 0) return receive(returnPath, bytes, transaction)
+        const received = inbound.message(bytes, transaction, others)
+        return reporting.length === 0
+          ? received
+          : Effect.andThen(receive(returnPath, bytes, { ...transaction, recipients: reporting }), received)
+      },
     },
   )
 
-export const layer = (options: Options) =>
+export const layer = <R = never>(options: Options<R>) =>
   Layer.effectDiscard(
     Effect.flatMap(listen(options), (port) =>
-      Effect.logInfo("smtp reports listener is listening", {
+      Effect.logInfo("mail listener is listening", {
         host: options.host,
         port,
         domain: options.returnPath.domain,
@@ -104,6 +118,18 @@ export const layer = (options: Options) =>
   )
 
 const NO_SUCH_ADDRESS = reply(550, "5.1.1", "There is no such address here")
+
+type Recipients = ReadonlyArray<string>
+
+/** Whether an address is one for reports. */
+const isReporting = (returnPath: Options["returnPath"], address: string): boolean =>
+  Option.isSome(bouncedAt(returnPath, address)) || roleOf(returnPath, address) !== undefined
+
+/** Returns the recipients that are for reports, and the others. */
+const apart = (returnPath: Options["returnPath"], recipients: Recipients): readonly [Recipients, Recipients] => [
+  recipients.filter((recipient) => isReporting(returnPath, recipient)),
+  recipients.filter((recipient) => !isReporting(returnPath, recipient)),
+]
 
 const TOO_EARLY = reply(451, "4.3.0", "The mail that this is about is still being sent, please try again later")
 

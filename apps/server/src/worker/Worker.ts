@@ -3,6 +3,7 @@ import * as Cells from "@waybill/store/routing/Cells"
 import * as ForEachCell from "@waybill/store/routing/ForEachCell"
 import * as CanceledContent from "@waybill/store/content/CanceledContent"
 import * as Content from "@waybill/store/content/Content"
+import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
 import * as DueRows from "@waybill/store/outbox/DueRows"
@@ -60,6 +61,7 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         expire_idempotency_keys: { run: inCells(ExpiredKeys.expire()), cron: "27 * * * *" },
         expire_history: { run: inCells(Retention.expire()), cron: "47 * * * *" },
         expire_unread_reports: { run: inCells(UnreadReports.expire()), cron: "57 * * * *" },
+        expire_inbound_content: { run: inCells(InboundContent.expire()), cron: "33 * * * *" },
         expire_provider_events: {
           run: inCells(Effect.andThen(ProviderMessages.expire(), ProviderEvents.expire())),
           cron: "37 * * * *",

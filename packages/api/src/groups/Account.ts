@@ -17,6 +17,9 @@ export const AccountRecord = Schema.Struct({
   name: Schema.String,
   plan: Plan.Plan,
   created_at: at,
+  inbound_domain: Schema.String.annotate({
+    description: "Mail to any address of this domain is received for the account",
+  }),
   content_days: Schema.Natural.annotate({ description: "Days that message content is kept" }),
   usage: Schema.Struct({
     month: Schema.String.annotate({ description: "UTC month", examples: ["2026-11"] }),

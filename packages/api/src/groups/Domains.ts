@@ -34,6 +34,9 @@ export const DomainRecord = Schema.Struct({
     examples: ["wb1._domainkey.mail.acme.test"],
   }),
   value: Schema.String,
+  priority: Schema.NullOr(Schema.Natural).annotate({
+    description: "Preference of an MX record whose `value` is only the host; `null` for any other record",
+  }),
   ttl: Schema.Natural,
   required: Schema.Boolean.annotate({
     description: "Only the DKIM record of the RSA key is required to send; the others are recommended",
@@ -61,6 +64,7 @@ export const Domain = Schema.Struct({
     description:
       "The name below the domain that tracked links use while its record is verified; `null` uses the service's own name",
   }),
+  receiving: Schema.Boolean.annotate({ description: "Whether mail to addresses of the domain is received" }),
   records: Schema.Array(DomainRecord),
 }).annotate({ identifier: "Domain" })
 export type Domain = typeof Domain.Type
@@ -94,6 +98,10 @@ export const Change = Schema.Struct({
     Schema.NullOr(DomainName.FromText).annotate({
       description: "A name below the domain that tracked links use, such as links.acme.com; `null` removes it",
     }),
+  ),
+  receiving: optional(
+    Schema.Boolean,
+    "Receive mail to addresses of the domain; its MX record is among the `records` then",
   ),
 }).annotate({ identifier: "DomainChange", description: "Fields that are left out stay as they are" })
 export type Change = typeof Change.Type
@@ -213,7 +221,7 @@ export class Domains extends HttpApiGroup.make("domains")
       annotate(
         "Update a domain",
         "domains:write",
-        `Turns open and click tracking on or off; both are off by default. 422 \`tracking_unavailable\` if the service has no public address for tracked links. \`tracking_domain\` adds a CNAME to the records to publish, and tracked links use that name while the record is published; 422 \`not_below_domain\`, \`name_taken\`, \`too_many_tracking_domains\` after ${TrackingDomain.MAX_CHANGES_PER_DAY} names in 24 hours, or \`tracking_domains_unavailable\` if the operator has not enabled tracking domains.`,
+        `Turns open and click tracking on or off; both are off by default. 422 \`tracking_unavailable\` if the service has no public address for tracked links. \`tracking_domain\` adds a CNAME to the records to publish, and tracked links use that name while the record is published; 422 \`not_below_domain\`, \`name_taken\`, \`too_many_tracking_domains\` after ${TrackingDomain.MAX_CHANGES_PER_DAY} names in 24 hours, or \`tracking_domains_unavailable\` if the operator has not enabled tracking domains. \`receiving\` adds an MX to the records, and mail to addresses of the domain is received.`,
       ),
     ),
     HttpApiEndpoint.delete("remove", "/domains/:domain", { params, success: Deleted }).annotateMerge(

@@ -77,7 +77,7 @@ const isBase64 = (text: string): boolean => text.length % 4 === 0 && BASE64.test
 const unwrap = (text: string): string => (text.includes("\n") ? text.replaceAll(/\r?\n/gu, "") : text)
 
 /** Base64 on the wire, in one line or wrapped; in memory always one line. */
-const Base64 = Schema.String.annotate({
+export const Base64 = Schema.String.annotate({
   description: "The bytes, in base64. Line breaks (LF or CRLF) are accepted",
   contentEncoding: "base64",
   examples: ["JVBERi0xLjQK"],

@@ -11,6 +11,8 @@ export const Scope = Schema.Literals([
   "stats:read",
   "suppressions:read",
   "suppressions:write",
+  "inbound:read",
+  "inbound:write",
   "admin",
 ]).annotate({ identifier: "Scope" })
 export type Scope = typeof Scope.Type

@@ -29,8 +29,16 @@ export type Role = typeof Role.Type
 /** Scopes of a session by role, in terms of API key scopes. */
 export const SCOPES: { readonly [R in Role]: ReadonlyArray<Scope.Scope> } = {
   owner: ["admin"],
-  member: ["email:send", "email:logs:read", "domains:read", "domains:write", "webhooks:manage"],
-  viewer: ["email:logs:read", "domains:read"],
+  member: [
+    "email:send",
+    "email:logs:read",
+    "domains:read",
+    "domains:write",
+    "webhooks:manage",
+    "inbound:read",
+    "inbound:write",
+  ],
+  viewer: ["email:logs:read", "domains:read", "inbound:read"],
 }
 
 const at = Timestamp.Timestamp

@@ -1,11 +1,14 @@
 import { Schema } from "effect"
 import * as Text from "../values/Text.ts"
 
-export const Purpose = Schema.Literals(["dkim", "return_path", "spf", "dmarc", "tracking"])
+export const Purpose = Schema.Literals(["dkim", "return_path", "spf", "dmarc", "tracking", "receiving"])
 export type Purpose = typeof Purpose.Type
 
-/** `unavailable` means that DNS failed (SERVFAIL, a timeout), which is evidence for neither presence nor absence. */
-export const Status = Schema.Literals(["verified", "missing", "mismatch", "unavailable"])
+/**
+ * `unavailable` means that DNS failed (SERVFAIL, a timeout), which is evidence for neither presence nor absence. `conflict`:
+ * mail to the domain goes to servers of somebody else.
+ */
+export const Status = Schema.Literals(["verified", "missing", "mismatch", "unavailable", "conflict"])
 export type Status = typeof Status.Type
 
 /** Limits on how much of a DNS answer an event keeps. */

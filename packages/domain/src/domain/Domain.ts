@@ -172,6 +172,43 @@ export const track = (
     },
   )
 
+/** Turns the receiving of mail on or off. Its record is looked for soon after it is turned on. */
+export const receive = (
+  now: Timestamp.Timestamp,
+  receiving: boolean,
+): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound> =>
+  DomainState.ofDomain((domain) => {
+    if ((domain.receiving ?? false) === receiving) return Result.fail(new NothingNew())
+    const next_check_at = receiving ? DomainSchedule.pendingCheckAt(now, now, 0) : domain.next_check_at
+    return Result.succeed(
+      Array.of<DomainState.Event>({ _tag: "DomainReceivingChanged", receiving, next_check_at, at: now }),
+    )
+  })
+
+export interface Update {
+  readonly tracking: TrackingChange
+  /** `null` keeps what is. */
+  readonly receiving: boolean | null
+}
+
+/** Decides about both parts, and refuses both if one is refused. */
+export const update =
+  (
+    now: Timestamp.Timestamp,
+    { receiving, tracking }: Update,
+  ): DomainState.Decide<NothingNew | DomainRefusal.DomainNotFound | TrackingDomainRefusal> =>
+  (state) => {
+    const events: DomainState.Event[] = []
+    for (const decided of [
+      track(now, tracking)(state),
+      ...(receiving === null ? [] : [receive(now, receiving)(state)]),
+    ]) {
+      if (Result.isSuccess(decided)) events.push(...decided.success)
+      else if (decided.failure._tag !== "NothingNew") return Result.fail(decided.failure)
+    }
+    return Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
+  }
+
 export const remove = (now: Timestamp.Timestamp): DomainState.Decide<DomainRefusal.DomainNotFound> =>
   DomainState.ofDomain(({ domain_id, name }) =>
     Result.succeed(Array.of<DomainState.Event>({ _tag: "DomainRemoved", domain_id, name, at: now })),

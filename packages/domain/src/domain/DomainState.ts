@@ -40,6 +40,8 @@ export const Event = Schema.TaggedUnion({
   ...Ed25519Key.EVENTS,
   DomainTransportChanged: { transport: TransportChoice, at },
   DomainTrackingChanged: { ...Tracking.Tracking.fields, at },
+  /** Whether mail to addresses of this domain is received. */
+  DomainReceivingChanged: { receiving: Schema.Boolean, next_check_at: Schema.NullOr(at), at },
   ...TrackingDomain.EVENTS,
   DomainRemoved: { ...named, at },
 })
@@ -62,6 +64,8 @@ export interface Domain {
   readonly zone?: DomainName.DomainName
   /** Default tracking of this domain's mail; absent if nothing is tracked. */
   readonly tracking?: Tracking.Tracking
+  /** Present if mail to this domain is received. */
+  readonly receiving?: true
   /** Absent if links use the service's own name. */
   readonly tracking_domain?: TrackingDomain.TrackingDomain
   /** Times at which the tracking domain was last set; absent if it never was. */
@@ -127,6 +131,12 @@ export const evolve = (state: State, event: Event): State => {
       const { tracking: _, ...others } = state
       const tracking = Tracking.apply(undefined, event)
       return tracking === undefined ? others : { ...others, tracking }
+    }
+    case "DomainReceivingChanged": {
+      const { receiving: _, ...others } = state
+      const records = state.records.filter(({ purpose }) => purpose !== "receiving")
+      const next = { ...others, records, next_check_at: event.next_check_at }
+      return event.receiving ? { ...next, receiving: true, checks: 0 } : next
     }
     case "TrackingDomainSet": {
       const { name, next_check_at } = event

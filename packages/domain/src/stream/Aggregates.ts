@@ -2,6 +2,7 @@ import * as Account from "../account/Account.ts"
 import * as ApiKey from "../account/ApiKey.ts"
 import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
+import * as Inbound from "../inbound/Inbound.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
 import * as TestClock from "../clock/TestClock.ts"
@@ -13,6 +14,7 @@ export const aggregates = {
   api_key: ApiKey,
   domain: Domain,
   email: Email,
+  inbound: Inbound,
   suppression: Suppression,
   team: Team,
   test_clock: TestClock,

@@ -3,6 +3,7 @@ import * as Account from "../account/Account.ts"
 import * as ApiKey from "../account/ApiKey.ts"
 import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
+import * as Inbound from "../inbound/Inbound.ts"
 import * as PublicType from "../webhook/PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
@@ -18,6 +19,7 @@ export const DomainEvent = Schema.Union([
   ApiKey.Event,
   Domain.Event,
   Email.Event,
+  Inbound.Event,
   Suppression.Event,
   Team.Event,
   TestClock.Event,
@@ -42,6 +44,8 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   EmailAttemptLost: "email.attempt_lost",
   EmailRescheduled: "email.rescheduled",
   EmailResent: "email.resent",
+  EmailReceived: "email.received",
+  InboundDeleted: "inbound.deleted",
   DomainAdded: "domain.created",
   DomainChecked: "domain.checked",
   DomainVerified: "domain.verified",
@@ -55,6 +59,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   Ed25519Removed: "domain.ed25519_removed",
   DomainTransportChanged: "domain.transport_changed",
   DomainTrackingChanged: "domain.tracking_changed",
+  DomainReceivingChanged: "domain.receiving_changed",
   TrackingDomainSet: "domain.tracking_domain_set",
   TrackingDomainRemoved: "domain.tracking_domain_removed",
   DomainRemoved: "domain.deleted",

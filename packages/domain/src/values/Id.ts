@@ -65,6 +65,14 @@ export const RequestId = Schema.String.check(pattern("req"))
   .pipe(Schema.brand("RequestId"))
   .annotate({ identifier: "RequestId" })
 export type RequestId = typeof RequestId.Type
+export const InboundId = Schema.String.check(pattern("inb"))
+  .pipe(Schema.brand("InboundId"))
+  .annotate({ identifier: "InboundId" })
+export type InboundId = typeof InboundId.Type
+export const ThreadId = Schema.String.check(pattern("thr"))
+  .pipe(Schema.brand("ThreadId"))
+  .annotate({ identifier: "ThreadId" })
+export type ThreadId = typeof ThreadId.Type
 
 export const PREFIXES = {
   EmailId: "msg",
@@ -79,6 +87,8 @@ export const PREFIXES = {
   UnreadReportId: "rep",
   TestClockId: "clk",
   RequestId: "req",
+  InboundId: "inb",
+  ThreadId: "thr",
 } as const
 
 interface Ids {
@@ -94,6 +104,8 @@ interface Ids {
   readonly UnreadReportId: UnreadReportId
   readonly TestClockId: TestClockId
   readonly RequestId: RequestId
+  readonly InboundId: InboundId
+  readonly ThreadId: ThreadId
 }
 
 /**

@@ -13,6 +13,7 @@ export const WebhookType = Schema.Literals([
   "email.canceled",
   "email.opened",
   "email.clicked",
+  "email.received",
   "domain.created",
   "domain.verified",
   "domain.degraded",
@@ -31,6 +32,7 @@ export type QuietType =
   | "email.attempt_lost"
   | "email.rescheduled"
   | "email.resent"
+  | "inbound.deleted"
   | "domain.checked"
   | "domain.dkim_rotated"
   | "domain.dkim_activated"
@@ -40,6 +42,7 @@ export type QuietType =
   | "domain.ed25519_removed"
   | "domain.transport_changed"
   | "domain.tracking_changed"
+  | "domain.receiving_changed"
   | "domain.tracking_domain_set"
   | "domain.tracking_domain_removed"
   | "webhook.created"

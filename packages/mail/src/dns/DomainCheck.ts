@@ -8,7 +8,7 @@ import * as SpfRecord from "./SpfRecord.ts"
 import * as TagList from "../compose/TagList.ts"
 
 export interface CheckedRecord extends ExpectedRecord {
-  readonly status: "verified" | "missing" | "mismatch" | "unavailable"
+  readonly status: "verified" | "missing" | "mismatch" | "unavailable" | "conflict"
   /** Records at the name, or, for a common misplacement, the place where the record was found instead. */
   readonly found: ReadonlyArray<string>
   readonly error: string | null
@@ -116,6 +116,8 @@ const checkRecord = (queries: Dns.Queries, domain: string, record: ExpectedRecor
       return record.type === "MX" ? returnMx(queries, record) : cname(queries, domain, record)
     case "tracking":
       return cname(queries, domain, record)
+    case "receiving":
+      return receivingMx(queries, record)
   }
 }
 
@@ -183,6 +185,19 @@ const cname = Effect.fnUntraced(function* (queries: Dns.Queries, domain: string,
   return addresses.length > 0
     ? mismatch(addresses, "this name has address records instead of a CNAME; turn off proxying or flattening for it")
     : missing(answer)
+})
+
+/** Other servers beside ours would receive some of the mail, so they are a conflict too. */
+const receivingMx = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {
+  const answer = yield* queries.mx(record.name)
+  if (answer._tag === "Unavailable") return unavailable(answer)
+  if (answer._tag === "NotFound") return missing(answer)
+  const hosts = answer.records.map(({ exchange }) => exchange)
+  const others = hosts.filter((host) => host !== hostName(record.value))
+  if (others.length === 0) return verified(hosts)
+  const found = limited(answer.records.map(({ exchange, preference }) => `${preference} ${exchange}`))
+  const error = `mail to this domain goes to ${others.join(", ")}; receive at a subdomain to keep that, or remove these records`
+  return { status: "conflict" as const, found, error }
 })
 
 const returnMx = Effect.fnUntraced(function* (queries: Dns.Queries, record: ExpectedRecord) {

@@ -3,7 +3,7 @@ import * as ReportRecords from "./ReportRecords.ts"
 /**
  * Records that a customer publishes for a domain. Only DKIM decides whether the domain may send; the others are advice.
  */
-export type Purpose = "dkim" | "return_path" | "spf" | "dmarc" | "tracking"
+export type Purpose = "dkim" | "return_path" | "spf" | "dmarc" | "tracking" | "receiving"
 
 export interface ExpectedRecord {
   readonly purpose: Purpose
@@ -12,6 +12,8 @@ export interface ExpectedRecord {
   readonly host: string
   readonly name: string
   readonly value: string
+  /** Preference of an MX record whose value is only the host. */
+  readonly priority?: number
   readonly ttl: number
   readonly required: boolean
 }
@@ -34,10 +36,14 @@ export interface Settings {
   readonly return_path: ReturnPath | null
   /** Name below the domain that must lead to one of ours before links can use it. */
   readonly tracking?: { readonly host: string; readonly target: string } | undefined
+  /** Name of the server that receives mail for the domain, if it is to. */
+  readonly mailHost?: string | undefined
 }
 
 export const TTL_SECONDS = 3_600
 export const MX_PREFERENCE = 10
+/** How forms of DNS providers name the domain itself. */
+const APEX = "@"
 
 export const expectedRecords = (
   domain: string,
@@ -58,7 +64,7 @@ export const expectedRecords = (
       required: key.required,
     }),
   )
-  const { return_path, tracking } = settings
+  const { mailHost, return_path, tracking } = settings
   const address =
     return_path?.kind === "cname" ? ReportRecords.addressAt(ReportRecords.DMARC_ADDRESS, return_path.target) : null
   const advice = record({
@@ -72,7 +78,22 @@ export const expectedRecords = (
     tracking === undefined
       ? []
       : [record({ purpose: "tracking", type: "CNAME", host: tracking.host, value: tracking.target, required: false })]
-  return [...keys, ...returnPath(return_path).map(record), advice, ...links]
+  const receiving: ReadonlyArray<ExpectedRecord> =
+    mailHost === undefined
+      ? []
+      : [
+          {
+            purpose: "receiving",
+            type: "MX",
+            host: APEX,
+            name: domain,
+            value: mailHost,
+            priority: MX_PREFERENCE,
+            ttl: TTL_SECONDS,
+            required: false,
+          },
+        ]
+  return [...keys, ...returnPath(return_path).map(record), advice, ...links, ...receiving]
 }
 
 const returnPath = (path: ReturnPath | null): ReadonlyArray<Omit<ExpectedRecord, "name" | "ttl">> => {

@@ -1,5 +1,8 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
+import * as InboundHeading from "../inbound/Heading.ts"
+import { readFile } from "../inbound/readFile.ts"
+import { showInbound } from "../inbound/showInbound.ts"
 import { readAggregate } from "../aggregate/readAggregate.ts"
 import { readFeedback } from "../report/readFeedback.ts"
 import { readReport } from "../report/readReport.ts"
@@ -16,6 +19,9 @@ export const jobs = {
   feedback: readFeedback,
   aggregate: readAggregate,
   mail: showMail,
+  heading: InboundHeading.read,
+  inbound: showInbound,
+  file: readFile,
   text: textFromHtml,
   links: TrackedHtml.find,
 } as const

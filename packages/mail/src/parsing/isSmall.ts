@@ -22,8 +22,8 @@ export const SMALL_TRACKED_CHARS = 128 * 1024
  * below.
  */
 export const isSmall = <N extends Jobs.Name>(name: N, input: Jobs.Input<N>): boolean => {
-  // A small archive may hold a large report.
-  if (name === "aggregate") return false
+  // A small archive may hold a large report, and the search for a quote costs more than the reading of a mail.
+  if (name === "aggregate" || name === "inbound") return false
   const bytes = Jobs.bytesOf(input)
   if (bytes !== undefined) return isSmallMail(bytes)
   const html = Jobs.textOf(input) ?? ""

@@ -1,26 +1,25 @@
-import type { EmailId } from "@waybill/domain/values/Id"
+import type { EmailId, InboundId } from "@waybill/domain/values/Id"
 import { Option } from "effect"
 import * as Mac from "./Mac.ts"
 
 /** Path of the links that download an attachment without a key. */
 export const PATH = "/attachments/"
 
-const ID_PREFIX = "msg_"
 const PURPOSE = "waybill attachment 1\0"
 const TOKEN = new RegExp(
-  `^([0-7][${Mac.ALPHABET}]{25})-([0-9]{1,4})-([0-9]{1,12})-([${Mac.ALPHABET}]{${Mac.TAG_CHARACTERS}})$`,
+  `^((?:inb_)?[0-7][${Mac.ALPHABET}]{25})-([0-9]{1,4})-([0-9]{1,12})-([${Mac.ALPHABET}]{${Mac.TAG_CHARACTERS}})$`,
   "u",
 )
 
-/** One attachment of an email, by its place. */
+/** One attachment of a sent or received mail, by its place. */
 export interface AttachmentPlace {
-  readonly email_id: EmailId
+  readonly mail_id: EmailId | InboundId
   readonly nth: number
 }
 
 /** Token whose holder may download one attachment until a time in milliseconds. */
-export const token = (secretKey: Uint8Array, { email_id, nth }: AttachmentPlace, expires_ms: number): string => {
-  const text = `${email_id.slice(ID_PREFIX.length)}-${nth}-${Math.floor(expires_ms / 1_000)}`
+export const token = (secretKey: Uint8Array, { mail_id, nth }: AttachmentPlace, expires_ms: number): string => {
+  const text = `${mail_id.replace(/^msg_/u, "")}-${nth}-${Math.floor(expires_ms / 1_000)}`
   return `${text}-${Mac.tag(secretKey, PURPOSE, text)}`
 }
 
@@ -33,6 +32,6 @@ export const verify = (
   const [, id, nth, seconds, tag] = TOKEN.exec(text) ?? []
   if (id === undefined || tag === undefined || Number(seconds) * 1_000 <= now_ms) return Option.none()
   return secretKeys.some((key) => Mac.holds(key, PURPOSE, `${id}-${nth}-${seconds}`, tag))
-    ? Option.some({ email_id: `${ID_PREFIX}${id}` as EmailId, nth: Number(nth) })
+    ? Option.some({ mail_id: (id.startsWith("inb_") ? id : `msg_${id}`) as EmailId | InboundId, nth: Number(nth) })
     : Option.none()
 }

@@ -65,7 +65,7 @@ export const attempt = Effect.fnUntraced(function* (
     // whole batch is decided again, and that commit then finds the stored answer.
     if (taken.size > 0) return yield* new TryAgain({ cause: "an idempotency key was taken by another transaction" })
   }
-  const { content, events, released, changedStreams: touched, unsent, usage } = writes
+  const { content, events, inbound, released, changedStreams: touched, unsent, usage } = writes
   if (events.length > 0) {
     const { arm, canceled, deliveries, settle } = deps.consequences.work(touched, facts, now, () =>
       deps.nextDeliveryId(nowMillis),
@@ -75,6 +75,7 @@ export const attempt = Effect.fnUntraced(function* (
       changedStreams: touched,
       events,
       content,
+      inbound,
       usage,
       unsent,
       canceled,

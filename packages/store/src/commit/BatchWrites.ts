@@ -6,6 +6,7 @@ import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
 import type { Facts } from "../facts/Facts.ts"
 import { UnsentChanges, type UnsentChange } from "../facts/UnsentChanges.ts"
+import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import { streamKey, type StreamRef, type ChangedStream } from "../log/StreamRef.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
@@ -52,6 +53,7 @@ interface Continuation {
 export class BatchWrites {
   readonly events: Array<RecordedEvents.Stored> = []
   readonly content: Array<ContentRow> = []
+  readonly inbound: Array<InboundRow> = []
   /** Ids of outbox rows whose lease ends. */
   readonly released: Array<string> = []
   /** Answers to store, by claim key. */
@@ -126,6 +128,7 @@ export class BatchWrites {
     this.#addUsage(usage)
     for (const change of unsent) this.#unsent.add(change)
     this.content.push(...(decision.content ?? []))
+    this.inbound.push(...(decision.inbound ?? []))
     for (const { id } of leases ?? []) this.released.push(id)
     if (idempotency !== undefined && claimKey !== undefined && answer !== undefined) {
       const { account_id, fingerprint, key, route } = idempotency

@@ -7,6 +7,7 @@ import type { StreamStateCache } from "../streams/StreamStateCache.ts"
 import type { StreamTurns } from "../streams/StreamTurns.ts"
 import type { Consequences } from "./Consequences.ts"
 import type { Facts, Needs } from "../facts/Facts.ts"
+import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import type { Provenance } from "../log/Provenance.ts"
 import type { AnyAggregate, AnyEvent, Shapes, Stored } from "../log/RecordedEvents.ts"
@@ -34,6 +35,8 @@ export interface Append {
 export interface Decision<A> {
   readonly append: ReadonlyArray<Append>
   readonly content?: ReadonlyArray<ContentRow>
+  /** Received mail as it came. */
+  readonly inbound?: ReadonlyArray<InboundRow>
   readonly answer: A
 }
 

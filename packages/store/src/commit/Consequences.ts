@@ -212,4 +212,4 @@ export const webhookCall = ({ account_id, id, webhook_id }: WebhookDelivery, ava
   payload: {},
 })
 
-const isEmailEvent = (event: AnyEvent): event is Email.Event => event._tag.startsWith("Email")
+const isEmailEvent = (event: AnyEvent): event is Email.Event => Object.hasOwn(Email.Event.cases, event._tag)

@@ -7,6 +7,7 @@ import type { StorageError } from "../postgres/StorageError.ts"
 import type { WebhookDelivery } from "../webhooks/WebhookDelivery.ts"
 import type { CanceledContent } from "../content/CanceledContent.ts"
 import type { UnsentChange } from "../facts/UnsentChanges.ts"
+import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import type { ChangedStream, StreamRange } from "../log/StreamRef.ts"
 import type { AccountNeeds, Facts } from "../facts/Facts.ts"
@@ -18,6 +19,7 @@ export interface Write {
   readonly changedStreams: ReadonlyArray<ChangedStream>
   readonly events: ReadonlyArray<Stored>
   readonly content: ReadonlyArray<ContentRow>
+  readonly inbound: ReadonlyArray<InboundRow>
   readonly usage: ReadonlyArray<AddedUsage>
   readonly unsent: ReadonlyArray<UnsentChange>
   readonly canceled: ReadonlyArray<CanceledContent>

@@ -3,6 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import * as Inbound from "@waybill/domain/inbound/Inbound"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Team from "@waybill/domain/account/Team"
@@ -38,7 +39,7 @@ import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
  * Kinds of streams about people. Other streams that name an address (a webhook's URL, a description) are for their
  * owner to change.
  */
-const KINDS: ReadonlyArray<string> = [Email.stream, Suppression.stream, Team.stream]
+const KINDS: ReadonlyArray<string> = [Email.stream, Inbound.stream, Suppression.stream, Team.stream]
 
 export interface RemainingCopy extends AffectedStreams.StreamOfAccount {
   readonly why: string

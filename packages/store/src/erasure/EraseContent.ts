@@ -1,11 +1,13 @@
 import type * as Address from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Email from "@waybill/domain/email/Email"
+import * as Inbound from "@waybill/domain/inbound/Inbound"
 import { Effect } from "effect"
 import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { type ScannedRow, scan, type Table } from "./scan.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
+import * as InboundContent from "../content/InboundContent.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
@@ -22,7 +24,7 @@ interface RemainingContent {
  * Removes content that belongs to the address. Bodies and attachments of messages to the address are removed unless
  * others got the same. Any other content that names or may name the address is removed too, whoever sent it: it is
  * identified by its hash, so it cannot be masked. Content of mail in progress stays. Unread reports are removed if
- * their message names the address or if they contain it.
+ * their message names the address or if they contain it, and so is received mail.
  */
 export const erase = Effect.fnUntraced(function* (
   sql: Sql,
@@ -40,6 +42,13 @@ export const erase = Effect.fnUntraced(function* (
     const messages = affected.map(({ stream_id }) => stream_id)
     yield* UnreadReports.removeOf(sql, account_id, messages)
   }
+  const received = streams.filter(({ stream }) => stream === Inbound.stream)
+  for (const [account_id, affected] of Map.groupBy(received, (stream) => stream.account_id))
+    yield* InboundContent.removeOf(
+      sql,
+      account_id,
+      affected.map(({ stream_id }) => stream_id),
+    )
   const textLooksLike = (text: string) =>
     sql`lower((${sql.literal(text)}) COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
   const looksLike = (column: string) => textLooksLike(`encode(${column}, 'escape')`)
@@ -63,6 +72,9 @@ export const erase = Effect.fnUntraced(function* (
     names([recipients, subject, mail_from, ...decodings(bytes)])
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
+  )
+  yield* scan(sql, RECEIVED_MAIL, sql`true`, ({ account_id, bytes, id }: ReceivedRow) =>
+    names(decodings(bytes)) ? InboundContent.removeOf(sql, account_id, [id]) : Effect.void,
   )
   yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
     names(decodings(bytes))
@@ -142,6 +154,9 @@ interface CapturedRow extends ScannedRow {
   readonly subject: string
   readonly mail_from: string
 }
+interface ReceivedRow extends ScannedRow {
+  readonly id: string
+}
 interface UnreadReportRow extends ScannedRow {
   readonly id: string
 }
@@ -170,6 +185,7 @@ const CAPTURED_MAIL: Table = {
   bytes: "bytes",
   otherColumns: ["t.recipients", "t.subject", "t.mail_from"],
 }
+const RECEIVED_MAIL: Table = { name: "inbound_content", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
 const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
 const REQUESTS: Table = {
   name: "request_log",

@@ -1,5 +1,7 @@
 import * as Domain from "@waybill/domain/domain/Domain"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
+import * as Cells from "../routing/Cells.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -56,6 +58,21 @@ const tracking = (sql: Sql) => sql<{
 }>`
   SELECT account_id, record -> 'tracking_domain' ->> 'name' AS name FROM domains
   WHERE record -> 'tracking_domain' ->> 'verified' = 'true' AND record ->> 'verified_at' IS NOT NULL`
+
+/**
+ * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
+ * receives if its owner wants that, or `anyway`. By an expression, as the index of names of all accounts has it.
+ */
+export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean) {
+  const sql = yield* Sql
+  const search = sql<{ readonly account_id: AccountId }>`
+    SELECT account_id FROM domains
+    WHERE md5(name) = md5(${name}) AND name = ${name} AND NOT removed AND status IN ('verified', 'degraded')
+      AND (${anyway}::bool OR record ->> 'receiving' = 'true')
+    ORDER BY record ->> 'verified_at', account_id LIMIT 1`
+  const found = yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
+  return Option.map(found, ({ account_id }) => account_id)
+})
 
 /** Finds a domain by id, or by name in its DNS form. */
 export const find = Effect.fn("Domains.find")(function* (account_id: string, nameOrId: string) {

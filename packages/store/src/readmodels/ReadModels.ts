@@ -3,6 +3,7 @@ import * as ApiKeys from "./ApiKeys.ts"
 import * as Domains from "./Domains.ts"
 import * as EmailLog from "./EmailLog.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
+import * as Inbound from "./Inbound.ts"
 import * as Members from "./Members.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
@@ -21,4 +22,5 @@ export const readModels: ReadonlyArray<ReadModel> = [
   EmailLog.readModel,
   EmailLog.terms,
   EmailSubjects.readModel,
+  Inbound.readModel,
 ]

@@ -31,6 +31,8 @@ const services = Layer.mergeAll(
     baseUrl: null,
     tracks: false,
     trackingHost: null,
+    mailHost: "mx.waybill.test",
+    inboundDomain: "in.waybill.test",
     submission: null,
   }),
 )

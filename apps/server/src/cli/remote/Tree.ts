@@ -2,6 +2,7 @@ import { Command } from "effect/cli"
 import { mcp } from "../commands/mcp.ts"
 import { domains } from "./domains.ts"
 import { emails } from "./emails.ts"
+import { inbound } from "./inbound.ts"
 import { listen } from "./live/listen.ts"
 import { logs } from "./live/logs.ts"
 import { trigger } from "./live/trigger.ts"
@@ -21,6 +22,7 @@ export const commands = [
   domains,
   webhooks,
   suppressions,
+  inbound,
   listen,
   trigger,
   mcp,

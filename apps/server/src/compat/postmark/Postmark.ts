@@ -13,7 +13,7 @@ import * as Statistics from "./Statistics.ts"
 import * as Suppressions from "./Suppressions.ts"
 
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
-const INBOUND = "Waybill has no inbound mail: it only sends."
+const INBOUND = "Waybill has no inbound mail by this API: read it with its own."
 const PROGRAMS = "Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
 const READ_TIMES = "Waybill does not measure how long a message is read."
 const STREAMS = "Waybill has no message streams. Leave MessageStream out, or set it to outbound."

@@ -2,7 +2,7 @@ import type { Absence } from "../makeDoor.ts"
 
 const LISTS =
   "Waybill has no contacts, audiences, segments or topics. Keep recipients in your own database and send to them."
-const RECEIVING = "Waybill has no inbound mail: it only sends."
+const RECEIVING = "Waybill has no inbound mail by this API: read it with its own."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 
 /** Paths that Resend's package calls and Waybill has no meaning for. */

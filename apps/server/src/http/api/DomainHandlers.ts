@@ -52,7 +52,7 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
         const { domain_id } = yield* find(params.domain)
         return yield* RequestCommit.commitRepeatable(yield* change(domain_id, Domain.removeEd25519))
       }),
-    update: ({ params, payload }) => track(params.domain, payload),
+    update: ({ params, payload }) => update(params.domain, payload),
     remove: ({ params }) =>
       Effect.flatMap(find(params.domain), ({ domain_id, name }) =>
         RequestCommit.commitRepeatable(
@@ -112,10 +112,10 @@ const answerOf = (state: Domain.State, instance: DomainCommands.RecordSettings):
   return presentDomain(state, instance)
 }
 
-/** Changes the tracking of a domain. Turning it on needs an address for tracked links; turning it off does not. */
-const track = Effect.fnUntraced(function* (
+/** Changes the tracking of a domain and whether it receives. Tracking needs an address for its links to be turned on. */
+const update = Effect.fnUntraced(function* (
   reference: string,
-  { click_tracking: clicks, open_tracking: opens, tracking_domain: name }: Contract.Change,
+  { click_tracking: clicks, open_tracking: opens, receiving, tracking_domain: name }: Contract.Change,
 ) {
   const record = yield* find(reference)
   const { trackingHost, tracks, ...ways } = yield* Instance
@@ -127,10 +127,9 @@ const track = Effect.fnUntraced(function* (
     if (others.some((other) => other.name === name))
       return yield* new DomainRefusal.NameTaken({ name, path: "tracking_domain" })
   }
+  const changes = { tracking: { opens, clicks, domain: name }, receiving }
   return yield* RequestCommit.commitRepeatable(
-    yield* change<Domain.TrackingDomainRefusal>(record.domain_id, (at) =>
-      Domain.track(at, { opens, clicks, domain: name }),
-    ),
+    yield* change<Domain.TrackingDomainRefusal>(record.domain_id, (at) => Domain.update(at, changes)),
   )
 })
 

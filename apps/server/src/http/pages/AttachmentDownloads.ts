@@ -1,11 +1,13 @@
 import * as Email from "@waybill/domain/email/Email"
+import * as Id from "@waybill/domain/values/Id"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as Content from "@waybill/store/content/Content"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as EmailAccounts from "@waybill/store/readmodels/EmailAccounts"
+import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
+import * as InboundFiles from "../../inbound/InboundFiles.ts"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 
 /** Serves attachments to holders of a link, who need no key. Requests count in the rate window of their address. */
@@ -25,14 +27,22 @@ export const layer = HttpRouter.use((router) =>
   }),
 )
 
-const find = Effect.fnUntraced(function* ({ email_id, nth }: AttachmentLink.AttachmentPlace) {
-  const account = yield* EmailAccounts.accountOf(email_id)
+const find = Effect.fnUntraced(function* ({ mail_id, nth }: AttachmentLink.AttachmentPlace) {
+  const account = yield* EmailAccounts.accountOf(mail_id)
   if (Option.isNone(account)) return undefined
+  return isReceived(mail_id)
+    ? yield* Cells.inCellOf(account.value, InboundFiles.find(account.value, mail_id, nth))
+    : yield* sent(account.value, mail_id, nth)
+})
+
+const isReceived = (id: string): id is Id.InboundId => id.startsWith(Id.PREFIXES.InboundId)
+
+const sent = Effect.fnUntraced(function* (account_id: Id.AccountId, email_id: Id.EmailId, nth: number) {
   const store = yield* EventStore
-  const state = yield* store.state(Email, { account_id: account.value, stream_id: email_id })
+  const state = yield* store.state(Email, { account_id, stream_id: email_id })
   const attachment = state._tag === "Message" ? state.accepted.content.attachments[nth] : undefined
   if (attachment === undefined) return undefined
-  const found = yield* Cells.inCellOf(account.value, Content.findAll(account.value, [attachment.sha256]))
+  const found = yield* Cells.inCellOf(account_id, Content.findAll(account_id, [attachment.sha256]))
   const bytes = found.get(attachment.sha256)
   return bytes === undefined ? undefined : { filename: attachment.filename, bytes }
 })

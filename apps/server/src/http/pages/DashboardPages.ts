@@ -21,6 +21,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   "overview",
   "emails",
   "inbox",
+  "received",
   "sandbox",
   "compose",
   "requests",

@@ -2,6 +2,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Email from "@waybill/domain/email/Email"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import type * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Id from "@waybill/domain/values/Id"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Team from "@waybill/domain/account/Team"
@@ -18,6 +19,7 @@ import { StoppedLinks } from "../../links/StoppedLinks.ts"
 import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import { Admitted } from "../../requests/Admitted.ts"
+import * as InboundPreview from "./InboundPreview.ts"
 import * as Responses from "../../web/Responses.ts"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
@@ -52,12 +54,17 @@ const readerAccount = Effect.gen(function* () {
 
 const isEmailId = Schema.is(Id.EmailId)
 
-const requestedEmail = Effect.gen(function* () {
+/** The account whose mail is asked for, live or test. */
+const requestedAccount = Effect.gen(function* () {
   const owner = yield* readerAccount
-  const { id = "" } = yield* HttpRouter.params
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const isTest = new URL(url, "http://x").searchParams.get("livemode") === "false"
-  const account_id = isTest ? Livemode.testAccountOf(owner) : owner
+  return isTest ? Livemode.testAccountOf(owner) : owner
+})
+
+const requestedEmail = Effect.gen(function* () {
+  const account_id = yield* requestedAccount
+  const { id = "" } = yield* HttpRouter.params
   if (!isEmailId(id)) return yield* new EmailRefusal.EmailNotFound()
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
@@ -70,9 +77,12 @@ const content = Effect.gen(function* () {
   return Option.isNone(whole) ? yield* new EmailRefusal.ContentExpired() : whole.value
 })
 
-const html = Effect.gen(function* () {
+const html = Effect.flatMap(content, (whole) => framed(withPictures(whole)))
+
+const received = Effect.flatMap(Effect.flatMap(requestedAccount, InboundPreview.html), (body) => framed(body))
+
+const framed = Effect.fnUntraced(function* (body: string) {
   const request = yield* HttpServerRequest.HttpServerRequest
-  const body = withPictures(yield* content)
   const images = new URL(request.url, "http://x").searchParams.get("images") === "1"
   return HttpServerResponse.html(`<!doctype html><base target="_blank">${body}`).pipe(
     HttpServerResponse.setHeaders({
@@ -181,6 +191,8 @@ const raw = (sender: Pick<OutgoingMessages.Sender, "feedbackHeaders" | "track" |
   })
 
 type Refused =
+  | InboundRefusal.ContentExpired
+  | InboundRefusal.InboundNotFound
   | EmailRefusal.ContentExpired
   | EmailRefusal.EmailNotFound
   | RequestRefusal.MessageUnreadable
@@ -202,6 +214,7 @@ export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "b
         handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | StoreUnavailable, R>,
       ) => Effect.catch(handler, Responses.refused)
       yield* router.add("GET", "/preview/emails/:id", withRefusals(html))
+      yield* router.add("GET", "/preview/inbound/:id", withRefusals(received))
       yield* router.add("GET", "/preview/emails/:id/raw", withRefusals(raw(sender)))
       yield* router.add("GET", "/preview/emails/:id/attachments/:nth", withRefusals(attachment))
     }),

@@ -105,6 +105,6 @@ export const returnPath = (domain: string, listening: boolean): Effect.Effect<Fi
       : Finding.warning(
           "return path",
           `${domain} points to ${to}, but reports are not received`,
-          "Set REPORTS_PORT, and forward port 25 to it.",
+          "Set MAIL_PORT, and forward port 25 to it.",
         )
   })

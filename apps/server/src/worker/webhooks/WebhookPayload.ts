@@ -1,6 +1,8 @@
 import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
+import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import type { RecordSettings } from "../../operate/DomainCommands.ts"
+import * as InboundRecords from "../../inbound/InboundRecords.ts"
 import * as PostmarkEvent from "./formats/PostmarkEvent.ts"
 import * as ResendEvent from "./formats/ResendEvent.ts"
 import * as SendGridEvent from "./formats/SendGridEvent.ts"
@@ -39,11 +41,16 @@ export const native = (dispatch: Fact): Json => ({
   data: data(dispatch),
 })
 
-const data = ({ email, event, event_type, webhook_id }: Fact): Json => {
+const data = ({ email, event, event_type, livemode, webhook_id }: Fact): Json => {
   if (event === null) return event_type === WebhookDeliveries.TEST_TYPE ? { webhook_id, test: true } : {}
   switch (event.stream) {
     case "email":
       return { ...aboutEmail(event.stream_id, email), ...outcome(event_type, event.data), actor: event.meta.actor }
+    case "inbound": {
+      const { sha256: _, ...mail } = event.data
+      if (event_type !== "email.received") return { ...mail, actor: event.meta.actor }
+      return InboundRecords.withoutLinks(mail as unknown as InboundRecord, livemode)
+    }
     case "api_key":
       return { key_id: event.stream_id, ...without(event.data, ["hash"]), actor: event.meta.actor }
     case "domain":

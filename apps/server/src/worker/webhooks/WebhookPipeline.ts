@@ -11,9 +11,11 @@ import type * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option, Random, Result } from "effect"
 import type { RecordSettings } from "../../operate/DomainCommands.ts"
+import type * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as Traces from "../../observability/Traces.ts"
 import { inBatches } from "./inBatches.ts"
+import * as InboundBody from "./InboundBody.ts"
 import * as CallResults from "./CallResults.ts"
 import * as WebhookCaller from "./WebhookCaller.ts"
 import * as EndpointTurns from "./EndpointTurns.ts"
@@ -36,6 +38,8 @@ type Clock = ClockFact | undefined
 export interface Options extends WebhookCaller.Options {
   /** Settings that the DNS records of domains follow from. */
   readonly records: RecordSettings
+  /** Makes links to the files of received mail. */
+  readonly links: Effect.Effect<AttachmentLinks.Links>
   /** Returns the time of the next call after so many failed ones. Replaced by tests. */
   readonly nextAt?: (now: Timestamp.Timestamp, attempts: number, random: number) => Timestamp.Timestamp | null
 }
@@ -70,7 +74,11 @@ const ofCell = Effect.fnUntraced(function* (
     const secrets = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
-    const body = WebhookPayload.bodyOf(dispatch, options.records)
+    const read = InboundBody.isReceived(dispatch)
+      ? InboundBody.make(yield* options.links, dispatch, options.records)
+      : Effect.succeed(WebhookPayload.bodyOf(dispatch, options.records))
+    const body = yield* Effect.catchTag(read, "Busy", () => Effect.succeed(undefined))
+    if (body === undefined) return yield* notCalled(webhook.url, "too much mail is being read at once")
     const ecdsa = dispatch.format === "sendgrid"
     return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers, ecdsa })
   })

@@ -17,7 +17,7 @@ export const fieldsOf = (domain: Domain) => ({
         : "pending"
       : STATUSES[domain.status],
   created_at: domain.created_at,
-  capabilities: { sending: "enabled", receiving: "disabled" },
+  capabilities: { sending: "enabled", receiving: domain.receiving ? "enabled" : "disabled" },
   open_tracking: domain.open_tracking,
   click_tracking: domain.click_tracking,
   ...(domain.tracking_domain === null
@@ -33,13 +33,14 @@ export const eventDataOf = (domain: Domain) => {
   return { id, name, status, created_at, region, records: recordsOf(domain) }
 }
 
-const RECORDS = { dkim: "DKIM", spf: "SPF", return_path: "SPF", tracking: "Tracking" } as const
+const RECORDS = { dkim: "DKIM", spf: "SPF", return_path: "SPF", tracking: "Tracking", receiving: "Receiving" } as const
 
 /** Returns the records to publish. Resend has no word for DMARC, which is only advice. */
 const recordsOf = ({ records, status }: Domain) =>
   records.flatMap((record) => {
     if (record.purpose === "dmarc") return []
-    const [preference, exchange] = record.type === "MX" ? record.value.split(" ") : []
+    const [preference, exchange] =
+      record.priority !== null ? [record.priority, record.value] : record.type === "MX" ? record.value.split(" ") : []
     return [
       {
         record: RECORDS[record.purpose],
@@ -59,4 +60,5 @@ const RECORD_STATUSES = {
   missing: "failed",
   mismatch: "failed",
   unavailable: "temporary_failure",
+  conflict: "failed",
 } as const

@@ -1,13 +1,13 @@
-import type { AccountId, EmailId } from "@waybill/domain/values/Id"
+import type { AccountId, EmailId, InboundId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
-import * as Cells from "../routing/Cells.ts"
+import * as Cells from "./Cells.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /**
- * Finds the account of an email, in all cells. A return path names only the email, and its MAC was verified before. Events
+ * Finds the account of a sent or received mail, in all cells. A return path names only the email, and its MAC was verified before. Events
  * are keyed by account first, so this probes the index of each account, live and test, at a cost of some microseconds per account.
  */
-export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: EmailId) {
+export const accountOf = Effect.fn("EmailAccounts.accountOf")(function* (id: EmailId | InboundId) {
   const sql = yield* Sql
   const search = sql<{ readonly account_id: AccountId }>`
     SELECT mode.account_id FROM accounts a

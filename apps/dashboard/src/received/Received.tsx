@@ -1,0 +1,162 @@
+import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
+import { MailOpen } from "lucide-react"
+import { Suspense, useEffect } from "react"
+import * as Api from "../api/Api.ts"
+import * as PagedList from "../api/PagedList.ts"
+import type { InboundEmail } from "../api/Records.ts"
+import { useEventStream } from "../live/useEventStream.ts"
+import { useThrottle } from "../live/useThrottle.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+import { useListKeys } from "../session/useListKeys.ts"
+import { Button } from "../ui/controls/Button.tsx"
+import { cx } from "../ui/display/cx.ts"
+import { RelativeTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { EmptyState } from "../ui/feedback/EmptyState.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
+import { NoMail } from "./NoMail.tsx"
+import { ReceivedMail } from "./ReceivedMail.tsx"
+import * as ReceivedQueries from "./ReceivedQueries.ts"
+
+const EVENT_TYPES = ["email.received"] as const
+/** Mails that arrive within this time are read together. */
+const DEBOUNCE_MS = 400
+/** Time per request of live updates: half of what a key may read, the rest is left to the user. */
+const UPDATE_INTERVAL_MS = 2_000
+
+/** Mail that came in for the domains of the account. */
+export const Received = () => {
+  const { id } = useSearch({ from: "/shell/received" })
+  const navigate = useNavigate({ from: "/received" })
+  const client = useQueryClient()
+  const canStream = useHasScope("events:read")
+  const canDelete = useHasScope("inbound:write")
+  const query = useInfiniteQuery(ReceivedQueries.list)
+  const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
+  const update = async () => {
+    const list = client.getQueryData<PagedList.PagedList<InboundEmail>>(ReceivedQueries.list.queryKey)
+    if (list === undefined) return 1
+    const pages = await PagedList.fetchNewest(list, ReceivedQueries.page)
+    client.setQueryData<PagedList.PagedList<InboundEmail>>(
+      ReceivedQueries.list.queryKey,
+      (current) => current && PagedList.merge(current, { pages, canShrink: true }),
+    )
+    return pages.length
+  }
+  const { trigger } = useThrottle(update, { interval_ms: UPDATE_INTERVAL_MS, debounce_ms: DEBOUNCE_MS })
+  useEventStream({ types: EVENT_TYPES, enabled: canStream, onStart: trigger, onEvent: trigger })
+  const select = (next: InboundEmail | undefined) =>
+    void navigate({ search: next === undefined ? {} : { id: next.id }, replace: true })
+  const keyIndex = useListKeys(rows.length, {
+    open: (index) => select(rows[index]),
+    show: (index) => select(rows[index]),
+  })
+  useEffect(() => {
+    if (keyIndex >= 0) document.getElementById(`mail-${rows[keyIndex]?.id ?? ""}`)?.scrollIntoView({ block: "nearest" })
+  }, [keyIndex, rows])
+  const selected = id ?? rows[0]?.id
+  const deletion = useMutation({
+    mutationFn: (removed: string) => Api.remove(`/inbound/${removed}`),
+    onMutate: (removed) => {
+      select(undefined)
+      return OptimisticUpdate.apply(
+        client,
+        ReceivedQueries.list.queryKey,
+        OptimisticUpdate.withoutRow<InboundEmail>(removed),
+      )
+    },
+    onSuccess: trigger,
+    onError: OptimisticUpdate.rollBack,
+  })
+  return (
+    <Screen title="Received" hint="Mail that came in for your domains.">
+      {query.isPending ? (
+        <Panel>
+          <SkeletonRows />
+        </Panel>
+      ) : query.data === undefined ? (
+        <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+      ) : rows.length === 0 ? (
+        <Panel>
+          <EmptyState icon={<MailOpen size={20} />} title="No mail yet" action={<NoMail />}>
+            Mail to your addresses appears here as it arrives.
+          </EmptyState>
+        </Panel>
+      ) : (
+        <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
+          <Panel className="overflow-hidden lg:sticky lg:top-6">
+            <ul
+              aria-label="Received mail"
+              className="max-h-[40vh] divide-y divide-line overflow-y-auto lg:max-h-[calc(100dvh-10rem)]"
+            >
+              {rows.map((row) => (
+                <Row key={row.id} row={row} isSelected={row.id === selected} onSelect={() => select(row)} />
+              ))}
+              {query.hasNextPage ? (
+                <li className="p-2 text-center">
+                  <Button
+                    small
+                    variant="ghost"
+                    busy={query.isFetchingNextPage}
+                    onClick={() => void query.fetchNextPage()}
+                  >
+                    Load more
+                  </Button>
+                </li>
+              ) : undefined}
+            </ul>
+          </Panel>
+          {selected === undefined ? undefined : (
+            <Suspense
+              key={selected}
+              fallback={
+                <Panel>
+                  <SkeletonRows />
+                </Panel>
+              }
+            >
+              <ReceivedMail id={selected} onDelete={canDelete ? () => deletion.mutate(selected) : undefined} />
+            </Suspense>
+          )}
+        </div>
+      )}
+    </Screen>
+  )
+}
+
+interface RowProps {
+  readonly row: InboundEmail
+  readonly isSelected: boolean
+  readonly onSelect: () => void
+}
+
+const Row = ({ isSelected, onSelect, row }: RowProps) => (
+  <li id={`mail-${row.id}`}>
+    <button
+      type="button"
+      aria-current={isSelected}
+      onClick={onSelect}
+      className={cx(
+        "block w-full px-4 py-2.5 text-left focus-visible:-outline-offset-2",
+        isSelected ? "bg-hover" : "hover:bg-hover",
+      )}
+    >
+      <span className="flex items-baseline gap-2">
+        <span className="min-w-0 grow truncate text-sm font-medium">
+          <UntrustedText text={row.from?.name ?? row.from?.address ?? row.envelope.from} />
+        </span>
+        <span className="shrink-0 text-xs text-ink-3">
+          <RelativeTime iso={row.created_at} />
+        </span>
+      </span>
+      <span className="block truncate text-sm text-ink-2">
+        {row.subject === null || row.subject === "" ? "No subject" : <UntrustedText text={row.subject} />}
+      </span>
+    </button>
+  </li>
+)

@@ -1,0 +1,165 @@
+import { useQuery, useSuspenseQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { Download, Trash2 } from "lucide-react"
+import type { InboundEmailWhole } from "../api/Records.ts"
+import * as Mode from "../api/Mode.ts"
+import { HeaderList, HtmlFrame, PlainText } from "../emails/MessageParts.tsx"
+import { IconButton } from "../ui/controls/Button.tsx"
+import { formatBytes } from "../ui/display/formatBytes.ts"
+import { formatDateTime } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
+import * as ReceivedQueries from "./ReceivedQueries.ts"
+
+interface Props {
+  readonly id: string
+  /** Undefined if the user may only read. */
+  readonly onDelete: (() => void) | undefined
+}
+
+/** One received mail, with the conversation that it belongs to. */
+export const ReceivedMail = ({ id, onDelete }: Props) => {
+  const { data: mail } = useSuspenseQuery(ReceivedQueries.mail(id))
+  const tabs: ReadonlyArray<Tab> = [
+    ...(mail.stripped_text === null
+      ? []
+      : [{ name: "Message", content: () => <PlainText text={mail.stripped_text ?? ""} /> }]),
+    ...(mail.html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} of="inbound" /> }]),
+    ...(mail.text === null ? [] : [{ name: "Text", content: () => <PlainText text={mail.text ?? ""} /> }]),
+    { name: "Conversation", content: () => <Conversation id={mail.thread_id} own={id} /> },
+    { name: "Sender", content: () => <HeaderList headers={findingsOf(mail)} /> },
+    { name: "Headers", content: () => <HeaderList headers={mail.headers} /> },
+    { name: "Attachments", count: mail.attachments.length, content: () => <Attachments mail={mail} /> },
+  ]
+  return (
+    <Panel className="min-w-0 overflow-hidden">
+      <header className="flex items-start gap-3 p-4">
+        <div className="min-w-0 grow">
+          <h2 className="text-lg font-semibold tracking-tight break-words">
+            {mail.subject === null || mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
+          </h2>
+          <p className="mt-1 text-sm break-words text-ink-2">
+            <UntrustedText text={senderOf(mail)} /> → <UntrustedText text={mail.envelope.to.join(", ")} />
+          </p>
+          <p className="mt-0.5 text-xs text-ink-3">
+            {formatDateTime(mail.created_at)} · {formatBytes(mail.size_bytes)}
+            {mail.email_id === null ? undefined : (
+              <>
+                {" · "}
+                <Link
+                  to="/emails/$id"
+                  params={{ id: mail.email_id }}
+                  className="text-accent underline underline-offset-2"
+                >
+                  View the email it answers
+                </Link>
+              </>
+            )}
+          </p>
+        </div>
+        <a
+          href={Mode.withMode(`/v1/inbound/${id}/raw`)}
+          download={`${id}.eml`}
+          aria-label="Download message"
+          title="Download message"
+          className="rounded p-1.5 text-ink-2 hover:bg-hover"
+        >
+          <Download size={16} />
+        </a>
+        {onDelete === undefined ? undefined : (
+          <IconButton label="Delete message" onClick={onDelete}>
+            <Trash2 size={16} />
+          </IconButton>
+        )}
+      </header>
+      <div className="border-t border-line">
+        {mail.text === null && mail.html === null ? (
+          <p className="px-4 pt-4 text-sm text-ink-3">The content of this mail is empty or no longer kept.</p>
+        ) : undefined}
+        <Tabs label="Message" tabs={tabs} />
+      </div>
+    </Panel>
+  )
+}
+
+const senderOf = ({ envelope, from }: InboundEmailWhole): string => {
+  if (from === null) return envelope.from
+  return from.name === null ? from.address : `${from.name} <${from.address}>`
+}
+
+/** Findings about the sender, as names and values. */
+const findingsOf = ({ auth, automatic, envelope }: InboundEmailWhole) => [
+  { name: "SPF", value: auth.spf },
+  { name: "DKIM", value: auth.dkim.map(({ domain, result }) => `${domain} ${result}`).join(", ") || "none" },
+  { name: "DMARC", value: auth.dmarc },
+  { name: "ARC", value: auth.arc },
+  { name: "Return path", value: envelope.from || "none" },
+  { name: "Client", value: [envelope.helo, envelope.remote_ip].filter((each) => each !== null).join(", ") || "none" },
+  { name: "TLS", value: envelope.tls ?? "none" },
+  { name: "Written by", value: automatic === null ? "a person" : automatic.replace("_", " ") },
+]
+
+const Conversation = ({ id, own }: { readonly id: string; readonly own: string }) => {
+  const { data: thread } = useQuery(ReceivedQueries.thread(id))
+  return (
+    <ol className="divide-y divide-line">
+      {(thread?.data ?? []).map((entry) => (
+        <li key={entry.id} className="flex items-baseline gap-3 px-4 py-3 text-sm">
+          <span className="w-16 shrink-0 text-xs text-ink-3">{entry.direction === "sent" ? "Sent" : "Received"}</span>
+          <span className="min-w-0 grow">
+            <span className="block truncate">
+              <UntrustedText text={entry.subject ?? "No subject"} />
+            </span>
+            <span className="block truncate text-xs text-ink-3">
+              <UntrustedText text={entry.from} /> · {formatDateTime(entry.created_at)}
+            </span>
+          </span>
+          {entry.id === own ? (
+            <span className="text-xs text-ink-3">This mail</span>
+          ) : entry.direction === "sent" ? (
+            <Link
+              to="/emails/$id"
+              params={{ id: entry.id }}
+              className="text-xs text-accent underline underline-offset-2"
+            >
+              Open
+            </Link>
+          ) : (
+            <Link to="/received" search={{ id: entry.id }} className="text-xs text-accent underline underline-offset-2">
+              Open
+            </Link>
+          )}
+        </li>
+      ))}
+    </ol>
+  )
+}
+
+const Attachments = ({ mail }: { readonly mail: InboundEmailWhole }) =>
+  mail.attachments.length === 0 ? (
+    <p className="p-8 text-center text-sm text-ink-3">No attachments.</p>
+  ) : (
+    <ul className="divide-y divide-line">
+      {mail.attachments.map((file) => (
+        <li key={file.id} className="flex items-center gap-3 px-4 py-3 text-sm">
+          <span className="min-w-0 grow">
+            <span className="block truncate">
+              <UntrustedText text={file.filename} />
+            </span>
+            <span className="block truncate text-xs text-ink-3">
+              {file.content_type} · {formatBytes(file.size_bytes)}
+            </span>
+          </span>
+          <a
+            href={Mode.withMode(`/v1/inbound/${mail.id}/attachments/${file.id}`)}
+            download
+            aria-label={`Download ${file.filename}`}
+            className="rounded p-1.5 text-ink-2 hover:bg-hover"
+          >
+            <Download size={16} />
+          </a>
+        </li>
+      ))}
+    </ul>
+  )

@@ -1,0 +1,81 @@
+import { Effect } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import { ApiClient, call, firstOf } from "./ApiClient.ts"
+import * as Flags from "./Flags.ts"
+
+const COLUMNS = ["id", "created_at", "from", "to", "subject"]
+
+const id = Argument.String("id").pipe(Argument.withDescription("Id of a received mail, inb_…"))
+
+const filter = (name: string, description: string) =>
+  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
+
+const list = Command.make(
+  "list",
+  {
+    to: filter("to", "Only to this address"),
+    from: filter("from", "Only from this address"),
+    q: filter("search", "Part of the subject or of an address"),
+    domain: filter("domain", "Only for this domain"),
+    created_after: Flags.time("since", "Only mail that came at or after"),
+    created_before: Flags.time("until", "Only mail that came before"),
+    limit: Flags.limit,
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, limit, ...filters }) {
+    const found = yield* firstOf((client) => client.inbound.all(Flags.present(filters)), limit)
+    yield* Output.print(json ? found : found.map(shown), { json, columns: COLUMNS })
+  }),
+).pipe(Command.withDescription("List received mail, newest first"))
+
+/** A row for people: the sender and the recipients as plain addresses. */
+const shown = (mail: Readonly<Record<string, unknown>>) => {
+  const { envelope, from } = mail as {
+    readonly from: { readonly address: string } | null
+    readonly envelope: { readonly to: ReadonlyArray<string> }
+  }
+  return { ...mail, from: from?.address ?? "", to: envelope.to.join(", ") }
+}
+
+const get = Command.make(
+  "get",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    const mail = yield* call((client) => client.inbound.get(id))
+    if (json) return yield* Output.printJson(mail, 2)
+    const { attachments, headers: _, html: __, object: ___, stripped_text: ____, text, ...record } = mail
+    yield* Output.printOne(shown({ ...record }), { json })
+    if (attachments.length > 0) {
+      yield* Output.say("")
+      yield* Output.print(
+        attachments.map((file) => ({ ...file })),
+        { json, columns: ["id", "filename", "content_type", "size_bytes"] },
+      )
+    }
+    if (text !== null) yield* Output.sayLines(`\n${text}`)
+  }),
+).pipe(Command.withDescription("Show a received mail and its text"))
+
+const raw = Command.make(
+  "raw",
+  { id },
+  Effect.fn(function* ({ id }) {
+    const bytes = yield* call((client) => client.inbound.raw(id))
+    yield* Effect.sync(() => void process.stdout.write(new Uint8Array(bytes)))
+  }),
+).pipe(Command.withDescription("Print a received mail as it came"))
+
+const remove = Command.make(
+  "remove",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    yield* Output.printOne({ ...(yield* call((client) => client.inbound.remove(id))) }, { json })
+  }),
+).pipe(Command.withDescription("Delete a received mail with its content"))
+
+export const inbound = Command.make("inbound").pipe(
+  Command.withDescription("Mail that came in for your domains"),
+  Command.withSubcommands([list, get, raw, remove]),
+  Command.provide(ApiClient.layer),
+)

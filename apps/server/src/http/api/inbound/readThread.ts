@@ -1,0 +1,37 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import { MAX_THREAD, type ThreadEntry } from "@waybill/api/groups/Inbound"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
+import * as Thread from "@waybill/domain/inbound/Thread"
+import type * as Id from "@waybill/domain/values/Id"
+import * as InboundMail from "@waybill/store/readmodels/Inbound"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
+import { Effect, Option } from "effect"
+import * as Records from "../../../web/Records.ts"
+
+/** Returns a conversation: the mails that came for a thread, and the sent emails that they answer. */
+export const readThread = Effect.fnUntraced(function* (id: Id.ThreadId) {
+  const { account_id } = yield* CurrentKey
+  const { data: received } = yield* InboundMail.list({ account_id, thread_id: id, limit: MAX_THREAD })
+  const answered = received.flatMap(({ email_id }) => (email_id === null ? [] : [email_id]))
+  const ids = [...new Set([Thread.emailAtStart(id), ...answered])]
+  const emails = yield* Effect.forEach(ids, (email_id) => EmailLogQuery.find(account_id, email_id))
+  const sent = emails.flatMap((email) => Option.toArray(Option.map(email, sentEntry)))
+  const data = [...sent, ...received.map(receivedEntry)].toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
+  if (data.length === 0) return yield* new InboundRefusal.ThreadNotFound()
+  return { object: "thread" as const, id, data: data.slice(-MAX_THREAD) }
+})
+
+const sentEntry = (row: object): ThreadEntry => {
+  const { created_at, from, id, status, subject, to } = Records.emailRecord(row)
+  return { direction: "sent", id, from, to, subject, status, created_at }
+}
+
+const receivedEntry = ({ at, envelope, from, inbound_id, subject, to }: InboundMail.InboundRecord): ThreadEntry => ({
+  direction: "received",
+  id: inbound_id,
+  from: from === null ? envelope.from : from.name === undefined ? from.address : `${from.name} <${from.address}>`,
+  to: to.length === 0 ? envelope.to : to.map(({ address }) => address),
+  subject,
+  status: "received",
+  created_at: at,
+})

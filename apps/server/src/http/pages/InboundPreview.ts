@@ -1,0 +1,29 @@
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
+import * as Id from "@waybill/domain/values/Id"
+import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
+import * as InboundContent from "@waybill/store/content/InboundContent"
+import * as Cells from "@waybill/store/routing/Cells"
+import { Effect, Option, Schema } from "effect"
+import { HttpRouter } from "effect/http"
+
+const isInboundId = Schema.is(Id.InboundId)
+const decode = Schema.decodeUnknownEffect(Schema.fromJsonString(Schema.Struct({ html: Schema.NullOr(Schema.String) })))
+
+/** Returns the HTML of the received mail in the path, for a frame of the dashboard. */
+export const html = Effect.fnUntraced(function* (account_id: Id.AccountId) {
+  const { id = "" } = yield* HttpRouter.params
+  if (!isInboundId(id)) return yield* new InboundRefusal.InboundNotFound()
+  const bytes = yield* Cells.inCellOf(account_id, InboundContent.find(account_id, id))
+  if (Option.isNone(bytes)) return yield* new InboundRefusal.ContentExpired()
+  const shown = yield* Effect.mapError(ReadInbound.show(bytes.value, {}, account_id), (error) =>
+    error._tag === "Busy"
+      ? new RequestRefusal.Overloaded({ budget: "parsing" })
+      : new RequestRefusal.MessageUnreadable(),
+  )
+  const read = yield* Effect.mapError(
+    decode(Buffer.from(shown).toString("utf8")),
+    () => new RequestRefusal.MessageUnreadable(),
+  )
+  return read.html ?? ""
+})

@@ -1,0 +1,79 @@
+import * as Inbound from "@waybill/domain/inbound/Inbound"
+import type { Authentication, Envelope, Heading } from "@waybill/domain/inbound/InboundState"
+import * as Thread from "@waybill/domain/inbound/Thread"
+import type { AccountId } from "@waybill/domain/values/Id"
+import type { NothingNew } from "@waybill/domain/values/Refusal"
+import type { Sha256 } from "@waybill/domain/values/Sha256"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as InboundMail from "@waybill/store/readmodels/Inbound"
+import * as Cells from "@waybill/store/routing/Cells"
+import { Clock, Effect, Result } from "effect"
+import { createHash } from "node:crypto"
+import * as RequestCommit from "../accept/RequestCommit.ts"
+import * as NewIds from "../process/NewIds.ts"
+
+/** A mail that has come for recipients of one account. */
+export interface Arrived {
+  readonly account_id: AccountId
+  readonly envelope: Envelope
+  readonly bytes: Uint8Array
+  readonly heading: Heading
+  readonly auth: Authentication
+  /** Days for which the bytes are kept. */
+  readonly days: number
+}
+
+/** Returns the work that records a mail. */
+export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
+  { account_id, auth, bytes, days, envelope, heading }: Arrived,
+  answerOf: (record: InboundMail.InboundRecord) => A,
+) {
+  const references = Thread.referencesOf(heading.in_reply_to, heading.references)
+  const known = yield* Cells.inCellOf(account_id, InboundMail.known(account_id, references))
+  const now = yield* Clock.currentTimeMillis
+  const id = NewIds.newIdAt("InboundId", now)
+  const at = Timestamp.fromMillis(now)
+  const decide = Inbound.receive(at, {
+    id,
+    thread: Thread.place(id, references, known),
+    envelope,
+    heading,
+    auth,
+    size_bytes: bytes.length,
+    sha256: sha256Of(bytes),
+  })
+  return {
+    streams: [{ aggregate: Inbound, id, isNew: true }],
+    bytes: bytes.length,
+    decide: (view) =>
+      Result.map(decide(view.state<Inbound.State>(Inbound, id)), (events) => {
+        const [{ _tag, sha256, ...record }] = events
+        return {
+          append: [{ aggregate: Inbound, id, events }],
+          inbound: [{ account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) }],
+          answer: answerOf(record),
+        }
+      }),
+  } satisfies RequestCommit.Work<A, NothingNew>
+})
+
+const sha256Of = (bytes: Uint8Array): Sha256 => createHash("sha256").update(bytes).digest("hex") as Sha256
+
+/** The same mail to the same recipients within a day: its server has not heard our answer. */
+const ROUTE = "SMTP INBOUND"
+
+/** Records a mail once, which is durable afterwards, and returns its id. */
+export const receive = Effect.fn("InboundReception.receive")(function* (arrived: Arrived) {
+  const { account_id, bytes, envelope } = arrived
+  const work = yield* workOf(arrived, ({ inbound_id }) => ({ id: inbound_id }))
+  const fingerprint = createHash("sha256")
+    .update(JSON.stringify([envelope.from, envelope.to.toSorted(), sha256Of(bytes)]))
+    .digest("hex")
+  const claim = { account_id, route: ROUTE, key: fingerprint, fingerprint }
+  const target = { store: yield* EventStore, account_id, domain: null }
+  return yield* RequestCommit.commitClaimed(target, claim, work).pipe(
+    // The id is new, and the claim names this mail alone.
+    Effect.catchTags({ NothingNew: Effect.die, IdempotencyKeyReused: Effect.die }),
+  )
+})

@@ -1,0 +1,65 @@
+import { Config, Option, Schema } from "effect"
+import { setting } from "./Setting.ts"
+
+/** Port on which mail comes in if none is set: on this machine only, and if nobody else has it. */
+export const DEFAULT_MAIL_PORT = 2526
+/** Largest received mail, unless the operator sets another bound. */
+export const DEFAULT_MAX_BYTES = 25 * 1024 * 1024
+/** Least and most that an operator can set. */
+const LEAST_BYTES = 64 * 1024
+const MOST_BYTES = 60 * 1024 * 1024
+/** Days for which received mail is kept as it came, unless the operator sets another number. */
+export const DEFAULT_DAYS = 30
+const MOST_DAYS = 3_650
+
+const between = (name: string, minimum: number, maximum: number, fallback: number) =>
+  Config.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })), name).pipe(Config.withDefault(fallback))
+
+/** Settings of receiving mail. */
+export const TABLE = {
+  mailPort: setting(
+    "MAIL_PORT",
+    "Port on which mail comes in: bounces, complaints, reports, and mail to domains that receive; mail servers deliver to port 25.",
+    "2526 on this machine only, if it is free",
+    Config.option(Config.Port("MAIL_PORT")),
+  ),
+  reportsPort: setting(
+    "REPORTS_PORT",
+    "The former name of MAIL_PORT.",
+    null,
+    Config.option(Config.Port("REPORTS_PORT")),
+  ),
+  inboundDomain: setting(
+    "INBOUND_DOMAIN",
+    "Domain below which every account has addresses without DNS of its own. Publish an MX record for *.INBOUND_DOMAIN.",
+    "in. before RETURN_PATH_DOMAIN",
+    Config.option(Config.String("INBOUND_DOMAIN")),
+  ),
+  inboundDays: setting(
+    "INBOUND_DAYS",
+    "Days for which received mail is kept as it came. Its record stays.",
+    String(DEFAULT_DAYS),
+    between("INBOUND_DAYS", 1, MOST_DAYS, DEFAULT_DAYS),
+  ),
+  inboundMaxBytes: setting(
+    "INBOUND_MAX_BYTES",
+    "Largest mail that is received, in bytes.",
+    String(DEFAULT_MAX_BYTES),
+    between("INBOUND_MAX_BYTES", LEAST_BYTES, MOST_BYTES, DEFAULT_MAX_BYTES),
+  ),
+} as const
+
+interface Ports {
+  readonly mailPort: Option.Option<number>
+  readonly reportsPort: Option.Option<number>
+}
+
+/** The port that the operator has set for incoming mail. */
+export const portOf = ({ mailPort, reportsPort }: Ports): Option.Option<number> =>
+  Option.orElse(mailPort, () => reportsPort)
+
+/** Domain of the addresses that every account has. */
+export const domainOf = (settings: {
+  readonly inboundDomain: Option.Option<string>
+  readonly returnPathDomain: string
+}): string => Option.getOrElse(settings.inboundDomain, () => `in.${settings.returnPathDomain}`).toLowerCase()

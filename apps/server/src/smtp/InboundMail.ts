@@ -1,0 +1,117 @@
+import type { PgClient } from "@effect/sql-pg"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as Authentication from "@waybill/mail/incoming/Authentication"
+import type { Dns } from "@waybill/mail/dns/Dns"
+import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
+import { FIRST } from "@waybill/store/routing/CellName"
+import { inCell } from "@waybill/store/routing/CurrentCell"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import type { EventStore } from "@waybill/store/commit/EventStore"
+import * as Provenance from "@waybill/store/log/Provenance"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { Effect, Option } from "effect"
+import * as InboundAddresses from "../inbound/InboundAddresses.ts"
+import * as InboundReception from "../inbound/InboundReception.ts"
+import type { Instance } from "../settings/Instance.ts"
+import * as Intake from "./Intake.ts"
+import type * as Listener from "./Listener.ts"
+import { line, reply, type SmtpReply } from "./SmtpReply.ts"
+
+/** Maximum number of recipients of one mail. */
+export const MAX_RECIPIENTS = 100
+/** Bytes of received mail that is being read or processed; the rest of what the listener holds is for reports. */
+export const MAX_BYTES_HELD = 192 * 1024 * 1024
+/** Servers that a mail may have passed, by its Received fields. More of them are a circle. */
+export const MAX_HOPS = 50
+/** Received mail of an account within a UTC day, and its size: each is kept for a month. */
+export const MAX_MAILS_PER_DAY = 100_000
+export const MAX_MEGABYTES_PER_DAY = 10_240
+
+const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again later")
+const LOOP = reply(554, "5.4.6", `The mail has passed more than ${MAX_HOPS} servers`)
+const FULL = reply(452, "4.2.2", "This account takes no more mail today, please try again tomorrow")
+const tooLarge = (most: number) => reply(552, "5.3.4", `The message is larger than ${most} bytes`)
+
+export interface Options {
+  readonly maxBytes: number
+  readonly days: number
+  /** Name of this server. */
+  readonly name: string
+}
+
+/** Mail of others than servers that report, on the same port. */
+export interface OtherMail<R> {
+  readonly maxBytes: number
+  /** Whether an address receives mail. */
+  readonly receives: (address: string) => Effect.Effect<boolean, StoreUnavailable, R>
+  /** Returns the text of the reply 250. */
+  readonly message: (
+    bytes: Buffer,
+    transaction: Listener.Transaction<never>,
+    recipients: ReadonlyArray<string>,
+  ) => Effect.Effect<string, SmtpReply | StoreUnavailable, R>
+}
+
+type Needs = EventStore | PgClient.PgClient | Dns | Instance
+
+export const make = (options: Options): OtherMail<Needs> => ({
+  maxBytes: options.maxBytes,
+  receives: (address) => Effect.map(InboundAddresses.find(address), Option.isSome),
+  message: (bytes, transaction, recipients) => receive(options, bytes, transaction, recipients),
+})
+
+/** Records a mail for each account that it came for. The mail is durable before the 250, and never bounced after it. */
+const receive = Effect.fn("InboundMail.receive")(function* (
+  { days, maxBytes, name }: Options,
+  whole: Buffer,
+  { address, from, helo, tls }: Listener.Transaction<never>,
+  recipients: ReadonlyArray<string>,
+): Effect.fn.Return<string, SmtpReply | StoreUnavailable, Needs> {
+  if (whole.length > maxBytes) return yield* tooLarge(maxBytes)
+  const strict = Intake.inCrlfOnly(whole)
+  if (strict === undefined) return yield* Intake.BARE_CR
+  if (hopsOf(strict) > MAX_HOPS) return yield* LOOP
+  const found = yield* Effect.forEach(recipients, InboundAddresses.find)
+  const receivers = Map.groupBy(
+    found.flatMap((receiver) => Option.toArray(receiver)),
+    ({ account_id }) => account_id,
+  )
+  yield* Effect.forEach(receivers.keys(), (account_id) => takeOfDay(account_id, strict.length), { discard: true })
+  const heading = yield* Effect.catch(ReadInbound.heading(strict, `inbound of ${address}`), () => BUSY)
+  const auth = yield* Authentication.judge(strict, { address, from, helo: helo ?? address, receiver: name })
+  const ids: Array<string> = []
+  for (const [account_id, addressed] of receivers) {
+    const envelope = {
+      from,
+      to: addressed.map((receiver) => receiver.address),
+      remote_ip: RateWindows.clientAddress(address).text,
+      helo,
+      tls,
+    }
+    const arrived = { account_id, envelope, bytes: strict, heading, auth, days }
+    const { answer } = yield* Effect.provideService(InboundReception.receive(arrived), Provenance.Provenance, {
+      ...Provenance.system,
+      address,
+    })
+    ids.push(answer.id)
+  }
+  return line("2.0.0", `Received as ${ids.join(", ")}`)
+})
+
+/** Takes a mail and its size from what the account has of a day. */
+const takeOfDay = Effect.fnUntraced(function* (account_id: AccountId, bytes: number) {
+  const taken = (name: string, amount: number, most: number) =>
+    inCell(FIRST, RateWindows.takeOfDay(`${account_id}/${name}`, amount, most))
+  if ((yield* taken("inbound", 1, MAX_MAILS_PER_DAY)) !== undefined) return yield* FULL
+  const megabytes = Math.ceil(bytes / (1024 * 1024))
+  if ((yield* taken("inbound_mb", megabytes, MAX_MEGABYTES_PER_DAY)) !== undefined) return yield* FULL
+})
+
+/** Counts the servers that a mail has passed. */
+const hopsOf = (bytes: Buffer): number => {
+  const end = bytes.indexOf("\r\n\r\n")
+  const head = bytes.toString("latin1", 0, end === -1 ? bytes.length : end)
+  let hops = /^received:/iu.test(head) ? 1 : 0
+  for (const _ of head.matchAll(/\r\nreceived:/giu)) hops++
+  return hops
+}

@@ -1,0 +1,15 @@
+import { Effect } from "effect"
+import { createServer } from "node:net"
+
+interface Place {
+  readonly host: string
+  readonly port: number
+}
+
+/** Whether nobody listens on a port of this machine. */
+export const isFree = ({ host, port }: Place): Effect.Effect<boolean> =>
+  Effect.callback((resume) => {
+    const server = createServer()
+    server.once("error", () => resume(Effect.succeed(false)))
+    server.listen(port, host, () => server.close(() => resume(Effect.succeed(true))))
+  })

@@ -1,0 +1,65 @@
+import { Array, Result } from "effect"
+import type * as Aggregate from "../values/Aggregate.ts"
+import * as Address from "../values/Address.ts"
+import type * as Id from "../values/Id.ts"
+import { NothingNew } from "../values/Refusal.ts"
+import type { Sha256 } from "../values/Sha256.ts"
+import type * as Timestamp from "../values/Timestamp.ts"
+import * as InboundRefusal from "./InboundRefusal.ts"
+import type { Authentication, Envelope, Event, Heading, Received, State } from "./InboundState.ts"
+import type * as Thread from "./Thread.ts"
+
+export { Event, evolve, initial, type Received, type State } from "./InboundState.ts"
+
+/** One stream per received mail, with the mail's own id. */
+export const stream = "inbound" as const
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+/** A mail as the listener has it. */
+export interface Arrival {
+  readonly id: Id.InboundId
+  readonly thread: Thread.Place
+  readonly envelope: Envelope
+  readonly heading: Heading
+  readonly auth: Authentication
+  readonly size_bytes: number
+  readonly sha256: Sha256
+}
+
+/** Records a mail. Its id is new, so nothing can be there yet. */
+export const receive =
+  (now: Timestamp.Timestamp, { envelope, heading, id, thread, ...content }: Arrival) =>
+  (state: State): Result.Result<Array.NonEmptyReadonlyArray<Received>, NothingNew> => {
+    const [first] = envelope.to
+    return state._tag !== "NotReceived" || first === undefined
+      ? Result.fail(new NothingNew())
+      : Result.succeed(
+          Array.of({
+            _tag: "EmailReceived",
+            inbound_id: id,
+            ...thread,
+            envelope,
+            ...heading,
+            domain: Address.domainOf(first),
+            mailbox_hash: mailboxHashOf(first),
+            ...content,
+            at: now,
+          }),
+        )
+  }
+
+/** Deletes a mail: its content at once, and its record for readers. The events stay until the history is removed. */
+export const remove =
+  (now: Timestamp.Timestamp): Decide<InboundRefusal.InboundNotFound> =>
+  (state) =>
+    state._tag === "Received"
+      ? Result.succeed(Array.of({ _tag: "InboundDeleted", inbound_id: state.mail.inbound_id, at: now }))
+      : Result.fail(new InboundRefusal.InboundNotFound())
+
+/** Returns what follows the first plus sign of a local part, as in `support+42@acme.test`. */
+export const mailboxHashOf = (address: Address.Address): string | null => {
+  const local = Address.localOf(address)
+  const at = local.indexOf("+")
+  return at === -1 || at === local.length - 1 ? null : local.slice(at + 1)
+}

@@ -1,0 +1,37 @@
+import { Schema } from "effect"
+
+export class InboundNotFound extends Schema.TaggedError<InboundNotFound>()("InboundNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "inbound_not_found"
+  override get message() {
+    return "There is no received mail with this id in this account."
+  }
+}
+
+export class ContentExpired extends Schema.TaggedError<ContentExpired>()("InboundContentExpired", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "content_expired"
+  override get message() {
+    return "The content of this mail is no longer kept; its record stays."
+  }
+}
+
+export class AttachmentNotFound extends Schema.TaggedError<AttachmentNotFound>()("InboundAttachmentNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "attachment_not_found"
+  override get message() {
+    return "This mail has no attachment with this id."
+  }
+}
+
+export class ThreadNotFound extends Schema.TaggedError<ThreadNotFound>()("ThreadNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "thread_not_found"
+  override get message() {
+    return "There is no thread with this id in this account."
+  }
+}

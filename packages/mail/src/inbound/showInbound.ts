@@ -1,0 +1,37 @@
+import { strippedText } from "./strippedText.ts"
+import * as MimeReader from "../mime/MimeReader.ts"
+
+export interface Input {
+  readonly bytes: Uint8Array
+  /** The fields of the record that the log has. */
+  readonly record: object
+  /** Maximum characters of each text; beyond them it is cut, and `truncated` says so. */
+  readonly most?: number
+}
+
+/** Maximum headers that a record shows. */
+export const MAX_HEADERS = 1_000
+
+/**
+ * Returns the record of a received mail as the JSON of an answer, with its texts and headers. Writing that of a large mail
+ * takes longer than reading it.
+ */
+export const showInbound = ({ bytes, most = Infinity, record }: Input): Uint8Array =>
+  Buffer.from(JSON.stringify({ ...record, ...textsOf(bytes, most) }))
+
+const textsOf = (bytes: Uint8Array, most: number) => {
+  const mail = MimeReader.readIfSimple(bytes)
+  if (mail === undefined) return { headers: [], text: null, html: null, stripped_text: null }
+  const text = mail.text ?? null
+  const html = mail.html ?? null
+  const stripped = text === null ? null : strippedText(text)
+  const truncated = [text, html, stripped].some((each) => (each?.length ?? 0) > most)
+  const cut = (each: string | null) => (each === null ? null : each.slice(0, most).toWellFormed())
+  return {
+    headers: mail.headers.slice(0, MAX_HEADERS).map(({ originalKey, value }) => ({ name: originalKey, value })),
+    text: cut(text),
+    html: cut(html),
+    stripped_text: cut(stripped),
+    ...(truncated ? { truncated: true } : {}),
+  }
+}

@@ -1,0 +1,157 @@
+import * as InboundMail from "@waybill/domain/inbound/Inbound"
+import * as Thread from "@waybill/domain/inbound/Thread"
+import * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Effect, Option } from "effect"
+import * as ReadModel from "./ReadModel.ts"
+import * as IdKey from "../postgres/IdKey.ts"
+import { Sql } from "../postgres/Sql.ts"
+
+/** A received mail as the log has it. */
+export type InboundRecord = Omit<InboundMail.Received, "_tag" | "sha256">
+
+interface Row {
+  readonly account_id: string
+  readonly id: string
+  readonly version: number
+  readonly thread_id: string
+  readonly email_id: string | null
+  readonly message_id: string | null
+  readonly deleted: boolean
+  readonly record: InboundRecord | null
+}
+
+export const readModel = ReadModel.make({
+  name: "inbound",
+  stream: InboundMail.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "thread_id", "email_id", "message_id", "deleted", "record"],
+  rows: ({ account_id, stream_id: id, version }, state: InboundMail.State): ReadonlyArray<Row> => {
+    if (state._tag === "NotReceived") return []
+    const { _tag, sha256, ...record } = state.mail
+    const { email_id, message_id, thread_id } = record
+    const deleted = state._tag === "Deleted"
+    const place = { thread_id, email_id, message_id: deleted ? null : message_id }
+    return [{ account_id, id, version, ...place, deleted, record: deleted ? null : record }]
+  },
+})
+
+export interface ListQuery {
+  readonly account_id: string
+  readonly limit: number
+  /** Id of the last mail of the page before, or of the first one of the page after. Newest first. */
+  readonly after?: string
+  readonly before?: string
+  readonly to?: string
+  readonly from?: string
+  readonly subject?: string
+  /** Part of the subject or of any address, in any case. */
+  readonly q?: string
+  readonly domain?: string
+  readonly email_id?: string
+  readonly thread_id?: string
+  readonly created_after?: Timestamp.Timestamp
+  readonly created_before?: Timestamp.Timestamp
+}
+
+/** Maximum number of mails that one page examines; a page of a rare filter ends early, with a cursor. */
+export const MAX_EXAMINED = 10_000
+
+interface ListedRow {
+  readonly examined: number
+  readonly last: string | null
+  readonly id: string | null
+  readonly record: InboundRecord | null
+}
+
+export const list = Effect.fn("Inbound.list")(function* (query: ListQuery) {
+  const sql = yield* Sql
+  const rows = yield* listStatement(sql, query)
+  const found = rows.flatMap(({ id, record }) => (id === null || record === null ? [] : [{ id, record }]))
+  const page = found.slice(0, query.limit)
+  const { examined = 0, last = null } = rows[0] ?? {}
+  const stopped = examined === MAX_EXAMINED ? last : null
+  const next = found.length > query.limit ? (page.at(-1)?.id ?? null) : stopped
+  if (query.before === undefined)
+    return { data: page.map(({ record }) => record), has_more: next !== null, next_cursor: next }
+  // The page before a mail was read from the oldest on.
+  return { data: page.map(({ record }) => record).toReversed(), has_more: next !== null, next_cursor: query.before }
+})
+
+const listStatement = (sql: Sql, query: ListQuery) => {
+  const { account_id, after, before, created_after, created_before, email_id, limit, thread_id } = query
+  const conditions = conditionsOf(sql, query)
+  const direction = sql.literal(before === undefined ? "DESC" : "ASC")
+  const none = sql.literal("")
+  return sql<ListedRow>`
+    WITH newest AS MATERIALIZED (
+      SELECT id, record FROM inbound WHERE account_id = ${account_id} AND NOT deleted
+        ${after === undefined ? none : sql`AND id < ${after}`}
+        ${before === undefined ? none : sql`AND id > ${before}`}
+        ${email_id === undefined ? none : sql`AND email_id = ${email_id}`}
+        ${thread_id === undefined ? none : sql`AND thread_id = ${thread_id}`}
+        ${created_after === undefined ? none : sql`AND id >= ${lowest(created_after)}`}
+        ${created_before === undefined ? none : sql`AND id < ${lowest(created_before)}`}
+      ORDER BY id ${direction} LIMIT ${conditions.length === 0 ? limit + 1 : MAX_EXAMINED}::int)
+    SELECT span.examined, span.last, found.id, found.record
+    FROM (SELECT count(*)::int AS examined, ${sql.literal(before === undefined ? "min" : "max")}(id) AS last FROM newest) AS span
+    LEFT JOIN LATERAL (
+      SELECT id, record FROM newest WHERE ${conditions.length === 0 ? sql`true` : sql.and(conditions)}
+      ORDER BY id ${direction} LIMIT ${limit + 1}::int) AS found ON true
+    ORDER BY found.id ${direction}`
+}
+
+/** Ids begin with the time at which the mail came. */
+const lowest = (time: Timestamp.Timestamp): string => Id.lowest("InboundId", Date.parse(time))
+
+/** Conditions on the record of a mail, which no index serves. */
+const conditionsOf = (sql: Sql, { domain, from, q, subject, to }: ListQuery) => {
+  const addresses = "record -> 'envelope' -> 'to'"
+  const has = (text: string, part: string) => sql`strpos(lower(${sql.literal(text)}), ${part.toLowerCase()}) > 0`
+  return [
+    ...(to === undefined
+      ? []
+      : [
+          sql`EXISTS (SELECT FROM jsonb_array_elements_text(${sql.literal(addresses)}) AS t WHERE lower(t) = ${to.toLowerCase()})`,
+        ]),
+    ...(from === undefined ? [] : [sql`lower(record -> 'from' ->> 'address') = ${from.toLowerCase()}`]),
+    ...(subject === undefined ? [] : [has("record ->> 'subject'", subject)]),
+    ...(domain === undefined ? [] : [sql`record ->> 'domain' = ${domain}`]),
+    ...(q === undefined
+      ? []
+      : [has(`concat_ws(' ', record ->> 'subject', record ->> 'from', record ->> 'to', ${addresses})`, q)]),
+  ]
+}
+
+export const find = Effect.fn("Inbound.find")(function* (account_id: string, id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: InboundRecord }>`
+    SELECT record FROM inbound WHERE account_id = ${account_id} AND id = ${id} AND NOT deleted`
+  return Option.fromUndefinedOr(rows[0]?.record)
+})
+
+/** Returns the mails of the account among those that a mail refers to. */
+export const known = Effect.fn("Inbound.known")(function* (account_id: string, references: ReadonlyArray<string>) {
+  const none: Thread.Known = { emails: new Set(), threads: new Map() }
+  if (references.length === 0) return none
+  const sql = yield* Sql
+  const emails = references.flatMap((reference) => Thread.emailOf(reference) ?? [])
+  const rows = yield* sql<{
+    readonly email_id: string | null
+    readonly message_id: string | null
+    readonly thread_id: string | null
+  }>`
+    SELECT id_of('msg', id) AS email_id, NULL AS message_id, NULL AS thread_id FROM email_log
+    WHERE account_id = ${IdKey.of(account_id)}::uuid AND id = ANY(${emails.map(IdKey.of)}::uuid[])
+    UNION ALL
+    SELECT NULL, message_id, min(thread_id) FROM inbound
+    WHERE account_id = ${account_id} AND message_id = ANY(${references}::text[]) GROUP BY message_id`
+  return {
+    emails: new Set(rows.flatMap(({ email_id }) => (email_id === null ? [] : [email_id as Id.EmailId]))),
+    threads: new Map(
+      rows.flatMap(({ message_id, thread_id }) =>
+        message_id === null || thread_id === null ? [] : [[message_id, thread_id as Id.ThreadId] as const],
+      ),
+    ),
+  } satisfies Thread.Known
+})

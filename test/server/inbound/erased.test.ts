@@ -1,0 +1,42 @@
+import * as Mask from "@waybill/store/erasure/Mask"
+import * as Erase from "@waybill/store/erasure/Erase"
+import type * as Address from "@waybill/domain/values/Address"
+import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+
+const ANA = "ana@example.org" as Address.Address
+const MAIL = { from: `Ana <${ANA}>`, to: "hi@shop.test", subject: `From ${ANA}`, text: "Hi" }
+
+layer(HttpWorld.layer(), { excludeTestServices: true })("an erasure", (it) => {
+  it.effect("masks received mail that names the address, and removes its content", function* () {
+    const { call } = yield* signUp({ domains: ["shop.test"] })
+    const made = (mail: object) => Effect.map(call("POST", "/v1/test/inbound", mail), ({ json }) => json.id as string)
+    const named = yield* made(MAIL)
+    // The address stands in the body alone, in base64.
+    const raw = Buffer.from(
+      [
+        "From: bo@example.org",
+        "Content-Transfer-Encoding: base64",
+        "",
+        Buffer.from(`Ask ${ANA}, please.`).toString("base64"),
+        "",
+      ].join("\r\n"),
+    ).toString("base64")
+    const mentioned = yield* made({ from: "bo@example.org", to: "hi@shop.test", raw })
+    const other = yield* made({ ...MAIL, from: "bo@example.org", subject: "Mine" })
+    const replacement = Mask.replacement(new Uint8Array(8))
+    const { remaining } = yield* Erase.erase(ANA, replacement)
+    assert.deepStrictEqual(remaining, [])
+    const { json: masked } = yield* call("GET", `/v1/inbound/${named}`)
+    assert.deepInclude(masked, {
+      from: { address: replacement, name: null },
+      subject: `From ${replacement}`,
+      text: null,
+    })
+    assert.notInclude(JSON.stringify(masked), ANA)
+    assert.strictEqual((yield* call("GET", `/v1/inbound/${named}/raw`)).status, 404)
+    assert.strictEqual((yield* call("GET", `/v1/inbound/${mentioned}/raw`)).status, 404)
+    assert.strictEqual((yield* call("GET", `/v1/inbound/${other}`)).json.text.trim(), "Hi")
+  })
+})
