@@ -2,7 +2,6 @@ import * as ApiKey from "@waybill/domain/account/ApiKey"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as BoundKeys from "./BoundKeys.ts"
-import { MAX_METADATA_FILTERS } from "./groups/Logs.ts"
 import * as Idempotency from "./schemas/Idempotency.ts"
 import * as Page from "./schemas/Page.ts"
 
@@ -209,7 +208,7 @@ const finishParameter = (parameter: Json, operation: Json): void => {
       description: "Emails with all of these pairs: `metadata.order=7041`, or `metadata[order]=7041`",
       style: "deepObject",
       explode: true,
-      schema: { type: "object", additionalProperties: { type: "string" }, maxProperties: MAX_METADATA_FILTERS },
+      schema: { type: "object", additionalProperties: { type: "string" }, maxProperties: Labels.MAX_METADATA_FILTERS },
     })
   if (parameter["name"] === "idempotency-key") {
     parameter["name"] = "Idempotency-Key"

@@ -244,7 +244,7 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
       [],
     )
     for (const other of [
-      { "X-PM-TrackLinks": "TextOnly" },
+      { "X-PM-TrackLinks": "Sometimes" },
       { "X-PM-Message-Stream": "broadcast" },
       { "X-PM-KeepID": "true" },
     ]) {

@@ -38,6 +38,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
       "open_tracking",
       "click_tracking",
       "tracking_domain",
+      "receiving",
       "records",
     ])
     const [dkim] = json.records
@@ -51,6 +52,7 @@ layer(HttpWorld.layer(), options)("domains with the capture transport", (it) => 
         zone_host: null,
         name: "wb1._domainkey.xn--bcher-kva.example.dev",
         value: "v=DKIM1; k=rsa; ",
+        priority: null,
         ttl: 3600,
         required: true,
         status: "not_checked",

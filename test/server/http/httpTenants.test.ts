@@ -20,6 +20,8 @@ const KINDS = [
   ["/members/", "member"],
   ["/requests/", "request"],
   ["/clocks/", "clock"],
+  ["/inbound/", "received"],
+  ["/threads/", "thread"],
 ] as const
 const isOfTestMode = (path: string): boolean => path.startsWith("/v1/test/")
 
@@ -36,6 +38,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       subject: "x",
       scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     })).json
+    const received = (yield* post("/v1/test/inbound", { from: "ana@example.org", to: "hi@acme.test", text: "x" })).json
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
     const delivery = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.data[0]
@@ -51,6 +54,8 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       domain_id: domain.id as string,
       webhook: webhook.id as string,
       email: email.id as string,
+      received: received.id as string,
+      thread: received.thread_id as string,
       delivery: delivery.id as string,
       member: member.id as string,
     }
@@ -75,6 +80,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
           .replace("{key_id}", theirs.key_id)
           .replace("{delivery_id}", theirs.delivery)
           .replace("{email}", "gone@example.org")
+          .replace("{attachment}", "att_1")
           .replace(
             "{id}",
             KINDS.map(([part, kind]) => (path.includes(part) ? theirs[kind] : undefined)).find(
@@ -133,6 +139,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
         "audit",
         "requests",
         "sandbox/messages",
+        "inbound",
         "test/clocks",
       ],
     )

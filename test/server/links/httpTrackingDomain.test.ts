@@ -72,6 +72,7 @@ layer(HttpWorld.layer({ tracks: true, trackingHost: OURS, transport: "relay", zo
         name: LINKS,
         zone_host: "links",
         value: OURS,
+        priority: null,
         ttl: 3600,
         required: false,
         status: "not_checked",

@@ -14,6 +14,8 @@ const SCHEDULED = "2026-11-21T10:00:00Z"
 const IDS: Readonly<Record<string, string>> = {
   "/email/": "msg",
   "/sandbox/": "msg",
+  "/inbound/": "inb",
+  "/threads/": "thr",
   "/webhooks/": "whk",
   "/api-keys/": "key",
   "/members/": "usr",
@@ -164,7 +166,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       const listed = yield* refusal("POST", "/v1/email/send", { ...MESSAGE, template: "t" })
       assert.strictEqual(
         listed.message,
-        "The body has an unknown field `template`; known are from, to, subject, html, text, cc, bcc, reply_to, headers, tags, scheduled_at, attachments, list_unsubscribe, tracking.",
+        "The body has an unknown field `template`; known are from, to, subject, html, text, cc, bcc, reply_to, headers, tags, scheduled_at, attachments, list_unsubscribe, metadata, tracking.",
       )
       const nested = yield* refusal("POST", "/v1/email/send", {
         ...MESSAGE,

@@ -35,7 +35,7 @@ const PROVENANCES: ReadonlyArray<Provenance> = [
 
 /** The example of each event of a message. */
 const EXAMPLES: ReadonlyArray<Event> = readdirSync(fixtures("events"))
-  .filter((file) => file.startsWith("Email"))
+  .filter((file) => Object.hasOwn(Email.Event.cases, file.replace(/\..*$/u, "")))
   .map((file) => ({
     type: file.replace(/\..*$/u, ""),
     stream_id: STREAM,

@@ -19,7 +19,6 @@ import { Validation } from "../errors/Validation.ts"
 
 export const MAX_SUBJECT_FILTER_CHARS = 200
 export const MAX_TAG_FILTERS = 5
-export const MAX_METADATA_FILTERS = 5
 
 /** Writes a pair as an item of the parameter `metadata`, which the query holds as `metadata.<name>=<value>`. */
 export const pairText = (name: string, value: string): string => JSON.stringify([name, value])
@@ -40,7 +39,7 @@ const Pair = Schema.Tuple([Schema.String, Schema.String])
 const pairIn = (text: string) => Option.getOrUndefined(Schema.decodeOption(Schema.fromJsonString(Pair))(text))
 
 const Metadata = Schema.Array(Schema.String)
-  .check(Checks.items(1, MAX_METADATA_FILTERS, "pairs"))
+  .check(Checks.items(1, Labels.MAX_METADATA_FILTERS, "pairs"))
   .pipe(
     Schema.decodeTo(
       Schema.Record(Schema.String, Schema.String),

@@ -1,4 +1,4 @@
-import { MAX_METADATA_FILTERS } from "@waybill/api/groups/Logs"
+import * as Labels from "@waybill/domain/email/Labels"
 import type * as T from "@waybill/client/Waybill"
 import { Clock, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -64,7 +64,7 @@ const list = Command.make(
     from: filter("from", "Only from this address, or from a domain such as @acme.com"),
     subject: filter("subject", "Words of the subject"),
     tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; repeat for several"), Flag.between(0, 10)),
-    metadata: Flags.pairs("metadata", "Only with this metadata, `name=value`", MAX_METADATA_FILTERS),
+    metadata: Flags.pairs("metadata", "Only with this metadata, `name=value`", Labels.MAX_METADATA_FILTERS),
     domain: filter("domain", "Only from this domain"),
     since: Flags.time("since", "Only emails accepted at or after"),
     until: Flags.time("until", "Only emails accepted before"),

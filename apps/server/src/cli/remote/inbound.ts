@@ -1,5 +1,6 @@
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
@@ -57,14 +58,27 @@ const get = Command.make(
   }),
 ).pipe(Command.withDescription("Show a received mail and its text"))
 
+class FileFailed extends Data.TaggedError("FileFailed")<{ readonly message: string }> {}
+
 const raw = Command.make(
   "raw",
-  { id },
-  Effect.fn(function* ({ id }) {
+  {
+    id,
+    file: Argument.String("file").pipe(Argument.withDescription("File to write, such as mail.eml")),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ file, id, json }) {
     const bytes = yield* call((client) => client.inbound.raw(id))
-    yield* Effect.sync(() => void process.stdout.write(new Uint8Array(bytes)))
+    yield* Effect.tryPromise({
+      try: () => fs.writeFile(file, new Uint8Array(bytes), { mode: 0o600 }),
+      catch: (cause) =>
+        new FileFailed({ message: `${file}: ${cause instanceof Error ? cause.message : String(cause)}` }),
+    })
+    yield* json
+      ? Output.printJson({ file, size_bytes: bytes.byteLength })
+      : Output.say(`${file} contains ${bytes.byteLength} bytes.`)
   }),
-).pipe(Command.withDescription("Print a received mail as it came"))
+).pipe(Command.withDescription("Write a received mail as it came to a file"))
 
 const remove = Command.make(
   "remove",

@@ -1,5 +1,6 @@
 import * as Checks from "@waybill/api/schemas/Checks"
 import * as Logs from "@waybill/api/groups/Logs"
+import * as Labels from "@waybill/domain/email/Labels"
 import type { EmailLog, EmailLogWithContent, Event } from "@waybill/client/Waybill"
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
@@ -40,7 +41,7 @@ const FindInput = Schema.Struct({
   tag: filter(Schema.String.check(Checks.oneLine)),
   metadata: filter(
     Schema.Record(Schema.String, Schema.String).annotate({
-      description: `Emails with all of these pairs, at most ${Logs.MAX_METADATA_FILTERS}`,
+      description: `Emails with all of these pairs, at most ${Labels.MAX_METADATA_FILTERS}`,
     }),
   ),
   domain: filter(DomainName.FromText.annotate({ description: "The sending domain" })),

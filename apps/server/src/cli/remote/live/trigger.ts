@@ -163,6 +163,12 @@ const change = Effect.fnUntraced(function* (client: Waybill, type: Type) {
         return yield* new NotTriggered({ message: NEEDS_SANDBOX })
       return id
     }
+    case "email": {
+      const to = `trigger@${yield* firstDomain(client)}`
+      const text = "A test email of `waybill trigger`."
+      const { id } = yield* attempt(() => client.inbound.test({ from: `${unique()}@${NOWHERE}`, to, text }))
+      return id
+    }
     case "suppression": {
       const email = `${unique()}@${NOWHERE}`
       yield* attempt(() => client.suppressions.add({ email }))
