@@ -30,7 +30,7 @@ describe.skipIf(typeof browser === "string")(
 
     it("changes a webhook to the format of Resend, with its headers", { timeout: TIMEOUT }, async () => {
       const { page } = tab
-      const events = ["email.delivered", "domain.verified"]
+      const events = ["email.delivered", "api_key.created"]
       const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
       await page.goto(`/webhooks/${webhook.id}`)
       await page.getByRole("button", { name: "Webhook actions" }).click()
@@ -38,7 +38,7 @@ describe.skipIf(typeof browser === "string")(
       await page.getByLabel("Format").selectOption("resend")
       assert.isTrue(await page.getByLabel("Also send the signature in svix headers").isChecked())
       // A type that the format has not is neither offered nor kept.
-      assert.strictEqual(await page.getByLabel("domain.verified").count(), 0)
+      assert.strictEqual(await page.getByLabel("api_key.created").count(), 0)
       await page.getByRole("button", { name: "Save changes" }).click()
       await page.getByText("webhook-* and svix-*").waitFor()
       const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)

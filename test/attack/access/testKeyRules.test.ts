@@ -31,12 +31,15 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "suppressions.add": { email: "ana@example.org" },
   "suppressions.batch": { add: [{ email: "ana@example.org" }] },
   "testClocks.advance": { by: "P1D" },
+  "inbound.test": { from: "ana@example.org", to: "hi@shop.example" },
 }
 const KINDS: ReadonlyArray<readonly [part: string, prefix: string]> = [
   ["/webhooks/", "whk"],
   ["/members/", "usr"],
   ["/requests/", "req"],
   ["/clocks/", "clk"],
+  ["/inbound/", "inb"],
+  ["/threads/", "thr"],
 ]
 
 const filled = (path: string): string => {
@@ -46,6 +49,7 @@ const filled = (path: string): string => {
     .replace("{delivery_id}", `whd_${"0".repeat(26)}`)
     .replace("{key_id}", `key_${"0".repeat(26)}`)
     .replace("{email}", "nobody@example.org")
+    .replace("{attachment}", "att_1")
     .replace("{id}", `${prefix}_${"0".repeat(26)}`)
 }
 
