@@ -16,6 +16,7 @@ const FIXED = [
   "METRICS_PORT",
   "PORT",
   "MAIL_PORT",
+  "REPORTS_PORT",
   "ROLES",
   "SMTPS_PORT",
   "SMTP_PORT",

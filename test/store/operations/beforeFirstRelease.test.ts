@@ -19,6 +19,14 @@ const EXPORTED = path.join(import.meta.dirname, "../../fixtures/log/beforeFirstR
 const REFUSAL =
   "this database was made by a version of Waybill from before the first release and cannot be upgraded: write its log to a file with `waybill events export` of that version, and bring the file into an empty database with `waybill events import` of this one"
 
+/** Types of events that this release has added. */
+const NEWER: ReadonlySet<string> = new Set([
+  "DomainReceivingChanged",
+  "EmailReceived",
+  "InboundDeleted",
+  "SendBatchChanged",
+])
+
 layer(Database.layerFresh, { excludeTestServices: true })("a database from before the first release", (it) => {
   it.effect(
     "is refused with the way to move its log, and left as it is",
@@ -44,7 +52,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a log from before the
       const types = readFileSync(EXPORTED, "utf8").matchAll(/"type":"([A-Z]\w+)"/gu)
       assert.deepStrictEqual(
         [...new Set([...types].map(([, type]) => type))].toSorted(),
-        [...DomainEvent.TAGS].toSorted(),
+        DomainEvent.TAGS.filter((tag) => !NEWER.has(tag)).toSorted(),
       )
     }),
   )
