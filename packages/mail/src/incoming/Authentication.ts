@@ -2,6 +2,7 @@ import * as InboundState from "@waybill/domain/inbound/InboundState"
 import * as Text from "@waybill/domain/values/Text"
 import { type Context, Duration, Effect } from "effect"
 import { Readable } from "node:stream"
+import { setImmediate } from "node:timers/promises"
 import * as Canonical from "../dkim/DkimCanonical.ts"
 import * as Dns from "../dns/Dns.ts"
 
@@ -95,8 +96,12 @@ const resultOf = (
   judged: false | undefined | { readonly status: { readonly result: string } },
 ): InboundState.SenderResult => (judged === false || judged === undefined ? "none" : known(judged.status.result))
 
-function* slicesOf(message: Buffer): Generator<Buffer> {
-  for (let at = 0; at < message.length; at += SLICE_BYTES) yield message.subarray(at, at + SLICE_BYTES)
+/** Gives a slice after each turn of the event loop: a stream alone would give all of them in one. */
+async function* slicesOf(message: Buffer): AsyncGenerator<Buffer> {
+  for (let at = 0; at < message.length; at += SLICE_BYTES) {
+    yield message.subarray(at, at + SLICE_BYTES)
+    await setImmediate()
+  }
 }
 
 /** Answers the library's queries, in the forms and with the error codes of node:dns. */
