@@ -306,6 +306,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "`permerror`",
       ),
       customer(
+        "One header field of a mail whose sender is judged",
+        "MAX_FIELD_BYTES",
+        "packages/mail/src/incoming/Authentication.ts",
+        "`permerror`",
+      ),
+      customer(
         "Signatures of a mail whose sender is judged",
         "MAX_SIGNATURES",
         "packages/mail/src/incoming/Authentication.ts",

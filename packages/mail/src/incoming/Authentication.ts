@@ -10,9 +10,16 @@ import * as Dns from "../dns/Dns.ts"
 export const JUDGED_WITHIN = Duration.seconds(15)
 /** Bytes of a mail that are hashed before other work has its turn. */
 const SLICE_BYTES = 64 * 1024
-/** Maximum bytes of a header, and signatures and seals, of a mail that is judged. Each signature hashes the whole mail. */
-export const MAX_HEADER_BYTES = 128 * 1024
+/**
+ * Maximum bytes of a header and of one of its fields, and signatures and seals, of a mail that is judged. Each signature hashes
+ * the whole mail. The library's work on a field grows with the square of its length, and of its white space above all.
+ */
+export const MAX_HEADER_BYTES = 64 * 1024
+export const MAX_FIELD_BYTES = 16 * 1024
 export const MAX_SIGNATURES = 20
+/** White space that no field of a mail that is judged has, folds included. */
+const ENDLESS_SPACE = /\s{40}/u
+const FIELD_END = /\r\n(?![ \t])/u
 const MAX_DOMAIN_CHARS = 253
 const SIGNATURES: ReadonlySet<string> = new Set(["dkim-signature", "arc-message-signature", "arc-seal"])
 
@@ -32,7 +39,7 @@ export interface Client {
 
 /**
  * Judges who sent a mail: SPF by the client, DKIM and ARC by signatures, DMARC by both. The mail is hashed in slices, so that
- * one of 25 MiB holds up nobody. A mail is not refused for its result, which the customer's routes may look at.
+ * other work has its turn. A mail is not refused for its result, which the customer's routes may look at.
  */
 export const judge = Effect.fn("Authentication.judge")(function* (
   bytes: Uint8Array,
@@ -43,12 +50,13 @@ export const judge = Effect.fn("Authentication.judge")(function* (
   if (headerBytes > MAX_HEADER_BYTES) return TOO_MUCH
   const signatures = Canonical.fields(message, headerBytes).filter(({ name }) => SIGNATURES.has(name))
   if (signatures.length > MAX_SIGNATURES) return TOO_MUCH
+  if (!isReadable(message.toString("latin1", 0, headerBytes)) || hasBlankSlice(message)) return TOO_MUCH
   const dns = yield* Dns.Dns
   const context = yield* Effect.context<never>()
-  const judging = Effect.tryPromise(async () => {
+  const judging = Effect.tryPromise(async (signal) => {
     // The library is loaded with the first mail that comes in.
     const { authenticate } = await import("mailauth")
-    return authenticate(Readable.from(slicesOf(message)), {
+    return authenticate(Readable.from(slicesOf(message, signal)), {
       ip: address,
       helo,
       sender: from,
@@ -80,6 +88,17 @@ export const judge = Effect.fn("Authentication.judge")(function* (
   )
 })
 
+/** Whether the library reads a header in time that no sender can draw out. */
+const isReadable = (header: string): boolean =>
+  !ENDLESS_SPACE.test(header) && header.split(FIELD_END).every(({ length }) => length <= MAX_FIELD_BYTES)
+
+/** Whether a slice is white space only. The library keeps all of it until something follows, and reads it again each time. */
+const hasBlankSlice = (message: Buffer): boolean => {
+  for (let at = 0; at + SLICE_BYTES <= message.length; at += SLICE_BYTES)
+    if (!/\S/u.test(message.toString("latin1", at, at + SLICE_BYTES))) return true
+  return false
+}
+
 const RESULTS: ReadonlySet<string> = new Set<InboundState.SenderResult>([
   "pass",
   "fail",
@@ -96,11 +115,11 @@ const resultOf = (
   judged: false | undefined | { readonly status: { readonly result: string } },
 ): InboundState.SenderResult => (judged === false || judged === undefined ? "none" : known(judged.status.result))
 
-/** Gives a slice after each turn of the event loop: a stream alone would give all of them in one. */
-async function* slicesOf(message: Buffer): AsyncGenerator<Buffer> {
+/** Gives a slice after each turn of the event loop: a stream alone would give all of them in one. Ends with the signal. */
+async function* slicesOf(message: Buffer, signal: AbortSignal): AsyncGenerator<Buffer> {
   for (let at = 0; at < message.length; at += SLICE_BYTES) {
     yield message.subarray(at, at + SLICE_BYTES)
-    await setImmediate()
+    await setImmediate(undefined, { signal })
   }
 }
 
