@@ -82,14 +82,14 @@ const peopleIn = (headers: ReadonlyArray<HeaderFields.Field>, name: string): Rea
 const messageIdsIn = (value: string): ReadonlyArray<string> => {
   const text = value.slice(0, MAX_PEOPLE_CHARS)
   const found = text.match(/<[^<>\s]{1,996}>/gu) ?? []
-  const bare = text.trim()
+  const bare = value.slice(0, MAX_MESSAGE_ID_CHARS).trim()
   return (found.length === 0 && /^[^\s<>]+@[^\s<>]+$/u.test(bare) ? [`<${bare}>`] : found)
     .map((id) => Text.clip(id, MAX_MESSAGE_ID_CHARS))
     .filter((id) => id !== "")
 }
 
 const dateIn = (value: string): Timestamp.Timestamp | null => {
-  const millis = Date.parse(value.replace(/\s*\([^()]*\)\s*$/u, ""))
+  const millis = Date.parse(value.slice(0, MAX_TEXT_CHARS).replace(/\s*\([^()]*\)\s*$/u, ""))
   return Number.isNaN(millis) ? null : Timestamp.fromMillis(millis)
 }
 
