@@ -191,9 +191,11 @@ const SAMPLES: ReadonlyArray<Samples> = [
     good: [
       { from: "Ana <ana@example.org>", to: "hi@acme.test", subject: "Hello", text: "Hi" },
       { from: "ana@example.org", to: ["hi@acme.test"], raw: "SGk=", html: null },
+      { raw: Buffer.from("To: hi@acme.test\r\n\r\nHi").toString("base64") },
     ],
     bad: [
       {},
+      { from: "ana@example.org" },
       { from: "ana@example.org", to: [] },
       { from: "ana@example.org", to: "hi@acme.test", raw: 3 },
       { from: "ana@example.org", to: "hi@acme.test", body: "Hi" },

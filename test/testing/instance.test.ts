@@ -95,4 +95,39 @@ describe("an instance of a test suite", { timeout: TIMEOUT }, () => {
     await send({ to: "cy@example.org", subject: "New" })
     assert.strictEqual((await mail.next({}, { timeout: TIMEOUT })).subject, "New")
   })
+
+  it("receives mail and replies, which name the message that they answer", async () => {
+    const id = await send({ to: "ana@example.org", subject: "Your order", reply_to: "help+42@shop.example" })
+    const message = await mail.next({ subject: "Your order" }, { timeout: TIMEOUT })
+    const reply = await mail.reply(message, { text: "Thank you!\n\n-- \nAna" })
+    assert.deepInclude(reply, {
+      email_id: id,
+      subject: "Re: Your order",
+      stripped_text: "Thank you!",
+      mailbox_hash: "42",
+    })
+    assert.deepStrictEqual(reply.from, { address: "ana@example.org", name: null })
+
+    const received = await mail.receive({
+      from: "Bo <bo@example.org>",
+      to: "in@shop.example",
+      subject: "Files",
+      html: "<b>Here</b>",
+      attachments: [{ filename: "a.txt", content: Buffer.from("a file"), content_type: "text/plain" }],
+    })
+    assert.deepInclude(received, { email_id: null, subject: "Files", html: "<b>Here</b>\n" })
+    assert.strictEqual(await (await fetch(received.attachments[0]?.url ?? "")).text(), "a file")
+
+    const raw = "From: cy@example.org\r\nTo: in@shop.example\r\nSubject: Whole\r\n\r\nHi\r\n"
+    assert.deepInclude(await mail.receive({ raw }), { subject: "Whole", text: "Hi\n" })
+
+    const lost = await send({ to: "bounced@acme.test", subject: "Gone" })
+    const [gone] = await mail.sent({ subject: "Gone" }, { timeout: TIMEOUT })
+    assert.strictEqual(gone?.id, lost)
+    if (gone !== undefined)
+      assert.strictEqual(
+        await messageOf(mail.reply(gone, { text: "Hi" })),
+        `"Gone" was not delivered, so nobody can answer it.`,
+      )
+  })
 })

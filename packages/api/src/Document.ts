@@ -88,8 +88,15 @@ const operationsOf = (document: Record<string, unknown>): ReadonlyArray<Json> =>
   Object.values(document["paths"] as Record<string, Record<string, Json>>).flatMap((each) => Object.values(each))
 
 /** Adds what the library leaves out of a field whose decoded form differs from the wire, and of the object around it. */
-const restrict = ({ ApiKeyCreation, Attachment, DomainAddition, EmailMessage }: Record<string, Json>): void => {
-  if (DomainAddition !== undefined) requireOne(DomainAddition, ["name", "domain"])
+const restrict = ({
+  ApiKeyCreation,
+  Attachment,
+  DomainAddition,
+  EmailMessage,
+  InboundTest,
+}: Record<string, Json>): void => {
+  if (DomainAddition !== undefined) requireOne(DomainAddition, [["name"], ["domain"]])
+  if (InboundTest !== undefined) requireOne(InboundTest, [["from", "to"], ["raw"]])
   if (Attachment !== undefined) Object.assign(fieldOf(Attachment, "content"), { pattern: BASE64 })
   if (EmailMessage !== undefined) {
     Object.assign(arrayOf(EmailMessage, "attachments"), { maxItems: MAX_ATTACHMENTS })
@@ -100,16 +107,16 @@ const restrict = ({ ApiKeyCreation, Attachment, DomainAddition, EmailMessage }: 
 }
 
 /**
- * Turns an object into a union of objects, each with one of these fields required. Code generators read a schema that
+ * Turns an object into a union of objects, each with some of these fields required. Code generators read a schema that
  * only has `required` as `unknown`, so every member is a whole object.
  */
-const requireOne = (schema: Json, names: ReadonlyArray<string>): void => {
+const requireOne = (schema: Json, lists: ReadonlyArray<ReadonlyArray<string>>): void => {
   const { additionalProperties, properties, type } = schema
   for (const key of ["additionalProperties", "properties", "type"]) delete schema[key]
-  schema["anyOf"] = names.map((name) => ({
+  schema["anyOf"] = lists.map((required) => ({
     type,
     properties: structuredClone(properties),
-    required: [name],
+    required,
     additionalProperties,
   }))
 }

@@ -696,6 +696,7 @@ export type InboundPerson = {
 export type InboundTest = {
   /** `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted */
   readonly from: string
+  /** Recipients; those of the header if only `raw` is given */
   readonly to: AddressInput | ReadonlyArray<AddressInput>
   /** Empty if absent */
   readonly subject?: string | null
@@ -707,8 +708,25 @@ export type InboundTest = {
   readonly in_reply_to?: string | null
   /** Files */
   readonly attachments?: ReadonlyArray<Attachment> | null
-  /** The whole mail in base64, instead of the fields from `subject` on */
+  /** The whole mail in base64, instead of its fields */
   readonly raw?: string | null
+} | {
+  /** `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted */
+  readonly from?: string
+  /** Recipients; those of the header if only `raw` is given */
+  readonly to?: AddressInput | ReadonlyArray<AddressInput>
+  /** Empty if absent */
+  readonly subject?: string | null
+  /** The text */
+  readonly text?: string | null
+  /** The HTML */
+  readonly html?: string | null
+  /** Message-ID of the mail that this one answers, such as the `message_id` of an email */
+  readonly in_reply_to?: string | null
+  /** Files */
+  readonly attachments?: ReadonlyArray<Attachment> | null
+  /** The whole mail in base64, instead of its fields */
+  readonly raw: string | null
 }
 
 export type ListedMember = {

@@ -1,6 +1,7 @@
 import * as Api from "./Api.ts"
 import * as Criteria from "./Criteria.ts"
 import { Feed, type MailEvent } from "./Feed.ts"
+import * as Incoming from "./Incoming.ts"
 import { findCode } from "./content/findCode.ts"
 import { findLink, type Readable } from "./content/findLink.ts"
 import * as Mailbox from "./Mailbox.ts"
@@ -130,6 +131,20 @@ export class TestInstance implements AsyncDisposable, Disposable {
     }
     if (clock.stopped !== null) throw new Error(`The clock stopped early, at ${clock.now}: ${clock.stopped}.`)
     return new Date(clock.now)
+  }
+
+  /**
+   * Lets a mail come in for an address of your program, as if its server had received it, and returns the record that
+   * webhooks get. Any domain receives.
+   */
+  async receive(mail: Incoming.Incoming): Promise<Incoming.Received> {
+    return await Incoming.receive(this.#api, mail)
+  }
+
+  /** Lets a recipient answer a message that was delivered. The reply goes where the message asks for it. */
+  async reply(message: Mailbox.Sent, reply: Incoming.Reply): Promise<Incoming.Received> {
+    const headers = message.delivered.length === 0 ? [] : (await this.#read(message)).headers
+    return await this.receive(Incoming.answerTo({ ...message, headers }, reply))
   }
 
   /** Returns one line for each event of a message, the same in each run, for a snapshot. */

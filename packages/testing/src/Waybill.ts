@@ -3,6 +3,7 @@ import * as Service from "./Service.ts"
 
 export type { Criteria } from "./Criteria.ts"
 export type { TestInstance, Message, Waiting } from "./TestInstance.ts"
+export type { Incoming, Received, Reply } from "./Incoming.ts"
 export type { Sent } from "./Mailbox.ts"
 export type { ServiceOptions } from "./Service.ts"
 export { matchers } from "./matchers.ts"

@@ -56,5 +56,22 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("received mail", (it) =>
     const raw = Buffer.from("no header at all").toString("base64")
     const { json } = yield* call("POST", "/v1/test/inbound", { from: MAIL.from, to: MAIL.to, raw })
     assert.deepInclude(json, { from: null, subject: null, size_bytes: 16 })
+    const path = (body: object) =>
+      Effect.map(call("POST", "/v1/test/inbound", body), (refused) => refused.json.error.details[0].path)
+    assert.strictEqual(yield* path({ to: MAIL.to }), "from")
+    assert.strictEqual(yield* path({ from: MAIL.from }), "to")
+    assert.strictEqual(yield* path({ raw }), "to")
+  })
+
+  it.effect("that is made up whole goes to the recipients of its header", function* () {
+    const { call } = yield* signUp({ domains: ["shop.test"] })
+    const raw = Buffer.from(
+      "From: Ana <ana@example.org>\r\nTo: Hi <hi@shop.test>, nobody\r\nCc: hi@shop.test, all@shop.test\r\n\r\nHi\r\n",
+    ).toString("base64")
+    const { json } = yield* call("POST", "/v1/test/inbound", { raw })
+    assert.deepInclude(json.envelope, { from: "ana@example.org", to: ["hi@shop.test", "all@shop.test"] })
+    const own = { raw, from: "bounces@example.org", to: "bo@shop.test" }
+    const { json: enveloped } = yield* call("POST", "/v1/test/inbound", own)
+    assert.deepInclude(enveloped.envelope, { from: "bounces@example.org", to: ["bo@shop.test"] })
   })
 })

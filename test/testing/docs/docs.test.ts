@@ -66,7 +66,7 @@ describe("the packed test kit", { timeout: TIMEOUT }, () => {
       "--testTimeout=60000",
       "--hookTimeout=60000",
     )
-    assert.match(output, /Tests {2}3 passed \(3\)/u, output)
+    assert.match(output, /Tests {2}4 passed \(4\)/u, output)
   })
 
   it("runs the sample suite for Jest by its own runner", async () => {

@@ -128,11 +128,17 @@ const MAX_MESSAGE_ID_CHARS = 998
 
 /** A mail that a test makes up: by its fields, or as the bytes of a whole one. */
 const TestPayload = Schema.Struct({
-  from: Address.Mailbox.annotate({ description: "Who writes; also the return path" }),
-  to: Schema.Union([
-    Address.FromText,
-    Schema.Array(Address.FromText).check(Checks.items(1, MAX_RECIPIENTS, "addresses")),
-  ]),
+  from: Schema.optionalKey(
+    Address.Mailbox.annotate({
+      description: "Sender, also the return path; that of the header if only `raw` is given",
+    }),
+  ),
+  to: Schema.optionalKey(
+    Schema.Union([
+      Address.FromText,
+      Schema.Array(Address.FromText).check(Checks.items(1, MAX_RECIPIENTS, "addresses")),
+    ]).annotate({ description: "Recipients; those of the header if only `raw` is given" }),
+  ),
   subject: optional(Schema.String.check(Checks.chars(MAX_SUBJECT_CHARS), Checks.oneLine), "Empty if absent"),
   text: optional(Schema.String, "The text"),
   html: optional(Schema.String, "The HTML"),
@@ -144,7 +150,7 @@ const TestPayload = Schema.Struct({
     Schema.Array(EmailMessage.Attachment).check(Checks.items(0, MAX_FILES, "attachments")),
     "Files",
   ),
-  raw: optional(EmailMessage.Base64, "The whole mail in base64, instead of the fields from `subject` on"),
+  raw: optional(EmailMessage.Base64, "The whole mail in base64, instead of its fields"),
 }).annotate({ identifier: "InboundTest" })
 export type TestPayload = typeof TestPayload.Type
 

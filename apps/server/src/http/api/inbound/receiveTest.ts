@@ -25,17 +25,18 @@ export const receiveTest = (call: Call) =>
 
 const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: string | undefined) {
   const { account_id } = yield* CurrentKey
-  const to = typeof payload.to === "string" ? [payload.to] : payload.to
-  for (const address of to) yield* CallerReach.checkDomain(Address.domainOf(address))
-  const bytes = yield* bytesOf(payload, to)
+  const bytes = payload.raw === null ? yield* compose(payload) : Buffer.from(payload.raw, "base64")
   const heading = yield* Effect.mapError(
     ReadInbound.heading(bytes, account_id),
     () => new RequestRefusal.Overloaded({ budget: "parsing" }),
   )
-  const envelope = { from: payload.from.address, to, remote_ip: null, helo: null, tls: null }
+  const to = recipientsOf(payload) ?? namedIn(heading)
+  if (to.length === 0) return yield* invalid("to", "is required, because the header of the mail names no recipient")
+  for (const address of to) yield* CallerReach.checkDomain(Address.domainOf(address))
+  const from = payload.from?.address ?? heading.from?.address ?? ""
   const arrived = {
     account_id,
-    envelope,
+    envelope: { from, to, remote_ip: null, helo: null, tls: null },
     bytes,
     heading,
     auth: InboundState.NOT_JUDGED,
@@ -44,9 +45,26 @@ const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: 
   return yield* InboundReception.workOf(arrived, yield* InboundRecords.presenter(account_id, host))
 })
 
-const bytesOf = Effect.fnUntraced(function* (payload: TestPayload, to: ReadonlyArray<Address.Address>) {
-  const { attachments, from, html, in_reply_to, raw, subject, text } = payload
-  if (raw !== null) return Buffer.from(raw, "base64")
+const recipientsOf = ({ to }: TestPayload): ReadonlyArray<Address.Address> | undefined =>
+  to === undefined ? undefined : [to].flat()
+
+/** Recipients that the header names, each once. */
+const namedIn = ({ cc, to }: InboundState.Heading): ReadonlyArray<Address.Address> => {
+  const parsed = [...to, ...cc].flatMap(({ address }) => {
+    const result = Address.parseAddress(address)
+    return Result.isSuccess(result) ? [result.success] : []
+  })
+  return [...new Set(parsed)]
+}
+
+const invalid = (path: string, message: string) =>
+  new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
+
+const compose = Effect.fnUntraced(function* (payload: TestPayload) {
+  const { attachments, from, html, in_reply_to, subject, text } = payload
+  const to = recipientsOf(payload)
+  if (from === undefined) return yield* invalid("from", "is required without `raw`")
+  if (to === undefined) return yield* invalid("to", "is required without `raw`")
   const { at, id } = yield* NewIds.newEmail
   const composed = Compose.compose({
     id,
@@ -64,10 +82,6 @@ const bytesOf = Effect.fnUntraced(function* (payload: TestPayload, to: ReadonlyA
       contentId: content_id ?? undefined,
     })),
   })
-  if (Result.isFailure(composed))
-    return yield* new RequestRefusal.InvalidRequest({
-      reason: "validation_failed",
-      details: [{ path: composed.failure.field, message: composed.failure.message }],
-    })
+  if (Result.isFailure(composed)) return yield* invalid(composed.failure.field, composed.failure.message)
   return Buffer.from(composed.success.bytes)
 })
