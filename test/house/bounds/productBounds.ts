@@ -300,22 +300,16 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("People of a header of a record", "MAX_PEOPLE", HEADING, "`complete: false`"),
       customer("References of a record", "MAX_REFERENCES", HEADING, "`complete: false`"),
       customer(
-        "Header of a mail whose sender is judged",
-        "MAX_HEADER_BYTES",
+        "Names that are looked up to judge the sender of a mail",
+        "MAX_LOOKUPS",
         "packages/mail/src/incoming/Authentication.ts",
-        "`permerror`",
+        "`temperror`",
       ),
       customer(
-        "One header field of a mail whose sender is judged",
-        "MAX_FIELD_BYTES",
-        "packages/mail/src/incoming/Authentication.ts",
-        "`permerror`",
-      ),
-      customer(
-        "Signatures of a mail whose sender is judged",
+        "Signatures of a record",
         "MAX_SIGNATURES",
-        "packages/mail/src/incoming/Authentication.ts",
-        "`permerror`",
+        "packages/mail/src/inbound/Sender.ts",
+        "left out of the record",
       ),
       customer(
         "Mails that a filtered page examines",

@@ -20,13 +20,14 @@ export interface Arrived {
   readonly bytes: Uint8Array
   readonly heading: Heading
   readonly auth: Authentication
+  readonly sha256: Sha256
   /** Days for which the bytes are kept. */
   readonly days: number
 }
 
 /** Returns the work that records a mail. */
 export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
-  { account_id, auth, bytes, days, envelope, heading }: Arrived,
+  { account_id, auth, bytes, days, envelope, heading, sha256: hash }: Arrived,
   answerOf: (record: InboundMail.InboundRecord) => A,
 ) {
   const references = Thread.referencesOf(heading.in_reply_to, heading.references)
@@ -41,7 +42,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
     heading,
     auth,
     size_bytes: bytes.length,
-    sha256: sha256Of(bytes),
+    sha256: hash,
   })
   return {
     streams: [{ aggregate: Inbound, id, isNew: true }],
@@ -58,17 +59,15 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
   } satisfies RequestCommit.Work<A, NothingNew>
 })
 
-const sha256Of = (bytes: Uint8Array): Sha256 => createHash("sha256").update(bytes).digest("hex") as Sha256
-
 /** The same mail to the same recipients within a day: its server has not heard our answer. */
 const ROUTE = "SMTP INBOUND"
 
 /** Records a mail once, which is durable afterwards, and returns its id. */
 export const receive = Effect.fn("InboundReception.receive")(function* (arrived: Arrived) {
-  const { account_id, bytes, envelope } = arrived
+  const { account_id, envelope, sha256 } = arrived
   const work = yield* workOf(arrived, ({ inbound_id }) => ({ id: inbound_id }))
   const fingerprint = createHash("sha256")
-    .update(JSON.stringify([envelope.from, envelope.to.toSorted(), sha256Of(bytes)]))
+    .update(JSON.stringify([envelope.from, envelope.to.toSorted(), sha256]))
     .digest("hex")
   const claim = { account_id, route: ROUTE, key: fingerprint, fingerprint }
   const target = { store: yield* EventStore, account_id, domain: null }

@@ -13,7 +13,6 @@ import { Effect, Option } from "effect"
 import * as InboundAddresses from "../inbound/InboundAddresses.ts"
 import * as InboundReception from "../inbound/InboundReception.ts"
 import type { Instance } from "../settings/Instance.ts"
-import * as Intake from "./Intake.ts"
 import type * as Listener from "./Listener.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
@@ -63,22 +62,23 @@ export const make = (options: Options): OtherMail<Needs> => ({
 /** Records a mail for each account that it came for. The mail is durable before the 250, and never bounced after it. */
 const receive = Effect.fn("InboundMail.receive")(function* (
   { days, maxBytes, name }: Options,
-  whole: Buffer,
+  bytes: Buffer,
   { address, from, helo, tls }: Listener.Transaction<never>,
   recipients: ReadonlyArray<string>,
 ): Effect.fn.Return<string, SmtpReply | StoreUnavailable, Needs> {
-  if (whole.length > maxBytes) return yield* tooLarge(maxBytes)
-  const strict = Intake.inCrlfOnly(whole)
-  if (strict === undefined) return yield* Intake.BARE_CR
-  if (hopsOf(strict) > MAX_HOPS) return yield* LOOP
+  if (bytes.length > maxBytes) return yield* tooLarge(maxBytes)
+  const queue = `inbound of ${RateWindows.clientAddress(address).bucket}`
+  const { hops, sha256 } = yield* Effect.catch(ReadInbound.digest(bytes, queue), () => BUSY)
+  if (hops > MAX_HOPS) return yield* LOOP
   const found = yield* Effect.forEach(recipients, InboundAddresses.find)
   const receivers = Map.groupBy(
     found.flatMap((receiver) => Option.toArray(receiver)),
     ({ account_id }) => account_id,
   )
-  yield* Effect.forEach(receivers.keys(), (account_id) => takeOfDay(account_id, strict.length), { discard: true })
-  const heading = yield* Effect.catch(ReadInbound.heading(strict, `inbound of ${address}`), () => BUSY)
-  const auth = yield* Authentication.judge(strict, { address, from, helo: helo ?? address, receiver: name })
+  yield* Effect.forEach(receivers.keys(), (account_id) => takeOfDay(account_id, bytes.length), { discard: true })
+  const heading = yield* Effect.catch(ReadInbound.heading(bytes, queue), () => BUSY)
+  const client = { address, from, helo: helo ?? address, receiver: name }
+  const auth = yield* Authentication.judge(bytes, client, queue)
   const ids: Array<string> = []
   for (const [account_id, addressed] of receivers) {
     const envelope = {
@@ -88,7 +88,7 @@ const receive = Effect.fn("InboundMail.receive")(function* (
       helo,
       tls,
     }
-    const arrived = { account_id, envelope, bytes: strict, heading, auth, days }
+    const arrived = { account_id, envelope, bytes, sha256, heading, auth, days }
     const { answer } = yield* Effect.provideService(InboundReception.receive(arrived), Provenance.Provenance, {
       ...Provenance.system,
       address,
@@ -106,12 +106,3 @@ const takeOfDay = Effect.fnUntraced(function* (account_id: AccountId, bytes: num
   const megabytes = Math.ceil(bytes / (1024 * 1024))
   if ((yield* taken("inbound_mb", megabytes, MAX_MEGABYTES_PER_DAY)) !== undefined) return yield* FULL
 })
-
-/** Counts the servers that a mail has passed. */
-const hopsOf = (bytes: Buffer): number => {
-  const end = bytes.indexOf("\r\n\r\n")
-  const head = bytes.toString("latin1", 0, end === -1 ? bytes.length : end)
-  let hops = /^received:/iu.test(head) ? 1 : 0
-  for (const _ of head.matchAll(/\r\nreceived:/giu)) hops++
-  return hops
-}

@@ -1,4 +1,6 @@
+import { setImmediate } from "node:timers/promises"
 import type { SMTPServerDataStream } from "smtp-server"
+import { LineEnds } from "./LineEnds.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
 /** Maximum number of bytes of all messages that are being received or processed; beyond it, clients are asked to retry. */
@@ -15,6 +17,8 @@ export interface Kept {
   readonly bytes: number
   /** Maximum number of bytes held of all messages with such a maximum, so that they leave space for others. */
   readonly maxHeld?: number
+  /** Whether this message has lines that end in CRLF only, whatever the listener takes. */
+  readonly strictLines?: boolean
 }
 
 export interface Intake {
@@ -23,7 +27,7 @@ export interface Intake {
 
 const FULL = reply(452, "4.3.1", "Too much mail is coming in at once, please try again in a moment")
 const tooLarge = (maxBytes: number) => reply(552, "5.3.4", `The message is larger than ${maxBytes} bytes`)
-export const BARE_CR = reply(
+const BARE_CR = reply(
   554,
   "5.6.0",
   "The message has a line that ends in a bare CR. Lines end in CRLF (RFC 5321, section 2.3.8)",
@@ -43,8 +47,9 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
   let held = 0
   let heldApart = 0
   return {
-    receive: (stream, done, { bytes: keepBytes, maxHeld } = WHOLE) => {
+    receive: (stream, done, { bytes: keepBytes, maxHeld, strictLines: isStrict = false } = WHOLE) => {
       const chunks: Array<Buffer> = []
+      const lines = strictLines || isStrict ? new LineEnds() : undefined
       let heldHere = 0
       let refusal: SmtpReply | undefined
       let isOver = false
@@ -63,8 +68,9 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         isOver = true
         done(received)
       }
-      stream.on("data", (whole: Buffer) => {
+      stream.on("data", (piece: Buffer) => {
         if (refusal !== undefined) return
+        const whole = lines === undefined ? piece : lines.next(piece)
         // The library counts all bytes that it has passed on, whether or not they are kept.
         if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
@@ -76,19 +82,12 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         if (maxHeld !== undefined) heldApart += chunk.length
       })
       stream.on("end", () => {
+        if (refusal === undefined && lines?.hasBareCr === true) refuse(BARE_CR)
         if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })
-        const bytes = Buffer.concat(chunks)
-        chunks.length = 0
-        if (!strictLines) return end({ _tag: "Whole", bytes, release })
-        const bare = countBareLf(bytes)
-        if (hasBareCr(bytes)) refuse(BARE_CR)
-        else if (bytes.length + bare > maxMessageBytes) refuse(tooLarge(maxMessageBytes))
-        else if (held + bare > maxBytesHeld) refuse(FULL)
-        if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })
-        held += bare
-        heldHere += bare
-        if (maxHeld !== undefined) heldApart += bare
-        end({ _tag: "Whole", bytes: bare === 0 ? bytes : inCrlf(bytes, bare), release })
+        isOver = true
+        const whole = (bytes: Buffer) => done({ _tag: "Whole", bytes, release })
+        if (heldHere <= SLICE_BYTES) whole(Buffer.concat(chunks.splice(0)))
+        else void joined(chunks, heldHere).then(whole)
       })
       stream.on("error", () => undefined)
       stream.on("close", () => {
@@ -100,36 +99,20 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
   }
 }
 
-const CR = 0x0d
-const LF = 0x0a
+/** Bytes that are joined before other work has its turn. */
+const SLICE_BYTES = 1024 * 1024
 
-const hasBareCr = (bytes: Buffer): boolean => {
-  for (let at = bytes.indexOf(CR); at !== -1; at = bytes.indexOf(CR, at + 1)) if (bytes[at + 1] !== LF) return true
-  return false
-}
-
-const countBareLf = (bytes: Buffer): number => {
-  let count = 0
-  for (let at = bytes.indexOf(LF); at !== -1; at = bytes.indexOf(LF, at + 1)) if (bytes[at - 1] !== CR) count++
-  return count
-}
-
-/** Returns a message whose lines end in CRLF only; undefined if it has a bare CR. */
-export const inCrlfOnly = (bytes: Buffer): Buffer | undefined => {
-  if (hasBareCr(bytes)) return undefined
-  const bare = countBareLf(bytes)
-  return bare === 0 ? bytes : inCrlf(bytes, bare)
-}
-
-/** Writes each bare LF as CRLF. */
-const inCrlf = (bytes: Buffer, bare: number): Buffer => {
-  const out = Buffer.allocUnsafe(bytes.length + bare)
+/** Joins pieces, which are let go meanwhile. The memory of a large message is new, which takes longer than the copying. */
+const joined = async (pieces: Array<Buffer>, length: number): Promise<Buffer> => {
+  const whole = Buffer.allocUnsafe(length)
   let to = 0
-  let previous = 0
-  for (const byte of bytes) {
-    if (byte === LF && previous !== CR) out[to++] = CR
-    out[to++] = byte
-    previous = byte
+  let ofSlice = 0
+  for (let piece = pieces.shift(); piece !== undefined; piece = pieces.shift()) {
+    to += piece.copy(whole, to)
+    ofSlice += piece.length
+    if (ofSlice < SLICE_BYTES) continue
+    await setImmediate()
+    ofSlice = 0
   }
-  return out
+  return whole
 }

@@ -65,7 +65,7 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
       strictLines: false,
       keep: (recipients) =>
         inbound !== undefined && recipients.some((recipient) => !isReporting(returnPath, recipient))
-          ? { bytes: inbound.maxBytes + 1, maxHeld: InboundMail.MAX_BYTES_HELD }
+          ? { bytes: inbound.maxBytes + 1, maxHeld: InboundMail.MAX_BYTES_HELD, strictLines: true }
           : recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
             ? { bytes: DomainReports.KEEP_BYTES, maxHeld: DomainReports.MAX_BYTES_HELD }
             : { bytes: ReportParts.REPORT_SIZE_LIMIT },

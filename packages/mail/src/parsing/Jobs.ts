@@ -1,7 +1,9 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
 import * as InboundHeading from "../inbound/Heading.ts"
+import { digest } from "../inbound/digest.ts"
 import { readFile } from "../inbound/readFile.ts"
+import * as Sender from "../inbound/Sender.ts"
 import { showInbound } from "../inbound/showInbound.ts"
 import { readAggregate } from "../aggregate/readAggregate.ts"
 import { readFeedback } from "../report/readFeedback.ts"
@@ -19,7 +21,10 @@ export const jobs = {
   feedback: readFeedback,
   aggregate: readAggregate,
   mail: showMail,
+  digest,
   heading: InboundHeading.read,
+  questions: Sender.questions,
+  sender: Sender.judge,
   inbound: showInbound,
   file: readFile,
   text: textFromHtml,

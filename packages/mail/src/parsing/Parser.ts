@@ -15,6 +15,15 @@ const pool = new ParserPool()
 /** The pool that reads untrusted documents. Tests provide one with other limits. */
 export const Pool = Context.Reference<ParserPool>("@waybill/mail/Parser/Pool", { defaultValue: () => pool })
 
+/** Number of threads that judge the senders of mail, apart from those that read it, so that a slow one keeps nobody else waiting. */
+const SENDER_THREADS = 2
+const senderPool = new ParserPool({ threads: SENDER_THREADS })
+
+/** The pool that judges the senders of mail that comes in. */
+export const SenderPool = Context.Reference<ParserPool>("@waybill/mail/Parser/SenderPool", {
+  defaultValue: () => senderPool,
+})
+
 const documents = Metric.counter("waybill_parsed_documents_total", {
   description: "Documents from outside that were read, by grammar and by what the reading came to",
   incremental: true,
@@ -40,6 +49,7 @@ const count = (grammar: Jobs.Name, outcome: "read" | "busy" | Why): void =>
 export interface Options {
   /** Set by callers that bound their own number of waiting documents; the pool never tells them that it is busy. */
   readonly patient?: boolean
+  readonly pool?: Context.Reference<ParserPool>
 }
 
 /** Reads an untrusted document in bounded time and memory, in turn with those of other accounts. */
@@ -47,9 +57,9 @@ export const run = <N extends Jobs.Name>(
   name: N,
   input: Jobs.Input<N>,
   account: string,
-  { patient = false }: Options = {},
+  { patient = false, pool = Pool }: Options = {},
 ): Effect.Effect<Jobs.Output<N>, Busy | Killed> =>
-  Effect.flatMap(Pool, (pool) =>
+  Effect.flatMap(pool, (pool) =>
     Effect.flatMap(
       Effect.callback<ParseOutcome>((resume) => {
         const takeBack = pool.read(name, input, { account, patient }, (outcome) => resume(Effect.succeed(outcome)))

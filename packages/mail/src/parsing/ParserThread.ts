@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises"
 import { Worker } from "node:worker_threads"
 import * as Jobs from "./Jobs.ts"
 
@@ -54,7 +55,7 @@ export class ParserThread {
     const worker = this.#worker ?? (await this.#start())
     if (worker === undefined) return { _tag: "Killed", why: "crash", cause: "the thread did not start" }
     worker.ref()
-    const { input, transfer } = transferable(job.input)
+    const { input, transfer } = await transferable(job.input)
     const { deadline_ms, deadline_ms_per_mb } = this.#limits
     const answered = this.#answer(worker, deadline_ms + deadline_ms_per_mb * megabytes(job.input))
     worker.postMessage({ ...job, input }, transfer)
@@ -137,15 +138,28 @@ const cpuMillis = async (worker: Worker): Promise<number> => {
 const megabytes = (input: Jobs.Input<Jobs.Name>): number =>
   (Jobs.bytesOf(input) ?? Jobs.textOf(input) ?? "").length / 2 ** 20
 
+/** Bytes that are copied before other work has its turn. */
+const SLICE_BYTES = 1024 * 1024
+
 /** Copies bytes once and hands them over to the thread; a view of a larger buffer would move the whole buffer. */
-const transferable = (
+const transferable = async (
   input: Jobs.Input<Jobs.Name>,
-): { readonly input: Jobs.Input<Jobs.Name>; readonly transfer: Array<ArrayBuffer> } => {
+): Promise<{ readonly input: Jobs.Input<Jobs.Name>; readonly transfer: Array<ArrayBuffer> }> => {
   const source = Jobs.bytesOf(input)
   if (source === undefined) return { input, transfer: [] }
-  const bytes = new Uint8Array(source)
+  const bytes = await copied(source)
   return {
     input: input instanceof Uint8Array ? bytes : ({ ...(input as Jobs.Input<"mail">), bytes } as const),
     transfer: [bytes.buffer],
   }
+}
+
+/** The memory of a large copy is new, which takes longer than the copying. */
+const copied = async (source: Uint8Array): Promise<Uint8Array<ArrayBuffer>> => {
+  const copy = new Uint8Array(source.length)
+  for (let at = 0; at < source.length; at += SLICE_BYTES) {
+    if (at > 0) await setImmediate()
+    copy.set(source.subarray(at, at + SLICE_BYTES), at)
+  }
+  return copy
 }

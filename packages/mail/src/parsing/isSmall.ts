@@ -22,14 +22,19 @@ export const SMALL_TRACKED_CHARS = 128 * 1024
  * below.
  */
 export const isSmall = <N extends Jobs.Name>(name: N, input: Jobs.Input<N>): boolean => {
-  // A small archive may hold a large report, and the search for a quote costs more than the reading of a mail.
-  if (name === "aggregate" || name === "inbound") return false
+  if (NEVER_SMALL.has(name)) return false
   const bytes = Jobs.bytesOf(input)
   if (bytes !== undefined) return isSmallMail(bytes)
   const html = Jobs.textOf(input) ?? ""
   if (name === "links") return html.length <= SMALL_TRACKED_CHARS
   return html.length <= SMALL_HTML_CHARS && has(html, "<", SMALL_HTML_TAGS)
 }
+
+/**
+ * A small archive may hold a large report, the search for a quote costs more than the reading of a mail, and the time in which
+ * a sender is judged grows with the square of a field.
+ */
+const NEVER_SMALL: ReadonlySet<Jobs.Name> = new Set<Jobs.Name>(["aggregate", "inbound", "questions", "sender"])
 
 const isSmallMail = (bytes: Uint8Array): boolean => {
   if (bytes.length > SMALL_MAIL_BYTES) return false

@@ -26,8 +26,8 @@ export const receiveTest = (call: Call) =>
 const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: string | undefined) {
   const { account_id } = yield* CurrentKey
   const bytes = payload.raw === null ? yield* compose(payload) : Buffer.from(payload.raw, "base64")
-  const heading = yield* Effect.mapError(
-    ReadInbound.heading(bytes, account_id),
+  const [{ sha256 }, heading] = yield* Effect.mapError(
+    Effect.all([ReadInbound.digest(bytes, account_id), ReadInbound.heading(bytes, account_id)]),
     () => new RequestRefusal.Overloaded({ budget: "parsing" }),
   )
   const to = recipientsOf(payload) ?? namedIn(heading)
@@ -40,6 +40,7 @@ const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: 
     bytes,
     heading,
     auth: InboundState.NOT_JUDGED,
+    sha256,
     days: Content.TEST_CONTENT_DAYS,
   }
   return yield* InboundReception.workOf(arrived, yield* InboundRecords.presenter(account_id, host))
