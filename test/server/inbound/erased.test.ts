@@ -1,3 +1,4 @@
+import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as Erase from "@waybill/store/erasure/Erase"
 import type * as Address from "@waybill/domain/values/Address"
@@ -24,6 +25,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an erasure", (it) => {
       ].join("\r\n"),
     ).toString("base64")
     const mentioned = yield* made({ from: "bo@example.org", to: "hi@shop.test", raw })
+    // The address stands where one piece of a large mail ends and the next one begins.
+    const heading = "From: bo@example.org\r\n\r\n"
+    const filler = "x".repeat(InboundContent.PIECE_BYTES - heading.length - 9)
+    const large = yield* made({
+      from: "bo@example.org",
+      to: "hi@shop.test",
+      raw: Buffer.from(`${heading}${filler} Ask ${ANA}, please.\r\n`).toString("base64"),
+    })
     const other = yield* made({ ...MAIL, from: "bo@example.org", subject: "Mine" })
     const replacement = Mask.replacement(new Uint8Array(8))
     const { remaining } = yield* Erase.erase(ANA, replacement)
@@ -37,6 +46,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an erasure", (it) => {
     assert.notInclude(JSON.stringify(masked), ANA)
     assert.strictEqual((yield* call("GET", `/v1/inbound/${named}/raw`)).status, 404)
     assert.strictEqual((yield* call("GET", `/v1/inbound/${mentioned}/raw`)).status, 404)
+    assert.strictEqual((yield* call("GET", `/v1/inbound/${large}/raw`)).status, 404)
     assert.strictEqual((yield* call("GET", `/v1/inbound/${other}`)).json.text.trim(), "Hi")
   })
 })

@@ -6,6 +6,7 @@ import type { NothingNew } from "@waybill/domain/values/Refusal"
 import type { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
 import * as Cells from "@waybill/store/routing/Cells"
 import { Clock, Effect, Result } from "effect"
@@ -35,6 +36,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
   const now = yield* Clock.currentTimeMillis
   const id = NewIds.newIdAt("InboundId", now)
   const at = Timestamp.fromMillis(now)
+  yield* InboundContent.stage(account_id, id, bytes)
   const decide = Inbound.receive(at, {
     id,
     thread: Thread.place(id, references, known),
@@ -45,7 +47,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
     sha256: hash,
   })
   return {
-    streams: [{ aggregate: Inbound, id, isNew: true }],
+    streams: [{ aggregate: Inbound, id, isNew: true }] as const,
     bytes: bytes.length,
     decide: (view) =>
       Result.map(decide(view.state<Inbound.State>(Inbound, id)), (events) => {
@@ -71,8 +73,11 @@ export const receive = Effect.fn("InboundReception.receive")(function* (arrived:
     .digest("hex")
   const claim = { account_id, route: ROUTE, key: fingerprint, fingerprint }
   const target = { store: yield* EventStore, account_id, domain: null }
-  return yield* RequestCommit.commitClaimed(target, claim, work).pipe(
+  const committed = yield* RequestCommit.commitClaimed(target, claim, work).pipe(
     // The id is new, and the claim names this mail alone.
     Effect.catchTags({ NothingNew: Effect.die, IdempotencyKeyReused: Effect.die }),
   )
+  const [{ id }] = work.streams
+  if (committed.isReplayed) yield* InboundContent.remove(account_id, id)
+  return committed
 })

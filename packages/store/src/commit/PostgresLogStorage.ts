@@ -91,7 +91,7 @@ const writeStatements = (
   const parts: Array<Fragment> = [events(sql, write)]
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
   if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
-  if (write.inbound.length > 0) parts.push(InboundContent.insert(sql, write.inbound))
+  if (write.inbound.length > 0) parts.push(...InboundContent.inserts(sql, write.inbound))
   if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
   if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))

@@ -2,7 +2,7 @@ import type * as Address from "@waybill/domain/values/Address"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Email from "@waybill/domain/email/Email"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import type { AffectedStream } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { type ScannedRow, scan, type Table } from "./scan.ts"
@@ -73,8 +73,12 @@ export const erase = Effect.fnUntraced(function* (
       ? sql`DELETE FROM sandbox_messages WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
-  yield* scan(sql, RECEIVED_MAIL, sql`true`, ({ account_id, bytes, id }: ReceivedRow) =>
-    names(decodings(bytes)) ? InboundContent.removeOf(sql, account_id, [id]) : Effect.void,
+  yield* scan(sql, RECEIVED_MAIL, sql`strpos(t.id, '/') = 0`, ({ account_id, bytes, id, size_bytes }: ReceivedRow) =>
+    Effect.gen(function* () {
+      const whole = size_bytes === bytes.length ? Option.some(bytes) : yield* InboundContent.findOf(sql, account_id, id)
+      const isNamed = Option.exists(whole, (mail) => names(decodings(mail)))
+      if (isNamed) yield* InboundContent.removeOf(sql, account_id, [id])
+    }),
   )
   yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
     names(decodings(bytes))
@@ -156,6 +160,7 @@ interface CapturedRow extends ScannedRow {
 }
 interface ReceivedRow extends ScannedRow {
   readonly id: string
+  readonly size_bytes: number
 }
 interface UnreadReportRow extends ScannedRow {
   readonly id: string
@@ -185,7 +190,12 @@ const CAPTURED_MAIL: Table = {
   bytes: "bytes",
   otherColumns: ["t.recipients", "t.subject", "t.mail_from"],
 }
-const RECEIVED_MAIL: Table = { name: "inbound_content", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
+const RECEIVED_MAIL: Table = {
+  name: "inbound_content",
+  key: ["account_id", "id"],
+  bytes: "bytes",
+  otherColumns: ["t.size_bytes"],
+}
 const UNREAD_REPORTS: Table = { name: "unread_reports", key: ["account_id", "id"], bytes: "bytes", otherColumns: [] }
 const REQUESTS: Table = {
   name: "request_log",
