@@ -198,17 +198,4 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "120 seconds" })("signed
     assert.isTrue(text.endsWith(`MIME-Version: 1.0\r\n${fields}\r\n${body}`), text)
     assert.include(text, "\r\nX-Other: 1\r\n")
   })
-
-  it.effect("closes the connection at a chunk, and reads nothing of it as a command", function* () {
-    const acme = yield* Smtp.customer()
-    const client = yield* Smtp.raw(yield* Smtp.submission())
-    const lines = yield* Effect.promise(() => client.lines("EHLO x"))
-    assert.notInclude(lines.join(), "CHUNKING")
-    yield* Effect.promise(() =>
-      client.all([Smtp.plain(acme.secret), `MAIL FROM:<hi@${acme.domain}>`, "RCPT TO:<ana@example.org>"]),
-    )
-    client.write(`BDAT 90 LAST\r\nRSET\r\nMAIL FROM:<hi@${acme.domain}>\r\nRCPT TO:<eve@example.org>\r\nDATA\r\n`)
-    assert.match(yield* Effect.promise(() => client.reply()), /^502 5\.5\.1 CHUNKING/u)
-    assert.strictEqual(yield* Effect.promise(() => client.reply()), "closed")
-  })
 })

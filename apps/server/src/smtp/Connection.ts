@@ -1,7 +1,8 @@
 import { Duration } from "effect"
 import type * as net from "node:net"
-import type { SMTPServer } from "smtp-server"
+import type { SMTPServer, SMTPServerDataStream } from "smtp-server"
 import { SMTPConnection, type SMTPConnectionOptions } from "smtp-server/lib/smtp-connection.js"
+import * as Chunks from "./Chunks.ts"
 import { checkParameters } from "./checkParameters.ts"
 import type { Handshakes } from "./Handshakes.ts"
 import type { ConnectionSlots, SlotHolder } from "./ConnectionSlots.ts"
@@ -51,6 +52,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   #outermost: net.Socket | undefined
   #deadline: NodeJS.Timeout | undefined
   #identityTimer: NodeJS.Timeout | undefined
+  readonly #chunks: Chunks.Chunks
 
   static accept(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
     // A connection that was accepted just before the server stopped listening would hold up its stop.
@@ -64,6 +66,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   private constructor(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null) {
     super(server, socket, options)
     this.#deps = deps
+    this.#chunks = new Chunks.Chunks(this, deps.limits.maxMessageBytes, (stream) => this.#expectEndOf(stream))
   }
 
   override init(): void {
@@ -131,6 +134,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
+    if (this.#isInEhlo && Array.isArray(data)) return super.send(code, [...data, "CHUNKING"], context)
     super.send(code, data, typeof data === "string" && ENHANCED.test(data) ? false : context)
   }
 
@@ -172,6 +176,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   override handler_RCPT(command: Buffer, callback: () => void): void {
+    if (this.#refusesInChunks(callback)) return
     const known = this.#deps.hasLogin ? SUBMISSION_PARAMETERS.rcpt : []
     if (!this.#refusesParameters("rcpt to", command, known)) return super.handler_RCPT(command, callback)
     callback()
@@ -186,9 +191,12 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   override handler_DATA(command: Buffer, callback: () => void): void {
+    if (this.#refusesInChunks(callback)) return
     super.handler_DATA(command, callback)
-    const stream = this._dataStream
-    if (!stream) return
+    if (this._dataStream) this.#expectEndOf(this._dataStream)
+  }
+
+  #expectEndOf(stream: SMTPServerDataStream): void {
     clearTimeout(this.#deadline)
     this.#deadline = this.#closeAfter(
       this.#deps.limits.message,
@@ -196,13 +204,25 @@ export class Connection extends SMTPConnection implements SlotHolder {
     )
   }
 
-  /**
-   * Closes the connection of a client that sends chunks although CHUNKING is not offered (RFC 3030): what follows the
-   * command is a message, whose lines must not be read as commands.
-   */
-  handler_BDAT(): void {
-    this.send(502, "5.5.1 CHUNKING is not offered, use DATA")
+  /** Takes a chunk. Without its size nobody knows where the message ends, whose lines must not be read as commands. */
+  handler_BDAT(command: Buffer, callback: () => void): void {
+    const chunk = Chunks.parse(command.toString())
+    if (chunk !== undefined) return this.#chunks.take(chunk, callback)
+    this.send(501, "5.5.4 The form is BDAT <size> or BDAT <size> LAST")
     this.#drop()
+  }
+
+  /** Refuses a command in the middle of a message that comes in chunks. */
+  #refusesInChunks(callback: () => void): boolean {
+    if (!this.#chunks.isOpen) return false
+    this.send(503, "5.5.1 The message comes in chunks: send BDAT, or RSET to begin again")
+    callback()
+    return true
+  }
+
+  override _resetSession(): void {
+    this.#chunks.abort()
+    super._resetSession()
   }
 
   override _onClose(): void {
