@@ -280,6 +280,15 @@ CREATE TABLE inbound_content (
   CONSTRAINT inbound_content_pkey PRIMARY KEY (account_id, id)
 );
 
+CREATE TABLE inbound_routes (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  removed boolean NOT NULL,
+  record jsonb,
+  CONSTRAINT inbound_routes_pkey PRIMARY KEY (account_id, id)
+);
+
 CREATE TABLE log_epochs (
   epoch integer NOT NULL,
   server text COLLATE "C" NOT NULL,

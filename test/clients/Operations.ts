@@ -60,6 +60,12 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     "GET /v1/inbound/{id}",
     "GET /v1/threads/{id}",
     "POST /v1/test/inbound",
+    "GET /v1/inbound/routes",
+    "POST /v1/inbound/routes",
+    "GET /v1/inbound/routes/{id}",
+    "PATCH /v1/inbound/routes/{id}",
+    "DELETE /v1/inbound/routes/{id}",
+    "POST /v1/inbound/routes/test",
   ),
   ...leftOut("the same events come from GET /v1/events with `wait`", "GET /v1/events/stream"),
   ...leftOut(

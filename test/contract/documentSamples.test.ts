@@ -19,7 +19,13 @@ const REQUESTS = SAMPLES.filter(({ body }) => !Array.isArray(body) && !OTHERS.so
 
 /** Returns the endpoint that takes a body of a sample. */
 const endpointOf = (body: Readonly<Record<string, unknown>>): string =>
-  "from" in body ? "/v1/email/send" : "reason" in body ? "/v1/suppressions" : assert.fail("a sample of which endpoint?")
+  "match" in body
+    ? "/v1/inbound/routes"
+    : "from" in body
+      ? "/v1/email/send"
+      : "reason" in body
+        ? "/v1/suppressions"
+        : assert.fail("a sample of which endpoint?")
 
 layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })(
   "samples of requests in the documents",

@@ -203,6 +203,37 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/inbound/routes",
+    good: [
+      { action: { type: "drop" } },
+      { match: { to: "support+*@acme.test", verdict: "fail" }, action: { type: "reject", message: "No" }, position: 3 },
+      { match: null, action: { type: "webhook", webhook_id: null }, stop: true, enabled: false },
+    ],
+    bad: [
+      {},
+      { action: { type: "burn" } },
+      { action: { type: "drop" }, position: -1 },
+      { match: { to: 3 }, action: { type: "drop" } },
+      { match: { verdict: "good" }, action: { type: "drop" } },
+    ],
+  },
+  {
+    method: "PATCH",
+    path: "/v1/inbound/routes/{id}",
+    good: [{ enabled: false }, { match: {}, action: { type: "store" } }],
+    bad: [{ enabled: "no" }, { action: {} }],
+  },
+  {
+    method: "POST",
+    path: "/v1/inbound/routes/test",
+    good: [
+      { to: "hi@acme.test", from: "ana@example.org" },
+      { to: ["hi@acme.test"], from: "ana@example.org", subject: "x" },
+    ],
+    bad: [{}, { to: [], from: "ana@example.org" }, { to: "hi@acme.test", from: "ana@example.org", verdict: "x" }],
+  },
+  {
+    method: "POST",
     path: "/v1/test/clocks",
     good: [{}, { name: null, now: "2030-01-01T00:00:00Z" }],
     bad: [{ name: "" }, { now: 3 }, { time: "2030-01-01T00:00:00Z" }],
@@ -217,6 +248,7 @@ const SAMPLES: ReadonlyArray<Samples> = [
 
 const PREFIXES = [
   ["/email/", "msg"],
+  ["/inbound/routes/", "rte"],
   ["/webhooks/", "whk"],
   ["/clocks/", "clk"],
 ] as const

@@ -56,6 +56,15 @@ export const RULES: Rules = {
     thread: "whole account",
     test: "own domain",
   },
+  // A route is for mail of all domains.
+  inboundRoutes: {
+    list: "whole account",
+    get: "whole account",
+    create: "whole account",
+    update: "whole account",
+    remove: "whole account",
+    test: "whole account",
+  },
   // A webhook receives the events of all domains, and its deliveries contain them.
   webhooks: {
     list: "whole account",

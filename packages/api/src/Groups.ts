@@ -5,6 +5,7 @@ import { Domains } from "./groups/Domains.ts"
 import { Emails } from "./groups/Emails.ts"
 import { Events } from "./groups/history/Events.ts"
 import { Inbound } from "./groups/Inbound.ts"
+import { InboundRoutes } from "./groups/InboundRoutes.ts"
 import { Logs } from "./groups/Logs.ts"
 import { Members } from "./groups/Members.ts"
 import { Requests } from "./groups/history/Requests.ts"
@@ -31,5 +32,6 @@ export const GROUPS = [
   Sandbox,
   TestClocks,
   Inbound,
+  InboundRoutes,
 ] as const
 export type Group = (typeof GROUPS)[number]

@@ -59,6 +59,14 @@ export const RULES: Rules = {
     thread: "own mode",
     test: "own mode",
   },
+  inboundRoutes: {
+    list: "live only",
+    get: "live only",
+    create: "live only",
+    update: "live only",
+    remove: "live only",
+    test: "live only",
+  },
   webhooks: {
     list: "live only",
     get: "live only",

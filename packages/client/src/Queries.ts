@@ -112,6 +112,8 @@ export type InboundQuery = PageQuery & {
   readonly domain?: string
   readonly email_id?: string
   readonly thread_id?: string
+  readonly status?: "received" | "dropped" | "rejected"
+  readonly verdict?: "pass" | "fail" | "none"
   readonly created_after?: string | Date
   readonly created_before?: string | Date
 }

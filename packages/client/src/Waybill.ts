@@ -187,6 +187,20 @@ export class Waybill {
     remove: (id: string) => this.#delete<T.InboundEmailDeleted>(`/inbound/${path(id)}`),
     /** Records a made-up mail as if it had come over SMTP, for tests. */
     test: (mail: T.InboundTest, options?: WriteOptions) => this.#post<T.InboundEmail>("/test/inbound", mail, options),
+    /** Rules for what happens to received mail. */
+    routes: {
+      /** All routes, in the order in which they are tried. */
+      list: () => this.#get<Page<T.InboundRoute>>("/inbound/routes"),
+      get: (id: string) => this.#get<T.InboundRoute>(`/inbound/routes/${path(id)}`),
+      create: (route: T.InboundRouteCreation, options?: WriteOptions) =>
+        this.#post<T.InboundRoute>("/inbound/routes", route, options),
+      update: (id: string, change: T.InboundRouteChange) =>
+        this.#sender.send<T.InboundRoute>({ method: "PATCH", path: `/inbound/routes/${path(id)}`, body: change }),
+      remove: (id: string) => this.#delete<T.InboundRouteDeleted>(`/inbound/routes/${path(id)}`),
+      /** Says which routes would apply to a mail, and why. */
+      test: (mail: T.InboundRouteTrial, options?: WriteOptions) =>
+        this.#post<T.InboundRouteTest>("/inbound/routes/test", mail, options),
+    },
   }
 
   /** A conversation: a sent email and the mail that answers it, in order. */

@@ -600,7 +600,8 @@ export type InboundAuthentication = {
 export type InboundEmail = {
   readonly object: "inbound_email"
   readonly id: InboundId
-  readonly status: "received"
+  /** `rejected`: a route refused it while its server waited; `dropped`: a route accepted it in silence */
+  readonly status: "received" | "dropped" | "rejected"
   /** False for a mail that was only made up for a test */
   readonly livemode: boolean
   readonly created_at: Timestamp
@@ -623,6 +624,10 @@ export type InboundEmail = {
   /** The text after the plus sign in the first recipient, as `42` in support+42@acme.test */
   readonly mailbox_hash: string | null
   readonly auth: InboundAuthentication
+  /** The finding of DMARC: it passed, it failed, or there was none */
+  readonly verdict: "pass" | "fail" | "none"
+  /** The routes that applied, in order; empty if none did */
+  readonly routes: ReadonlyArray<InboundRouteApplied>
   readonly size_bytes: number
   /** False if the mail has more parts or headers than are read; `raw` has all of it */
   readonly complete: boolean
@@ -638,7 +643,8 @@ export type InboundEmailDeleted = {
 export type InboundEmailWhole = {
   readonly object: "inbound_email"
   readonly id: InboundId
-  readonly status: "received"
+  /** `rejected`: a route refused it while its server waited; `dropped`: a route accepted it in silence */
+  readonly status: "received" | "dropped" | "rejected"
   /** False for a mail that was only made up for a test */
   readonly livemode: boolean
   readonly created_at: Timestamp
@@ -661,6 +667,10 @@ export type InboundEmailWhole = {
   /** The text after the plus sign in the first recipient, as `42` in support+42@acme.test */
   readonly mailbox_hash: string | null
   readonly auth: InboundAuthentication
+  /** The finding of DMARC: it passed, it failed, or there was none */
+  readonly verdict: "pass" | "fail" | "none"
+  /** The routes that applied, in order; empty if none did */
+  readonly routes: ReadonlyArray<InboundRouteApplied>
   readonly size_bytes: number
   /** False if the mail has more parts or headers than are read; `raw` has all of it */
   readonly complete: boolean
@@ -691,6 +701,114 @@ export type InboundId = string
 export type InboundPerson = {
   readonly address: string
   readonly name: string | null
+}
+
+export type InboundRoute = {
+  readonly object: "inbound_route"
+  readonly id: InboundRouteId
+  readonly match: {
+    readonly to: string | null
+    readonly from: string | null
+    readonly subject: string | null
+    readonly verdict: "pass" | "fail" | "none" | null
+  }
+  readonly action: {
+    readonly type: "webhook" | "reject" | "drop" | "store"
+    readonly webhook_id: WebhookId | null
+    readonly message: string | null
+  }
+  readonly position: number
+  readonly enabled: boolean
+  readonly stop: boolean
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+/** `webhook` calls webhooks; `reject` refuses the mail in the session; `drop` accepts and records it, and nothing else; `store` records it without a call */
+export type InboundRouteAction = {
+  readonly type: "webhook"
+  /** The only webhook that is called; all that subscribe to `email.received` if absent */
+  readonly webhook_id?: WebhookId | null
+} | {
+  readonly type: "reject"
+  /** Text of the reply 550 to its server */
+  readonly message?: string | null
+} | {
+  readonly type: "drop"
+} | {
+  readonly type: "store"
+}
+
+export type InboundRouteApplied = {
+  readonly id: InboundRouteId
+  readonly action: "webhook" | "reject" | "drop" | "store"
+  /** For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise `rejected`, `dropped` or `stored`. New values may appear */
+  readonly result: string
+}
+
+/** Fields that are left out stay as they are; `match` and `action` are replaced as a whole */
+export type InboundRouteChange = {
+  /** Replaces all conditions; `{}` is for every mail */
+  readonly match?: InboundRouteMatch | null
+  readonly action?: InboundRouteAction
+  readonly position?: number
+  readonly enabled?: boolean
+  readonly stop?: boolean
+}
+
+export type InboundRouteCreation = {
+  /** For every mail if absent */
+  readonly match?: InboundRouteMatch | null
+  readonly action: InboundRouteAction
+  /** Routes are tried in the order of their positions; after all others if absent */
+  readonly position?: number | null
+  /** `true` by default */
+  readonly enabled?: boolean | null
+  /** Whether no later route is tried once this one applied; `false` by default */
+  readonly stop?: boolean | null
+}
+
+export type InboundRouteDeleted = {
+  readonly object: "inbound_route"
+  readonly id: InboundRouteId
+  readonly deleted: true
+}
+
+export type InboundRouteId = string
+
+/** Conditions that must all hold; a route without any is for every mail */
+export type InboundRouteMatch = {
+  /** A recipient of the mail: an address, `*@domain` or `name+*@domain` */
+  readonly to?: string | null
+  /** The sender in its header: an address, `*@domain` or `name+*@domain` */
+  readonly from?: string | null
+  /** Part of the subject, in any case */
+  readonly subject?: string | null
+  /** The finding of DMARC about the sender */
+  readonly verdict?: "pass" | "fail" | "none" | null
+}
+
+export type InboundRouteTest = {
+  readonly object: "inbound_route_test"
+  /** The end that the mail would have */
+  readonly status: "received" | "dropped" | "rejected"
+  /** All routes, in the order in which they are tried */
+  readonly routes: ReadonlyArray<{
+    readonly id: InboundRouteId
+    readonly action: "webhook" | "reject" | "drop" | "store"
+    readonly applies: boolean
+    /** Why the route applies, or why it does not */
+    readonly reason: string
+  }>
+}
+
+export type InboundRouteTrial = {
+  readonly to: AddressInput | ReadonlyArray<AddressInput>
+  readonly from: AddressInput
+  /** Empty if absent */
+  readonly subject?: string | null
+  /** The finding of DMARC about the sender; `none` if absent */
+  readonly verdict?: "pass" | "fail" | "none" | null
 }
 
 export type InboundTest = {

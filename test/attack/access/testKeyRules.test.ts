@@ -38,6 +38,7 @@ const KINDS: ReadonlyArray<readonly [part: string, prefix: string]> = [
   ["/members/", "usr"],
   ["/requests/", "req"],
   ["/clocks/", "clk"],
+  ["/inbound/routes/", "rte"],
   ["/inbound/", "inb"],
   ["/threads/", "thr"],
 ]

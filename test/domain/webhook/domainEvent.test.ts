@@ -46,6 +46,7 @@ const BIRTHS = new Set([
   "DomainAdded",
   "EmailQueued",
   "EmailReceived",
+  "InboundRouteCreated",
   "KeyCreated",
   "TestKeyCreated",
   "TestClockCreated",

@@ -317,6 +317,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/store/src/readmodels/Inbound.ts",
         "a cursor before the page is full",
       ),
+      customer(
+        "Routes of an account",
+        "MAX_ROUTES",
+        "packages/domain/src/inbound/InboundRefusal.ts",
+        "422 `too_many_routes`",
+      ),
       customer("Mails of a thread", "MAX_THREAD", "packages/api/src/groups/Inbound.ts", "its newest"),
       customer(
         "Characters of a text in a call",

@@ -10,6 +10,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/members/{id}": { role: "owner" },
   "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
   "PATCH /v1/webhooks/{id}": { enabled: false },
+  "PATCH /v1/inbound/routes/{id}": { enabled: false },
   "POST /v1/test/clocks/{id}/advance": { by: "P1D" },
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
@@ -20,6 +21,7 @@ const KINDS = [
   ["/members/", "member"],
   ["/requests/", "request"],
   ["/clocks/", "clock"],
+  ["/inbound/routes/", "route"],
   ["/inbound/", "received"],
   ["/threads/", "thread"],
 ] as const
@@ -39,6 +41,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       scheduled_at: new Date(Date.now() + 3_600_000).toISOString(),
     })).json
     const received = (yield* post("/v1/test/inbound", { from: "ana@example.org", to: "hi@acme.test", text: "x" })).json
+    const route = (yield* post("/v1/inbound/routes", { action: { type: "store" }, enabled: false })).json
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
     const delivery = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.data[0]
@@ -56,6 +59,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       email: email.id as string,
       received: received.id as string,
       thread: received.thread_id as string,
+      route: route.id as string,
       delivery: delivery.id as string,
       member: member.id as string,
     }
@@ -140,6 +144,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
         "requests",
         "sandbox/messages",
         "inbound",
+        "inbound/routes",
         "test/clocks",
       ],
     )

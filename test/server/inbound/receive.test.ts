@@ -229,6 +229,39 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       assert.match(yield* deliver(Buffer.alloc(26 * 1024 * 1024, "x\r\n"), "x@shop.test"), /^552 5\.3\.4 /u)
     })
 
+    it.effect("is refused, dropped or told to one webhook by routes", function* () {
+      const { deliver, node, receiver } = yield* Running
+      const { key, post: create } = yield* ServiceProcess.signUp(node, { domain: "routed.test" })
+      const get = (path: string) => Effect.promise(() => node.request("GET", path, { key }))
+      const other = yield* WebhookReceiver.listen()
+      yield* create("/v1/webhooks", { url: receiver.url, events: ["email.received"] })
+      const { json: named } = yield* create("/v1/webhooks", { url: other.url, events: ["email.bounced"] })
+      const route = (to: string, action: object) => create("/v1/inbound/routes", { match: { to }, action })
+      yield* route("no@routed.test", { type: "reject", message: "Write to support" })
+      yield* route("sink@routed.test", { type: "drop" })
+      yield* route("one@routed.test", { type: "webhook", webhook_id: named.id })
+
+      const one = (id: string) => mail([`Message-ID: <${id}@example.org>`, "Subject: Routed"], "Hi")
+      assert.strictEqual(yield* deliver(one("r1"), "no@routed.test"), "550 5.7.1 Write to support")
+      // Its server may try again; the answer is the same, and so is the record.
+      assert.strictEqual(yield* deliver(one("r1"), "no@routed.test"), "550 5.7.1 Write to support")
+      const { json: rejected } = yield* get("/v1/inbound?status=rejected")
+      assert.lengthOf(rejected.data, 1)
+      // Another account takes it.
+      const shared = idIn(yield* deliver(one("r2"), ["no@routed.test", "hi@shop.test"]))
+      assert.match(shared, /^inb_/u)
+      assert.match(yield* deliver(one("r3"), "sink@routed.test"), /^250 /u)
+      const told = idIn(yield* deliver(one("r4"), "one@routed.test"))
+      while (other.calls.length === 0) yield* Effect.sleep("20 millis")
+      const [{ body } = { body: "" }] = other.calls
+      assert.strictEqual(JSON.parse(body).data.id, told)
+      const routesOf = Effect.map(get(`/v1/inbound/${told}`), ({ json }) => json.routes)
+      while ((yield* routesOf)[0].result === "pending") yield* Effect.sleep("20 millis")
+      assert.deepInclude((yield* routesOf)[0], { action: "webhook", result: "delivered" })
+      const subjects = receiver.calls.map(({ body }) => JSON.parse(body).data.envelope.to[0])
+      assert.notIncludeMembers(subjects, ["no@routed.test", "sink@routed.test", "one@routed.test"])
+    })
+
     it.effect("is made up by a test", function* () {
       const { call, post, receiver } = yield* Running
       const { json, status } = yield* post("/v1/test/inbound", {

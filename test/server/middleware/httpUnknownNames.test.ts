@@ -14,6 +14,7 @@ const SCHEDULED = "2026-11-21T10:00:00Z"
 const IDS: Readonly<Record<string, string>> = {
   "/email/": "msg",
   "/sandbox/": "msg",
+  "/inbound/routes/": "rte",
   "/inbound/": "inb",
   "/threads/": "thr",
   "/webhooks/": "whk",

@@ -24,6 +24,10 @@ const NEWER: ReadonlySet<string> = new Set([
   "DomainReceivingChanged",
   "EmailReceived",
   "InboundDeleted",
+  "InboundRouteChanged",
+  "InboundRouteCreated",
+  "InboundRouteDeleted",
+  "RouteApplied",
   "SendBatchChanged",
 ])
 

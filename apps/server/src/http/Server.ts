@@ -25,6 +25,7 @@ import { handleRequest } from "./middleware/handleRequest.ts"
 import { EmailHandlers } from "./api/EmailHandlers.ts"
 import { EventHandlers } from "./api/history/EventHandlers.ts"
 import { InboundHandlers } from "./api/inbound/InboundHandlers.ts"
+import { InboundRouteHandlers } from "./api/inbound/InboundRouteHandlers.ts"
 import { LogHandlers } from "./api/LogHandlers.ts"
 import { MemberHandlers } from "./api/MemberHandlers.ts"
 import * as NodeServer from "./NodeServer.ts"
@@ -79,6 +80,7 @@ const groups = Layer.mergeAll(
   SandboxHandlers,
   TestClockHandlers,
   InboundHandlers,
+  InboundRouteHandlers,
   SystemHandlers,
 )
 

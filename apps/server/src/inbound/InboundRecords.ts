@@ -1,17 +1,25 @@
 import type { InboundEmail } from "@waybill/api/groups/Inbound"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
+import * as InboundState from "@waybill/domain/inbound/InboundState"
+import type { Arrived, InboundRecord } from "@waybill/store/readmodels/Inbound"
 import { Effect } from "effect"
 import * as AttachmentLinks from "../links/AttachmentLinks.ts"
+import * as RouteResults from "./RouteResults.ts"
 
-/** The record of a received mail, apart from the links to its files. */
-export const withoutLinks = ({ at, inbound_id, ...record }: InboundRecord, livemode: boolean) => ({
+/** The record of a received mail, apart from the links to its files. Absent routes are those of the event alone: none. */
+export const withoutLinks = (
+  { at, inbound_id, ...record }: Arrived & Partial<InboundRecord>,
+  livemode: boolean,
+  results: RouteResults.Results = RouteResults.UNKNOWN,
+) => ({
   object: "inbound_email" as const,
   id: inbound_id,
-  status: "received" as const,
   livemode,
   created_at: at,
   ...record,
+  status: record.status ?? ("received" as const),
+  verdict: InboundState.verdictOf(record.auth),
+  routes: (record.routes ?? []).map(RouteResults.shown(inbound_id, results)),
   from: record.from === null ? null : named(record.from),
   to: record.to.map(named),
   cc: record.cc.map(named),
@@ -19,17 +27,17 @@ export const withoutLinks = ({ at, inbound_id, ...record }: InboundRecord, livem
 })
 
 /** The API shows absent values as null. */
-const named = ({ address, name }: InboundRecord["to"][number]) => ({ address, name: name ?? null })
+const named = ({ address, name }: Arrived["to"][number]) => ({ address, name: name ?? null })
 
 /** Makes records of the API of what the log says, with links to the files. */
 export const withLinks =
-  (links: AttachmentLinks.Links, livemode: boolean) =>
-  (mail: InboundRecord): InboundEmail => {
-    const { attachments, ...record } = withoutLinks(mail, livemode)
+  (links: AttachmentLinks.Links, livemode: boolean, results?: RouteResults.Results) =>
+  (mail: Arrived & Partial<InboundRecord>): InboundEmail => {
+    const { attachments, ...record } = withoutLinks(mail, livemode, results)
     const { expires_at, urlOf } = links(mail.inbound_id)
     return { ...record, attachments: attachments.map((file, nth) => ({ ...file, url: urlOf(nth), expires_at })) }
   }
 
-/** The same for a client that has asked a host. */
-export const presenter = (account_id: string, host: string | undefined) =>
-  Effect.map(AttachmentLinks.linksFrom(host), (links) => withLinks(links, Livemode.isLive(account_id)))
+/** The same for a client that has asked a host. `results` are those of the routes; without them, calls are pending. */
+export const presenter = (account_id: string, host: string | undefined, results?: RouteResults.Results) =>
+  Effect.map(AttachmentLinks.linksFrom(host), (links) => withLinks(links, Livemode.isLive(account_id), results))

@@ -59,7 +59,7 @@ export const make = (options: Options): OtherMail<Needs> => ({
   message: (bytes, transaction, recipients) => receive(options, bytes, transaction, recipients),
 })
 
-/** Records a mail for each account that it came for. The mail is durable before the 250, and never bounced after it. */
+/** Records a mail for each account that it came for, unless their routes refuse it. The mail is durable before the 250, and never bounced after it. */
 const receive = Effect.fn("InboundMail.receive")(function* (
   { days, maxBytes, name }: Options,
   bytes: Buffer,
@@ -80,6 +80,7 @@ const receive = Effect.fn("InboundMail.receive")(function* (
   const client = { address, from, helo: helo ?? address, receiver: name }
   const auth = yield* Authentication.judge(bytes, client, queue)
   const ids: Array<string> = []
+  const refusals: Array<string> = []
   for (const [account_id, addressed] of receivers) {
     const envelope = {
       from,
@@ -94,7 +95,11 @@ const receive = Effect.fn("InboundMail.receive")(function* (
       address,
     })
     ids.push(answer.id)
+    if (answer.refusal !== undefined) refusals.push(answer.refusal)
   }
+  const [refusal] = refusals
+  // A mail that another account has taken was accepted.
+  if (refusal !== undefined && refusals.length === ids.length) return yield* reply(550, "5.7.1", refusal)
   return line("2.0.0", `Received as ${ids.join(", ")}`)
 })
 

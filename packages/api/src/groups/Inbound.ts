@@ -48,10 +48,21 @@ const Attachment = Schema.Struct({
   expires_at: Timestamp.Timestamp,
 }).annotate({ identifier: "InboundAttachment" })
 
+const Applied = Schema.Struct({
+  id: Id.InboundRouteId,
+  action: State.Applied.fields.action,
+  result: Schema.String.annotate({
+    description:
+      "For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise `rejected`, `dropped` or `stored`. New values may appear",
+  }),
+}).annotate({ identifier: "InboundRouteApplied" })
+
 const fields = {
   object: Schema.Literal("inbound_email"),
   id: Id.InboundId,
-  status: Schema.Literal("received"),
+  status: State.InboundStatus.annotate({
+    description: "`rejected`: a route refused it while its server waited; `dropped`: a route accepted it in silence",
+  }),
   livemode: Livemode.field("False for a mail that was only made up for a test"),
   created_at: Timestamp.Timestamp,
   email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The sent email that this one answers" }),
@@ -74,6 +85,10 @@ const fields = {
     description: "The text after the plus sign in the first recipient, as `42` in support+42@acme.test",
   }),
   auth: Authentication,
+  verdict: State.SenderVerdict.annotate({
+    description: "The finding of DMARC: it passed, it failed, or there was none",
+  }),
+  routes: Schema.Array(Applied).annotate({ description: "The routes that applied, in order; empty if none did" }),
   size_bytes: Schema.Natural,
   complete: Schema.Boolean.annotate({
     description: "False if the mail has more parts or headers than are read; `raw` has all of it",
@@ -177,6 +192,8 @@ export class Inbound extends HttpApiGroup.make("inbound")
         domain: Schema.optionalKey(DomainName.FromText),
         email_id: Schema.optionalKey(Id.EmailId),
         thread_id: Schema.optionalKey(Id.ThreadId),
+        status: Schema.optionalKey(State.InboundStatus),
+        verdict: Schema.optionalKey(State.SenderVerdict),
         created_after: Schema.optionalKey(Timestamp.FromIso),
         created_before: Schema.optionalKey(Timestamp.FromIso),
       },

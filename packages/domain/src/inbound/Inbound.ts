@@ -7,6 +7,7 @@ import type { Sha256 } from "../values/Sha256.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as InboundRefusal from "./InboundRefusal.ts"
 import type { Authentication, Envelope, Event, Heading, Received, State } from "./InboundState.ts"
+import type { Plan } from "./Routing.ts"
 import type * as Thread from "./Thread.ts"
 
 export { Event, evolve, initial, type Received, type State } from "./InboundState.ts"
@@ -25,29 +26,46 @@ export interface Arrival {
   readonly auth: Authentication
   readonly size_bytes: number
   readonly sha256: Sha256
+  /** The routes that apply to it. */
+  readonly plan: Plan
 }
 
-/** Records a mail. Its id is new, so nothing can be there yet. */
+/** Records a mail and the routes that apply to it. Its id is new, so nothing can be there yet. */
 export const receive =
-  (now: Timestamp.Timestamp, { envelope, heading, id, thread, ...content }: Arrival) =>
-  (state: State): Result.Result<Array.NonEmptyReadonlyArray<Received>, NothingNew> => {
+  (now: Timestamp.Timestamp, { envelope, heading, id, plan, thread, ...content }: Arrival) =>
+  (state: State): Result.Result<readonly [Received, ...ReadonlyArray<Event>], NothingNew> => {
     const [first] = envelope.to
-    return state._tag !== "NotReceived" || first === undefined
-      ? Result.fail(new NothingNew())
-      : Result.succeed(
-          Array.of({
-            _tag: "EmailReceived",
-            inbound_id: id,
-            ...thread,
-            envelope,
-            ...heading,
-            domain: Address.domainOf(first),
-            mailbox_hash: mailboxHashOf(first),
-            ...content,
-            at: now,
-          }),
-        )
+    if (state._tag !== "NotReceived" || first === undefined) return Result.fail(new NothingNew())
+    const received: Received = {
+      _tag: "EmailReceived",
+      inbound_id: id,
+      ...thread,
+      envelope,
+      ...heading,
+      domain: Address.domainOf(first),
+      mailbox_hash: mailboxHashOf(first),
+      ...content,
+      at: now,
+    }
+    return Result.succeed(plan.applied.length === 0 ? [received] : [received, routed(id, plan, now)])
   }
+
+const routed = (inbound_id: Id.InboundId, { applied, status }: Plan, now: Timestamp.Timestamp): Event => ({
+  _tag: "RouteApplied",
+  inbound_id,
+  status,
+  routes: applied,
+  at: now,
+})
+
+/** Whether a webhook is called for a mail. Without routes it is if it subscribes; with routes, one of them must say so. */
+export const calls = (state: State, webhook_id: string, isSubscribed: boolean): boolean =>
+  state._tag === "NotReceived" || state.routes.length === 0
+    ? isSubscribed
+    : state.routes.some(
+        ({ action, webhook_id: only }) =>
+          action === "webhook" && (only === undefined ? isSubscribed : only === webhook_id),
+      )
 
 /** Deletes a mail: its content at once, and its record for readers. The events stay until the history is removed. */
 export const remove =

@@ -35,3 +35,33 @@ export class ThreadNotFound extends Schema.TaggedError<ThreadNotFound>()("Thread
     return "There is no thread with this id in this account."
   }
 }
+
+/** Maximum number of routes per account. Each received mail is compared with all of them. */
+export const MAX_ROUTES = 100
+
+export class RouteNotFound extends Schema.TaggedError<RouteNotFound>()("InboundRouteNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "inbound_route_not_found"
+  override get message() {
+    return "There is no route with this id in this account."
+  }
+}
+
+export class TooManyRoutes extends Schema.TaggedError<TooManyRoutes>()("TooManyInboundRoutes", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_routes"
+  override get message() {
+    return `An account has at most ${MAX_ROUTES} routes. Delete one first.`
+  }
+}
+
+export class RouteWithoutWebhook extends Schema.TaggedError<RouteWithoutWebhook>()("RouteWithoutWebhook", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "webhook_not_found"
+  override get message() {
+    return "No webhook with this `webhook_id` exists in this account."
+  }
+}

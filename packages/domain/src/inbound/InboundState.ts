@@ -77,6 +77,26 @@ export type Authentication = typeof Authentication.Type
 /** Findings about a mail whose sender nobody has looked into. */
 export const NOT_JUDGED: Authentication = { spf: "none", dkim: [], dmarc: "none", arc: "none" }
 
+/** The finding of DMARC in one word: it passed, it failed, or there was none. */
+export const SenderVerdict = Schema.Literals(["pass", "fail", "none"])
+export type SenderVerdict = typeof SenderVerdict.Type
+
+export const verdictOf = ({ dmarc }: Pick<Authentication, "dmarc">): SenderVerdict =>
+  dmarc === "pass" || dmarc === "fail" ? dmarc : "none"
+
+/** End of a mail: `rejected` was refused in the session, and `dropped` was accepted without telling anybody. */
+export const InboundStatus = Schema.Literals(["received", "dropped", "rejected"])
+export type InboundStatus = typeof InboundStatus.Type
+
+/** A route that was applied to a mail. */
+export const Applied = Schema.Struct({
+  route_id: Id.InboundRouteId,
+  action: Schema.Literals(["webhook", "reject", "drop", "store"]),
+  /** The only webhook that is called. Absent: all that subscribe. */
+  webhook_id: Schema.optionalKey(Id.WebhookId),
+})
+export type Applied = typeof Applied.Type
+
 export const Event = Schema.TaggedUnion({
   EmailReceived: {
     inbound_id: Id.InboundId,
@@ -95,23 +115,39 @@ export const Event = Schema.TaggedUnion({
     sha256: Sha256,
     at: Timestamp.Timestamp,
   },
+  /** The routes that apply to a mail, all of them. Those of a replay replace the ones before. */
+  RouteApplied: {
+    inbound_id: Id.InboundId,
+    status: InboundStatus,
+    routes: Schema.Array(Applied),
+    at: Timestamp.Timestamp,
+  },
   InboundDeleted: { inbound_id: Id.InboundId, at: Timestamp.Timestamp },
 })
 export type Event = typeof Event.Type
 
 export type Received = typeof Event.cases.EmailReceived.Type
 
+/** A mail, its end and its routes. */
+export interface Kept {
+  readonly mail: Received
+  readonly status: InboundStatus
+  readonly routes: ReadonlyArray<Applied>
+}
+
 export type State =
   | { readonly _tag: "NotReceived" }
-  | { readonly _tag: "Received"; readonly mail: Received }
-  | { readonly _tag: "Deleted"; readonly mail: Received }
+  | ({ readonly _tag: "Received" } & Kept)
+  | ({ readonly _tag: "Deleted" } & Kept)
 
 export const initial: State = { _tag: "NotReceived" }
 
 export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "EmailReceived":
-      return state._tag === "NotReceived" ? { _tag: "Received", mail: event } : state
+      return state._tag === "NotReceived" ? { _tag: "Received", mail: event, status: "received", routes: [] } : state
+    case "RouteApplied":
+      return state._tag === "Received" ? { ...state, status: event.status, routes: event.routes } : state
     case "InboundDeleted":
       return state._tag === "Received" ? { ...state, _tag: "Deleted" } : state
   }

@@ -3,6 +3,7 @@ import * as ApiKey from "../account/ApiKey.ts"
 import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
 import * as Inbound from "../inbound/Inbound.ts"
+import * as InboundRoute from "../inbound/Route.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
 import * as TestClock from "../clock/TestClock.ts"
@@ -15,6 +16,7 @@ export const aggregates = {
   domain: Domain,
   email: Email,
   inbound: Inbound,
+  inbound_route: InboundRoute,
   suppression: Suppression,
   team: Team,
   test_clock: TestClock,

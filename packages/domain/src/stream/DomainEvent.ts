@@ -4,6 +4,7 @@ import * as ApiKey from "../account/ApiKey.ts"
 import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
 import * as Inbound from "../inbound/Inbound.ts"
+import * as InboundRoute from "../inbound/Route.ts"
 import * as PublicType from "../webhook/PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
@@ -20,6 +21,7 @@ export const DomainEvent = Schema.Union([
   Domain.Event,
   Email.Event,
   Inbound.Event,
+  InboundRoute.Event,
   Suppression.Event,
   Team.Event,
   TestClock.Event,
@@ -45,7 +47,11 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   EmailRescheduled: "email.rescheduled",
   EmailResent: "email.resent",
   EmailReceived: "email.received",
+  RouteApplied: "inbound.route_applied",
   InboundDeleted: "inbound.deleted",
+  InboundRouteCreated: "inbound.route_created",
+  InboundRouteChanged: "inbound.route_changed",
+  InboundRouteDeleted: "inbound.route_deleted",
   DomainAdded: "domain.created",
   DomainChecked: "domain.checked",
   DomainVerified: "domain.verified",

@@ -73,6 +73,10 @@ export const ThreadId = Schema.String.check(pattern("thr"))
   .pipe(Schema.brand("ThreadId"))
   .annotate({ identifier: "ThreadId" })
 export type ThreadId = typeof ThreadId.Type
+export const InboundRouteId = Schema.String.check(pattern("rte"))
+  .pipe(Schema.brand("InboundRouteId"))
+  .annotate({ identifier: "InboundRouteId" })
+export type InboundRouteId = typeof InboundRouteId.Type
 
 export const PREFIXES = {
   EmailId: "msg",
@@ -89,6 +93,7 @@ export const PREFIXES = {
   RequestId: "req",
   InboundId: "inb",
   ThreadId: "thr",
+  InboundRouteId: "rte",
 } as const
 
 interface Ids {
@@ -106,6 +111,7 @@ interface Ids {
   readonly RequestId: RequestId
   readonly InboundId: InboundId
   readonly ThreadId: ThreadId
+  readonly InboundRouteId: InboundRouteId
 }
 
 /**

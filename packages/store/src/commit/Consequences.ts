@@ -2,6 +2,7 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Email from "@waybill/domain/email/Email"
+import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import type { TestClockId, WebhookDeliveryId } from "@waybill/domain/values/Id"
 import * as Recipient from "@waybill/domain/email/Recipient"
@@ -12,6 +13,7 @@ import type { Facts } from "../facts/Facts.ts"
 import type { CanceledContent } from "../content/CanceledContent.ts"
 import { FAR_FUTURE, type OutboxRow } from "../outbox/OutboxRow.ts"
 import type { ChangedStream } from "../log/StreamRef.ts"
+import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import type { WebhookDelivery } from "../webhooks/WebhookDelivery.ts"
 import type { AnyEvent, Recorded } from "../log/RecordedEvents.ts"
 
@@ -53,7 +55,7 @@ export const live: Consequences = {
       if (stream.added.some(({ event }) => event._tag === "EmailCanceled")) canceled.push(...canceledContent(stream))
       for (const subscription of facts.subscriptions(stream.account_id)) {
         for (const recorded of stream.added) {
-          if (!isSubscribed(subscription.events, recorded)) continue
+          if (!isCalled(subscription, stream, recorded)) continue
           const clock = clockOf(stream)
           const created_at =
             clock === undefined ? now : DomainEvent.occurredAt(recorded.event as DomainEvent.DomainEvent)
@@ -176,6 +178,20 @@ const domainCheck = (stream: ChangedStream, domain: Domain.State): OutboxRow | "
         attempt: domain.checks,
         payload: {},
       }
+
+/** Whether a webhook is called for an event: it subscribes, or the routes of a received mail decide. */
+const isCalled = (
+  { events, format, id }: SubscriptionFact,
+  { aggregate, state }: ChangedStream,
+  recorded: Recorded,
+): boolean => {
+  if (aggregate.stream !== Inbound.stream || recorded.event._tag !== "EmailReceived")
+    return isSubscribed(events, recorded)
+  return (
+    WebhookFormat.has(format, DomainEvent.publicType("EmailReceived")) &&
+    Inbound.calls(state as Inbound.State, id, isSubscribed(events, recorded))
+  )
+}
 
 const isSubscribed = (received: ReadonlyArray<string>, recorded: Recorded): boolean => {
   const event = recorded.event as DomainEvent.DomainEvent

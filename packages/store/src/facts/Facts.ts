@@ -4,7 +4,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
-import type { CountedKind } from "../readmodels/AccountCounts.ts"
+import type { CountedKind } from "./AccountCounts.ts"
 
 /** Facts that a decision needs beside its own streams. The needs of a whole batch are read in one statement. */
 export interface Needs {

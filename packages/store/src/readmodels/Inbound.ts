@@ -1,4 +1,5 @@
 import * as InboundMail from "@waybill/domain/inbound/Inbound"
+import type { Applied, InboundStatus, SenderVerdict } from "@waybill/domain/inbound/InboundState"
 import * as Thread from "@waybill/domain/inbound/Thread"
 import * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -7,8 +8,14 @@ import * as ReadModel from "./ReadModel.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import { Sql } from "../postgres/Sql.ts"
 
+/** A received mail as its event says it. */
+export type Arrived = Omit<InboundMail.Received, "_tag" | "sha256">
+
 /** A received mail as the log has it. */
-export type InboundRecord = Omit<InboundMail.Received, "_tag" | "sha256">
+export interface InboundRecord extends Arrived {
+  readonly status: InboundStatus
+  readonly routes: ReadonlyArray<Applied>
+}
 
 interface Row {
   readonly account_id: string
@@ -28,7 +35,8 @@ export const readModel = ReadModel.make({
   changes: ["version", "thread_id", "email_id", "message_id", "deleted", "record"],
   rows: ({ account_id, stream_id: id, version }, state: InboundMail.State): ReadonlyArray<Row> => {
     if (state._tag === "NotReceived") return []
-    const { _tag, sha256, ...record } = state.mail
+    const { _tag, sha256, ...arrived } = state.mail
+    const record: InboundRecord = { ...arrived, status: state.status, routes: state.routes }
     const { email_id, message_id, thread_id } = record
     const deleted = state._tag === "Deleted"
     const place = { thread_id, email_id, message_id: deleted ? null : message_id }
@@ -50,6 +58,8 @@ export interface ListQuery {
   readonly domain?: string
   readonly email_id?: string
   readonly thread_id?: string
+  readonly status?: InboundStatus
+  readonly verdict?: SenderVerdict
   readonly created_after?: Timestamp.Timestamp
   readonly created_before?: Timestamp.Timestamp
 }
@@ -105,7 +115,7 @@ const listStatement = (sql: Sql, query: ListQuery) => {
 const lowest = (time: Timestamp.Timestamp): string => Id.lowest("InboundId", Date.parse(time))
 
 /** Conditions on the record of a mail, which no index serves. */
-const conditionsOf = (sql: Sql, { domain, from, q, subject, to }: ListQuery) => {
+const conditionsOf = (sql: Sql, { domain, from, q, status, subject, to, verdict }: ListQuery) => {
   const addresses = "record -> 'envelope' -> 'to'"
   const has = (text: string, part: string) => sql`strpos(lower(${sql.literal(text)}), ${part.toLowerCase()}) > 0`
   return [
@@ -117,6 +127,14 @@ const conditionsOf = (sql: Sql, { domain, from, q, subject, to }: ListQuery) => 
     ...(from === undefined ? [] : [sql`lower(record -> 'from' ->> 'address') = ${from.toLowerCase()}`]),
     ...(subject === undefined ? [] : [has("record ->> 'subject'", subject)]),
     ...(domain === undefined ? [] : [sql`record ->> 'domain' = ${domain}`]),
+    ...(status === undefined ? [] : [sql`record ->> 'status' = ${status}`]),
+    ...(verdict === undefined
+      ? []
+      : [
+          verdict === "none"
+            ? sql`record -> 'auth' ->> 'dmarc' NOT IN ('pass', 'fail')`
+            : sql`record -> 'auth' ->> 'dmarc' = ${verdict}`,
+        ]),
     ...(q === undefined
       ? []
       : [has(`concat_ws(' ', record ->> 'subject', record ->> 'from', record ->> 'to', ${addresses})`, q)]),

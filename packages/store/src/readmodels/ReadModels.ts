@@ -4,6 +4,7 @@ import * as Domains from "./Domains.ts"
 import * as EmailLog from "./EmailLog.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
 import * as Inbound from "./Inbound.ts"
+import * as InboundRoutes from "./InboundRoutes.ts"
 import * as Members from "./Members.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
@@ -23,4 +24,5 @@ export const readModels: ReadonlyArray<ReadModel> = [
   EmailLog.terms,
   EmailSubjects.readModel,
   Inbound.readModel,
+  InboundRoutes.readModel,
 ]

@@ -4,8 +4,9 @@ import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
+import { inboundRoutes } from "./inboundRoutes.ts"
 
-const COLUMNS = ["id", "created_at", "from", "to", "subject"]
+const COLUMNS = ["id", "created_at", "status", "from", "to", "subject"]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Id of a received mail, inb_…"))
 
@@ -19,6 +20,10 @@ const list = Command.make(
     from: filter("from", "Only from this address"),
     q: filter("search", "Part of the subject or of an address"),
     domain: filter("domain", "Only for this domain"),
+    status: Flag.Literals("status", ["received", "dropped", "rejected"]).pipe(
+      Flag.withDescription("Only mail of which this became"),
+      Flag.optional,
+    ),
     created_after: Flags.time("since", "Only mail that came at or after"),
     created_before: Flags.time("until", "Only mail that came before"),
     limit: Flags.limit,
@@ -90,6 +95,6 @@ const remove = Command.make(
 
 export const inbound = Command.make("inbound").pipe(
   Command.withDescription("Mail that came in for your domains"),
-  Command.withSubcommands([list, get, raw, remove]),
+  Command.withSubcommands([list, get, raw, remove, inboundRoutes]),
   Command.provide(ApiClient.layer),
 )

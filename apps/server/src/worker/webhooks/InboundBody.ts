@@ -2,7 +2,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
 import * as InboundContent from "@waybill/store/content/InboundContent"
-import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
+import * as Inbound from "@waybill/store/readmodels/Inbound"
 import type * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import { Effect, Option } from "effect"
 import * as InboundRecords from "../../inbound/InboundRecords.ts"
@@ -28,7 +28,10 @@ export const make = Effect.fn("InboundBody.make")(function* (
   if (event === null) return WebhookPayload.bodyOf(dispatch, records)
   const owner = dispatch.livemode ? account_id : Livemode.testAccountOf(account_id as AccountId)
   const { sha256: _, ...mail } = event.data
-  const record = InboundRecords.withLinks(links, dispatch.livemode)(mail as unknown as InboundRecord)
+  const arrived = mail as unknown as Inbound.Arrived
+  const present = InboundRecords.withLinks(links, dispatch.livemode)
+  // The event alone does not say which routes applied.
+  const record = present(Option.getOrElse(yield* Inbound.find(owner, arrived.inbound_id), () => arrived))
   const bytes = yield* InboundContent.find(owner, record.id)
   const shown = Option.isNone(bytes)
     ? JSON.stringify({ ...record, ...NO_TEXTS })

@@ -1,5 +1,5 @@
 import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
+import type { Arrived } from "@waybill/store/readmodels/Inbound"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import type { RecordSettings } from "../../operate/DomainCommands.ts"
 import * as InboundRecords from "../../inbound/InboundRecords.ts"
@@ -49,8 +49,10 @@ const data = ({ email, event, event_type, livemode, webhook_id }: Fact): Json =>
     case "inbound": {
       const { sha256: _, ...mail } = event.data
       if (event_type !== "email.received") return { ...mail, actor: event.meta.actor }
-      return InboundRecords.withoutLinks(mail as unknown as InboundRecord, livemode)
+      return InboundRecords.withoutLinks(mail as unknown as Arrived, livemode)
     }
+    case "inbound_route":
+      return { route_id: event.stream_id, ...event.data, actor: event.meta.actor }
     case "api_key":
       return { key_id: event.stream_id, ...without(event.data, ["hash"]), actor: event.meta.actor }
     case "domain":

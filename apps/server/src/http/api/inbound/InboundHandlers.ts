@@ -14,6 +14,7 @@ import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"
+import * as RouteResults from "../../../inbound/RouteResults.ts"
 import * as CallerReach from "../../middleware/CallerReach.ts"
 import { readThread } from "./readThread.ts"
 import { receiveTest } from "./receiveTest.ts"
@@ -26,14 +27,16 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
         const { domain: requested, livemode: _, ...filters } = query
         const domain = yield* CallerReach.domainFilter(requested)
         const page = yield* InboundMail.list({ account_id, ...filters, ...(domain === undefined ? {} : { domain }) })
-        const present = yield* InboundRecords.presenter(account_id, hostOf(request))
+        const results = yield* RouteResults.of(account_id, page.data)
+        const present = yield* InboundRecords.presenter(account_id, hostOf(request), results)
         return { object: "list" as const, ...page, data: page.data.map(present) }
       }),
     get: ({ params, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const record = yield* find(params.id)
-        const present = yield* InboundRecords.presenter(account_id, hostOf(request))
+        const results = yield* RouteResults.of(account_id, [record])
+        const present = yield* InboundRecords.presenter(account_id, hostOf(request), results)
         const bytes = yield* InboundContent.find(account_id, params.id)
         const shown = present(record)
         if (Option.isNone(bytes)) return { ...shown, headers: [], text: null, html: null, stripped_text: null }

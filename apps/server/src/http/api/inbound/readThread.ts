@@ -26,12 +26,20 @@ const sentEntry = (row: object): ThreadEntry => {
   return { direction: "sent", id, from, to, subject, status, created_at }
 }
 
-const receivedEntry = ({ at, envelope, from, inbound_id, subject, to }: InboundMail.InboundRecord): ThreadEntry => ({
+const receivedEntry = ({
+  at,
+  envelope,
+  from,
+  inbound_id,
+  status,
+  subject,
+  to,
+}: InboundMail.InboundRecord): ThreadEntry => ({
   direction: "received",
   id: inbound_id,
   from: from === null ? envelope.from : from.name === undefined ? from.address : `${from.name} <${from.address}>`,
   to: to.length === 0 ? envelope.to : to.map(({ address }) => address),
   subject,
-  status: "received",
+  status,
   created_at: at,
 })

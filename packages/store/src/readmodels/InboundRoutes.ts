@@ -1,0 +1,46 @@
+import * as Route from "@waybill/domain/inbound/Route"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Effect, Option } from "effect"
+import * as ReadModel from "./ReadModel.ts"
+import { Sql } from "../postgres/Sql.ts"
+
+/** A route as the log has it. */
+export type RouteRecord = Omit<Route.Route, "_tag">
+
+interface Row {
+  readonly account_id: string
+  readonly id: string
+  readonly version: number
+  readonly removed: boolean
+  readonly record: RouteRecord | null
+}
+
+export const readModel = ReadModel.make({
+  name: "inbound_routes",
+  stream: Route.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "removed", "record"],
+  rows: ({ account_id, stream_id: id, version }, state: Route.State): ReadonlyArray<Row> => {
+    if (state._tag === "NotCreated") return []
+    if (state._tag === "Deleted") return [{ account_id, id, version, removed: true, record: null }]
+    const { _tag, ...record } = state
+    return [{ account_id, id, version, removed: false, record }]
+  },
+})
+
+/** Returns the routes of an account in the order in which they are tried. Test mail passes those of the live account. */
+export const list = Effect.fn("InboundRoutes.list")(function* (account_id: AccountId) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: RouteRecord }>`
+    SELECT record FROM inbound_routes WHERE account_id = ${Livemode.liveAccountOf(account_id)} AND NOT removed
+    ORDER BY (record -> 'position')::int, id`
+  return rows.map(({ record }) => record)
+})
+
+export const find = Effect.fn("InboundRoutes.find")(function* (account_id: AccountId, id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: RouteRecord }>`
+    SELECT record FROM inbound_routes WHERE account_id = ${account_id} AND id = ${id} AND NOT removed`
+  return Option.fromUndefinedOr(rows[0]?.record)
+})
