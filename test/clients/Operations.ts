@@ -58,6 +58,8 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     "DELETE /v1/inbound/{id}",
     "GET /v1/inbound",
     "GET /v1/inbound/{id}",
+    "POST /v1/inbound/{id}/replay",
+    "POST /v1/inbound/{id}/reply",
     "GET /v1/threads/{id}",
     "POST /v1/test/inbound",
     "GET /v1/inbound/routes",

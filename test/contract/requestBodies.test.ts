@@ -203,6 +203,15 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/inbound/{id}/reply",
+    good: [
+      { from: "hi@acme.test", text: "Hi" },
+      { from: "hi@acme.test", html: null, cc: "bo@example.org" },
+    ],
+    bad: [{}, { from: "hi@acme.test", to: "ana@example.org" }, { from: "hi@acme.test", subject: "x" }],
+  },
+  {
+    method: "POST",
     path: "/v1/inbound/routes",
     good: [
       { action: { type: "drop" } },
@@ -249,6 +258,7 @@ const SAMPLES: ReadonlyArray<Samples> = [
 const PREFIXES = [
   ["/email/", "msg"],
   ["/inbound/routes/", "rte"],
+  ["/inbound/", "inb"],
   ["/webhooks/", "whk"],
   ["/clocks/", "clk"],
 ] as const

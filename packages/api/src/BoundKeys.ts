@@ -53,6 +53,8 @@ export const RULES: Rules = {
     raw: "own domain",
     attachment: "own domain",
     remove: "own domain",
+    replay: "own domain",
+    reply: "own domain",
     thread: "whole account",
     test: "own domain",
   },

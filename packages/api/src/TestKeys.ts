@@ -56,6 +56,8 @@ export const RULES: Rules = {
     raw: "own mode",
     attachment: "own mode",
     remove: "own mode",
+    replay: "own mode",
+    reply: "own mode",
     thread: "own mode",
     test: "own mode",
   },

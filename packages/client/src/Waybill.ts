@@ -187,6 +187,12 @@ export class Waybill {
     remove: (id: string) => this.#delete<T.InboundEmailDeleted>(`/inbound/${path(id)}`),
     /** Records a made-up mail as if it had come over SMTP, for tests. */
     test: (mail: T.InboundTest, options?: WriteOptions) => this.#post<T.InboundEmail>("/test/inbound", mail, options),
+    /** Applies the routes again as if the mail had just come, and calls the webhooks. */
+    replay: (id: string, options?: WriteOptions) =>
+      this.#post<T.InboundEmail>(`/inbound/${path(id)}/replay`, undefined, options),
+    /** Sends an answer, whose recipient, subject and thread follow from the mail. */
+    reply: (id: string, reply: T.InboundReply, options?: WriteOptions) =>
+      this.#post<T.Acknowledgement>(`/inbound/${path(id)}/reply`, reply, options),
     /** Rules for what happens to received mail. */
     routes: {
       /** All routes, in the order in which they are tried. */

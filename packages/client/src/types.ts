@@ -628,6 +628,8 @@ export type InboundEmail = {
   readonly verdict: "pass" | "fail" | "none"
   /** The routes that applied, in order; empty if none did */
   readonly routes: ReadonlyArray<InboundRouteApplied>
+  /** Emails that answer it, oldest first */
+  readonly replies: ReadonlyArray<EmailId>
   readonly size_bytes: number
   /** False if the mail has more parts or headers than are read; `raw` has all of it */
   readonly complete: boolean
@@ -671,6 +673,8 @@ export type InboundEmailWhole = {
   readonly verdict: "pass" | "fail" | "none"
   /** The routes that applied, in order; empty if none did */
   readonly routes: ReadonlyArray<InboundRouteApplied>
+  /** Emails that answer it, oldest first */
+  readonly replies: ReadonlyArray<EmailId>
   readonly size_bytes: number
   /** False if the mail has more parts or headers than are read; `raw` has all of it */
   readonly complete: boolean
@@ -701,6 +705,35 @@ export type InboundId = string
 export type InboundPerson = {
   readonly address: string
   readonly name: string | null
+}
+
+export type InboundReply = {
+  /** `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted */
+  readonly from: string
+  /** HTML body. Without `text`, a text part is derived from it */
+  readonly html?: string | null
+  /** Plain text body; recommended */
+  readonly text?: string | null
+  /** Visible to all recipients; counts towards the recipient limit */
+  readonly cc?: string | ReadonlyArray<string> | null
+  /** Hidden from all recipients; counts towards the recipient limit */
+  readonly bcc?: string | ReadonlyArray<string> | null
+  /** Addresses for replies */
+  readonly reply_to?: string | ReadonlyArray<string> | null
+  /** Custom headers, except those that the service writes */
+  readonly headers?: { readonly [name: string]: string } | null
+  /** Labels for filtering the logs; 1 to 64 characters each */
+  readonly tags?: ReadonlyArray<string> | null
+  /** When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z` */
+  readonly scheduled_at?: string | null
+  /** Files, at most 20 */
+  readonly attachments?: ReadonlyArray<Attachment> | null
+  /** Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https */
+  readonly list_unsubscribe?: boolean | null
+  /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
+  readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
+  readonly tracking?: EmailTracking | null
 }
 
 export type InboundRoute = {

@@ -73,7 +73,10 @@ const ofMail = (suffix = "", body?: unknown): Case => ({ path: ({ others }) => `
 const ofDomain = (suffix = "", body?: unknown): Case => ({ path: () => `/v1/domains/other.test${suffix}`, body })
 const message = { from: "hi@other.test", to: "bo@second.example.org", subject: "x" }
 
-const ofReceived = (suffix = ""): Case => ({ path: ({ othersReceived }) => `/v1/inbound/${othersReceived}${suffix}` })
+const ofReceived = (suffix = "", body?: unknown): Case => ({
+  path: ({ othersReceived }) => `/v1/inbound/${othersReceived}${suffix}`,
+  body,
+})
 
 /** Endpoints that name a resource. A bound key gets a 403 for a resource of another domain. */
 const NAMED: Readonly<Record<string, Case>> = {
@@ -89,6 +92,8 @@ const NAMED: Readonly<Record<string, Case>> = {
   "inbound.raw": ofReceived("/raw"),
   "inbound.attachment": ofReceived("/attachments/att_1"),
   "inbound.remove": ofReceived(),
+  "inbound.replay": ofReceived("/replay"),
+  "inbound.reply": ofReceived("/reply", { from: "hi@acme.test", text: "x" }),
   "inbound.test": { path: () => "/v1/test/inbound", body: { from: "a@b.test", to: "hi@other.test" } },
   "domains.get": ofDomain(),
   "domains.dmarc": ofDomain("/dmarc"),

@@ -48,6 +48,8 @@ const MEMBER = [
   "emails.send",
   "emails.sendBatch",
   "inbound.remove",
+  "inbound.replay",
+  "inbound.reply",
   "inbound.test",
   "inboundRoutes.create",
   "inboundRoutes.get",

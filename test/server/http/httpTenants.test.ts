@@ -11,6 +11,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
   "PATCH /v1/webhooks/{id}": { enabled: false },
   "PATCH /v1/inbound/routes/{id}": { enabled: false },
+  "POST /v1/inbound/{id}/reply": { from: "hi@acme.test", text: "x" },
   "POST /v1/test/clocks/{id}/advance": { by: "P1D" },
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }

@@ -258,6 +258,11 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const routesOf = Effect.map(get(`/v1/inbound/${told}`), ({ json }) => json.routes)
       while ((yield* routesOf)[0].result === "pending") yield* Effect.sleep("20 millis")
       assert.deepInclude((yield* routesOf)[0], { action: "webhook", result: "delivered" })
+      yield* create(`/v1/inbound/${told}/replay`, {})
+      while (other.calls.length === 1) yield* Effect.sleep("20 millis")
+      // The same event, for the same webhook alone.
+      const events = other.calls.map(({ body }) => JSON.parse(body).id)
+      assert.deepStrictEqual(events, [events[0], events[0]])
       const subjects = receiver.calls.map(({ body }) => JSON.parse(body).data.envelope.to[0])
       assert.notIncludeMembers(subjects, ["no@routed.test", "sink@routed.test", "one@routed.test"])
     })

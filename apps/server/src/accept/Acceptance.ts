@@ -1,3 +1,4 @@
+import { CurrentKey } from "@waybill/api/Authorization"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
@@ -16,7 +17,8 @@ import type { Append, View } from "@waybill/store/commit/Commit"
 import * as Content from "@waybill/store/content/Content"
 import type { ContentRow } from "@waybill/store/content/StoredContent"
 import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
-import { Result } from "effect"
+import { Effect, Result } from "effect"
+import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
 import * as Rehearsal from "./Rehearsal.ts"
 import type { Work } from "./RequestCommit.ts"
@@ -33,6 +35,13 @@ export interface Sender {
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
 }
+
+/** The sender of the request in progress. */
+export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, never, CurrentKey | Instance> {
+  const { account_id, domain, key_id, test_clock } = yield* CurrentKey
+  const { tracks } = yield* Instance
+  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks }
+})
 
 /** One message to accept. */
 export interface Message<E> {

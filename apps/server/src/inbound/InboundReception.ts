@@ -70,7 +70,7 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
     decide: (view) =>
       Result.map(decide(view.state<Inbound.State>(Inbound, id)), (events) => {
         const [{ _tag, sha256, ...arrived }] = events
-        const record = { ...arrived, status: plan.status, routes: plan.applied }
+        const record = { ...arrived, status: plan.status, routes: plan.applied, replies: [] }
         return {
           append: [{ aggregate: Inbound, id, events }],
           inbound: [{ account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) }],

@@ -20,6 +20,7 @@ export const withoutLinks = (
   status: record.status ?? ("received" as const),
   verdict: InboundState.verdictOf(record.auth),
   routes: (record.routes ?? []).map(RouteResults.shown(inbound_id, results)),
+  replies: record.replies ?? [],
   from: record.from === null ? null : named(record.from),
   to: record.to.map(named),
   cc: record.cc.map(named),

@@ -5,8 +5,9 @@ import * as State from "@waybill/domain/inbound/InboundState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import { Acknowledgement } from "./Emails.ts"
 import * as ApiError from "../errors/ApiError.ts"
-import { Authorization } from "../Authorization.ts"
+import { Authorization, Bucket } from "../Authorization.ts"
 import { annotate } from "../annotate.ts"
 import * as Checks from "../schemas/Checks.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
@@ -89,6 +90,7 @@ const fields = {
     description: "The finding of DMARC: it passed, it failed, or there was none",
   }),
   routes: Schema.Array(Applied).annotate({ description: "The routes that applied, in order; empty if none did" }),
+  replies: Schema.Array(Id.EmailId).annotate({ description: "Emails that answer it, oldest first" }),
   size_bytes: Schema.Natural,
   complete: Schema.Boolean.annotate({
     description: "False if the mail has more parts or headers than are read; `raw` has all of it",
@@ -235,6 +237,35 @@ export class Inbound extends HttpApiGroup.make("inbound")
         "Deletes its content at once, and its record. The events stay in the history.",
       ),
     ),
+    HttpApiEndpoint.post("replay", "/inbound/:id/replay", {
+      params,
+      query: Livemode.query,
+      headers: Idempotency.headers,
+      success: Idempotency.replayable(InboundEmail.pipe(HttpApiSchema.status(202))),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate(
+        "Replay a received mail",
+        "inbound:write",
+        "Applies the routes of now as if the mail had just come, and calls the webhooks again, with the same event id.",
+      ),
+    ),
+    HttpApiEndpoint.post("reply", "/inbound/:id/reply", {
+      params,
+      query: Livemode.query,
+      headers: Idempotency.headers,
+      payload: EmailMessage.ReplyMessage,
+      success: Idempotency.warning(Acknowledgement),
+      error: ApiError.Unprocessable,
+    })
+      .annotateMerge(
+        annotate(
+          "Answer a received mail",
+          "email:send",
+          "Sends an email to `reply_to` of the mail, or its author, with its subject, `In-Reply-To` and `References`. It is accepted like every email.",
+        ),
+      )
+      .annotate(Bucket, "send"),
     HttpApiEndpoint.get("thread", "/threads/:id", {
       params: { id: Id.ThreadId },
       query: Livemode.query,

@@ -163,7 +163,7 @@ const Tracking = Schema.Struct({
 const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
 
 /** A message to send (contract §3). Checks only what the request alone decides. */
-export const EmailMessage = Schema.Struct({
+const Message = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
   to: mailboxes(
     oneOrMany(1, Acceptance.MAX_TO),
@@ -205,11 +205,17 @@ export const EmailMessage = Schema.Struct({
     }),
   ),
 })
-  .check(
-    Schema.makeFilter(({ headers, reply_to }) => {
-      const duplicate = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
-      return duplicate === undefined || { path: ["headers", duplicate], issue: "cannot be combined with `reply_to`" }
-    }),
-  )
-  .annotate({ identifier: "EmailMessage" })
+
+const oneReplyTo = Schema.makeFilter<Pick<typeof Message.Type, "headers" | "reply_to">>(({ headers, reply_to }) => {
+  const duplicate = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
+  return duplicate === undefined || { path: ["headers", duplicate], issue: "cannot be combined with `reply_to`" }
+})
+
+export const EmailMessage = Message.check(oneReplyTo).annotate({ identifier: "EmailMessage" })
 export type EmailMessage = typeof EmailMessage.Type
+
+const { subject: _, to: __, ...fieldsOfReply } = Message.fields
+
+/** An answer to a received mail, which says the rest. */
+export const ReplyMessage = Schema.Struct(fieldsOfReply).check(oneReplyTo).annotate({ identifier: "InboundReply" })
+export type ReplyMessage = typeof ReplyMessage.Type

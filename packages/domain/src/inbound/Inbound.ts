@@ -58,6 +58,24 @@ const routed = (inbound_id: Id.InboundId, { applied, status }: Plan, now: Timest
   at: now,
 })
 
+/** Applies the routes of now to a mail again. */
+export const replay =
+  (now: Timestamp.Timestamp, plan: Plan): Decide<InboundRefusal.InboundNotFound> =>
+  (state) =>
+    state._tag === "Received"
+      ? Result.succeed(Array.of(routed(state.mail.inbound_id, plan, now)))
+      : Result.fail(new InboundRefusal.InboundNotFound())
+
+/** Records an email that answers a mail. */
+export const reply =
+  (now: Timestamp.Timestamp, email_id: Id.EmailId): Decide<InboundRefusal.InboundNotFound> =>
+  (state) =>
+    state._tag === "Received"
+      ? Result.succeed(
+          Array.of<Event>({ _tag: "InboundReplied", inbound_id: state.mail.inbound_id, email_id, at: now }),
+        )
+      : Result.fail(new InboundRefusal.InboundNotFound())
+
 /** Whether a webhook is called for a mail. Without routes it is if it subscribes; with routes, one of them must say so. */
 export const calls = (state: State, webhook_id: string, isSubscribed: boolean): boolean =>
   state._tag === "NotReceived" || state.routes.length === 0

@@ -36,6 +36,15 @@ export class ThreadNotFound extends Schema.TaggedError<ThreadNotFound>()("Thread
   }
 }
 
+export class NoReplyAddress extends Schema.TaggedError<NoReplyAddress>()("InboundNoReplyAddress", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "no_reply_address"
+  override get message() {
+    return "This mail names no address that an answer could be sent to."
+  }
+}
+
 /** Maximum number of routes per account. Each received mail is compared with all of them. */
 export const MAX_ROUTES = 100
 

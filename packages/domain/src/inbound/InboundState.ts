@@ -122,6 +122,8 @@ export const Event = Schema.TaggedUnion({
     routes: Schema.Array(Applied),
     at: Timestamp.Timestamp,
   },
+  /** An email of the account that answers the mail. */
+  InboundReplied: { inbound_id: Id.InboundId, email_id: Id.EmailId, at: Timestamp.Timestamp },
   InboundDeleted: { inbound_id: Id.InboundId, at: Timestamp.Timestamp },
 })
 export type Event = typeof Event.Type
@@ -133,7 +135,12 @@ export interface Kept {
   readonly mail: Received
   readonly status: InboundStatus
   readonly routes: ReadonlyArray<Applied>
+  /** Emails that answer it, the newest ones. */
+  readonly replies: ReadonlyArray<Id.EmailId>
 }
+
+/** Maximum number of answers that a record names. */
+export const MAX_REPLIES = 100
 
 export type State =
   | { readonly _tag: "NotReceived" }
@@ -145,9 +152,15 @@ export const initial: State = { _tag: "NotReceived" }
 export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "EmailReceived":
-      return state._tag === "NotReceived" ? { _tag: "Received", mail: event, status: "received", routes: [] } : state
+      return state._tag === "NotReceived"
+        ? { _tag: "Received", mail: event, status: "received", routes: [], replies: [] }
+        : state
     case "RouteApplied":
       return state._tag === "Received" ? { ...state, status: event.status, routes: event.routes } : state
+    case "InboundReplied":
+      return state._tag === "Received"
+        ? { ...state, replies: [...state.replies, event.email_id].slice(-MAX_REPLIES) }
+        : state
     case "InboundDeleted":
       return state._tag === "Received" ? { ...state, _tag: "Deleted" } : state
   }

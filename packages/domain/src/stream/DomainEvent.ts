@@ -48,6 +48,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   EmailResent: "email.resent",
   EmailReceived: "email.received",
   RouteApplied: "inbound.route_applied",
+  InboundReplied: "inbound.replied",
   InboundDeleted: "inbound.deleted",
   InboundRouteCreated: "inbound.route_created",
   InboundRouteChanged: "inbound.route_changed",

@@ -33,6 +33,7 @@ export type QuietType =
   | "email.rescheduled"
   | "email.resent"
   | "inbound.route_applied"
+  | "inbound.replied"
   | "inbound.deleted"
   | "inbound.route_created"
   | "inbound.route_changed"

@@ -15,6 +15,8 @@ export type Arrived = Omit<InboundMail.Received, "_tag" | "sha256">
 export interface InboundRecord extends Arrived {
   readonly status: InboundStatus
   readonly routes: ReadonlyArray<Applied>
+  /** Emails that answer it. */
+  readonly replies: ReadonlyArray<Id.EmailId>
 }
 
 interface Row {
@@ -36,7 +38,7 @@ export const readModel = ReadModel.make({
   rows: ({ account_id, stream_id: id, version }, state: InboundMail.State): ReadonlyArray<Row> => {
     if (state._tag === "NotReceived") return []
     const { _tag, sha256, ...arrived } = state.mail
-    const record: InboundRecord = { ...arrived, status: state.status, routes: state.routes }
+    const record: InboundRecord = { ...arrived, status: state.status, routes: state.routes, replies: state.replies }
     const { email_id, message_id, thread_id } = record
     const deleted = state._tag === "Deleted"
     const place = { thread_id, email_id, message_id: deleted ? null : message_id }

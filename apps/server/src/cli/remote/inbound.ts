@@ -93,8 +93,20 @@ const remove = Command.make(
   }),
 ).pipe(Command.withDescription("Delete a received mail with its content"))
 
+const replay = Command.make(
+  "replay",
+  { id, json: Output.json },
+  Effect.fn(function* ({ id, json }) {
+    const { routes, status } = yield* call((client) => client.inbound.replay(id))
+    yield* Output.printOne(
+      { id, status, routes: json ? routes : routes.map(({ action }) => action).join(", ") },
+      { json },
+    )
+  }),
+).pipe(Command.withDescription("Apply the routes to a received mail again, and call its webhooks"))
+
 export const inbound = Command.make("inbound").pipe(
   Command.withDescription("Mail that came in for your domains"),
-  Command.withSubcommands([list, get, raw, remove, inboundRoutes]),
+  Command.withSubcommands([list, get, raw, replay, remove, inboundRoutes]),
   Command.provide(ApiClient.layer),
 )

@@ -29,19 +29,12 @@ import * as Warnings from "../../accept/Warnings.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../process/NewIds.ts"
-import { Instance } from "../../settings/Instance.ts"
 import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../accept/isExpired.ts"
 import * as HeldRequest from "../../web/HeldRequest.ts"
 import * as Records from "../../web/Records.ts"
 import { readEmail } from "./readEmail.ts"
-
-const currentSender = Effect.gen(function* (): Effect.fn.Return<Acceptance.Sender, never, CurrentKey | Instance> {
-  const { account_id, domain, key_id, test_clock } = yield* CurrentKey
-  const { tracks } = yield* Instance
-  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks }
-})
 
 const send = Effect.fnUntraced(function* (
   call: RequestCommit.Call & {
@@ -54,7 +47,7 @@ const send = Effect.fnUntraced(function* (
   const { at, id } = yield* NewIds.newEmail
   const { body, headers } = yield* RequestCommit.commit(
     call,
-    Acceptance.acceptMessage(yield* currentSender, id, call.payload, at, Acceptance.queued),
+    Acceptance.acceptMessage(yield* Acceptance.currentSender, id, call.payload, at, Acceptance.queued),
   )
   return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(call.payload) } })
 })
@@ -71,7 +64,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
       }),
     sendBatch: (call) =>
       LargeRequests.inTurn(
-        Effect.flatMap(Effect.andThen(Turn.next, currentSender), (sender) => sendBatch(call, sender)),
+        Effect.flatMap(Effect.andThen(Turn.next, Acceptance.currentSender), (sender) => sendBatch(call, sender)),
       ),
     cancel: (call) =>
       Effect.gen(function* () {
@@ -174,7 +167,7 @@ const warningsOf = Effect.fnUntraced(function* (original: Id.EmailId) {
 
 /** Reads the original twice: before the transaction, to know what it has to load, and inside it, where it is final. */
 const resending = Effect.fnUntraced(function* (id: Id.EmailId) {
-  const sender = yield* currentSender
+  const sender = yield* Acceptance.currentSender
   const { isOpen } = yield* EventKinds
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id: sender.account_id, stream_id: id })

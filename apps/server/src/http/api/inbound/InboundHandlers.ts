@@ -3,7 +3,6 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
-import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Heading from "@waybill/mail/inbound/Heading"
 import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
@@ -16,8 +15,11 @@ import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as RouteResults from "../../../inbound/RouteResults.ts"
 import * as CallerReach from "../../middleware/CallerReach.ts"
+import { findMail } from "./findMail.ts"
 import { readThread } from "./readThread.ts"
 import { receiveTest } from "./receiveTest.ts"
+import { replayMail } from "./replayMail.ts"
+import { replyTo } from "./replyTo.ts"
 
 export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =>
   handlers.handleAll({
@@ -34,7 +36,7 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
     get: ({ params, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const record = yield* find(params.id)
+        const record = yield* findMail(params.id)
         const results = yield* RouteResults.of(account_id, [record])
         const present = yield* InboundRecords.presenter(account_id, hostOf(request), results)
         const bytes = yield* InboundContent.find(account_id, params.id)
@@ -46,7 +48,7 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
     raw: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        yield* find(params.id)
+        yield* findMail(params.id)
         const bytes = yield* InboundContent.find(account_id, params.id)
         if (Option.isNone(bytes)) return yield* new InboundRefusal.ContentExpired()
         return download(bytes.value, "message/rfc822", `${params.id}.eml`)
@@ -54,7 +56,7 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
     attachment: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const { attachments } = yield* find(params.id)
+        const { attachments } = yield* findMail(params.id)
         const nth = Heading.placeOf(params.attachment)
         const file = nth === undefined ? undefined : attachments[nth]
         if (nth === undefined || file === undefined) return yield* new InboundRefusal.AttachmentNotFound()
@@ -67,7 +69,7 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
     remove: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        yield* find(params.id)
+        yield* findMail(params.id)
         const removed = yield* RequestCommit.commitRepeatable({
           streams: [{ aggregate: Inbound, id: params.id }],
           decide: (view) => {
@@ -81,23 +83,14 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
         yield* InboundContent.remove(account_id, params.id)
         return removed
       }),
+    replay: replayMail,
+    reply: replyTo,
     thread: ({ params }) => readThread(params.id),
     test: receiveTest,
   }),
 )
 
 const hostOf = ({ headers }: HttpServerRequest.HttpServerRequest) => headers["host"]
-
-/** Returns the record of a mail that the caller may see. */
-const find = Effect.fnUntraced(function* (id: Id.InboundId) {
-  const { account_id } = yield* CurrentKey
-  const record = yield* Effect.mapError(
-    Effect.fromOption(yield* InboundMail.find(account_id, id)),
-    () => new InboundRefusal.InboundNotFound(),
-  )
-  yield* CallerReach.checkDomain(record.domain)
-  return record
-})
 
 const readable = <A, R>(
   reading: Effect.Effect<A, { readonly _tag: "Busy" } | { readonly _tag: "NotDisplayable" }, R>,

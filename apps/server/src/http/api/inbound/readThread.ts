@@ -8,11 +8,11 @@ import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Effect, Option } from "effect"
 import * as Records from "../../../web/Records.ts"
 
-/** Returns a conversation: the mails that came for a thread, and the sent emails that they answer. */
+/** Returns a conversation: the mails that came for a thread, the sent emails that they answer, and those that answer them. */
 export const readThread = Effect.fnUntraced(function* (id: Id.ThreadId) {
   const { account_id } = yield* CurrentKey
   const { data: received } = yield* InboundMail.list({ account_id, thread_id: id, limit: MAX_THREAD })
-  const answered = received.flatMap(({ email_id }) => (email_id === null ? [] : [email_id]))
+  const answered = received.flatMap(({ email_id, replies }) => [...(email_id === null ? [] : [email_id]), ...replies])
   const ids = [...new Set([Thread.emailAtStart(id), ...answered])]
   const emails = yield* Effect.forEach(ids, (email_id) => EmailLogQuery.find(account_id, email_id))
   const sent = emails.flatMap((email) => Option.toArray(Option.map(email, sentEntry)))

@@ -1,0 +1,17 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
+import type * as Id from "@waybill/domain/values/Id"
+import * as InboundMail from "@waybill/store/readmodels/Inbound"
+import { Effect } from "effect"
+import * as CallerReach from "../../middleware/CallerReach.ts"
+
+/** Returns the record of a mail that the caller may see. */
+export const findMail = Effect.fnUntraced(function* (id: Id.InboundId) {
+  const { account_id } = yield* CurrentKey
+  const record = yield* Effect.mapError(
+    Effect.fromOption(yield* InboundMail.find(account_id, id)),
+    () => new InboundRefusal.InboundNotFound(),
+  )
+  yield* CallerReach.checkDomain(record.domain)
+  return record
+})

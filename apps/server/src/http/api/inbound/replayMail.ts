@@ -1,0 +1,62 @@
+import { CurrentKey } from "@waybill/api/Authorization"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import * as Inbound from "@waybill/domain/inbound/Inbound"
+import * as Routing from "@waybill/domain/inbound/Routing"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
+import * as Webhooks from "@waybill/store/readmodels/Webhooks"
+import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
+import { Effect, Result } from "effect"
+import type { HttpServerRequest } from "effect/http"
+import * as RequestCommit from "../../../accept/RequestCommit.ts"
+import * as InboundReception from "../../../inbound/InboundReception.ts"
+import * as InboundRecords from "../../../inbound/InboundRecords.ts"
+import * as NewIds from "../../../process/NewIds.ts"
+import { findMail } from "./findMail.ts"
+
+interface Call extends RequestCommit.Call {
+  readonly params: { readonly id: Id.InboundId }
+  readonly request: HttpServerRequest.HttpServerRequest
+}
+
+const TYPE = "email.received"
+
+/** Applies the routes of now to a mail, and calls its webhooks again. */
+export const replayMail = Effect.fnUntraced(function* (call: Call) {
+  const { id } = call.params
+  const { account_id } = yield* CurrentKey
+  const mail = yield* findMail(id)
+  const present = yield* InboundRecords.presenter(account_id, call.request.headers["host"])
+  const routes = yield* InboundRoutes.list(account_id)
+  const plan = Routing.plan(routes, InboundReception.factsOf(mail))
+  const response = yield* RequestCommit.commit(call, {
+    streams: [{ aggregate: Inbound, id }],
+    decide: (view) =>
+      Result.map(
+        Inbound.replay(view.now as Timestamp.Timestamp, plan)(view.state<Inbound.State>(Inbound, id)),
+        (events) => ({
+          append: [{ aggregate: Inbound, id, events }],
+          answer: present({ ...mail, status: plan.status, routes: plan.applied }),
+        }),
+      ),
+  })
+  if (response.headers["idempotent-replayed"] === undefined) yield* callAgain(account_id, id)
+  return response
+})
+
+const callAgain = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.InboundId) {
+  const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: id })
+  const webhooks = (yield* Webhooks.list(Livemode.liveAccountOf(account_id))).filter(
+    ({ enabled, events, format, id: webhook_id }) =>
+      enabled &&
+      WebhookFormat.has(format, TYPE) &&
+      Inbound.calls(state, webhook_id, events.includes("*") || events.includes(TYPE)),
+  )
+  const again = yield* Effect.forEach(webhooks, ({ id: webhook_id }) =>
+    Effect.map(NewIds.newId("WebhookDeliveryId"), (id) => ({ webhook_id, id })),
+  )
+  yield* ReceivedCalls.repeat(account_id, id, again, yield* NewIds.now)
+})
