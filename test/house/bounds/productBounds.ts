@@ -291,6 +291,12 @@ export const productBounds: ReadonlyArray<Group> = [
     bounds: [
       customer("Recipients of a mail", "MAX_RECIPIENTS", INBOUND, "452 in SMTP"),
       customer("Servers that a mail may have passed", "MAX_HOPS", INBOUND, "554 5.4.6"),
+      customer(
+        "Unknown recipients of an IPv4 address or IPv6 /64 in 10 minutes",
+        "MAX_GUESSES",
+        "apps/server/src/inbound/Guesses.ts",
+        "450 4.7.1 for all its recipients",
+      ),
       customer("Mails of an account and UTC day", "MAX_MAILS_PER_DAY", INBOUND, "452 4.2.2"),
       customer("MiB of mail of an account and UTC day", "MAX_MEGABYTES_PER_DAY", INBOUND, "452 4.2.2"),
       operator("Bytes of mail that a process reads at once", "MAX_BYTES_HELD", INBOUND, "452 4.3.1"),

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs"
 import { open } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import nodemailer from "nodemailer"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
@@ -23,12 +24,15 @@ const isMounted = ((): boolean => {
 
 let service: WaybillCommand
 let url = ""
+let mailPort = 0
 let key = ""
 beforeAll(async () => {
   if (!isMounted) return
   const port = await freePort()
   url = `http://127.0.0.1:${port}`
-  service = new WaybillCommand(["start"], { WAYBILL_DATA: disk, PORT: `${port}`, SMTP_PORT: `${await freePort()}` })
+  mailPort = await freePort()
+  const ports = { PORT: `${port}`, SMTP_PORT: `${await freePort()}`, MAIL_PORT: `${mailPort}` }
+  service = new WaybillCommand(["start"], { WAYBILL_DATA: disk, ...ports })
   key = /wb_\w+/u.exec(await service.waitForOutput("curl "))?.[0] ?? ""
 }, TIMEOUT)
 afterAll(async () => {
@@ -47,6 +51,16 @@ const send = async (subject: string) => {
   })
   const body = (await response.json()) as { readonly error?: { readonly reason: string } }
   return { status: response.status, reason: body.error?.reason, retryAfter: response.headers.get("retry-after") }
+}
+
+/** Lets a mail come in, and returns the reply. */
+const receive = async (): Promise<string> => {
+  const client = nodemailer.createTransport({ host: "127.0.0.1", port: mailPort, ignoreTLS: true })
+  const sent = client.sendMail({ from: "ana@example.org", to: "hi@acme.test", subject: "Hello", text: "Hello" })
+  return sent.then(
+    ({ response }) => response,
+    (error: { readonly response?: string }) => String(error.response),
+  )
 }
 
 const ready = async () => {
@@ -87,6 +101,7 @@ describe.skipIf(!isMounted)("a service whose disk is full", () => {
     )
     for (let n = 0; n < REQUESTS; n++)
       assert.deepStrictEqual(await send(`full ${n}`), { status: 503, reason: "unavailable", retryAfter: "5" })
+    assert.match(await receive(), /^451 4\.3\.0/u)
     assert.deepStrictEqual(await ready(), { status: 503, problems: ["the disk of the database is full (ENOSPC)"] })
     const lines = service.output.split("\n").filter((line) => line.includes("ENOSPC"))
     assert.lengthOf(lines, 1)
@@ -98,6 +113,7 @@ describe.skipIf(!isMounted)("a service whose disk is full", () => {
       ({ status }) => status === 200,
     )
     assert.strictEqual((await ready()).status, 200)
+    assert.match(await receive(), /^250 2\.0\.0/u)
     assert.include(service.output, "the database takes writes again")
   })
 

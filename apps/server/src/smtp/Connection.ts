@@ -11,6 +11,10 @@ import type { ListenerLimits } from "./ListenerLimits.ts"
 /** Maximum number of logins that are tried on a connection before it is closed. A client with a key needs one. */
 export const MAX_LOGIN_ATTEMPTS = 3
 
+/** A message that comes more slowly than this, after a moment, loses its slot to others when slots are scarce. */
+const MIN_BYTES_PER_SECOND = 1024
+const SLOW_AFTER_MS = 10_000
+
 /** Time for a client to read the last reply before its connection is destroyed. */
 const DROP_WITHIN_MS = 1_000
 
@@ -52,6 +56,8 @@ export class Connection extends SMTPConnection implements SlotHolder {
   #outermost: net.Socket | undefined
   #deadline: NodeJS.Timeout | undefined
   #identityTimer: NodeJS.Timeout | undefined
+  /** When the message that comes in began. */
+  #messageSince = 0
   readonly #chunks: Chunks.Chunks
 
   static accept(server: SMTPServer, deps: Deps, socket: net.Socket, options?: SMTPConnectionOptions | null): void {
@@ -106,7 +112,16 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   isBusy(): boolean {
-    return Boolean(this._dataStream) || (this._handlerPending && this.#cancelHandshake === undefined)
+    return this.#isReceiving() || (this._handlerPending && this.#cancelHandshake === undefined)
+  }
+
+  /** Whether a message comes in, or is being processed. One that comes too slowly keeps nobody else out. */
+  #isReceiving(): boolean {
+    const stream = this._dataStream
+    if (!stream) return false
+    const elapsed_ms = performance.now() - this.#messageSince
+    const isFast = stream.byteLength * 1000 >= MIN_BYTES_PER_SECOND * elapsed_ms
+    return stream.writableEnded || elapsed_ms < SLOW_AFTER_MS || isFast
   }
 
   leave(): void {
@@ -119,11 +134,14 @@ export class Connection extends SMTPConnection implements SlotHolder {
     const { limits, slots } = this.#deps
     const crowded = Duration.min(limits.identifiedWithinCrowded, limits.identifiedWithin)
     const rest = Duration.subtract(limits.identifiedWithin, crowded)
-    const timer = setTimeout(() => {
-      if (!this.isIdentified() && slots.isCrowded()) return this.#tooSlow()
-      this.#identityTimer = this.#closeAfter(rest, () => !this.session.user)
-    }, Duration.toMillis(crowded))
-    return timer.unref()
+    const look = () => {
+      const isUnwanted = !this.isIdentified() && slots.isCrowded()
+      if (isUnwanted && !this.isBusy()) return this.#tooSlow()
+      // A message that comes in, or is processed, is not cut off.
+      if (isUnwanted) this.#identityTimer = setTimeout(look, Duration.toMillis(crowded)).unref()
+      else this.#identityTimer = this.#closeAfter(rest, () => !this.session.user)
+    }
+    return setTimeout(look, Duration.toMillis(crowded)).unref()
   }
 
   /** Closes an idle connection because the service stops. A message in flight is still answered. */
@@ -134,7 +152,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
-    if (this.#isInEhlo && Array.isArray(data)) return super.send(code, [...data, "CHUNKING"], context)
+    if (this.#isInEhlo && Array.isArray(data)) return super.send(code, data.toSpliced(1, 0, "CHUNKING"), context)
     super.send(code, data, typeof data === "string" && ENHANCED.test(data) ? false : context)
   }
 
@@ -197,6 +215,7 @@ export class Connection extends SMTPConnection implements SlotHolder {
   }
 
   #expectEndOf(stream: SMTPServerDataStream): void {
+    this.#messageSince = performance.now()
     clearTimeout(this.#deadline)
     this.#deadline = this.#closeAfter(
       this.#deps.limits.message,

@@ -9,7 +9,8 @@ import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as Provenance from "@waybill/store/log/Provenance"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import { Effect, Option } from "effect"
+import { Clock, Effect, Option } from "effect"
+import { Guesses } from "../inbound/Guesses.ts"
 import * as InboundAddresses from "../inbound/InboundAddresses.ts"
 import * as InboundReception from "../inbound/InboundReception.ts"
 import type { Instance } from "../settings/Instance.ts"
@@ -26,6 +27,7 @@ export const MAX_HOPS = 50
 export const MAX_MAILS_PER_DAY = 100_000
 export const MAX_MEGABYTES_PER_DAY = 10_240
 
+const GUESSING = reply(450, "4.7.1", "Too many unknown recipients from your network, please try again later")
 const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again later")
 const LOOP = reply(554, "5.4.6", `The mail has passed more than ${MAX_HOPS} servers`)
 const FULL = reply(452, "4.2.2", "This account takes no more mail today, please try again tomorrow")
@@ -41,8 +43,11 @@ export interface Options {
 /** Mail of others than servers that report, on the same port. */
 export interface OtherMail<R> {
   readonly maxBytes: number
-  /** Whether an address receives mail. */
-  readonly receives: (address: string) => Effect.Effect<boolean, StoreUnavailable, R>
+  /** Whether an address receives mail. A client that guesses addresses is put off. */
+  readonly receives: (
+    address: string,
+    client: Listener.Client,
+  ) => Effect.Effect<boolean, SmtpReply | StoreUnavailable, R>
   /** Returns the text of the reply 250. */
   readonly message: (
     bytes: Buffer,
@@ -55,9 +60,19 @@ type Needs = EventStore | PgClient.PgClient | Dns | Instance
 
 export const make = (options: Options): OtherMail<Needs> => ({
   maxBytes: options.maxBytes,
-  receives: (address) => Effect.map(InboundAddresses.find(address), Option.isSome),
+  receives: receives(new Guesses()),
   message: (bytes, transaction, recipients) => receive(options, bytes, transaction, recipients),
 })
+
+const receives = (guesses: Guesses): OtherMail<Needs>["receives"] =>
+  Effect.fnUntraced(function* (address, client) {
+    const network = RateWindows.clientAddress(client.address).bucket
+    const now = yield* Clock.currentTimeMillis
+    if (guesses.areOver(network, now)) return yield* GUESSING
+    const found = yield* InboundAddresses.find(address)
+    if (Option.isNone(found)) guesses.add(network, now)
+    return Option.isSome(found)
+  })
 
 /** Records a mail for each account that it came for, unless their routes refuse it. The mail is durable before the 250, and never bounced after it. */
 const receive = Effect.fn("InboundMail.receive")(function* (

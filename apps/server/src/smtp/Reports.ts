@@ -88,10 +88,10 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
     {
       login: undefined,
       mail: () => Effect.void,
-      recipient: (address) =>
+      recipient: (address, client) =>
         isReporting(returnPath, address)
           ? Effect.void
-          : Effect.flatMap(inbound?.receives(address) ?? Effect.succeed(false), (receives) =>
+          : Effect.flatMap(inbound?.receives(address, client) ?? Effect.succeed(false), (receives) =>
               receives ? Effect.void : Effect.fail(NO_SUCH_ADDRESS),
             ),
       identifies: (address) => Option.isSome(bouncedAt(returnPath, address)),
