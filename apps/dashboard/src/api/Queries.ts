@@ -15,6 +15,7 @@ import type {
   Email,
   EmailWithContent,
   EventRecord,
+  InboundEmail,
   Member,
   NotKeptRequests,
   Request,
@@ -24,6 +25,7 @@ import type {
   SandboxMessage,
   Stats,
   Suppression,
+  Thread,
   Webhook,
   SandboxMessageWithContent,
 } from "./Records.ts"
@@ -225,4 +227,17 @@ export const stats = (from: string, to: string, groupBy: string) =>
     queryKey: ["stats", from, to, groupBy],
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => Api.get<Stats>(Paths.stats(from, to, groupBy), {}, signal),
+  })
+
+export const thread = (id: string) =>
+  queryOptions({
+    queryKey: ["threads", id],
+    queryFn: ({ signal }) => Api.get<Thread>(`/threads/${id}`, {}, signal),
+  })
+
+/** The newest mail that answers an email. */
+export const answerTo = (email_id: string) =>
+  queryOptions({
+    queryKey: ["received", "of", email_id],
+    queryFn: ({ signal }) => Api.get<Page<InboundEmail>>("/inbound", { email_id, limit: 1 }, signal),
   })

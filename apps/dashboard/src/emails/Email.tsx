@@ -1,4 +1,4 @@
-import { useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
+import { useQuery, useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, CalendarClock, CircleX } from "lucide-react"
 import { useEffect } from "react"
@@ -17,6 +17,7 @@ import { SCREEN } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { RequestLink, useRequest } from "../requests/RequestLink.tsx"
+import { Conversation } from "./Conversation.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./EmailFilters.ts"
@@ -93,6 +94,7 @@ export const Email = () => {
       <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5">
           <EmailContent email={email} events={events.data} />
+          <Answers id={id} />
         </div>
         <div className="flex min-w-0 flex-col gap-5">
           <Panel title="Recipients">
@@ -247,4 +249,16 @@ const useBackKey = () => {
     window.addEventListener("keydown", onKey)
     return () => window.removeEventListener("keydown", onKey)
   }, [navigate])
+}
+
+/** The conversation that an email began, once somebody has answered it. */
+const Answers = ({ id }: { readonly id: string }) => {
+  const canRead = useHasScope("inbound:read")
+  const { data } = useQuery({ ...Queries.answerTo(id), enabled: canRead })
+  const [answer] = data?.data ?? []
+  return answer === undefined ? undefined : (
+    <Panel title="Conversation">
+      <Conversation id={answer.thread_id} own={id} />
+    </Panel>
+  )
 }

@@ -1,16 +1,21 @@
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query"
+import { useSuspenseQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { Download, Trash2 } from "lucide-react"
+import { Download, Reply, Trash2 } from "lucide-react"
+import { useState } from "react"
 import type { InboundEmailWhole } from "../api/Records.ts"
 import * as Mode from "../api/Mode.ts"
+import { Conversation } from "../emails/Conversation.tsx"
 import { HeaderList, HtmlFrame, PlainText } from "../emails/MessageParts.tsx"
-import { IconButton } from "../ui/controls/Button.tsx"
+import { useHasScope } from "../session/useHasScope.ts"
+import { Button, IconButton } from "../ui/controls/Button.tsx"
+import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import * as ReceivedQueries from "./ReceivedQueries.ts"
+import { ReplyForm } from "./ReplyForm.tsx"
 
 interface Props {
   readonly id: string
@@ -21,6 +26,8 @@ interface Props {
 /** One received mail, with the conversation that it belongs to. */
 export const ReceivedMail = ({ id, onDelete }: Props) => {
   const { data: mail } = useSuspenseQuery(ReceivedQueries.mail(id))
+  const canSend = useHasScope("email:send")
+  const [replying, setReplying] = useState(false)
   const tabs: ReadonlyArray<Tab> = [
     ...(mail.stripped_text === null
       ? []
@@ -58,6 +65,11 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
             )}
           </p>
         </div>
+        {canSend ? (
+          <Button small icon={<Reply size={15} />} onClick={() => setReplying(true)}>
+            Reply
+          </Button>
+        ) : undefined}
         <a
           href={Mode.withMode(`/v1/inbound/${id}/raw`)}
           download={`${id}.eml`}
@@ -79,6 +91,15 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
         ) : undefined}
         <Tabs label="Message" tabs={tabs} />
       </div>
+      <Dialog
+        open={replying}
+        onOpenChange={setReplying}
+        title="Reply"
+        description={<UntrustedText text={`To ${senderOf(mail)}`} />}
+        wide
+      >
+        <ReplyForm mail={mail} onDone={() => setReplying(false)} />
+      </Dialog>
     </Panel>
   )
 }
@@ -99,42 +120,6 @@ const findingsOf = ({ auth, automatic, envelope }: InboundEmailWhole) => [
   { name: "TLS", value: envelope.tls ?? "none" },
   { name: "Written by", value: automatic === null ? "a person" : automatic.replace("_", " ") },
 ]
-
-const Conversation = ({ id, own }: { readonly id: string; readonly own: string }) => {
-  const { data: thread } = useQuery(ReceivedQueries.thread(id))
-  return (
-    <ol className="divide-y divide-line">
-      {(thread?.data ?? []).map((entry) => (
-        <li key={entry.id} className="flex items-baseline gap-3 px-4 py-3 text-sm">
-          <span className="w-16 shrink-0 text-xs text-ink-3">{entry.direction === "sent" ? "Sent" : "Received"}</span>
-          <span className="min-w-0 grow">
-            <span className="block truncate">
-              <UntrustedText text={entry.subject ?? "No subject"} />
-            </span>
-            <span className="block truncate text-xs text-ink-3">
-              <UntrustedText text={entry.from} /> · {formatDateTime(entry.created_at)}
-            </span>
-          </span>
-          {entry.id === own ? (
-            <span className="text-xs text-ink-3">This mail</span>
-          ) : entry.direction === "sent" ? (
-            <Link
-              to="/emails/$id"
-              params={{ id: entry.id }}
-              className="text-xs text-accent underline underline-offset-2"
-            >
-              Open
-            </Link>
-          ) : (
-            <Link to="/received" search={{ id: entry.id }} className="text-xs text-accent underline underline-offset-2">
-              Open
-            </Link>
-          )}
-        </li>
-      ))}
-    </ol>
-  )
-}
 
 const Attachments = ({ mail }: { readonly mail: InboundEmailWhole }) =>
   mail.attachments.length === 0 ? (

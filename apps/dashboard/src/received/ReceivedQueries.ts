@@ -1,6 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
 import * as Api from "../api/Api.ts"
-import type { InboundEmail, InboundEmailWhole, Page, Thread } from "../api/Records.ts"
+import type { InboundEmail, InboundEmailWhole, Page } from "../api/Records.ts"
 
 const PAGE = 50
 
@@ -19,10 +19,4 @@ export const mail = (id: string) =>
     queryKey: ["received", id],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: ({ signal }) => Api.get<InboundEmailWhole>(`/inbound/${id}`, {}, signal),
-  })
-
-export const thread = (id: string) =>
-  queryOptions({
-    queryKey: ["threads", id],
-    queryFn: ({ signal }) => Api.get<Thread>(`/threads/${id}`, {}, signal),
   })
