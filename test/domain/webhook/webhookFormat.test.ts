@@ -98,6 +98,7 @@ describe("a subscription", () => {
       "email.delivery_delayed",
       "email.failed",
       "email.opened",
+      "email.received",
       "email.suppressed",
       "suppression.added",
       "suppression.removed",
@@ -132,6 +133,18 @@ describe("a subscription", () => {
       ],
     )
     assert.deepStrictEqual(WebhookFormat.received("postmark", ["email.sent", "email.bounced"]), ["email.bounced"])
+  })
+  it("has received mail in other formats, but not by `*` where the service has another address for it", () => {
+    const has = (format: WebhookFormat.Format, event: string) =>
+      WebhookFormat.received(format, [event]).includes("email.received")
+    assert.deepStrictEqual(
+      (["resend", "postmark", "sendgrid"] as const).map((format) => [has(format, "email.received"), has(format, "*")]),
+      [
+        [true, true],
+        [true, false],
+        [true, false],
+      ],
+    )
   })
   it("of SendGrid's format matches only what SendGrid has, of suppressions those by recipients", () => {
     const received = WebhookFormat.received("sendgrid", ["*"])

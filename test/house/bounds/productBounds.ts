@@ -336,6 +336,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "apps/server/src/worker/webhooks/InboundBody.ts",
         "cut, with `truncated`",
       ),
+      customer(
+        "Characters of images in the HTML that is asked for with them",
+        "MAX_IMAGE_CHARS",
+        "packages/mail/src/inbound/withImages.ts",
+        "further ones stay references",
+      ),
     ],
   },
   {
@@ -351,7 +357,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Opens or clicks in a list of Postmark",
         "MAX_EVENTS",
-        "apps/server/src/compat/postmark/Engagement.ts",
+        "apps/server/src/compat/postmark/messages/Engagement.ts",
         "422, 300",
       ),
       customer(

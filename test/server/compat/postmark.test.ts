@@ -23,7 +23,12 @@ const setUp = Effect.gen(function* () {
     new ServerClient(token, { requestHost: `${new URL(world.url).host}/compat/postmark`, useHttps: false })
   const logOf = (id: string) =>
     Effect.map(world.request("GET", `/v1/email/logs/${id}`, { key: secret }), ({ json }) => json)
-  return { world, account, secret, client: clientOf(secret), clientOf, logOf }
+  const mail = { from: "ana@example.org", to: "hi@acme.test", subject: "x", text: "x" }
+  const receive = Effect.map(
+    world.request("POST", "/v1/test/inbound", { key: secret, body: mail }),
+    ({ json }) => json.id as string,
+  )
+  return { world, account, secret, client: clientOf(secret), clientOf, logOf, receive }
 })
 
 const refusal = <A>(call: () => Promise<A>) =>
@@ -64,11 +69,12 @@ const World = HttpWorld.layer().pipe(Layer.provideMerge(layerFromMiddle))
 
 layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package postmark", (it) => {
   it.effect("every call gives what its row says", function* () {
-    const { account, client } = yield* setUp
+    const { account, client, receive } = yield* setUp
     const sent = yield* Effect.promise(() => client.sendEmail({ ...EMAIL, To: "gone@example.org" }))
     yield* bounce(account, sent.MessageID, "gone@example.org")
     const { Bounces } = yield* Effect.promise(() => client.getBounces())
-    const known = { bounced: sent.MessageID, bounce: Bounces[0]?.ID ?? assert.fail("no bounce") }
+    const received = yield* receive
+    const known = { bounced: sent.MessageID, bounce: Bounces[0]?.ID ?? assert.fail("no bounce"), received }
     for (const { call, gives, run } of postmarkCalls) {
       const outcome = yield* Effect.promise(() =>
         run(client, known).then(

@@ -5,6 +5,8 @@ export interface Known {
   /** A message that bounced. */
   readonly bounced: string
   readonly bounce: number
+  /** A mail that came in. */
+  readonly received: string
 }
 
 export interface PostmarkCall {
@@ -26,7 +28,7 @@ const TEMPLATE = { From: EMAIL.From, To: "ana@example.org", TemplateId: 1, Templ
 
 const TEMPLATES =
   "404, 404: Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
-const INBOUND = "404, 404: Waybill has no inbound mail by this API: read it with its own."
+const RULES = "404, 404: Waybill has no rules for received mail in this form."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const PROGRAMS =
   "404, 404: Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
@@ -53,8 +55,12 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     run: (client) => client.sendEmail({ ...EMAIL, MessageStream: "broadcast" }),
   },
   { call: "getServer", gives: "GET /v1/account", run: (client) => client.getServer() },
-  { call: "getMessageStreams", gives: "the one stream, `outbound`", run: (client) => client.getMessageStreams() },
-  { call: "getMessageStream", gives: "the one stream", run: (client) => client.getMessageStream("outbound") },
+  {
+    call: "getMessageStreams",
+    gives: "the streams `outbound` and `inbound`",
+    run: (client) => client.getMessageStreams(),
+  },
+  { call: "getMessageStream", gives: "one of them", run: (client) => client.getMessageStream("outbound") },
   { call: "getOutboundMessages", gives: "GET /v1/email/logs", run: (client) => client.getOutboundMessages() },
   {
     call: "getOutboundMessageDetails",
@@ -106,11 +112,26 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     sendBulkEmail: (client) => client.sendBulkEmail({ From: EMAIL.From, Messages: [] }),
     getBulkEmailStatus: (client) => client.getBulkEmailStatus("b"),
   }),
-  ...rows(INBOUND, {
-    getInboundMessages: (client) => client.getInboundMessages(),
-    getInboundMessageDetails: (client) => client.getInboundMessageDetails("m"),
-    bypassBlockedInboundMessage: (client) => client.bypassBlockedInboundMessage("m"),
+  {
+    call: "getInboundMessages",
+    gives: "GET /v1/inbound; `Status` is `Processed`",
+    run: (client) => client.getInboundMessages(),
+  },
+  {
+    call: "getInboundMessageDetails",
+    gives: "GET /v1/inbound/{id}",
+    run: (client, { received }) => client.getInboundMessageDetails(received),
+  },
+  {
+    call: "bypassBlockedInboundMessage",
+    gives:
+      "422, 702: This message was not blocked: what a rule refuses is refused while its server waits, and is not recorded.",
+    run: (client, { received }) => client.bypassBlockedInboundMessage(received),
+  },
+  ...rows("404, 404: Waybill repeats calls of a webhook by its own API, at /v1/webhooks.", {
     retryInboundHookForMessage: (client) => client.retryInboundHookForMessage("m"),
+  }),
+  ...rows(RULES, {
     getInboundRuleTriggers: (client) => client.getInboundRuleTriggers(),
     createInboundRuleTrigger: (client) => client.createInboundRuleTrigger({ Rule: "r" }),
     deleteInboundRuleTrigger: (client) => client.deleteInboundRuleTrigger(1),

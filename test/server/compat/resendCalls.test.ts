@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import { createHmac } from "node:crypto"
 import { Resend } from "resend"
-import * as Attachments from "../../../apps/server/src/compat/resend/Attachments.ts"
+import * as ResendReceived from "../../../apps/server/src/worker/webhooks/formats/ResendReceived.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { CALLS } from "./resendCalls.ts"
@@ -68,7 +68,11 @@ const setUp = Effect.gen(function* () {
   const gone = yield* post("/v1/webhooks", { url: "https://example.org/gone", events: ["*"] })
   const old = yield* post("/v1/api-keys", { name: "old", scopes: ["email:send"] })
   for (const address of ["a@x.test", "b@x.test"]) yield* post("/v1/suppressions", { email: address })
-  const attachment = { emailId: email.id, id: Attachments.idOf(email.id, 0) }
+  const file = { filename: "a.txt", content: "YQ==" }
+  const made = { from: "ana@example.org", to: "hi@acme.test", subject: "x", text: "x", attachments: [file] }
+  const received = (yield* post("/v1/test/inbound", made)).id
+  const receivedFile = { emailId: received, id: ResendReceived.attachmentIdOf(received, 0) }
+  const attachment = { emailId: email.id, id: ResendReceived.attachmentIdOf(email.id, 0) }
   const at = String(Math.floor(Date.now() / 1_000))
   const signature = createHmac("sha256", Buffer.from(webhook.secret.slice(6), "base64"))
     .update(`evt_1.${at}.{}`)
@@ -84,7 +88,7 @@ const setUp = Effect.gen(function* () {
     "domains.get": [domain.id],
     "domains.list": [{ limit: 1 }],
     "domains.remove": [spare.id],
-    "domains.update": [{ id: domain.id, openTracking: false }],
+    "domains.update": [{ id: domain.id, openTracking: false, capabilities: { receiving: "enabled" } }],
     "domains.verify": [domain.id],
     "emails.attachments.get": [attachment],
     "emails.attachments.list": [{ emailId: email.id, limit: 1 }],
@@ -92,6 +96,11 @@ const setUp = Effect.gen(function* () {
     "emails.create": [mail],
     "emails.get": [email.id],
     "emails.list": [{ limit: 1 }],
+    "emails.receiving.attachments.get": [receivedFile],
+    "emails.receiving.attachments.list": [{ emailId: received, limit: 1 }],
+    "emails.receiving.forward": [{ emailId: received, from: "hi@acme.test", to: "bo@example.org" }],
+    "emails.receiving.get": [received],
+    "emails.receiving.list": [{ limit: 1 }],
     "emails.send": [mail],
     "emails.update": [{ id: email.id, scheduledAt: "in 2 hours" }],
     "suppressions.add": [{ email: "c@x.test" }],

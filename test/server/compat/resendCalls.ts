@@ -19,7 +19,8 @@ const refused = (gives: string, prefix: string, ...methods: ReadonlyArray<string
 
 const LISTS =
   "Waybill has no contacts, audiences, segments or topics. Keep recipients in your own database and send to them."
-const RECEIVING = "Waybill has no inbound mail by this API: read it with its own."
+const INBOXES =
+  "Waybill has no inboxes in this form. Received mail is at /emails/receiving, and threads are at GET /v1/threads."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 const BROADCASTS = "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send `html` and `text`."
@@ -30,7 +31,7 @@ const GRANTS = "Waybill has no OAuth grants. Programs use API keys."
 
 const SENT = "`template` and `topicId` are refused"
 const TYPES =
-  "takes the types of emails, without `email.received`, of suppressions and of domains; `email.sent` and `email.scheduled` come together"
+  "takes the types of emails, of suppressions and of domains; `email.sent` and `email.scheduled` come together"
 
 /** Every method of the package, in its order of names. */
 export const CALLS: ReadonlyArray<ResendCall> = [
@@ -52,12 +53,12 @@ export const CALLS: ReadonlyArray<ResendCall> = [
   ...refused(CLAIMS, "domains.claims", "create", "get", "verify"),
   works(
     "domains.create",
-    "`region` and `customReturnPath` have no effect; enforced TLS and receiving are refused; `records` leaves DMARC out",
+    "`region` and `customReturnPath` have no effect; enforced TLS is refused; `records` leaves DMARC out",
   ),
   works("domains.get", "`records` leaves DMARC out"),
   works("domains.list"),
   works("domains.remove"),
-  works("domains.update", "enforced TLS and receiving are refused"),
+  works("domains.update", "enforced TLS is refused"),
   works("domains.verify"),
   works("emails.attachments.get", "`download_url` works for one hour"),
   works("emails.attachments.list", "`download_url` works for one hour"),
@@ -66,19 +67,23 @@ export const CALLS: ReadonlyArray<ResendCall> = [
   works("emails.get"),
   works("emails.list"),
   ...refused("Waybill has no metrics in this form. Its statistics are at GET /v1/stats.", "emails", "metrics"),
-  ...refused(RECEIVING, "emails.receiving", "attachments.get", "attachments.list", "forward", "get", "list"),
+  works("emails.receiving.attachments.get", "`download_url` works for one hour"),
+  works("emails.receiving.attachments.list", "`download_url` works for one hour"),
+  works("emails.receiving.forward", "the package downloads the mail and sends it as an email of its own"),
+  works("emails.receiving.get", "`raw.download_url` works for one hour"),
+  works("emails.receiving.list"),
   works("emails.send", SENT),
   ...refused("Waybill has no links that share an email.", "emails", "share"),
   works("emails.update"),
   ...refused(EVENTS, "events", "create", "get", "list", "remove", "send", "update"),
-  ...refused(RECEIVING, "inboxes", "agent.get", "agent.update", "create"),
-  ...refused(RECEIVING, "inboxes.drafts", "create", "get", "list", "remove", "send", "update"),
-  ...refused(RECEIVING, "inboxes", "get", "labels.create", "labels.list", "labels.remove", "labels.update"),
-  ...refused(RECEIVING, "inboxes", "list", "remove"),
-  ...refused(RECEIVING, "inboxes.threads.emails", "forward", "get", "list", "reply"),
-  ...refused(RECEIVING, "inboxes.threads", "get", "labels.add", "labels.remove", "labels.set", "list", "remove"),
-  ...refused(RECEIVING, "inboxes.threads", "search", "update"),
-  ...refused(RECEIVING, "inboxes", "update"),
+  ...refused(INBOXES, "inboxes", "agent.get", "agent.update", "create"),
+  ...refused(INBOXES, "inboxes.drafts", "create", "get", "list", "remove", "send", "update"),
+  ...refused(INBOXES, "inboxes", "get", "labels.create", "labels.list", "labels.remove", "labels.update"),
+  ...refused(INBOXES, "inboxes", "list", "remove"),
+  ...refused(INBOXES, "inboxes.threads.emails", "forward", "get", "list", "reply"),
+  ...refused(INBOXES, "inboxes.threads", "get", "labels.add", "labels.remove", "labels.set", "list", "remove"),
+  ...refused(INBOXES, "inboxes.threads", "search", "update"),
+  ...refused(INBOXES, "inboxes", "update"),
   ...refused(LOGS, "logs", "get", "list"),
   ...refused(GRANTS, "oauthGrants", "list", "revoke"),
   ...refused(LISTS, "segments", "create", "get", "list", "remove", "update"),

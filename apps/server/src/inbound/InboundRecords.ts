@@ -27,6 +27,10 @@ export const withoutLinks = (
   reply_to: record.reply_to.map(named),
 })
 
+/** The same of an event, whose facts are those of the record and the hash of the content. */
+export const ofEvent = ({ sha256: _, ...mail }: Readonly<Record<string, unknown>>, livemode: boolean) =>
+  withoutLinks(mail as unknown as Arrived, livemode)
+
 /** The API shows absent values as null. */
 const named = ({ address, name }: Arrived["to"][number]) => ({ address, name: name ?? null })
 

@@ -10,10 +10,12 @@ const KINDS: ReadonlyMap<string, keyof typeof Id.PREFIXES> = new Map([
   ["email", "EmailId"],
   ["emails", "EmailId"],
   ["events", "WebhookDeliveryId"],
+  ["inbound", "InboundId"],
   ["logs", "EmailId"],
   ["messages", "EmailId"],
   ["opens", "EmailId"],
   ["outbound", "EmailId"],
+  ["receiving", "InboundId"],
   ["suppressions", "SuppressionId"],
   ["webhooks", "WebhookId"],
 ])

@@ -209,7 +209,14 @@ export class Inbound extends HttpApiGroup.make("inbound")
     ),
     HttpApiEndpoint.get("get", "/inbound/:id", {
       params,
-      query: Livemode.query,
+      query: {
+        ...Livemode.query,
+        inline_images: Schema.optionalKey(
+          Schema.Literals(["true", "false"]).annotate({
+            description: "Whether the HTML has the images of the mail as `data:` URLs in place of `cid:`",
+          }),
+        ),
+      },
       success: InboundWhole,
       error: ApiError.Unprocessable,
     }).annotateMerge(annotate("Get a received mail", "inbound:read", "The record with its texts and headers.")),

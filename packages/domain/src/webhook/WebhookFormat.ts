@@ -35,6 +35,7 @@ const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType
   ["email.suppressed", "email.suppressed"],
   ["email.opened", "email.opened"],
   ["email.clicked", "email.clicked"],
+  ["email.received", "email.received"],
   ["suppression.added", "suppression.added"],
   ["suppression.removed", "suppression.removed"],
   ["domain.created", "domain.created"],
@@ -52,6 +53,7 @@ const POSTMARK_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookTy
   ["email.complained", "SpamComplaint"],
   ["email.opened", "Open"],
   ["email.clicked", "Click"],
+  ["email.received", "Inbound"],
   ["suppression.added", "SubscriptionChange"],
   ["suppression.removed", "SubscriptionChange"],
 ])
@@ -70,6 +72,7 @@ const SENDGRID_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookTy
   ["email.complained", "spamreport"],
   ["email.opened", "open"],
   ["email.clicked", "click"],
+  ["email.received", "inbound"],
   ["suppression.added", "unsubscribe"],
 ])
 
@@ -112,9 +115,14 @@ export const has = (format: Format, subscription: string): boolean =>
 /** Returns the events that are sent to a webhook: its subscriptions as far as its format has such events. */
 export const received = (format: Format, events: ReadonlyArray<string>): ReadonlyArray<string> => {
   if (format === "waybill") return events
-  const types = events.includes("*") ? [...TYPES[format].keys()] : events.filter((type) => TYPES[format].has(type))
+  const types = events.includes("*")
+    ? [...TYPES[format].keys()].filter((type) => !isApart(format, type))
+    : events.filter((type) => TYPES[format].has(type))
   return types.map((type) => Table.at(PARTS[format] ?? {}, type) ?? type)
 }
+
+/** Whether a service sends such events to an address of their own, in a form of their own: `*` does not stand for them. */
+const isApart = (format: Format, type: string): boolean => format !== "resend" && type === "email.received"
 
 /** The parts of events that a format receives in the place of all of them. */
 const PARTS: Partial<Readonly<Record<Format, Readonly<Record<string, string>>>>> = {

@@ -1,12 +1,15 @@
+import { withImages } from "./withImages.ts"
 import { strippedText } from "./strippedText.ts"
 import * as MimeReader from "../mime/MimeReader.ts"
 
-export interface Input {
+export interface ShowInput {
   readonly bytes: Uint8Array
   /** The fields of the record that the log has. */
   readonly record: object
   /** Maximum characters of each text; beyond them it is cut, and `truncated` says so. */
   readonly most?: number
+  /** Whether images of the mail stand in its HTML in place of references to them. */
+  readonly images?: boolean
 }
 
 /** Maximum headers that a record shows. */
@@ -16,14 +19,14 @@ export const MAX_HEADERS = 1_000
  * Returns the record of a received mail as the JSON of an answer, with its texts and headers. Writing that of a large mail
  * takes longer than reading it.
  */
-export const showInbound = ({ bytes, most = Infinity, record }: Input): Uint8Array =>
-  Buffer.from(JSON.stringify({ ...record, ...textsOf(bytes, most) }))
+export const showInbound = ({ bytes, images = false, most = Infinity, record }: ShowInput): Uint8Array =>
+  Buffer.from(JSON.stringify({ ...record, ...textsOf(bytes, most, images) }))
 
-const textsOf = (bytes: Uint8Array, most: number) => {
+const textsOf = (bytes: Uint8Array, most: number, images: boolean) => {
   const mail = MimeReader.readIfSimple(bytes)
   if (mail === undefined) return { headers: [], text: null, html: null, stripped_text: null }
   const text = mail.text ?? null
-  const html = mail.html ?? null
+  const html = images ? withImages(mail) : (mail.html ?? null)
   const stripped = text === null ? null : strippedText(text)
   const truncated = [text, html, stripped].some((each) => (each?.length ?? 0) > most)
   const cut = (each: string | null) => (each === null ? null : each.slice(0, most).toWellFormed())

@@ -2,6 +2,9 @@ import type { Heading } from "@waybill/domain/inbound/InboundState"
 import { Effect } from "effect"
 import type { Digest } from "../inbound/digest.ts"
 import * as InboundHeading from "../inbound/Heading.ts"
+import { type PostmarkInput, postmarkBody } from "../inbound/postmarkBody.ts"
+import { type SendGridInput, sendGridForm } from "../inbound/sendGridForm.ts"
+import type { ShowInput } from "../inbound/showInbound.ts"
 import * as Parser from "../parsing/Parser.ts"
 import * as ReadMail from "./ReadMail.ts"
 
@@ -23,11 +26,26 @@ export const show = (
   bytes: Uint8Array,
   record: object,
   account: string,
-  most?: number,
+  options: Pick<ShowInput, "images" | "most"> = {},
 ): Effect.Effect<Uint8Array, ReadMail.NotDisplayable | Parser.Busy> =>
-  Parser.run("inbound", { bytes, record, ...(most === undefined ? {} : { most }) }, account).pipe(
-    Effect.catchTag("Killed", () => Effect.fail(new ReadMail.NotDisplayable())),
+  orNotDisplayable(Parser.run("inbound", { bytes, record, ...options }, account))
+
+/** Returns the JSON that Postmark's inbound webhook has for a mail. One that cannot be read has no content. */
+export const postmark = (input: PostmarkInput, account: string): Effect.Effect<Uint8Array, Parser.Busy> =>
+  Parser.run("inbound_postmark", input, account).pipe(
+    Effect.catchTag("Killed", () => Effect.sync(() => postmarkBody({ ...input, bytes: NOTHING }))),
   )
+
+/** Returns the form that SendGrid's Inbound Parse has for a mail. One that cannot be read has no content. */
+export const sendGrid = (input: SendGridInput, account: string): Effect.Effect<Uint8Array, Parser.Busy> =>
+  Parser.run("inbound_sendgrid", input, account).pipe(
+    Effect.catchTag("Killed", () => Effect.sync(() => sendGridForm({ ...input, bytes: NOTHING }))),
+  )
+
+const NOTHING = new Uint8Array()
+
+const orNotDisplayable = <A>(reading: Effect.Effect<A, Parser.Killed | Parser.Busy>) =>
+  Effect.catchTag(reading, "Killed", () => Effect.fail(new ReadMail.NotDisplayable()))
 
 /** Returns the content of a file of a mail; undefined if it has none at this place. */
 export const file = (
@@ -35,6 +53,4 @@ export const file = (
   nth: number,
   account: string,
 ): Effect.Effect<Uint8Array | undefined, ReadMail.NotDisplayable | Parser.Busy> =>
-  Parser.run("file", { bytes, nth }, account).pipe(
-    Effect.catchTag("Killed", () => Effect.fail(new ReadMail.NotDisplayable())),
-  )
+  orNotDisplayable(Parser.run("file", { bytes, nth }, account))

@@ -2,8 +2,10 @@ import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
 import * as InboundHeading from "../inbound/Heading.ts"
 import { digest } from "../inbound/digest.ts"
+import { postmarkBody } from "../inbound/postmarkBody.ts"
 import { readFile } from "../inbound/readFile.ts"
 import * as Sender from "../inbound/Sender.ts"
+import { sendGridForm } from "../inbound/sendGridForm.ts"
 import { showInbound } from "../inbound/showInbound.ts"
 import { readAggregate } from "../aggregate/readAggregate.ts"
 import { readFeedback } from "../report/readFeedback.ts"
@@ -26,6 +28,8 @@ export const jobs = {
   questions: Sender.questions,
   sender: Sender.judge,
   inbound: showInbound,
+  inbound_postmark: postmarkBody,
+  inbound_sendgrid: sendGridForm,
   file: readFile,
   text: textFromHtml,
   links: TrackedHtml.find,

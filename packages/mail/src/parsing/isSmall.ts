@@ -34,7 +34,14 @@ export const isSmall = <N extends Jobs.Name>(name: N, input: Jobs.Input<N>): boo
  * A small archive may hold a large report, the search for a quote costs more than the reading of a mail, and the time in which
  * a sender is judged grows with the square of a field.
  */
-const NEVER_SMALL: ReadonlySet<Jobs.Name> = new Set<Jobs.Name>(["aggregate", "inbound", "questions", "sender"])
+const NEVER_SMALL: ReadonlySet<Jobs.Name> = new Set<Jobs.Name>([
+  "aggregate",
+  "inbound",
+  "inbound_postmark",
+  "inbound_sendgrid",
+  "questions",
+  "sender",
+])
 
 const isSmallMail = (bytes: Uint8Array): boolean => {
   if (bytes.length > SMALL_MAIL_BYTES) return false

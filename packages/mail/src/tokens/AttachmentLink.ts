@@ -11,6 +11,9 @@ const TOKEN = new RegExp(
   "u",
 )
 
+/** The place that stands for the whole of a received mail, as it came. */
+export const WHOLE = 9_999
+
 /** One attachment of a sent or received mail, by its place. */
 export interface AttachmentPlace {
   readonly mail_id: EmailId | InboundId

@@ -60,6 +60,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "POST /compat/resend/webhooks/:id/signing-secret/rotate",
       "POST /compat/resend/webhooks/:id/events/:event/replay",
       "DELETE /compat/resend/suppressions/:id",
+      "PUT /compat/postmark/messages/inbound/:id/bypass",
       "PUT /compat/postmark/bounces/:id/activate",
       "POST /compat/sendgrid/v3/mail/batch",
       "DELETE /compat/sendgrid/v3/user/scheduled_sends/:id",

@@ -27,3 +27,12 @@ export class StreamNotFound extends Data.TaggedError("StreamNotFound")<{ readonl
     return `Waybill has no message streams. The only one that can be named is \`${Words.STREAM}\`, not \`${this.stream}\`.`
   }
 }
+
+export class NotBlocked extends Data.TaggedError("NotBlocked")<{}> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "inbound_not_blocked"
+  override get message() {
+    return "This message was not blocked: what a rule refuses is refused while its server waits, and is not recorded."
+  }
+}

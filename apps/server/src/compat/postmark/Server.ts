@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import type { Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Filters from "./Filters.ts"
+import * as PostmarkInbound from "../../worker/webhooks/formats/PostmarkInbound.ts"
 import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 
 /** Postmark's server is the account of the key. What Waybill has in another form, such as webhooks, is empty. */
@@ -11,35 +12,37 @@ const server: Route = {
   path: "/server",
   endpoint: "account.get",
   handle: () =>
-    Effect.map(Native.call<AccountRecord>({ method: "GET", path: "/v1/account" }), ({ livemode, name }) =>
-      Native.ok({
-        ID: 0,
-        Name: name,
-        ApiTokens: [],
-        Color: "blue",
-        SmtpApiActivated: true,
-        RawEmailEnabled: false,
-        DeliveryType: livemode ? "Live" : "Sandbox",
-        ServerLink: "",
-        InboundAddress: "",
-        InboundHookUrl: "",
-        BounceHookUrl: "",
-        OpenHookUrl: "",
-        DeliveryHookUrl: "",
-        ClickHookUrl: "",
-        PostFirstOpenOnly: false,
-        InboundDomain: "",
-        InboundHash: "",
-        InboundSpamThreshold: 0,
-        TrackOpens: false,
-        TrackLinks: "None",
-        IncludeBounceContentInHook: false,
-        EnableSmtpApiErrorHooks: false,
-      }),
+    Effect.map(
+      Native.call<AccountRecord>({ method: "GET", path: "/v1/account" }),
+      ({ inbound_domain, livemode, name }) =>
+        Native.ok({
+          ID: 0,
+          Name: name,
+          ApiTokens: [],
+          Color: "blue",
+          SmtpApiActivated: true,
+          RawEmailEnabled: false,
+          DeliveryType: livemode ? "Live" : "Sandbox",
+          ServerLink: "",
+          InboundAddress: `${PostmarkInbound.STREAM}@${inbound_domain}`,
+          InboundHookUrl: "",
+          BounceHookUrl: "",
+          OpenHookUrl: "",
+          DeliveryHookUrl: "",
+          ClickHookUrl: "",
+          PostFirstOpenOnly: false,
+          InboundDomain: inbound_domain,
+          InboundHash: PostmarkInbound.STREAM,
+          InboundSpamThreshold: 0,
+          TrackOpens: false,
+          TrackLinks: "None",
+          IncludeBounceContentInHook: false,
+          EnableSmtpApiErrorHooks: false,
+        }),
     ),
 }
 
-/** The stream that all mail goes through. */
+/** The stream that all sent mail goes through. */
 const STREAM = {
   ID: Words.STREAM,
   ServerID: 0,
@@ -53,6 +56,9 @@ const STREAM = {
   SubscriptionManagementConfiguration: { UnsubscribeHandlingType: "None" },
 }
 
+/** The stream that received mail comes by. */
+const INBOUND = { ...STREAM, ID: PostmarkInbound.STREAM, Name: "Inbound", MessageStreamType: "Inbound" }
+
 const streams: Route = {
   method: "GET",
   path: "/message-streams",
@@ -60,7 +66,7 @@ const streams: Route = {
   query: ["messagestreamtype", "includearchivedstreams", "count", "offset"],
   handle: ({ query }) => {
     const type = query.get("messagestreamtype")?.toLowerCase() ?? "all"
-    const found = type === "all" || type === "transactional" ? [STREAM] : []
+    const found = [STREAM, INBOUND].filter((each) => type === "all" || type === each.MessageStreamType.toLowerCase())
     return Effect.succeed(Native.ok({ MessageStreams: found, TotalCount: found.length }))
   },
 }
@@ -69,7 +75,8 @@ const stream: Route = {
   method: "GET",
   path: "/message-streams/:id",
   endpoint: "account.get",
-  handle: (_, { id = "" }) => Effect.as(Filters.checkStreamName(id), Native.ok(STREAM)),
+  handle: (_, { id = "" }) =>
+    id === INBOUND.ID ? Effect.succeed(Native.ok(INBOUND)) : Effect.as(Filters.checkStreamName(id), Native.ok(STREAM)),
 }
 
 export const routes: ReadonlyArray<Route> = [server, streams, stream]

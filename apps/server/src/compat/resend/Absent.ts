@@ -2,7 +2,8 @@ import type { Absence } from "../makeDoor.ts"
 
 const LISTS =
   "Waybill has no contacts, audiences, segments or topics. Keep recipients in your own database and send to them."
-const RECEIVING = "Waybill has no inbound mail by this API: read it with its own."
+const INBOXES =
+  "Waybill has no inboxes in this form. Received mail is at /emails/receiving, and threads are at GET /v1/threads."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 
 /** Paths that Resend's package calls and Waybill has no meaning for. */
@@ -16,8 +17,7 @@ export const ABSENT: ReadonlyArray<Absence> = [
   ["/templates", "Waybill has no templates. Render the email in your program, and send `html` and `text`."],
   ["/automations", "Waybill has no automations. Send each email from your program, with `scheduled_at` to delay it."],
   ["/events", "Waybill has no custom events. Send the email from your program instead."],
-  ["/inboxes", RECEIVING],
-  ["/emails/receiving", RECEIVING],
+  ["/inboxes", INBOXES],
   ["/emails/metrics", "Waybill has no metrics in this form. Its statistics are at GET /v1/stats."],
   ["/emails/:/share", "Waybill has no links that share an email."],
   ["/domains/claim", CLAIMS],

@@ -1,18 +1,11 @@
 import type { WithContent } from "@waybill/api/schemas/EmailRecord"
-import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect } from "effect"
-import { hash } from "node:crypto"
 import type { Route } from "../Door.ts"
 import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
+import * as ResendReceived from "../../worker/webhooks/formats/ResendReceived.ts"
 import * as Paging from "./Paging.ts"
-
-/** Returns the id of an attachment, a UUID that is always the same (RFC 9562 §5.8). */
-export const idOf = (email_id: string, nth: number): string => {
-  const hex = hash("sha256", `${email_id}/${nth}`, "hex")
-  return Uuid.format(`${hex.slice(0, 12)}8${hex.slice(13, 16)}8${hex.slice(17, 32)}`)
-}
 
 /** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */
 const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
@@ -20,7 +13,7 @@ const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host:
   const { expires_at, urlOf } = yield* AttachmentLinks.linksOf(email.id, host)
   // Nothing can be downloaded once the content is no longer kept.
   return (email.content?.attachments ?? []).map(({ content_id, content_type, filename, size_bytes }, nth) => ({
-    id: idOf(email.id, nth),
+    id: ResendReceived.attachmentIdOf(email.id, nth),
     filename,
     size: size_bytes,
     content_type,

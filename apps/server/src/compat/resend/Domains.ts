@@ -20,7 +20,7 @@ const settings = {
   capabilities: Schema.optional(
     Schema.Struct({
       sending: only("enabled", "must be enabled: every domain in Waybill sends"),
-      receiving: only("disabled", "must be disabled: Waybill does not receive mail"),
+      receiving: Schema.optional(Schema.Literals(["enabled", "disabled"])),
     }),
   ),
 }
@@ -34,11 +34,12 @@ const Creation = Schema.Struct({
 const Change = Schema.Struct(settings)
 
 const changeOf = (
-  { click_tracking, open_tracking, tracking_subdomain }: typeof Change.Type,
+  { capabilities, click_tracking, open_tracking, tracking_subdomain }: typeof Change.Type,
   name: string | undefined,
 ): Readonly<Record<string, unknown>> => ({
   ...(open_tracking === undefined ? {} : { open_tracking }),
   ...(click_tracking === undefined ? {} : { click_tracking }),
+  ...(capabilities?.receiving === undefined ? {} : { receiving: capabilities.receiving === "enabled" }),
   ...(tracking_subdomain === undefined ? {} : { tracking_domain: `${tracking_subdomain}.${name}` }),
 })
 

@@ -7,12 +7,14 @@ import * as Batch from "./emails/Batch.ts"
 import * as Domains from "./Domains.ts"
 import * as Emails from "./emails/Emails.ts"
 import { errorOf } from "./errorOf.ts"
+import * as Receiving from "./Receiving.ts"
 import * as Suppressions from "./Suppressions.ts"
 import * as Usage from "./Usage.ts"
 import * as Webhooks from "./Webhooks.ts"
 
 const ROUTES: ReadonlyArray<Route> = [
   ...Batch.routes,
+  ...Receiving.routes,
   ...Emails.routes,
   ...Attachments.routes,
   ...Domains.routes,

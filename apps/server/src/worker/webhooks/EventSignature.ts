@@ -1,4 +1,4 @@
-import { createPrivateKey, createPublicKey, hkdfSync, sign } from "node:crypto"
+import { createPrivateKey, createPublicKey, createSign, hkdfSync } from "node:crypto"
 import * as WebhookSignature from "./WebhookSignature.ts"
 
 /** Headers of SendGrid's signed event webhook. */
@@ -9,8 +9,12 @@ const TIMESTAMP = "x-twilio-email-event-webhook-timestamp"
  * Returns the headers that sign a call by ECDSA as SendGrid does: P-256 with SHA-256, over the timestamp and the body. The
  * header holds one signature, so only the newest secret signs.
  */
-export const headersOf = (secret: string, body: string, epochSeconds: number): Readonly<Record<string, string>> => ({
-  [SIGNATURE]: sign("sha256", Buffer.from(`${epochSeconds}${body}`), privateKeyOf(secret)).toString("base64"),
+export const headersOf = (
+  secret: string,
+  body: string | Uint8Array,
+  epochSeconds: number,
+): Readonly<Record<string, string>> => ({
+  [SIGNATURE]: createSign("sha256").update(`${epochSeconds}`).update(body).sign(privateKeyOf(secret), "base64"),
   [TIMESTAMP]: `${epochSeconds}`,
 })
 

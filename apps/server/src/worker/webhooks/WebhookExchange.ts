@@ -44,7 +44,13 @@ export const makeAgents = (ca: string | undefined): Agents => {
 }
 
 /** Posts to the address in `seen.address`, and stores the answer in `seen`. */
-export const post = (url: URL, agents: Agents, headers: http.OutgoingHttpHeaders, body: string, seen: Seen) =>
+export const post = (
+  url: URL,
+  agents: Agents,
+  headers: http.OutgoingHttpHeaders,
+  body: string | Uint8Array,
+  seen: Seen,
+) =>
   Effect.callback<void>((resume) => {
     const name = url.hostname.replace(/^\[|\]$/gu, "")
     const secure = url.protocol === "https:"

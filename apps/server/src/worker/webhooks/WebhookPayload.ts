@@ -1,5 +1,4 @@
 import type * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import type { Arrived } from "@waybill/store/readmodels/Inbound"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import type { RecordSettings } from "../../operate/DomainCommands.ts"
 import * as InboundRecords from "../../inbound/InboundRecords.ts"
@@ -47,9 +46,8 @@ const data = ({ email, event, event_type, livemode, webhook_id }: Fact): Json =>
     case "email":
       return { ...aboutEmail(event.stream_id, email), ...outcome(event_type, event.data), actor: event.meta.actor }
     case "inbound": {
-      const { sha256: _, ...mail } = event.data
-      if (event_type !== "email.received") return { ...mail, actor: event.meta.actor }
-      return InboundRecords.withoutLinks(mail as unknown as Arrived, livemode)
+      if (event_type !== "email.received") return { ...event.data, actor: event.meta.actor }
+      return InboundRecords.ofEvent(event.data, livemode)
     }
     case "inbound_route":
       return { route_id: event.stream_id, ...event.data, actor: event.meta.actor }

@@ -9,7 +9,7 @@ import * as BusyEndpoints from "@waybill/store/webhooks/BusyEndpoints"
 import * as TestClocks from "@waybill/store/readmodels/TestClocks"
 import type * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
-import { Effect, Option, Random, Result } from "effect"
+import { Effect, Option, PartitionedSemaphore, Random, Result } from "effect"
 import type { RecordSettings } from "../../operate/DomainCommands.ts"
 import type * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import * as NewIds from "../../process/NewIds.ts"
@@ -47,12 +47,15 @@ export interface Options extends WebhookCaller.Options {
 /** Calls the endpoints of webhooks, and writes the result of each call. */
 export const make = Effect.fnUntraced(function* (options: Options) {
   const call = yield* WebhookCaller.make(options)
-  return yield* CellPipelines.make(MAX_CALLS, (bound) => ofCell(options, call, bound))
+  const held = PartitionedSemaphore.makeUnsafe<string>({ permits: InboundBody.MAX_HELD_KB })
+  return yield* CellPipelines.make(MAX_CALLS, (bound) => ofCell(options, call, held, bound))
 })
 
 const ofCell = Effect.fnUntraced(function* (
   options: Options,
   call: Effect.Success<ReturnType<typeof WebhookCaller.make>>,
+  /** Received mail that calls hold, in KiB; accounts that wait take turns. */
+  held: PartitionedSemaphore.PartitionedSemaphore<string>,
   bound: RowBound.RowBound,
 ) {
   const sql = yield* Sql
@@ -74,13 +77,17 @@ const ofCell = Effect.fnUntraced(function* (
     const secrets = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
-    const read = InboundBody.isReceived(dispatch)
-      ? InboundBody.make(yield* options.links, dispatch, options.records)
-      : Effect.succeed(WebhookPayload.bodyOf(dispatch, options.records))
-    const body = yield* Effect.catchTag(read, "Busy", () => Effect.succeed(undefined))
-    if (body === undefined) return yield* notCalled(webhook.url, "too much mail is being read at once")
+    const target = { url: webhook.url, id: event_id, secrets, svixHeaders: webhook.svix_headers }
     const ecdsa = dispatch.format === "sendgrid"
-    return yield* call({ url: webhook.url, id: event_id, body, secrets, svixHeaders: webhook.svix_headers, ecdsa })
+    if (!InboundBody.isReceived(dispatch))
+      return yield* call({ ...target, body: WebhookPayload.bodyOf(dispatch, options.records), ecdsa })
+    const receive = Effect.gen(function* () {
+      const read = InboundBody.make(yield* options.links, dispatch, options.records)
+      const body = yield* Effect.catchTag(read, "Busy", () => Effect.succeed(undefined))
+      if (body === undefined) return yield* notCalled(webhook.url, "too much mail is being read at once")
+      return yield* call({ ...target, ...body, ecdsa })
+    })
+    return yield* held.withPermits(account_id, InboundBody.heldKbOf(dispatch))(receive)
   })
 
   const work = Effect.fnUntraced(function* (

@@ -7,7 +7,9 @@ export const SECRET_PREFIX = "whsec_"
 /** A call that is signed. */
 export interface Signed {
   readonly id: string
-  readonly body: string
+  readonly body: string | Uint8Array
+  /** JSON if it is absent. */
+  readonly contentType?: string
   /** Secrets of the form `whsec_` and Base64; several while older ones still sign. */
   readonly secrets: ReadonlyArray<string>
   /** Whether the call has `svix-*` beside `webhook-*`. */
@@ -26,7 +28,7 @@ const signatureHeaders = (prefix: string, id: string, epochSeconds: number, sign
 export const signatures = (call: Pick<Signed, "id" | "body" | "secrets">, epochSeconds: number): string =>
   call.secrets
     .map((secret) => {
-      const hmac = createHmac("sha256", keyOf(secret)).update(`${call.id}.${epochSeconds}.${call.body}`)
+      const hmac = createHmac("sha256", keyOf(secret)).update(`${call.id}.${epochSeconds}.`).update(call.body)
       return `v1,${hmac.digest("base64")}`
     })
     .join(" ")
@@ -35,7 +37,7 @@ export const signatures = (call: Pick<Signed, "id" | "body" | "secrets">, epochS
 export const headersOf = (call: Signed, epochSeconds: number): Readonly<Record<string, string>> => {
   const signature = signatures(call, epochSeconds)
   return {
-    "content-type": "application/json",
+    "content-type": call.contentType ?? "application/json",
     "user-agent": "Waybill",
     ...signatureHeaders("webhook", call.id, epochSeconds, signature),
     ...(call.svixHeaders ? signatureHeaders("svix", call.id, epochSeconds, signature) : {}),

@@ -33,7 +33,7 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
         const present = yield* InboundRecords.presenter(account_id, hostOf(request), results)
         return { object: "list" as const, ...page, data: page.data.map(present) }
       }),
-    get: ({ params, request }) =>
+    get: ({ params, query, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const record = yield* findMail(params.id)
@@ -42,7 +42,9 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
         const bytes = yield* InboundContent.find(account_id, params.id)
         const shown = present(record)
         if (Option.isNone(bytes)) return { ...shown, headers: [], text: null, html: null, stripped_text: null }
-        const json = yield* readable(ReadInbound.show(bytes.value, shown, account_id))
+        const json = yield* readable(
+          ReadInbound.show(bytes.value, shown, account_id, { images: query.inline_images === "true" }),
+        )
         return HttpServerResponse.uint8Array(json, { contentType: "application/json" })
       }),
     raw: ({ params }) =>

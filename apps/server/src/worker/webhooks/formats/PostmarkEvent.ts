@@ -2,7 +2,9 @@ import * as Uuid from "@waybill/domain/values/Uuid"
 import type { Reason } from "@waybill/domain/suppression/Suppression"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as Bounce from "./PostmarkBounce.ts"
+import * as PostmarkInbound from "./PostmarkInbound.ts"
 import * as Reader from "./PostmarkReader.ts"
 import * as Words from "./PostmarkWords.ts"
 
@@ -21,6 +23,8 @@ export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
   const { event, livemode } = dispatch
   const base = { RecordType: typeOf(dispatch), MessageStream: Words.STREAM, ServerID: 0, livemode }
   if (event === null) return base
+  if (event.stream === "inbound")
+    return { ...PostmarkInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode)), livemode }
   const { Metadata, Tag } = Words.labelsOf({ ...Words.UNLABELED, ...dispatch.email })
   const id = event.stream === "email" ? event.stream_id : event.data["email_id"]
   const MessageID = typeof id === "string" ? Uuid.of(id) : null

@@ -4,7 +4,9 @@ import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import type { RecordSettings } from "../../../operate/DomainCommands.ts"
 import { presentDomain } from "../../../operate/presentDomain.ts"
 import * as Uuids from "../../../requests/Uuids.ts"
+import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as ResendDomain from "./ResendDomain.ts"
+import * as ResendReceived from "./ResendReceived.ts"
 import * as Tags from "./ResendTags.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -36,6 +38,8 @@ const dataOf = (dispatch: WebhookDeliveries.Dispatch, event: Recorded, settings:
       return dispatch.domain === null
         ? { id: event.stream_id }
         : ResendDomain.eventDataOf(presentDomain(dispatch.domain, settings))
+    case "inbound":
+      return ResendReceived.eventDataOf(InboundRecords.ofEvent(event.data, dispatch.livemode))
     case "suppression":
       return suppressionOf(dispatch, event)
     default:

@@ -5,6 +5,8 @@ import * as Labels from "@waybill/domain/email/Labels"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
+import * as InboundRecords from "../../../inbound/InboundRecords.ts"
+import * as SendGridInbound from "./SendGridInbound.ts"
 import * as Words from "./PostmarkWords.ts"
 
 type Json = Readonly<Record<string, unknown>>
@@ -23,12 +25,14 @@ export const typeOf = ({ event, event_type }: WebhookDeliveries.Dispatch): strin
  * Returns an event in the shape of SendGrid's event webhook: a list with an event for each recipient, each with whether it is
  * about live mail, which SendGrid's has not.
  */
-export const make = (dispatch: WebhookDeliveries.Dispatch): ReadonlyArray<Json> => {
+export const make = (dispatch: WebhookDeliveries.Dispatch): Json | ReadonlyArray<Json> => {
   const { email, event, event_id, livemode } = dispatch
   const name = typeOf(dispatch)
   const at = Timestamp.toMillis(String(WebhookDeliveries.occurredAt(dispatch)) as Timestamp.Timestamp)
   const base = { event: name, timestamp: Math.floor(at / Timestamp.SECOND), livemode }
   if (event === null) return [{ email: "", ...base, sg_event_id: event_id }]
+  // The call has a form of these fields, and those of the content.
+  if (event.stream === "inbound") return SendGridInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode))
   const { metadata, tags } = { ...Words.UNLABELED, ...email } as Words.Labeled
   const categories = Labels.labelsOf(tags, metadata)
   const about = {

@@ -1,14 +1,14 @@
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import { Effect } from "effect"
-import type { Route } from "../Door.ts"
-import { nativePath } from "../nativePath.ts"
-import * as Native from "../Native.ts"
-import * as Respelling from "../Respelling.ts"
-import * as Reader from "../../worker/webhooks/formats/PostmarkReader.ts"
-import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
-import * as Filters from "./Filters.ts"
-import * as Paging from "./Paging.ts"
+import type { Route } from "../../Door.ts"
+import { nativePath } from "../../nativePath.ts"
+import * as Native from "../../Native.ts"
+import * as Respelling from "../../Respelling.ts"
+import * as Reader from "../../../worker/webhooks/formats/PostmarkReader.ts"
+import * as Words from "../../../worker/webhooks/formats/PostmarkWords.ts"
+import * as Filters from "../Filters.ts"
+import * as Paging from "../Paging.ts"
 
 /** Maximum number of opens or clicks in an answer, each of which may need the timeline of another message. */
 export const MAX_EVENTS = 100

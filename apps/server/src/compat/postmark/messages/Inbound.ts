@@ -1,0 +1,98 @@
+import type { InboundEmail, InboundWhole } from "@waybill/api/groups/Inbound"
+import { Effect } from "effect"
+import type { Route } from "../../Door.ts"
+import { nativePath } from "../../nativePath.ts"
+import * as Native from "../../Native.ts"
+import * as Respelling from "../../Respelling.ts"
+import * as PostmarkInbound from "../../../worker/webhooks/formats/PostmarkInbound.ts"
+import * as Filters from "../Filters.ts"
+import * as Paging from "../Paging.ts"
+import * as Refusals from "../Refusals.ts"
+
+/** Postmark's states of a received mail. A mail that is refused is none, and each webhook has the results of its calls. */
+const STATUSES: ReadonlySet<string> = new Set(["processed", "blocked", "queued", "scheduled", "failed"])
+const STATUS = "Processed"
+
+const list: Route = {
+  method: "GET",
+  path: "/messages/inbound",
+  endpoint: "inbound.list",
+  query: [
+    "count",
+    "offset",
+    "recipient",
+    "fromemail",
+    "subject",
+    "mailboxhash",
+    "tag",
+    "status",
+    "fromdate",
+    "todate",
+    "messagestream",
+  ],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const stream = query.get("messagestream") ?? PostmarkInbound.STREAM
+    if (stream !== PostmarkInbound.STREAM) return yield* new Refusals.StreamNotFound({ stream })
+    const range = yield* Paging.rangeOf(query)
+    const status = query.get("status")?.toLowerCase() ?? STATUS.toLowerCase()
+    if (!STATUSES.has(status)) return yield* Native.refuse("status", `must be one of ${[...STATUSES].join(", ")}`)
+    const filters = Filters.native({
+      to: query.get("recipient"),
+      from: query.get("fromemail"),
+      subject: query.get("subject"),
+      created_after: yield* Paging.from(query),
+      created_before: yield* Paging.until(query),
+    })
+    if (status !== STATUS.toLowerCase() || query.get("tag")) return Native.ok({ TotalCount: 0, InboundMessages: [] })
+    const hash = query.get("mailboxhash")
+    const pick = (mail: InboundEmail) => (hash === null || mail.mailbox_hash === hash ? [mail] : [])
+    const found = yield* Paging.read("/v1/inbound", filters, range, pick, fieldsOf).pipe(
+      Respelling.respelled(Filters.spelling),
+    )
+    return Native.ok({ TotalCount: found.total, InboundMessages: found.entries })
+  }),
+}
+
+const details: Route = {
+  method: "GET",
+  path: "/messages/inbound/:id/details",
+  endpoint: "inbound.get",
+  handle: Effect.fnUntraced(function* (_, { id }) {
+    const mail = yield* find(id)
+    return Native.ok({
+      ...fieldsOf(mail),
+      TextBody: mail.text ?? "",
+      HtmlBody: mail.html ?? "",
+      StrippedTextReply: PostmarkInbound.isReply(mail) ? (mail.stripped_text ?? "") : "",
+      Headers: [
+        ...PostmarkInbound.findingsOf(mail),
+        ...mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
+      ],
+      BlockedReason: "",
+    })
+  }),
+}
+
+const find = (id: string | undefined) =>
+  Native.call<typeof InboundWhole.Type>({ method: "GET", path: nativePath`/v1/inbound/${id}` })
+
+const fieldsOf = (mail: InboundEmail) => ({
+  ...PostmarkInbound.fieldsOf(mail),
+  Status: STATUS,
+  Attachments: mail.attachments.map(({ content_id, content_type, filename, size_bytes }) => ({
+    Name: filename,
+    ContentType: content_type,
+    ContentLength: size_bytes,
+    ContentID: content_id ?? "",
+  })),
+})
+
+/** A mail that a rule refuses is told so in its session and not recorded, so that none waits to be let through. */
+const bypass: Route = {
+  method: "PUT",
+  path: "/messages/inbound/:id/bypass",
+  endpoint: "inbound.get",
+  handle: (_, { id }) => Effect.andThen(find(id), Effect.fail(new Refusals.NotBlocked())),
+}
+
+export const routes: ReadonlyArray<Route> = [list, details, bypass]

@@ -1,0 +1,85 @@
+import type { InboundEmail, InboundWhole } from "@waybill/api/groups/Inbound"
+import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
+import { Effect } from "effect"
+import type { Route } from "../Door.ts"
+import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
+import { nativePath } from "../nativePath.ts"
+import * as Native from "../Native.ts"
+import * as ResendReceived from "../../worker/webhooks/formats/ResendReceived.ts"
+import * as Paging from "./Paging.ts"
+
+const fieldsOf = (mail: InboundEmail) => ({
+  id: mail.id,
+  ...ResendReceived.fieldsOf(mail),
+  reply_to: mail.reply_to.map(({ address }) => address),
+  attachments: ResendReceived.filesOf(mail),
+})
+
+const list: Route = {
+  method: "GET",
+  path: "/emails/receiving",
+  endpoint: "inbound.list",
+  query: Paging.NAMES,
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const { data, has_more } = yield* Native.call<{
+      readonly data: ReadonlyArray<InboundEmail>
+      readonly has_more: boolean
+    }>({ method: "GET", path: `/v1/inbound${Paging.queryOf(query)}` })
+    return Paging.listOf(data.map(fieldsOf), has_more)
+  }),
+}
+
+/** The first of several headers of a name is the one that was added last. */
+const headersOf = (headers: (typeof InboundWhole.Type)["headers"]) =>
+  Object.fromEntries(headers.toReversed().map(({ name, value }) => [name.toLowerCase(), value]))
+
+const FORMATS = ["data_uri", "cid"]
+
+const get: Route = {
+  method: "GET",
+  path: "/emails/receiving/:id",
+  endpoint: "inbound.get",
+  query: ["html_format"],
+  handle: Effect.fnUntraced(function* ({ headers: asked, query }, { id }) {
+    const format = query.get("html_format") ?? "data_uri"
+    if (!FORMATS.includes(format)) return yield* Native.refuse("html_format", `must be one of ${FORMATS.join(", ")}`)
+    const inline = format === "cid" ? "" : "?inline_images=true"
+    const path = `${nativePath`/v1/inbound/${id}`}${inline}`
+    const mail = yield* Native.call<typeof InboundWhole.Type>({ method: "GET", path })
+    const { expires_at, urlOf } = (yield* AttachmentLinks.linksFrom(asked["host"]))(mail.id)
+    const { headers, html, text } = mail
+    // A mail has a header as long as its content is kept.
+    const raw = headers.length === 0 ? null : { download_url: urlOf(AttachmentLink.WHOLE), expires_at }
+    return Native.ok({ object: "email", ...fieldsOf(mail), html, text, headers: headersOf(headers), raw })
+  }),
+}
+
+const filesOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
+  const mail = yield* Native.call<InboundEmail>({ method: "GET", path: nativePath`/v1/inbound/${id}` })
+  const { expires_at, urlOf } = (yield* AttachmentLinks.linksFrom(host))(mail.id)
+  return ResendReceived.filesOf(mail).map((file, nth) => ({ ...file, download_url: urlOf(nth), expires_at }))
+})
+
+const attachments: Route = {
+  method: "GET",
+  path: "/emails/receiving/:id/attachments",
+  endpoint: "inbound.get",
+  query: Paging.NAMES,
+  handle: ({ headers, query }, { id }) =>
+    Effect.flatMap(filesOf(id, headers["host"]), (files) => Paging.pageOf(query, files)),
+}
+
+const attachment: Route = {
+  method: "GET",
+  path: "/emails/receiving/:id/attachments/:attachment",
+  endpoint: "inbound.get",
+  handle: Effect.fnUntraced(function* ({ headers }, { attachment, id }) {
+    const found = (yield* filesOf(id, headers["host"])).find((file) => file.id === attachment)
+    return found === undefined
+      ? yield* Native.missing("This mail has no attachment with this id.")
+      : Native.ok({ object: "attachment", ...found })
+  }),
+}
+
+/** Received mail, whose paths begin as those of emails: they are looked for before them. */
+export const routes: ReadonlyArray<Route> = [list, get, attachments, attachment]
