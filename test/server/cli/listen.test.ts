@@ -113,6 +113,21 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill
     assert.match(listening.printed.join("\n"), /api_key\.created .*  500  \d+ ms  no such table\\u001b\[2J\n/u)
   })
 
+  it.effect("forwards received mail with the texts that webhooks get", function* () {
+    const { call, key, world } = yield* signUp({ domains: ["acme.test"] })
+    const local = yield* Receiver.listen()
+    const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key }
+    const words = ["--types", "email.received", "--from", "1h"]
+    const listening = yield* CommandLine.start(env, "listen", "--forward-to", local.url, ...words)
+    const mail = { from: "ana@example.org", to: "hi@acme.test", subject: "Hi", text: "Yes.\n\n-- \nAna" }
+    const { json } = yield* call("POST", "/v1/test/inbound", mail)
+    yield* untilCalls(local, 1)
+    yield* listening.stop
+    const { data, type } = JSON.parse(local.calls[0]?.body ?? "")
+    assert.strictEqual(type, "email.received")
+    assert.deepInclude(data, { id: json.id, object: "inbound_email", subject: "Hi", stripped_text: "Yes." })
+  })
+
   it.effect("continues at a position, with some types, and says that nothing listens there", function* () {
     const { account, call, key, world } = yield* signUp()
     const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key }

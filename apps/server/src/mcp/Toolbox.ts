@@ -4,6 +4,7 @@ import * as AccountTools from "./tools/AccountTools.ts"
 import * as DomainTools from "./tools/DomainTools.ts"
 import * as EmailTools from "./tools/EmailTools.ts"
 import { explainDelivery } from "./tools/explainDelivery.ts"
+import * as InboundTools from "./tools/InboundTools.ts"
 import * as SendTools from "./tools/SendTools.ts"
 import { ask, type Tool } from "./Tool.ts"
 import * as WebhookTools from "./tools/WebhookTools.ts"
@@ -37,6 +38,7 @@ const READING: ReadonlyArray<Tool> = [
   ...DomainTools.all,
   ...AccountTools.all,
   ...WebhookTools.all,
+  ...InboundTools.all,
 ]
 /** Tools that are not offered for a test key, which the API refuses at domains and webhooks. */
 const LIVE_ONLY: ReadonlySet<Tool> = new Set([...DomainTools.all, ...WebhookTools.all])

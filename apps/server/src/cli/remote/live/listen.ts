@@ -1,4 +1,4 @@
-import type { Event, StreamQuery } from "@waybill/client/Waybill"
+import type { Event, StreamQuery, Waybill } from "@waybill/client/Waybill"
 import { DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as Output from "../../Output.ts"
@@ -69,10 +69,10 @@ export const listen = Command.make(
       ...(types.length === 0 ? {} : { types }),
       include: "webhook_payload" as const,
     }
-    const forwardAll = (event: Event) => {
-      const payload = event.webhook_payload
-      if (payload === null || payload === undefined) return Effect.void
-      return Effect.forEach(
+    const forwardAll = Effect.fnUntraced(function* (event: Event) {
+      if (event.webhook_payload === null || event.webhook_payload === undefined) return
+      const payload = yield* completed(client, event.webhook_payload)
+      yield* Effect.forEach(
         forwardTo,
         (target) =>
           Effect.flatMap(Forwarder.forward(target, event.id, payload, secret), (call) =>
@@ -82,7 +82,7 @@ export const listen = Command.make(
           ),
         { discard: true, concurrency: "unbounded" },
       )
-    }
+    })
     yield* follow(client, query, json ? Effect.void : Output.say("Ready. Ctrl-C stops."), forwardAll)
   }),
 ).pipe(
@@ -96,6 +96,18 @@ export const listen = Command.make(
   ]),
   Command.provide(ApiClient.layer),
 )
+
+type Payload = NonNullable<Event["webhook_payload"]>
+
+/** The feed has the record of a received mail, and a webhook its texts and links too. A key that may not read mail gets none. */
+const completed = (client: Waybill, payload: Payload): Effect.Effect<Payload> => {
+  const { id } = payload["data"] as { readonly id?: string }
+  if (payload["type"] !== "email.received" || id === undefined) return Effect.succeed(payload)
+  return attempt(() => client.inbound.get(id)).pipe(
+    Effect.map((data): Payload => ({ ...payload, data })),
+    Effect.orElseSucceed(() => payload),
+  )
+}
 
 const showCall = Effect.fnUntraced(function* (
   { id, stream_id, type }: Event,
