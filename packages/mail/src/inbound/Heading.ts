@@ -22,7 +22,7 @@ const HEADER_BYTES = 64 * 1024
 
 /** Reads what the header of a mail says, and what files it has. */
 export const read = (bytes: Uint8Array): Heading => {
-  const mail = MimeReader.readIfSimple(bytes)
+  const mail = MimeReader.readIfSimple(bytes, { exact: true })
   return mail === undefined ? ofHeader(bytes) : of(mail)
 }
 
@@ -72,11 +72,18 @@ type Lists = [ReadonlyArray<Person>, ReadonlyArray<Person>, ReadonlyArray<Person
 const peopleIn = (headers: ReadonlyArray<HeaderFields.Field>, name: string): ReadonlyArray<Person> =>
   addressParser((HeaderFields.valueOf(headers, name) ?? "").slice(0, MAX_PEOPLE_CHARS), { flatten: true }).flatMap(
     (one) => {
-      const address = Text.clip(one.address ?? "", MAX_TEXT_CHARS)
+      const address = Text.clip(quoted(one.address ?? ""), MAX_TEXT_CHARS)
       const shown = Text.clip(one.name, MAX_TEXT_CHARS)
       return address === "" && shown === "" ? [] : [shown === "" ? { address } : { address, name: shown }]
     },
   )
+
+/** The parser takes the quotes off a local part; without them, the address would be another one or none. */
+const quoted = (address: string): string => {
+  const at = address.lastIndexOf("@")
+  const local = address.slice(0, Math.max(at, 0))
+  return /[\s()<>,;:\\"[\]]/u.test(local) ? `"${local.replaceAll(/["\\]/gu, "\\$&")}"${address.slice(at)}` : address
+}
 
 /** Message-IDs stand in angle brackets; programs that leave them out write one id alone. */
 const messageIdsIn = (value: string): ReadonlyArray<string> => {

@@ -61,6 +61,23 @@ export const find = (name: string): TextDecoder | undefined => {
 }
 
 const WINDOWS = new TextDecoder("windows-1252")
+const UTF8 = new TextDecoder("utf-8", { fatal: true })
+/** Names of ASCII, which programs give to text in any charset. */
+const ASCII = /ascii|ansi_x3|iso-?646/iu
 
-/** Decodes text; one of an unknown charset as Windows-1252, which has a character for almost every byte. */
-export const decode = (bytes: Uint8Array, name: string): string => (find(name) ?? WINDOWS).decode(bytes)
+/**
+ * Decodes text. What says that it is ASCII, or in a charset that nobody knows, is UTF-8 if it can be, or Windows-1252, which has
+ * a character for almost every byte.
+ */
+export const decode = (bytes: Uint8Array, name: string): string => {
+  const known = find(name)
+  return known === undefined || ASCII.test(name.slice(0, MAX_NAME_CHARS)) ? guessed(bytes) : known.decode(bytes)
+}
+
+const guessed = (bytes: Uint8Array): string => {
+  try {
+    return UTF8.decode(bytes)
+  } catch {
+    return WINDOWS.decode(bytes)
+  }
+}

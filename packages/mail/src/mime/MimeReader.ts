@@ -106,6 +106,7 @@ class Collector {
       // The line end of a text that is the whole message belongs to the end of DATA.
       dropsLastBreak: this.#exact && (part.parent !== undefined || isText),
       keepsCrlf: this.#exact && CALENDARS.has(part.type.value),
+      isWhole: this.#exact && part.type.value === "message/rfc822",
     })
     if (!isText) return void this.files.push(fileOf(part, this.#exact ? content : withOneBreak(part, content)))
     const texts = this.#texts.get(alternative ?? part) ?? { plain: [], html: [] }

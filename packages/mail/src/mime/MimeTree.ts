@@ -192,9 +192,13 @@ class TreeReader {
 const describe = (part: OpenPart, lines: ReadonlyArray<string>): void => {
   part.headers = HeaderFields.read(lines)
   const type = HeaderFields.valueOf(part.headers, "content-type")
-  if (type !== undefined) part.type = StructuredValue.parse(type)
+  if (type !== undefined) part.type = withKind(StructuredValue.parse(type))
   if (part.type.value.startsWith("multipart/")) part.multipart = part.type.value.slice("multipart/".length)
   part.disposition = StructuredValue.parse(HeaderFields.valueOf(part.headers, "content-disposition") ?? "")
   const encoding = HeaderFields.valueOf(part.headers, "content-transfer-encoding") ?? ""
   part.encoding = /[\w-]+/u.exec(StructuredValue.withoutComments(encoding).toLowerCase())?.[0] ?? ""
 }
+
+/** A type of text without a kind, or an empty one, means plain text (RFC 2045 §5.2). */
+const withKind = (type: StructuredValue.StructuredValue): StructuredValue.StructuredValue =>
+  /^(?:text\/?)?$/u.test(type.value) ? { ...type, value: "text/plain" } : type

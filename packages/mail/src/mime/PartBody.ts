@@ -1,6 +1,8 @@
 const CR = 0x0d
 const LF = 0x0a
 const EQUALS = 0x3d
+const SPACE = 0x20
+const TAB = 0x09
 
 /** How the lines of a body become its content. */
 export interface BodyForm {
@@ -8,13 +10,19 @@ export interface BodyForm {
   readonly dropsLastBreak: boolean
   /** Lines of quoted-printable end in CRLF, as RFC 2045 §6.7 (4) has it. Otherwise they end in LF. */
   readonly keepsCrlf: boolean
+  /** Whether lines that are not encoded are taken as they are, such as those of a mail inside a mail. */
+  readonly isWhole?: boolean
 }
 
 /** Decodes a whole body at once, in time linear in its bytes, into bytes of its own. */
-export const decode = (lines: Buffer, encoding: string, { dropsLastBreak, keepsCrlf }: BodyForm): Uint8Array => {
+export const decode = (
+  lines: Buffer,
+  encoding: string,
+  { dropsLastBreak, isWhole = false, keepsCrlf }: BodyForm,
+): Uint8Array => {
   if (/base64/iu.test(encoding)) return owned(base64(lines))
   const isQuoted = /quoted-printable/iu.test(encoding)
-  const text = isQuoted && keepsCrlf ? Buffer.from(lines) : withLineFeeds(lines)
+  const text = (isQuoted && keepsCrlf) || isWhole ? Buffer.from(lines) : withLineFeeds(lines)
   const own = dropsLastBreak ? text.subarray(0, endOfLast(text)) : text
   return owned(isQuoted ? quotedPrintable(own) : own)
 }
@@ -72,10 +80,15 @@ const quotedPrintable = (text: Buffer): Buffer => {
   return text.subarray(0, at)
 }
 
-/** Returns where text goes on behind a line end, or behind the end of the body; `at` if neither is there. */
+/**
+ * Returns where text goes on behind a line end, or behind the end of the body; `at` if neither is there. Spaces before the line
+ * end were added on the way (RFC 2045 §6.7 (3)).
+ */
 const afterSoftBreak = (text: Buffer, at: number): number => {
-  if (text[at] === LF) return at + 1
-  return text[at] === CR && text[at + 1] === LF ? at + 2 : at
+  let end = at
+  while (text[end] === SPACE || text[end] === TAB) end++
+  if (text[end] === LF) return end + 1
+  return text[end] === CR && text[end + 1] === LF ? end + 2 : at
 }
 
 const nibble = (byte = 0): number => {

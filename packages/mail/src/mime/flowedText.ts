@@ -7,21 +7,29 @@ export const flowedText = (text: string, hasDelSp: boolean): string => {
   /** Where the unfinished line begins among the pieces, and its length. */
   let start = 0
   let length = 0
+  /** Quote marks before the unfinished line. */
+  let depth = 0
   for (const [nth, raw] of text.split(/\r?\n/u).entries()) {
-    const line = raw.startsWith(" ") ? raw.slice(1) : raw
+    let line = raw.startsWith(" ") ? raw.slice(1) : raw
+    const marks = marksOf(line)
     if (nth > 0) {
       const last = pieces.at(-1) ?? ""
       const isSignature = length === SIGNATURE.length && pieces.slice(start).join("") === SIGNATURE
-      if (!last.endsWith(" ") || isSignature) {
+      if (!last.endsWith(" ") || isSignature || marks !== depth) {
         pieces.push("\n")
         start = pieces.length
         length = 0
-      } else if (hasDelSp) {
-        pieces.pop()
-        if (last.length > 1) pieces.push(last.slice(0, -1))
-        length--
+      } else {
+        if (hasDelSp) {
+          pieces.pop()
+          if (last.length > 1) pieces.push(last.slice(0, -1))
+          length--
+        }
+        // The marks of a quote stand before the whole of a joined line.
+        if (marks > 0) line = line.slice(marks).replace(/^ /u, "")
       }
     }
+    depth = marks
     if (line === "") continue
     pieces.push(line)
     length += line.length
@@ -30,3 +38,9 @@ export const flowedText = (text: string, hasDelSp: boolean): string => {
 }
 
 const SIGNATURE = "-- "
+
+const marksOf = (line: string): number => {
+  let marks = 0
+  while (line[marks] === ">") marks++
+  return marks
+}
