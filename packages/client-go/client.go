@@ -35,6 +35,8 @@ type Client struct {
 	Domains      *Domains
 	Suppressions *Suppressions
 	Events       *Events
+	Inbound      *Inbound
+	Threads      *Threads
 	sender       *sender
 }
 
@@ -63,7 +65,7 @@ func New(options Options) (*Client, error) {
 	if s.timeout == 0 {
 		s.timeout = 30 * time.Second
 	}
-	return &Client{&Emails{s}, &Logs{s}, &Domains{s}, &Suppressions{s}, &Events{s}, s}, nil
+	return &Client{&Emails{s}, &Logs{s}, &Domains{s}, &Suppressions{s}, &Events{s}, &Inbound{s}, &Threads{s}, s}, nil
 }
 
 // Request calls any operation of the API, written as in the reference: `GET /v1/requests/{id}`. It decodes the answer as

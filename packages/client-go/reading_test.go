@@ -51,6 +51,29 @@ func TestEventsAfterAPosition(t *testing.T) {
 	equal(t, len(must(w.Events.List(ctx, EventsQuery{AfterPosition: position, Limit: 1}))(t).Data), 1)
 }
 
+func TestReceivedMail(t *testing.T) {
+	w := client(t, "", Options{})
+	file := []byte{0, 10, 200}
+	mail := InboundTest{
+		From: "ana@example.org", To: []string{"in@acme.test"}, Subject: "Hello", Text: "Hi",
+		Attachments: []Attachment{{Filename: "a.bin", Content: file}},
+	}
+	made := must(w.Inbound.Test(ctx, mail))(t)
+	read := must(w.Inbound.Get(ctx, made.ID))(t)
+	equal(t, read.From.Address, "ana@example.org")
+	equal(t, strings.TrimSpace(read.Text), "Hi")
+	equal(t, string(must(w.Inbound.Attachment(ctx, made.ID, "att_1"))(t)), string(file))
+	equal(t, strings.Contains(string(must(w.Inbound.Raw(ctx, made.ID))(t)), "Subject: Hello"), true)
+	equal(t, must(w.Threads.Get(ctx, made.ThreadID))(t).Data[0].ID, made.ID)
+	raw := must(w.Inbound.Test(ctx, InboundTest{Raw: []byte("From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi")}))(t)
+	equal(t, must(w.Inbound.List(ctx, InboundQuery{From: "bo@example.org"}))(t).Data[0].ID, raw.ID)
+	id := func(mail InboundEmail) string { return mail.ID }
+	both := strings.Fields(collect(t, w.Inbound.All(ctx, InboundQuery{Limit: 1, Domain: "acme.test"}), id))
+	equal(t, len(both), 2)
+	equal(t, must(w.Inbound.Remove(ctx, made.ID))(t).Deleted, true)
+	equal(t, refused(w.Inbound.Raw(ctx, made.ID))(t).Status, 404)
+}
+
 func TestReadsSendThePositionOfTheLastWrite(t *testing.T) {
 	w := client(t, "replica/one", Options{})
 	must(w.Domains.List(ctx))(t)

@@ -136,6 +136,10 @@ func (s *sender) attempt(
 	if err != nil {
 		return s.lost(err)
 	}
+	if content, isContent := answer.(*[]byte); isContent {
+		*content = text
+		return nil
+	}
 	if err := json.Unmarshal(text, answer); err != nil {
 		message := s.base + " is not a Waybill API: " + err.Error()
 		return &Error{Code: CodeBadAnswer, Message: message, Status: response.StatusCode, Cause: err}

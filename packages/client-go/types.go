@@ -400,6 +400,148 @@ type EventFeed struct {
 	Data         []Event `json:"data"`
 }
 
+type InboundEnvelope struct {
+	// The return path; empty for a bounce
+	From     string   `json:"from"`
+	To       []string `json:"to"`
+	RemoteIP string   `json:"remote_ip"`
+	Helo     string   `json:"helo"`
+	TLS      string   `json:"tls"`
+}
+
+type InboundPerson struct {
+	Address string `json:"address"`
+	Name    string `json:"name"`
+}
+
+type InboundSignature struct {
+	Domain string `json:"domain"`
+	Result string `json:"result"`
+}
+
+type InboundAuthentication struct {
+	SPF   string             `json:"spf"`
+	DKIM  []InboundSignature `json:"dkim"`
+	DMARC string             `json:"dmarc"`
+	Arc   string             `json:"arc"`
+}
+
+type InboundRouteApplied struct {
+	ID     string `json:"id"`
+	Action string `json:"action"`
+	// For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise `rejected`,
+	// `dropped` or `stored`. New values may appear
+	Result string `json:"result"`
+}
+
+type InboundAttachment struct {
+	ID          string `json:"id"`
+	Filename    string `json:"filename"`
+	ContentType string `json:"content_type"`
+	SizeBytes   int    `json:"size_bytes"`
+	ContentID   string `json:"content_id"`
+	Disposition string `json:"disposition"`
+	// Downloads the file without a key, until `expires_at`
+	URL       string    `json:"url"`
+	ExpiresAt time.Time `json:"expires_at"`
+}
+
+type InboundEmail struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	// `rejected`: a route refused it while its server waited; `dropped`: a route accepted it in silence
+	Status string `json:"status"`
+	// False for a mail that was only made up for a test
+	Livemode  bool      `json:"livemode"`
+	CreatedAt time.Time `json:"created_at"`
+	// The sent email that this one answers
+	EmailID    string          `json:"email_id"`
+	ThreadID   string          `json:"thread_id"`
+	Envelope   InboundEnvelope `json:"envelope"`
+	From       *InboundPerson  `json:"from"`
+	To         []InboundPerson `json:"to"`
+	Cc         []InboundPerson `json:"cc"`
+	ReplyTo    []InboundPerson `json:"reply_to"`
+	Subject    string          `json:"subject"`
+	Date       *time.Time      `json:"date"`
+	MessageID  string          `json:"message_id"`
+	InReplyTo  string          `json:"in_reply_to"`
+	References []string        `json:"references"`
+	// The kind of program that wrote the mail; `null` for a person
+	Automatic string `json:"automatic"`
+	Domain    string `json:"domain"`
+	// The text after the plus sign in the first recipient, as `42` in support+42@acme.test
+	MailboxHash string                `json:"mailbox_hash"`
+	Auth        InboundAuthentication `json:"auth"`
+	// The finding of DMARC: it passed, it failed, or there was none
+	Verdict string `json:"verdict"`
+	// The routes that applied, in order; empty if none did
+	Routes []InboundRouteApplied `json:"routes"`
+	// Emails that answer it, oldest first
+	Replies   []string `json:"replies"`
+	SizeBytes int      `json:"size_bytes"`
+	// False if the mail has more parts or headers than are read; `raw` has all of it
+	Complete    bool                `json:"complete"`
+	Attachments []InboundAttachment `json:"attachments"`
+}
+
+type InboundHeader struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+type InboundEmailWhole struct {
+	InboundEmail
+	Headers []InboundHeader `json:"headers"`
+	// The text as it was written; `null` if there is none, or the content is no longer kept
+	Text string `json:"text"`
+	// The HTML as it was written. Strangers write it: show it only in a frame without scripts
+	HTML string `json:"html"`
+	// The text without what it quotes and without the signature
+	StrippedText string `json:"stripped_text"`
+}
+
+type InboundEmailDeleted struct {
+	Object  string `json:"object"`
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+}
+
+type InboundTest struct {
+	// `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted
+	From string `json:"from,omitempty"`
+	// Recipients; those of the header if only `raw` is given
+	To []string `json:"to,omitempty"`
+	// Empty if absent
+	Subject string `json:"subject,omitempty"`
+	// The text
+	Text string `json:"text,omitempty"`
+	// The HTML
+	HTML string `json:"html,omitempty"`
+	// Message-ID of the mail that this one answers, such as the `message_id` of an email
+	InReplyTo string `json:"in_reply_to,omitempty"`
+	// Files
+	Attachments []Attachment `json:"attachments,omitempty"`
+	Raw         []byte       `json:"raw,omitempty"`
+}
+
+type ThreadEntry struct {
+	Direction string    `json:"direction"`
+	ID        string    `json:"id"`
+	From      string    `json:"from"`
+	To        []string  `json:"to"`
+	Subject   string    `json:"subject"`
+	Status    string    `json:"status"`
+	CreatedAt time.Time `json:"created_at"`
+}
+
+type Thread struct {
+	Object string `json:"object"`
+	ID     string `json:"id"`
+	// Oldest first; the newest 200 of a longer thread
+	Data []ThreadEntry `json:"data"`
+}
+
 type LogsQuery struct {
 	Limit int `json:"limit,omitempty"`
 	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
@@ -448,4 +590,23 @@ type EventsQuery struct {
 	Limit   int    `json:"limit,omitempty"`
 	// How long to wait for an event if there is none, at most 20s
 	Wait string `json:"wait,omitempty"`
+}
+
+type InboundQuery struct {
+	Limit  int    `json:"limit,omitempty"`
+	After  string `json:"after,omitempty"`
+	Before string `json:"before,omitempty"`
+	To     string `json:"to,omitempty"`
+	From   string `json:"from,omitempty"`
+	// Part of the subject, in any case
+	Subject string `json:"subject,omitempty"`
+	// Part of the subject or of an address, in any case
+	Q             string     `json:"q,omitempty"`
+	Domain        string     `json:"domain,omitempty"`
+	EmailID       string     `json:"email_id,omitempty"`
+	ThreadID      string     `json:"thread_id,omitempty"`
+	Status        string     `json:"status,omitempty"`
+	Verdict       string     `json:"verdict,omitempty"`
+	CreatedAfter  *time.Time `json:"created_after,omitempty"`
+	CreatedBefore *time.Time `json:"created_before,omitempty"`
 }

@@ -86,6 +86,11 @@ const ROOTS = [
   "Event",
   "EventFeed",
   "ErrorDetail",
+  "InboundEmail",
+  "InboundEmailWhole",
+  "InboundEmailDeleted",
+  "InboundTest",
+  "Thread",
 ]
 /** Names of structures that the contract declares in a field. */
 const INLINE: Readonly<Record<string, string>> = {
@@ -94,12 +99,18 @@ const INLINE: Readonly<Record<string, string>> = {
   "EmailContent.attachments": "ContentAttachment",
   "EmailLogWithContent.tracking": "AppliedTracking",
   "SuppressionBatch.add": "SuppressionAddition",
+  "InboundAuthentication.dkim": "InboundSignature",
+  "InboundEmailWhole.headers": "InboundHeader",
 }
-const PARENTS: Readonly<Record<string, string>> = { EmailLogWithContent: "EmailLog" }
+const PARENTS: Readonly<Record<string, string>> = {
+  EmailLogWithContent: "EmailLog",
+  InboundEmailWhole: "InboundEmail",
+}
 const QUERIES: ReadonlyArray<readonly [path: string, name: string]> = [
   ["/v1/email/logs", "LogsQuery"],
   ["/v1/suppressions", "SuppressionsQuery"],
   ["/v1/events", "EventsQuery"],
+  ["/v1/inbound", "InboundQuery"],
 ]
 /** A key has one mode. */
 const LEFT_OUT = new Set(["livemode"])
@@ -120,6 +131,7 @@ export const apiTypes = (): ApiTypes => {
     if (schema.anyOf !== undefined) {
       const parts = schema.anyOf.filter((part) => !isNull(part))
       if (parts.length === 2 && parts.some(({ type }) => type === "array")) return { kind: "texts" }
+      if (parts.every((part) => typeOf(part, owner).kind === "text")) return { kind: "text" }
       if (parts.length !== 1) throw new Error(`${owner} is one of several types`)
       return typeOf(parts[0] ?? {}, owner)
     }
@@ -148,7 +160,7 @@ export const apiTypes = (): ApiTypes => {
   }
 
   const named = (name: string): Type => {
-    const schema = components.schemas[name] ?? missing(name)
+    const schema = anyOf(components.schemas[name] ?? missing(name))
     if (schema.type === "object") return structure(name, schema)
     const type = typeOf(schema, name)
     if (type.kind !== "choice") return type
@@ -184,6 +196,14 @@ export const apiTypes = (): ApiTypes => {
     structures.set(name, { name, comment: undefined, parent: undefined, fields })
   }
   return { choices: [...choices.values()], structures: [...structures.values()] }
+}
+
+/** Returns an object of which some fields are required, in one of several ways, as one whose fields are all optional. */
+const anyOf = (schema: Json): Json => {
+  const [first, ...others] = schema.anyOf ?? []
+  return first?.properties === undefined || others.some(({ properties }) => properties === undefined)
+    ? schema
+    : { ...first, required: [] }
 }
 
 const missing = (name: string): never => {

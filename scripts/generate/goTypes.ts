@@ -52,7 +52,7 @@ const aligned = (rows: ReadonlyArray<readonly [string, string]>): string => {
 
 const lowerFirst = (text: string) => text.charAt(0).toLowerCase() + text.slice(1)
 
-const INITIALISMS = new Set(["id", "url", "html", "smtp", "mx", "tls", "ttl", "dns"])
+const INITIALISMS = new Set(["id", "url", "html", "smtp", "mx", "tls", "ttl", "dns", "ip", "spf", "dkim", "dmarc"])
 
 const goName = (name: string): string =>
   name

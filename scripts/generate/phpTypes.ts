@@ -30,6 +30,7 @@ const PAGES = [
   ["EventPage", "Event"],
   ["DomainPage", "Domain"],
   ["SuppressionPage", "Suppression"],
+  ["InboundEmailPage", "InboundEmail"],
 ] as const
 
 const pageOf = (item: string): ReadonlyArray<Field> =>

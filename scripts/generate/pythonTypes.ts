@@ -25,6 +25,7 @@ const PAGES = [
   ["EventPage", "Event"],
   ["DomainPage", "Domain"],
   ["SuppressionPage", "Suppression"],
+  ["InboundEmailPage", "InboundEmail"],
 ] as const
 
 const page = (name: string, item: string) => `class ${name}(TypedDict):

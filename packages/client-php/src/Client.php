@@ -19,6 +19,8 @@ final class Client
     public readonly Domains $domains;
     public readonly Suppressions $suppressions;
     public readonly Events $events;
+    public readonly Inbound $inbound;
+    public readonly Threads $threads;
     private readonly Sender $sender;
 
     /**
@@ -40,6 +42,8 @@ final class Client
         $this->domains = new Domains($this->sender);
         $this->suppressions = new Suppressions($this->sender);
         $this->events = new Events($this->sender);
+        $this->inbound = new Inbound($this->sender);
+        $this->threads = new Threads($this->sender);
     }
 
     /**

@@ -60,6 +60,7 @@ final class Sender
         array $query = [],
         ?array $body = null,
         ?string $idempotencyKey = null,
+        bool $binary = false,
     ): mixed {
         [$method, $template] = explode(' ', $operation, 2);
         $fill = function () use (&$parts): string {
@@ -90,7 +91,7 @@ final class Sender
         ];
         for ($tries = 0; ; $tries++) {
             try {
-                return $this->attempt($method, $url, $http);
+                return $this->attempt($method, $url, $http, $binary);
             } catch (WaybillError $failure) {
                 if ($tries >= $this->retries || !self::isRepeated($failure)) {
                     throw $failure;
@@ -101,7 +102,7 @@ final class Sender
     }
 
     /** @param array<string, mixed> $http */
-    private function attempt(string $method, string $url, array $http): mixed
+    private function attempt(string $method, string $url, array $http, bool $binary): mixed
     {
         $problem = 'no response';
         set_error_handler(function (int $_, string $message) use (&$problem): bool {
@@ -126,6 +127,9 @@ final class Sender
         }
         if ($status < 200 || $status > 299) {
             throw self::errorOf($status, $headers, $text);
+        }
+        if ($binary) {
+            return $text;
         }
         try {
             return json_decode($text, true, flags: \JSON_THROW_ON_ERROR);

@@ -325,6 +325,150 @@ namespace Waybill;
  *   data: list<Event>,
  * }
  *
+ * @phpstan-type InboundEnvelope array{
+ *   from: string,
+ *   to: list<string>,
+ *   remote_ip: string|null,
+ *   helo: string|null,
+ *   tls: string|null,
+ * }
+ *
+ * @phpstan-type InboundPerson array{
+ *   address: string,
+ *   name: string|null,
+ * }
+ *
+ * @phpstan-type InboundSignature array{
+ *   domain: string,
+ *   result: 'pass'|'fail'|'softfail'|'neutral'|'none'|'policy'|'temperror'|'permerror',
+ * }
+ *
+ * @phpstan-type InboundAuthentication array{
+ *   spf: 'pass'|'fail'|'softfail'|'neutral'|'none'|'policy'|'temperror'|'permerror',
+ *   dkim: list<InboundSignature>,
+ *   dmarc: 'pass'|'fail'|'softfail'|'neutral'|'none'|'policy'|'temperror'|'permerror',
+ *   arc: 'pass'|'fail'|'softfail'|'neutral'|'none'|'policy'|'temperror'|'permerror',
+ * }
+ *
+ * @phpstan-type InboundRouteApplied array{
+ *   id: string,
+ *   action: 'webhook'|'reject'|'drop'|'store',
+ *   result: string,
+ * }
+ *
+ * @phpstan-type InboundAttachment array{
+ *   id: string,
+ *   filename: string,
+ *   content_type: string,
+ *   size_bytes: int,
+ *   content_id: string|null,
+ *   disposition: 'attachment'|'inline',
+ *   url: string,
+ *   expires_at: string,
+ * }
+ *
+ * @phpstan-type InboundEmail array{
+ *   object: 'inbound_email',
+ *   id: string,
+ *   status: 'received'|'dropped'|'rejected',
+ *   livemode: bool,
+ *   created_at: string,
+ *   email_id: string|null,
+ *   thread_id: string,
+ *   envelope: InboundEnvelope,
+ *   from: InboundPerson|null,
+ *   to: list<InboundPerson>,
+ *   cc: list<InboundPerson>,
+ *   reply_to: list<InboundPerson>,
+ *   subject: string|null,
+ *   date: string|null,
+ *   message_id: string|null,
+ *   in_reply_to: string|null,
+ *   references: list<string>,
+ *   automatic: 'auto_reply'|'bounce'|'list'|null,
+ *   domain: string,
+ *   mailbox_hash: string|null,
+ *   auth: InboundAuthentication,
+ *   verdict: 'pass'|'fail'|'none',
+ *   routes: list<InboundRouteApplied>,
+ *   replies: list<string>,
+ *   size_bytes: int,
+ *   complete: bool,
+ *   attachments: list<InboundAttachment>,
+ * }
+ *
+ * @phpstan-type InboundHeader array{
+ *   name: string,
+ *   value: string,
+ * }
+ *
+ * @phpstan-type InboundEmailWhole array{
+ *   object: 'inbound_email',
+ *   id: string,
+ *   status: 'received'|'dropped'|'rejected',
+ *   livemode: bool,
+ *   created_at: string,
+ *   email_id: string|null,
+ *   thread_id: string,
+ *   envelope: InboundEnvelope,
+ *   from: InboundPerson|null,
+ *   to: list<InboundPerson>,
+ *   cc: list<InboundPerson>,
+ *   reply_to: list<InboundPerson>,
+ *   subject: string|null,
+ *   date: string|null,
+ *   message_id: string|null,
+ *   in_reply_to: string|null,
+ *   references: list<string>,
+ *   automatic: 'auto_reply'|'bounce'|'list'|null,
+ *   domain: string,
+ *   mailbox_hash: string|null,
+ *   auth: InboundAuthentication,
+ *   verdict: 'pass'|'fail'|'none',
+ *   routes: list<InboundRouteApplied>,
+ *   replies: list<string>,
+ *   size_bytes: int,
+ *   complete: bool,
+ *   attachments: list<InboundAttachment>,
+ *   headers: list<InboundHeader>,
+ *   text: string|null,
+ *   html: string|null,
+ *   stripped_text: string|null,
+ * }
+ *
+ * @phpstan-type InboundEmailDeleted array{
+ *   object: 'inbound_email',
+ *   id: string,
+ *   deleted: true,
+ * }
+ *
+ * @phpstan-type InboundTest array{
+ *   from?: string,
+ *   to?: string|list<string>,
+ *   subject?: string|null,
+ *   text?: string|null,
+ *   html?: string|null,
+ *   in_reply_to?: string|null,
+ *   attachments?: list<Attachment>|null,
+ *   raw?: string|null,
+ * }
+ *
+ * @phpstan-type ThreadEntry array{
+ *   direction: 'sent'|'received',
+ *   id: string,
+ *   from: string,
+ *   to: list<string>,
+ *   subject: string|null,
+ *   status: string,
+ *   created_at: string,
+ * }
+ *
+ * @phpstan-type Thread array{
+ *   object: 'thread',
+ *   id: string,
+ *   data: list<ThreadEntry>,
+ * }
+ *
  * @phpstan-type LogsQuery array{
  *   limit?: int,
  *   status?: string|list<string>,
@@ -364,6 +508,23 @@ namespace Waybill;
  *   wait?: string,
  * }
  *
+ * @phpstan-type InboundQuery array{
+ *   limit?: int,
+ *   after?: string,
+ *   before?: string,
+ *   to?: string,
+ *   from?: string,
+ *   subject?: string,
+ *   q?: string,
+ *   domain?: string,
+ *   email_id?: string,
+ *   thread_id?: string,
+ *   status?: 'received'|'dropped'|'rejected',
+ *   verdict?: 'pass'|'fail'|'none',
+ *   created_after?: \DateTimeInterface|string,
+ *   created_before?: \DateTimeInterface|string,
+ * }
+ *
  * @phpstan-type EmailLogPage array{
  *   object: 'list',
  *   has_more: bool,
@@ -390,6 +551,13 @@ namespace Waybill;
  *   has_more: bool,
  *   next_cursor: string|null,
  *   data: list<Suppression>,
+ * }
+ *
+ * @phpstan-type InboundEmailPage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<InboundEmail>,
  * }
  */
 interface Types

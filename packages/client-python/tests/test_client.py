@@ -215,6 +215,23 @@ class Managing(WaybillTest):
         self.assertEqual(self.refused(self.waybill.suppressions.get, address).status, 404)
 
 
+class Receiving(WaybillTest):
+    def test_received_mail(self):
+        file = {"filename": "a.bin", "content": bytes([0, 10, 200])}
+        mail = {"from": "ana@example.org", "to": "in@acme.test", "subject": "Hello", "text": "Hi", "attachments": [file]}
+        made = self.waybill.inbound.test(mail)
+        read = self.waybill.inbound.get(made["id"])
+        self.assertEqual((read["from"]["address"], read["text"].strip()), ("ana@example.org", "Hi"))
+        self.assertEqual(self.waybill.inbound.attachment(made["id"], "att_1"), file["content"])
+        self.assertIn(b"Subject: Hello", self.waybill.inbound.raw(made["id"]))
+        self.assertEqual(self.waybill.threads.get(made["thread_id"])["data"][0]["id"], made["id"])
+        raw = self.waybill.inbound.test({"raw": b"From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi"})
+        self.assertEqual(self.waybill.inbound.list({"from": "bo@example.org"})["data"][0]["id"], raw["id"])
+        self.assertEqual(len(list(self.waybill.inbound.all({"limit": 1, "domain": "acme.test"}))), 2)
+        self.assertTrue(self.waybill.inbound.remove(made["id"])["deleted"])
+        self.assertEqual(self.refused(self.waybill.inbound.raw, made["id"]).status, 404)
+
+
 class Webhooks(WaybillTest):
     def verify(self, name, secret=CALLS["secret"], body=CALLS["body"], **change):
         headers = {"Webhook-Id": CALLS["id"], "Webhook-Timestamp": CALLS["timestamp"],

@@ -33,6 +33,8 @@ class Waybill:
         self.domains = Domains(sender)
         self.suppressions = Suppressions(sender)
         self.events = Events(sender)
+        self.inbound = Inbound(sender)
+        self.threads = Threads(sender)
 
     def request(
         self,
@@ -177,3 +179,47 @@ class Events(_Group):
             if not page["has_more"]:
                 return
             query["after_position"] = page["next_position"]
+
+
+class Inbound(_Group):
+    """Mail that came in."""
+
+    def list(self, query: Optional[t.InboundQuery] = None) -> t.InboundEmailPage:
+        return self._send("GET /v1/inbound", query=query)
+
+    def all(self, query: Optional[t.InboundQuery] = None) -> Iterator[t.InboundEmail]:
+        """Iterates over all matching mail, newest first. `limit` is the size of a page."""
+        page_query: t.InboundQuery = {"limit": LARGEST_PAGE}
+        page_query.update(query or {})
+        while True:
+            page = self.list(page_query)
+            yield from page["data"]
+            if not page["has_more"] or page["next_cursor"] is None:
+                return
+            page_query["after"] = page["next_cursor"]
+
+    def get(self, id: str) -> t.InboundEmailWhole:
+        """Returns a mail with its texts and headers."""
+        return self._send("GET /v1/inbound/{id}", id)
+
+    def raw(self, id: str) -> bytes:
+        """Returns a mail as it came."""
+        return self._send("GET /v1/inbound/{id}/raw", id, binary=True)
+
+    def attachment(self, id: str, attachment: str) -> bytes:
+        """Returns the bytes of a file."""
+        return self._send("GET /v1/inbound/{id}/attachments/{attachment}", id, attachment, binary=True)
+
+    def remove(self, id: str) -> t.InboundEmailDeleted:
+        """Deletes a mail with its content."""
+        return self._send("DELETE /v1/inbound/{id}", id)
+
+    def test(self, mail: t.InboundTest, *, idempotency_key: Optional[str] = None) -> t.InboundEmail:
+        """Lets a made-up mail come in."""
+        return self._send("POST /v1/test/inbound", body=mail, idempotency_key=idempotency_key)
+
+
+class Threads(_Group):
+    def get(self, id: str) -> t.Thread:
+        """Returns a conversation: sent and received mail, in order."""
+        return self._send("GET /v1/threads/{id}", id)

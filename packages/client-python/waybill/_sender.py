@@ -55,6 +55,7 @@ class Sender:
         query: Optional[Mapping[str, Any]] = None,
         body: Any = None,
         idempotency_key: Optional[str] = None,
+        binary: bool = False,
     ) -> Any:
         method, _, template = operation.partition(" ")
         values = iter(parts)
@@ -78,14 +79,14 @@ class Sender:
         tries = 0
         while True:
             try:
-                return self._attempt(request.Request(url, data, headers, method=method), timeout, begun)
+                return self._attempt(request.Request(url, data, headers, method=method), timeout, begun, binary)
             except WaybillError as failure:
                 if tries >= self._retries or not _is_repeated(failure):
                     raise
                 time.sleep(_backoff(tries) if failure.retry_after is None else failure.retry_after)
                 tries += 1
 
-    def _attempt(self, call: request.Request, timeout: float, begun: int) -> Any:
+    def _attempt(self, call: request.Request, timeout: float, begun: int, binary: bool) -> Any:
         try:
             with self._opener.open(call, timeout=timeout) as response:
                 status, headers, text = response.status, response.headers, response.read()
@@ -100,6 +101,8 @@ class Sender:
             self._writes.add(begun, headers.get(POSITION_HEADER))
         if not 200 <= status < 300:
             raise _error_of(status, headers, text)
+        if binary:
+            return text
         try:
             return json.loads(text)
         except ValueError as cause:

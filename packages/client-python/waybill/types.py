@@ -33,6 +33,19 @@ __all__ = [
     "EventFeed",
     "EventPage",
     "EventsQuery",
+    "InboundAttachment",
+    "InboundAuthentication",
+    "InboundEmail",
+    "InboundEmailDeleted",
+    "InboundEmailPage",
+    "InboundEmailWhole",
+    "InboundEnvelope",
+    "InboundHeader",
+    "InboundPerson",
+    "InboundQuery",
+    "InboundRouteApplied",
+    "InboundSignature",
+    "InboundTest",
     "LogsQuery",
     "RecipientCounts",
     "SmtpAnswer",
@@ -46,6 +59,8 @@ __all__ = [
     "SuppressionRemoved",
     "SuppressionSource",
     "SuppressionsQuery",
+    "Thread",
+    "ThreadEntry",
 ]
 
 
@@ -430,6 +445,154 @@ class EventFeed(TypedDict):
     data: List[Event]
 
 
+_InboundEnvelopeFrom = TypedDict("_InboundEnvelopeFrom", {"from": str})
+
+
+class InboundEnvelope(_InboundEnvelopeFrom):
+    to: List[str]
+    remote_ip: Optional[str]
+    helo: Optional[str]
+    tls: Optional[str]
+
+
+class InboundPerson(TypedDict):
+    address: str
+    name: Optional[str]
+
+
+class InboundSignature(TypedDict):
+    domain: str
+    result: Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"]
+
+
+class InboundAuthentication(TypedDict):
+    spf: Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"]
+    dkim: List[InboundSignature]
+    dmarc: Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"]
+    arc: Literal["pass", "fail", "softfail", "neutral", "none", "policy", "temperror", "permerror"]
+
+
+class InboundRouteApplied(TypedDict):
+    id: str
+    action: Literal["webhook", "reject", "drop", "store"]
+    # For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise
+    # `rejected`, `dropped` or `stored`. New values may appear
+    result: str
+
+
+class InboundAttachment(TypedDict):
+    id: str
+    filename: str
+    content_type: str
+    size_bytes: int
+    content_id: Optional[str]
+    disposition: Literal["attachment", "inline"]
+    # Downloads the file without a key, until `expires_at`
+    url: str
+    expires_at: str
+
+
+_InboundEmailFrom = TypedDict("_InboundEmailFrom", {"from": Optional[InboundPerson]})
+
+
+class InboundEmail(_InboundEmailFrom):
+    object: Literal["inbound_email"]
+    id: str
+    # `rejected`: a route refused it while its server waited; `dropped`: a route accepted it in silence
+    status: Literal["received", "dropped", "rejected"]
+    # False for a mail that was only made up for a test
+    livemode: bool
+    created_at: str
+    # The sent email that this one answers
+    email_id: Optional[str]
+    thread_id: str
+    envelope: InboundEnvelope
+    to: List[InboundPerson]
+    cc: List[InboundPerson]
+    reply_to: List[InboundPerson]
+    subject: Optional[str]
+    date: Optional[str]
+    message_id: Optional[str]
+    in_reply_to: Optional[str]
+    references: List[str]
+    # The kind of program that wrote the mail; `null` for a person
+    automatic: Optional[Literal["auto_reply", "bounce", "list"]]
+    domain: str
+    # The text after the plus sign in the first recipient, as `42` in support+42@acme.test
+    mailbox_hash: Optional[str]
+    auth: InboundAuthentication
+    # The finding of DMARC: it passed, it failed, or there was none
+    verdict: Literal["pass", "fail", "none"]
+    # The routes that applied, in order; empty if none did
+    routes: List[InboundRouteApplied]
+    # Emails that answer it, oldest first
+    replies: List[str]
+    size_bytes: int
+    # False if the mail has more parts or headers than are read; `raw` has all of it
+    complete: bool
+    attachments: List[InboundAttachment]
+
+
+class InboundHeader(TypedDict):
+    name: str
+    value: str
+
+
+class InboundEmailWhole(InboundEmail):
+    headers: List[InboundHeader]
+    # The text as it was written; `null` if there is none, or the content is no longer kept
+    text: Optional[str]
+    # The HTML as it was written. Strangers write it: show it only in a frame without scripts
+    html: Optional[str]
+    # The text without what it quotes and without the signature
+    stripped_text: Optional[str]
+
+
+class InboundEmailDeleted(TypedDict):
+    object: Literal["inbound_email"]
+    id: str
+    deleted: Literal[True]
+
+
+_InboundTestFrom = TypedDict("_InboundTestFrom", {"from": str}, total=False)
+
+
+class InboundTest(_InboundTestFrom, total=False):
+    # Recipients; those of the header if only `raw` is given
+    to: Union[str, List[str]]
+    # Empty if absent
+    subject: Optional[str]
+    # The text
+    text: Optional[str]
+    # The HTML
+    html: Optional[str]
+    # Message-ID of the mail that this one answers, such as the `message_id` of an email
+    in_reply_to: Optional[str]
+    # Files
+    attachments: Optional[List[Attachment]]
+    # The bytes; a text is base64
+    raw: Optional[Union[bytes, str]]
+
+
+_ThreadEntryFrom = TypedDict("_ThreadEntryFrom", {"from": str})
+
+
+class ThreadEntry(_ThreadEntryFrom):
+    direction: Literal["sent", "received"]
+    id: str
+    to: List[str]
+    subject: Optional[str]
+    status: str
+    created_at: str
+
+
+class Thread(TypedDict):
+    object: Literal["thread"]
+    id: str
+    # Oldest first; the newest 200 of a longer thread
+    data: List[ThreadEntry]
+
+
 _LogsQueryFrom = TypedDict("_LogsQueryFrom", {"from": str}, total=False)
 
 
@@ -482,6 +645,27 @@ class EventsQuery(TypedDict, total=False):
     wait: str
 
 
+_InboundQueryFrom = TypedDict("_InboundQueryFrom", {"from": str}, total=False)
+
+
+class InboundQuery(_InboundQueryFrom, total=False):
+    limit: int
+    after: str
+    before: str
+    to: str
+    # Part of the subject, in any case
+    subject: str
+    # Part of the subject or of an address, in any case
+    q: str
+    domain: str
+    email_id: str
+    thread_id: str
+    status: Literal["received", "dropped", "rejected"]
+    verdict: Literal["pass", "fail", "none"]
+    created_after: Union[datetime, str]
+    created_before: Union[datetime, str]
+
+
 class EmailLogPage(TypedDict):
     object: Literal["list"]
     has_more: bool
@@ -508,3 +692,10 @@ class SuppressionPage(TypedDict):
     has_more: bool
     next_cursor: Optional[str]
     data: List[Suppression]
+
+
+class InboundEmailPage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[InboundEmail]

@@ -212,4 +212,20 @@ class ManagingTest < WaybillTest
     assert waybill.suppressions.remove(address)[:deleted]
     assert_equal 404, refused { waybill.suppressions.get(address) }.status
   end
+
+  def test_received_mail
+    file = { filename: "a.bin", content: ["\x00\n\xC8".b].pack("m0") }
+    mail = { from: "ana@example.org", to: "in@acme.test", subject: "Hello", text: "Hi", attachments: [file] }
+    made = waybill.inbound.test(mail)
+    read = waybill.inbound.get(made[:id])
+    assert_equal ["ana@example.org", "Hi"], [read[:from][:address], read[:text].strip]
+    assert_equal "\x00\n\xC8".b, waybill.inbound.attachment(made[:id], "att_1")
+    assert_includes waybill.inbound.raw(made[:id]), "Subject: Hello"
+    assert_equal made[:id], waybill.threads.get(made[:thread_id])[:data].first[:id]
+    raw = waybill.inbound.test({ raw: ["From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi"].pack("m0") })
+    assert_equal raw[:id], waybill.inbound.list(from: "bo@example.org")[:data].first[:id]
+    assert_equal 2, waybill.inbound.all(limit: 1, domain: "acme.test").count
+    assert waybill.inbound.remove(made[:id])[:deleted]
+    assert_equal 404, refused { waybill.inbound.raw(made[:id]) }.status
+  end
 end

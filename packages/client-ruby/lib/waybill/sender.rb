@@ -41,7 +41,7 @@ module Waybill
       @writes = WritePositions.new
     end
 
-    def call(operation, *parts, query: {}, body: nil, idempotency_key: nil)
+    def call(operation, *parts, query: {}, body: nil, idempotency_key: nil, binary: false)
       method, template = operation.split(" ", 2)
       path = template.gsub(/\{\w+\}/) { URI.encode_www_form_component(parts.shift).gsub("+", "%20") }
       fields = query_fields(query)
@@ -57,7 +57,8 @@ module Waybill
       timeout = @timeout + query[:wait].to_s.to_i
       tries = 0
       begin
-        attempt(method, uri, headers, text, timeout, begun)
+        response = attempt(method, uri, headers, text, timeout, begun)
+        binary ? response.body.to_s.b : parsed(response)
       rescue Error => failure
         raise if tries >= @retries || !repeated?(failure)
 
@@ -94,11 +95,13 @@ module Waybill
       end
       raise error_of(response) unless response.is_a?(Net::HTTPSuccess)
 
-      begin
-        JSON.parse(response.body.to_s, symbolize_names: true)
-      rescue JSON::ParserError
-        raise Error.new("bad_answer", "#{@base} is not a Waybill API: no JSON.", status: response.code.to_i)
-      end
+      response
+    end
+
+    def parsed(response)
+      JSON.parse(response.body.to_s, symbolize_names: true)
+    rescue JSON::ParserError
+      raise Error.new("bad_answer", "#{@base} is not a Waybill API: no JSON.", status: response.code.to_i)
     end
 
     def invalid_key(problem)

@@ -1,0 +1,62 @@
+# frozen_string_literal: true
+
+module Waybill
+  # Reads mail that came in.
+  class Inbound
+    LARGEST_PAGE = 100
+
+    def initialize(sender)
+      @sender = sender
+    end
+
+    def list(query = {})
+      @sender.call("GET /v1/inbound", query: query)
+    end
+
+    # Enumerates all matching mail, newest first.
+    def all(query = {})
+      Enumerator.new do |mails|
+        Pages.each(query, LARGEST_PAGE, :after, :next_cursor) do |page_query|
+          list(page_query).tap { |page| page[:data].each { |mail| mails << mail } }
+        end
+      end
+    end
+
+    # Returns a mail with its texts and headers.
+    def get(id)
+      @sender.call("GET /v1/inbound/{id}", id)
+    end
+
+    # Returns a mail as it came.
+    def raw(id)
+      @sender.call("GET /v1/inbound/{id}/raw", id, binary: true)
+    end
+
+    # Returns the bytes of a file.
+    def attachment(id, attachment)
+      @sender.call("GET /v1/inbound/{id}/attachments/{attachment}", id, attachment, binary: true)
+    end
+
+    # Deletes a mail with its content.
+    def remove(id)
+      @sender.call("DELETE /v1/inbound/{id}", id)
+    end
+
+    # Lets a made-up mail come in. `raw` and the content of files are in base64.
+    def test(mail, idempotency_key: nil)
+      @sender.call("POST /v1/test/inbound", body: mail, idempotency_key: idempotency_key)
+    end
+  end
+
+  # Reads conversations.
+  class Threads
+    def initialize(sender)
+      @sender = sender
+    end
+
+    # Returns the sent and received mail of a conversation, in order.
+    def get(id)
+      @sender.call("GET /v1/threads/{id}", id)
+    end
+  end
+end
