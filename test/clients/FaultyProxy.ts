@@ -14,7 +14,7 @@ export interface SeenRequest {
 interface Answer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
-  readonly text: string
+  readonly text: string | Buffer
 }
 
 const refusal = (status: number, code: string, reason: string, retryAfter: string): Answer => ({
@@ -80,7 +80,7 @@ const forward = async (url: string, request: IncomingMessage, body: Buffer): Pro
   return {
     status: response.status,
     headers: Object.fromEntries(kept) as Record<string, string>,
-    text: await response.text(),
+    text: Buffer.from(await response.arrayBuffer()),
   }
 }
 

@@ -1,6 +1,8 @@
 import { ofPlans, volumeBounds } from "./volumeBounds.ts"
 import { customer, type Group, operator } from "./Bound.ts"
 
+const IMAGES = "packages/mail/src/inbound/withImages.ts"
+const ENGAGEMENT = "apps/server/src/compat/postmark/messages/Engagement.ts"
 const POSTMARK_LISTS = "apps/server/src/compat/postmark/Paging.ts"
 const SENDGRID_NAMES = "apps/server/src/compat/sendgrid/Substitutions.ts"
 const POSTMARK_DUMP = "apps/server/src/compat/postmark/Suppressions.ts"
@@ -336,12 +338,7 @@ export const productBounds: ReadonlyArray<Group> = [
         "apps/server/src/worker/webhooks/InboundBody.ts",
         "cut, with `truncated`",
       ),
-      customer(
-        "Characters of images in the HTML that is asked for with them",
-        "MAX_IMAGE_CHARS",
-        "packages/mail/src/inbound/withImages.ts",
-        "further ones stay references",
-      ),
+      customer("Characters of images in an HTML", "MAX_IMAGE_CHARS", IMAGES, "further ones stay references"),
     ],
   },
   {
@@ -354,12 +351,7 @@ export const productBounds: ReadonlyArray<Group> = [
         POSTMARK_LISTS,
         "422, 300",
       ),
-      customer(
-        "Opens or clicks in a list of Postmark",
-        "MAX_EVENTS",
-        "apps/server/src/compat/postmark/messages/Engagement.ts",
-        "422, 300",
-      ),
+      customer("Opens or clicks in a list of Postmark", "MAX_EVENTS", ENGAGEMENT, "422, 300"),
       customer(
         "Body of a request with Postmark's test token",
         "MAX_TRIAL_BYTES",

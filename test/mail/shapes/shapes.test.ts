@@ -7,11 +7,20 @@ import { automatic } from "./automatic.ts"
 import { charsets } from "./charsets.ts"
 import { encodings } from "./encodings.ts"
 import { headers } from "./headers.ts"
+import { kinds } from "./kinds.ts"
 import { programs } from "./programs.ts"
 import type { Shape } from "./Shape.ts"
 import { structure } from "./structure.ts"
 
-const SHAPES: ReadonlyArray<Shape> = [...programs, ...charsets, ...encodings, ...headers, ...structure, ...automatic]
+const SHAPES: ReadonlyArray<Shape> = [
+  ...programs,
+  ...charsets,
+  ...encodings,
+  ...headers,
+  ...structure,
+  ...kinds,
+  ...automatic,
+]
 
 interface Shown {
   readonly text: string | null

@@ -28,7 +28,6 @@ const TEMPLATE = { From: EMAIL.From, To: "ana@example.org", TemplateId: 1, Templ
 
 const TEMPLATES =
   "404, 404: Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
-const RULES = "404, 404: Waybill has no rules for received mail in this form."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const PROGRAMS =
   "404, 404: Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
@@ -114,7 +113,7 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   }),
   {
     call: "getInboundMessages",
-    gives: "GET /v1/inbound; `Status` is `Processed`",
+    gives: "GET /v1/inbound; `Status` is `Processed` or `Blocked`",
     run: (client) => client.getInboundMessages(),
   },
   {
@@ -125,16 +124,21 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
   {
     call: "bypassBlockedInboundMessage",
     gives:
-      "422, 702: This message was not blocked: what a rule refuses is refused while its server waits, and is not recorded.",
+      "422, 702: This message does not wait to be let through: what a rule blocks is refused while its server waits.",
     run: (client, { received }) => client.bypassBlockedInboundMessage(received),
   },
-  ...rows("404, 404: Waybill repeats calls of a webhook by its own API, at /v1/webhooks.", {
-    retryInboundHookForMessage: (client) => client.retryInboundHookForMessage("m"),
-  }),
-  ...rows(RULES, {
+  {
+    call: "retryInboundHookForMessage",
+    gives: "POST /v1/inbound/{id}/replay",
+    run: (client, { received }) => client.retryInboundHookForMessage(received),
+  },
+  ...rows("routes that refuse mail: GET, POST and DELETE /v1/inbound/routes", {
     getInboundRuleTriggers: (client) => client.getInboundRuleTriggers(),
-    createInboundRuleTrigger: (client) => client.createInboundRuleTrigger({ Rule: "r" }),
-    deleteInboundRuleTrigger: (client) => client.deleteInboundRuleTrigger(1),
+    createInboundRuleTrigger: (client) => client.createInboundRuleTrigger({ Rule: "spam.example" }),
+    deleteInboundRuleTrigger: async (client) => {
+      const { InboundRules } = await client.getInboundRuleTriggers()
+      return client.deleteInboundRuleTrigger(InboundRules[0]?.ID ?? 0)
+    },
   }),
   ...rows(STREAMS, {
     createMessageStream: (client) =>

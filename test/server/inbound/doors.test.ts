@@ -174,7 +174,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
     })
 
     it.effect("is read by the package postmark", function* () {
-      const { mail, postmark } = yield* Running
+      const { mail, post, postmark } = yield* Running
       const { InboundMessages: listed, TotalCount } = yield* Effect.promise(() =>
         postmark.getInboundMessages({ mailboxHash: "42", count: 10 }),
       )
@@ -208,6 +208,20 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       assert.deepInclude(yield* failure(postmark.bypassBlockedInboundMessage(id)), { statusCode: 422, code: 702 })
       const unknown = "01998f5c-0000-7000-8000-000000000000"
       assert.deepInclude(yield* failure(postmark.getInboundMessageDetails(unknown)), { statusCode: 422, code: 701 })
+      const rule = yield* Effect.promise(() => postmark.createInboundRuleTrigger({ Rule: "eve@spam.example" }))
+      const domain = yield* Effect.promise(() => postmark.createInboundRuleTrigger({ Rule: "Spam.example" }))
+      const rules = () => Effect.promise(() => postmark.getInboundRuleTriggers({ count: 10, offset: 0 }))
+      assert.deepStrictEqual((yield* rules()).InboundRules, [rule, { ...domain, Rule: "spam.example" }])
+      const spam = { from: "bo@spam.example", to: "hi@shop.test", text: "Buy" }
+      yield* post("/v1/test/inbound", spam)
+      const blocked = yield* Effect.promise(() => postmark.getInboundMessages({ status: "blocked" as never }))
+      assert.deepStrictEqual(
+        blocked.InboundMessages.map(({ From, Status }) => [From, Status]),
+        [["bo@spam.example", "Blocked"]],
+      )
+      yield* Effect.promise(() => postmark.deleteInboundRuleTrigger(domain.ID))
+      assert.deepStrictEqual((yield* rules()).InboundRules, [rule])
+      assert.deepInclude(yield* failure(postmark.deleteInboundRuleTrigger(domain.ID)), { statusCode: 404 })
       assert.match((yield* Effect.promise(() => postmark.getServer())).InboundAddress, /^inbound@.+\.in\./u)
       assert.strictEqual(mail.subject, "Grüße")
     })

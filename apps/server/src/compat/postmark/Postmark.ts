@@ -8,13 +8,13 @@ import * as Engagement from "./messages/Engagement.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Filters from "./Filters.ts"
 import * as Inbound from "./messages/Inbound.ts"
+import * as InboundRules from "./messages/InboundRules.ts"
 import * as Outbound from "./messages/Outbound.ts"
 import * as Server from "./Server.ts"
 import * as Statistics from "./Statistics.ts"
 import * as Suppressions from "./Suppressions.ts"
 
 const TEMPLATES = "Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
-const RULES = "Waybill has no rules for received mail in this form."
 const PROGRAMS = "Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
 const READ_TIMES = "Waybill does not measure how long a message is read."
 const STREAMS = "Waybill has no message streams. Leave MessageStream out, or set it to outbound."
@@ -26,7 +26,6 @@ const ABSENT: ReadonlyArray<Absence> = [
   ["/email/batchWithTemplates", TEMPLATES],
   ["/email/bulk", "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."],
   ["/templates", TEMPLATES],
-  ["/messages/inbound/:/retry", "Waybill repeats calls of a webhook by its own API, at /v1/webhooks."],
   ["/messages/outbound/:/dump", "Waybill keeps no source of a message. Its details have the text and the HTML."],
   ["/stats/outbound/tracked", "Waybill does not count tracked messages. Each message has TrackOpens in its details."],
   ["/stats/outbound/opens/emailClients", PROGRAMS],
@@ -40,7 +39,10 @@ const ABSENT: ReadonlyArray<Absence> = [
   ["/domains", "Waybill has no domains in this form. They are at /v1/domains."],
   ["/senders", "Waybill has no sender signatures: add the domain at /v1/domains and send from all its addresses."],
   ["/webhooks", "Waybill has no webhooks in this form. They are at /v1/webhooks."],
-  ["/triggers", RULES],
+  [
+    "/triggers/tags",
+    "Waybill has no triggers by tag. Track opens and clicks by a setting of the domain or of a message.",
+  ],
   ["/data-removals", "Waybill has no data removals in this form. An operator erases an address."],
   ["/message-streams/:/archive", STREAMS],
   ["/message-streams/:/unarchive", STREAMS],
@@ -70,6 +72,7 @@ export const door = makeDoor({
     ...Engagement.routes,
     ...Outbound.routes,
     ...Inbound.routes,
+    ...InboundRules.routes,
     ...Bounces.routes,
     ...Suppressions.routes,
     ...Server.routes,

@@ -28,11 +28,11 @@ export class StreamNotFound extends Data.TaggedError("StreamNotFound")<{ readonl
   }
 }
 
-export class NotBlocked extends Data.TaggedError("NotBlocked")<{}> {
+export class NotWaiting extends Data.TaggedError("NotWaiting")<{}> {
   readonly status = 422
   readonly code = "unprocessable"
   readonly reason = "inbound_not_blocked"
   override get message() {
-    return "This message was not blocked: what a rule refuses is refused while its server waits, and is not recorded."
+    return "This message does not wait to be let through: what a rule blocks is refused while its server waits."
   }
 }

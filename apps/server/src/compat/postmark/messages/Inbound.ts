@@ -9,9 +9,10 @@ import * as Filters from "../Filters.ts"
 import * as Paging from "../Paging.ts"
 import * as Refusals from "../Refusals.ts"
 
-/** Postmark's states of a received mail. A mail that is refused is none, and each webhook has the results of its calls. */
+/** Postmark's states of a received mail. Those of calls are not told: each webhook has the results of its own. */
 const STATUSES: ReadonlySet<string> = new Set(["processed", "blocked", "queued", "scheduled", "failed"])
-const STATUS = "Processed"
+
+const isBlocked = ({ status }: InboundEmail): boolean => status === "rejected"
 
 const list: Route = {
   method: "GET",
@@ -34,18 +35,22 @@ const list: Route = {
     const stream = query.get("messagestream") ?? PostmarkInbound.STREAM
     if (stream !== PostmarkInbound.STREAM) return yield* new Refusals.StreamNotFound({ stream })
     const range = yield* Paging.rangeOf(query)
-    const status = query.get("status")?.toLowerCase() ?? STATUS.toLowerCase()
-    if (!STATUSES.has(status)) return yield* Native.refuse("status", `must be one of ${[...STATUSES].join(", ")}`)
+    const status = query.get("status")?.toLowerCase()
+    if (status !== undefined && !STATUSES.has(status))
+      return yield* Native.refuse("status", `must be one of ${[...STATUSES].join(", ")}`)
     const filters = Filters.native({
       to: query.get("recipient"),
       from: query.get("fromemail"),
       subject: query.get("subject"),
+      status: status === "blocked" ? "rejected" : undefined,
       created_after: yield* Paging.from(query),
       created_before: yield* Paging.until(query),
     })
-    if (status !== STATUS.toLowerCase() || query.get("tag")) return Native.ok({ TotalCount: 0, InboundMessages: [] })
+    const isTold = status === undefined || status === "processed" || status === "blocked"
+    if (!isTold || query.get("tag")) return Native.ok({ TotalCount: 0, InboundMessages: [] })
     const hash = query.get("mailboxhash")
-    const pick = (mail: InboundEmail) => (hash === null || mail.mailbox_hash === hash ? [mail] : [])
+    const pick = (mail: InboundEmail) =>
+      (hash === null || mail.mailbox_hash === hash) && (status !== "processed" || !isBlocked(mail)) ? [mail] : []
     const found = yield* Paging.read("/v1/inbound", filters, range, pick, fieldsOf).pipe(
       Respelling.respelled(Filters.spelling),
     )
@@ -68,7 +73,7 @@ const details: Route = {
         ...PostmarkInbound.findingsOf(mail),
         ...mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
       ],
-      BlockedReason: "",
+      BlockedReason: isBlocked(mail) ? "A route of the account refuses it." : "",
     })
   }),
 }
@@ -78,7 +83,7 @@ const find = (id: string | undefined) =>
 
 const fieldsOf = (mail: InboundEmail) => ({
   ...PostmarkInbound.fieldsOf(mail),
-  Status: STATUS,
+  Status: isBlocked(mail) ? "Blocked" : "Processed",
   Attachments: mail.attachments.map(({ content_id, content_type, filename, size_bytes }) => ({
     Name: filename,
     ContentType: content_type,
@@ -87,12 +92,24 @@ const fieldsOf = (mail: InboundEmail) => ({
   })),
 })
 
-/** A mail that a rule refuses is told so in its session and not recorded, so that none waits to be let through. */
+/** A mail that a rule refuses has been refused while its server waited, so that none waits to be let through. */
 const bypass: Route = {
   method: "PUT",
   path: "/messages/inbound/:id/bypass",
   endpoint: "inbound.get",
-  handle: (_, { id }) => Effect.andThen(find(id), Effect.fail(new Refusals.NotBlocked())),
+  handle: (_, { id }) => Effect.andThen(find(id), Effect.fail(new Refusals.NotWaiting())),
 }
 
-export const routes: ReadonlyArray<Route> = [list, details, bypass]
+/** Calls the webhooks again, as far as the routes of the account say so. */
+const retry: Route = {
+  method: "PUT",
+  path: "/messages/inbound/:id/retry",
+  endpoint: "inbound.replay",
+  handle: (_, { id }) =>
+    Effect.as(
+      Native.call({ method: "POST", path: nativePath`/v1/inbound/${id}/replay` }),
+      Native.ok({ ErrorCode: 0, Message: "OK" }),
+    ),
+}
+
+export const routes: ReadonlyArray<Route> = [list, details, bypass, retry]
