@@ -587,6 +587,29 @@ CREATE TABLE suppressions (
   CONSTRAINT suppressions_pkey PRIMARY KEY (account_id, address)
 );
 
+CREATE TABLE template_versions (
+  account_id text COLLATE "C" NOT NULL,
+  template_id text COLLATE "C" NOT NULL,
+  number integer NOT NULL,
+  version integer NOT NULL,
+  record jsonb NOT NULL,
+  source jsonb NOT NULL,
+  CONSTRAINT template_versions_pkey PRIMARY KEY (account_id, template_id, number)
+);
+
+CREATE TABLE templates (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  alias text COLLATE "C",
+  kind text NOT NULL,
+  archived boolean NOT NULL,
+  current integer NOT NULL,
+  record jsonb NOT NULL,
+  draft jsonb NOT NULL,
+  CONSTRAINT templates_pkey PRIMARY KEY (account_id, id)
+);
+
 CREATE TABLE test_clocks (
   account_id text COLLATE "C" NOT NULL,
   id text COLLATE "C" NOT NULL,
@@ -904,6 +927,8 @@ CREATE INDEX source_assignments_by_pool ON source_assignments USING btree (pool)
 CREATE INDEX source_counts_by_day ON source_counts USING btree (day);
 
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
+
+CREATE INDEX templates_by_alias ON templates USING btree (account_id, alias) WHERE (alias IS NOT NULL);
 
 CREATE INDEX tls_results_by_day ON tls_results USING btree (day);
 

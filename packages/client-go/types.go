@@ -135,6 +135,12 @@ type BatchAnswer struct {
 	Data   []BatchResult `json:"data"`
 }
 
+type UsedTemplate struct {
+	ID      string `json:"id"`
+	Version int    `json:"version"`
+	Locale  string `json:"locale"`
+}
+
 type EmailTrouble struct {
 	Recipient    string      `json:"recipient"`
 	Status       EmailStatus `json:"status"`
@@ -191,16 +197,18 @@ type EmailLog struct {
 	Subject   string      `json:"subject"`
 	Tags      []string    `json:"tags"`
 	// Pairs that the sender identifies the message by
-	Metadata      map[string]string `json:"metadata"`
-	CreatedAt     time.Time         `json:"created_at"`
-	UpdatedAt     time.Time         `json:"updated_at"`
-	ScheduledAt   *time.Time        `json:"scheduled_at"`
-	DeliveredAt   *time.Time        `json:"delivered_at"`
-	NextAttemptAt *time.Time        `json:"next_attempt_at"`
-	Attempts      int               `json:"attempts"`
-	Opens         int               `json:"opens"`
-	Clicks        int               `json:"clicks"`
-	ApiKeyID      string            `json:"api_key_id"`
+	Metadata map[string]string `json:"metadata"`
+	// The version and language of the template that the message was made of
+	Template      *UsedTemplate `json:"template"`
+	CreatedAt     time.Time     `json:"created_at"`
+	UpdatedAt     time.Time     `json:"updated_at"`
+	ScheduledAt   *time.Time    `json:"scheduled_at"`
+	DeliveredAt   *time.Time    `json:"delivered_at"`
+	NextAttemptAt *time.Time    `json:"next_attempt_at"`
+	Attempts      int           `json:"attempts"`
+	Opens         int           `json:"opens"`
+	Clicks        int           `json:"clicks"`
+	ApiKeyID      string        `json:"api_key_id"`
 	// The test clock on whose time the message lives; `null` on real time
 	TestClock string `json:"test_clock"`
 	Domain    string `json:"domain"`
@@ -563,6 +571,7 @@ type LogsQuery struct {
 	MessageID     string            `json:"message_id,omitempty"`
 	ApiKeyID      string            `json:"api_key_id,omitempty"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
+	Template      string            `json:"template,omitempty"`
 	Tag           []string          `json:"tag,omitempty"`
 	Domain        string            `json:"domain,omitempty"`
 	CreatedAfter  *time.Time        `json:"created_after,omitempty"`

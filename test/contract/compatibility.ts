@@ -134,7 +134,7 @@ class Comparison {
 
   #one(where: string, kind: string, old: Json, now: Json): void {
     this.#values(where, old, now)
-    if (kind === "object") this.#object(where, old, now)
+    if (kind.startsWith("object")) this.#object(where, old, now)
     if (kind === "array") this.schemas(`${where}[]`, at(old, "items"), at(now, "items"))
     if (this.#direction === "request") this.#bounds(where, old, now)
   }
@@ -199,12 +199,17 @@ class Comparison {
 /** Returns the possible schemas of a value by type: references resolved, unions expanded. */
 const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> => {
   const schemas = new Map<string, Json>()
-  const visit = (each: Json): void => {
+  const visit = (each: Json, named?: string): void => {
     const ref = each["$ref"]
-    if (typeof ref === "string")
-      return visit(at(at(at(document, "components"), "schemas"), ref.slice(ref.lastIndexOf("/") + 1)))
+    if (typeof ref === "string") {
+      const name = ref.slice(ref.lastIndexOf("/") + 1)
+      return visit(at(at(at(document, "components"), "schemas"), name), name)
+    }
     const members = (each["anyOf"] ?? each["oneOf"]) as ReadonlyArray<Json> | undefined
-    if (members !== undefined) return members.forEach(visit)
+    if (members !== undefined) return members.forEach((member) => visit(member))
+    // An object with a name beside another one is an alternative of its own.
+    if (named !== undefined && each["type"] === "object" && schemas.has("object"))
+      return void schemas.set(`object ${named}`, each)
     schemas.set(
       typeof each["type"] === "string" ? each["type"] : "anything",
       merged(schemas.get(String(each["type"])), each),

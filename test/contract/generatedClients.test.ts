@@ -38,7 +38,7 @@ const CONFIG = {
 
 /** Generated code that may be `unknown`: the free-form data of an event or a webhook call, and the body of a stream. */
 const UNKNOWN = [
-  /(?:data|webhook_payload): z\.record\(z\.string\(\), z\.unknown\(\)\)/u,
+  /(?:data|sample|suggested_variables|variables|webhook_payload|zTemplateVariables)(?:: | = )z\.record\(z\.string\(\), z\.unknown\(\)\)/u,
   /Inbound(?:Raw|Attachment)Response = zod\.unknown\(\)/u,
   /EventsStreamResponse = zod\.unknown\(\)/u,
 ]

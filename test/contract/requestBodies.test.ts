@@ -249,6 +249,52 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/templates",
+    good: [
+      { name: "Receipt" },
+      {
+        name: "Receipt",
+        alias: "receipt",
+        kind: "layout",
+        html: "<p>{{ name }}</p>",
+        locales: { de: { subject: "Hi" } },
+      },
+    ],
+    bad: [{}, { name: "" }, { name: "x", alias: "1" }, { name: "x", kind: "page" }, { name: "x", body: "" }],
+  },
+  {
+    method: "PATCH",
+    path: "/v1/templates/{id}",
+    good: [{}, { html: null, variables: { type: "object" } }],
+    bad: [{ name: null }, { html: 3 }, { status: "archived" }],
+  },
+  {
+    method: "POST",
+    path: "/v1/templates/{id}/publish",
+    good: [{}, { notes: null }],
+    bad: [{ notes: 3 }, { note: "x" }],
+  },
+  { method: "POST", path: "/v1/templates/{id}/rollback", good: [{ version: 1 }], bad: [{}, { version: 0 }] },
+  {
+    method: "POST",
+    path: "/v1/templates/{id}/duplicate",
+    good: [{}, { name: "x", alias: null }],
+    bad: [{ name: "" }, { id: "x" }],
+  },
+  {
+    method: "POST",
+    path: "/v1/templates/{id}/render",
+    good: [{}, { version: 1, variables: { name: "Ana" }, locale: "de", time_zone: "Europe/Berlin" }],
+    bad: [{ variables: [] }, { locale: "german!" }, { time_zone: 3 }],
+  },
+  {
+    method: "POST",
+    path: "/v1/templates/validate",
+    good: [{}, { html: "<p>Hi</p>", reply_to: ["a@b.test"] }],
+    bad: [{ html: 3 }, { from: 3 }, { name: "x" }],
+  },
+  {
+    method: "POST",
     path: "/v1/test/clocks/{id}/advance",
     good: [{ by: "P3D" }, { by: null, to: "2030-01-01T00:00:00Z" }],
     bad: [{ by: "3 days" }, { by: 3 }, { to: 3 }, { days: 3 }],

@@ -1,6 +1,8 @@
 import { HttpApi, OpenApi } from "effect/http-api"
 import * as Document from "./Document.ts"
 import * as Groups from "./Groups.ts"
+import { EmailMessage } from "./schemas/EmailMessage.ts"
+import { TemplatedMessage } from "./schemas/template/TemplatedMessage.ts"
 import { System } from "./groups/System.ts"
 
 export const PREFIX = "/v1"
@@ -10,6 +12,8 @@ export class Api extends HttpApi.make("waybill")
   .add(...Groups.GROUPS)
   .prefix(PREFIX)
   .add(System)
+  // Their schemas are chosen while a message is decoded, so that no endpoint names them.
+  .annotate(HttpApi.AdditionalSchemas, [EmailMessage, TemplatedMessage])
   .annotateMerge(
     OpenApi.annotations({
       title: "Waybill",

@@ -67,6 +67,21 @@ export const RULES: Rules = {
     remove: "whole account",
     test: "whole account",
   },
+  // A template makes mail of any domain.
+  templates: {
+    list: "whole account",
+    get: "whole account",
+    create: "whole account",
+    update: "whole account",
+    archive: "whole account",
+    publish: "whole account",
+    versions: "whole account",
+    version: "whole account",
+    rollback: "whole account",
+    duplicate: "whole account",
+    render: "whole account",
+    validate: "whole account",
+  },
   // A webhook receives the events of all domains, and its deliveries contain them.
   webhooks: {
     list: "whole account",

@@ -75,13 +75,21 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   if (EmailMessage !== undefined) EmailMessage["examples"] = [MESSAGE]
   if (Error !== undefined) Error["examples"] = [ERROR]
   const properties = Batch?.["properties"] as { emails: Json } | undefined
-  if (properties !== undefined) properties.emails["items"] = { $ref: "#/components/schemas/EmailMessage" }
+  if (properties !== undefined) properties.emails["items"] = SENDABLE
+  const send = (document["paths"] as Record<string, Record<string, Json>>)["/v1/email/send"]?.["post"]
+  if (send !== undefined)
+    send["requestBody"] = { content: { "application/json": { schema: SENDABLE } }, required: true }
   restrict(parts.schemas)
   const strict = schemasOfRequests(document)
   for (const [name, schema] of Object.entries(parts.schemas)) if (!strict.has(name)) open(schema)
   for (const operation of operationsOf(document)) open(operation["responses"])
   merge(document)
   return rename(document) as Record<string, unknown>
+}
+
+/** A message with its body, or one that is made of a template. */
+const SENDABLE: Json = {
+  anyOf: ["EmailMessage", "TemplatedMessage"].map((name) => ({ $ref: `#/components/schemas/${name}` })),
 }
 
 const operationsOf = (document: Record<string, unknown>): ReadonlyArray<Json> =>

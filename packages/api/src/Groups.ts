@@ -12,6 +12,7 @@ import { Requests } from "./groups/history/Requests.ts"
 import { Sandbox } from "./groups/Sandbox.ts"
 import { Statistics } from "./groups/Stats.ts"
 import { Suppressions } from "./groups/Suppressions.ts"
+import { Templates } from "./groups/templates/Templates.ts"
 import { TestClocks } from "./groups/TestClocks.ts"
 import { Webhooks } from "./groups/Webhooks.ts"
 
@@ -33,5 +34,6 @@ export const GROUPS = [
   TestClocks,
   Inbound,
   InboundRoutes,
+  Templates,
 ] as const
 export type Group = (typeof GROUPS)[number]

@@ -69,6 +69,21 @@ export const RULES: Rules = {
     remove: "live only",
     test: "live only",
   },
+  // Test mail is made of the templates of the account.
+  templates: {
+    list: "live only",
+    get: "live only",
+    create: "live only",
+    update: "live only",
+    archive: "live only",
+    publish: "live only",
+    versions: "live only",
+    version: "live only",
+    rollback: "live only",
+    duplicate: "live only",
+    render: "live only",
+    validate: "live only",
+  },
   webhooks: {
     list: "live only",
     get: "live only",

@@ -80,6 +80,12 @@ namespace Waybill;
  *   data: list<BatchResult>,
  * }
  *
+ * @phpstan-type UsedTemplate array{
+ *   id: string,
+ *   version: int,
+ *   locale: string|null,
+ * }
+ *
  * @phpstan-type EmailTrouble array{
  *   recipient: string,
  *   status: EmailStatus,
@@ -134,6 +140,7 @@ namespace Waybill;
  *   subject: string,
  *   tags: list<string>,
  *   metadata: array<string, string>,
+ *   template: UsedTemplate|null,
  *   created_at: string,
  *   updated_at: string,
  *   scheduled_at: string|null,
@@ -184,6 +191,7 @@ namespace Waybill;
  *   subject: string,
  *   tags: list<string>,
  *   metadata: array<string, string>,
+ *   template: UsedTemplate|null,
  *   created_at: string,
  *   updated_at: string,
  *   scheduled_at: string|null,
@@ -483,6 +491,7 @@ namespace Waybill;
  *   message_id?: string,
  *   api_key_id?: string,
  *   metadata?: array<string, string>,
+ *   template?: string,
  *   tag?: list<string>,
  *   domain?: string,
  *   created_after?: \DateTimeInterface|string,

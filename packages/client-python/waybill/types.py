@@ -61,6 +61,7 @@ __all__ = [
     "SuppressionsQuery",
     "Thread",
     "ThreadEntry",
+    "UsedTemplate",
 ]
 
 
@@ -170,6 +171,12 @@ class BatchAnswer(TypedDict):
     data: List[BatchResult]
 
 
+class UsedTemplate(TypedDict):
+    id: str
+    version: int
+    locale: Optional[str]
+
+
 class EmailTrouble(TypedDict):
     recipient: str
     status: EmailStatus
@@ -230,6 +237,8 @@ class EmailLog(_EmailLogFrom):
     tags: List[str]
     # Pairs that the sender identifies the message by
     metadata: Dict[str, str]
+    # The version and language of the template that the message was made of
+    template: Optional[UsedTemplate]
     created_at: str
     updated_at: str
     scheduled_at: Optional[str]
@@ -616,6 +625,7 @@ class LogsQuery(_LogsQueryFrom, total=False):
     message_id: str
     api_key_id: str
     metadata: Dict[str, str]
+    template: str
     tag: List[str]
     domain: str
     created_after: Union[datetime, str]

@@ -33,9 +33,21 @@ export interface LogsQuery {
   readonly tag?: string | readonly string[]
   /** Pairs that messages have, all of them. */
   readonly metadata?: { readonly [name: string]: string }
+  /** Id of the template that messages were made of. */
+  readonly template?: string
   readonly domain?: string
   readonly created_after?: string | Date
   readonly created_before?: string | Date
+}
+
+export interface TemplatesQuery {
+  readonly limit?: number
+  readonly after?: string | undefined
+  readonly kind?: T.TemplateKind
+  /** Archived ones are listed only if they are asked for. */
+  readonly status?: T.ListedTemplate["status"]
+  /** Part of the name or alias, in any case. */
+  readonly q?: string
 }
 
 export interface RequestsQuery {

@@ -1,5 +1,12 @@
 import { paginate } from "./paginate.ts"
-import { type BatchOptions, type MessageInput, prepareMessage, type Send, type SendBatch } from "./prepareMessage.ts"
+import {
+  type BatchOptions,
+  type MessageInput,
+  prepareMessage,
+  type Send,
+  type SendBatch,
+  type TemplatedInput,
+} from "./prepareMessage.ts"
 import type {
   DomainReportsQuery,
   EventsQuery,
@@ -17,6 +24,7 @@ import type {
 import { type Safe, safely } from "./safely.ts"
 import { type Call, type Options, type Sender, sender } from "./Sender.ts"
 import { type StreamQuery, streamEvents } from "./streamEvents.ts"
+import { templateCalls } from "./templateCalls.ts"
 import type * as T from "./types.ts"
 
 export type { AttachmentInput } from "./encodeAttachment.ts"
@@ -28,6 +36,8 @@ export type {
   MessageWithoutBody,
   Send,
   SendBatch,
+  TemplatedInput,
+  TemplateTypes,
 } from "./prepareMessage.ts"
 export type {
   DomainReportsQuery,
@@ -39,6 +49,7 @@ export type {
   SandboxQuery,
   StatsQuery,
   SuppressionsQuery,
+  TemplatesQuery,
   WriteOptions,
 } from "./Queries.ts"
 export type { ReactElementLike } from "./renderReact.ts"
@@ -73,12 +84,12 @@ export class Waybill {
   }
 
   readonly emails = {
-    /** Sends an email. One without `html`, `text` and `react` is accepted, and arrives empty. */
-    send: (async (email: MessageInput, options?: WriteOptions) =>
+    /** Sends an email. One without `html`, `text`, `react` and `template` is accepted, and arrives empty. */
+    send: (async (email: MessageInput | TemplatedInput, options?: WriteOptions) =>
       this.#post<T.Acknowledgement>("/email/send", await prepareMessage(email), options)) as Send,
     /** Sends up to 100 emails. In `permissive` mode each is accepted or refused separately. */
     sendBatch: (async (
-      messages: readonly MessageInput[],
+      messages: readonly (MessageInput | TemplatedInput)[],
       { mode = "all_or_nothing", ...options }: BatchOptions = {},
     ) => {
       const emails = await Promise.all(messages.map((email, i) => prepareMessage(email, `emails[${i}].`)))
@@ -174,6 +185,8 @@ export class Waybill {
   }
 
   /** Mail that came in for the domains of the account. */
+  readonly templates = templateCalls(() => this.#sender)
+
   readonly inbound = {
     list: (query: InboundQuery = {}) => this.#get<Page<T.InboundEmail>>("/inbound", { ...query }),
     /** Iterates over all matching mails, newest first. */

@@ -12,6 +12,23 @@ export type MessageInput = WithDates<Omit<T.EmailMessage, "attachments">, "sched
   readonly react?: ReactElementLike | null
 }
 
+/** Variables of templates by alias. `waybill templates types` writes them, so that the compiler checks a message. */
+export interface TemplateTypes {}
+
+type AnyTemplates = Readonly<Record<string, T.TemplateVariables>>
+type Templates = keyof TemplateTypes extends never ? AnyTemplates : TemplateTypes
+type TemplateChoice<Alias> = Omit<T.TemplateChoice, "variables" | "alias"> & { readonly alias?: Alias | null }
+type Common = WithDates<Omit<T.TemplatedMessage, "attachments" | "template" | "html" | "text">, "scheduled_at"> &
+  Pick<MessageInput, "attachments">
+
+/** A message that is made of a template: by its alias, or by its id, a version or a language. */
+export type TemplatedInput = {
+  readonly [Alias in Extract<keyof Templates, string>]: Common & {
+    readonly template: Alias | TemplateChoice<Alias>
+    readonly variables?: Templates[Alias]
+  }
+}[Extract<keyof Templates, string>]
+
 /** A message that has something to read. */
 export type MessageWithBody = MessageInput &
   ({ readonly html: string } | { readonly text: string } | { readonly react: ReactElementLike })
@@ -29,36 +46,44 @@ export interface BatchOptions extends WriteOptions {
 
 /** Sends an email. */
 export interface Send<A = T.Acknowledgement> {
-  (email: MessageWithBody, options?: WriteOptions): Promise<A>
+  (email: MessageWithBody | TemplatedInput, options?: WriteOptions): Promise<A>
   /**
    * Sends an email that is empty: it has neither `html`, `text` nor `react`.
    * @deprecated An empty email is rarely meant. Give `html`, `text` or `react`.
    */
   (email: MessageWithoutBody, options?: WriteOptions): Promise<A>
-  (email: MessageInput, options?: WriteOptions): Promise<A>
+  (email: MessageInput | TemplatedInput, options?: WriteOptions): Promise<A>
 }
 
 /** Sends up to 100 emails. */
 export interface SendBatch<A = T.BatchAnswer> {
-  (messages: readonly MessageWithBody[], options?: BatchOptions): Promise<A>
+  (messages: readonly (MessageWithBody | TemplatedInput)[], options?: BatchOptions): Promise<A>
   /**
    * Sends emails some of which are empty: they have neither `html`, `text` nor `react`.
    * @deprecated An empty email is rarely meant. Give `html`, `text` or `react`.
    */
-  (messages: readonly (MessageWithBody | MessageWithoutBody)[], options?: BatchOptions): Promise<A>
-  (messages: readonly MessageInput[], options?: BatchOptions): Promise<A>
+  (messages: readonly (MessageWithBody | MessageWithoutBody | TemplatedInput)[], options?: BatchOptions): Promise<A>
+  (messages: readonly (MessageInput | TemplatedInput)[], options?: BatchOptions): Promise<A>
 }
 
 /** Returns the message as the API takes it. `at` is the path of the message in its request. */
 export const prepareMessage = async (
-  message: MessageInput,
+  message: MessageInput | TemplatedInput,
   at = "",
-): Promise<WithDates<T.EmailMessage, "scheduled_at">> => {
-  const { attachments, react, ...fields } = message
-  const body = react === undefined || react === null ? {} : await renderBody(fields, react, at)
-  if (attachments === undefined || attachments === null) return { ...fields, ...body }
+): Promise<WithDates<T.EmailMessage | T.TemplatedMessage, "scheduled_at">> => {
+  const { attachments, ...fields } = message
+  const words = "template" in fields ? withTemplate(fields) : await withBody(fields, at)
+  if (attachments === undefined || attachments === null) return words
   const files = await Promise.all(attachments.map((file, i) => encodeAttachment(file, `${at}attachments[${i}]`)))
-  return { ...fields, ...body, attachments: files }
+  return { ...words, attachments: files }
+}
+
+const withBody = async ({ react, ...fields }: Omit<MessageInput, "attachments">, at: string) =>
+  react === undefined || react === null ? fields : { ...fields, ...(await renderBody(fields, react, at)) }
+
+const withTemplate = ({ template, variables, ...fields }: Omit<TemplatedInput, "attachments">) => {
+  const chosen: T.TemplateChoice = typeof template === "string" ? { alias: template } : template
+  return { ...fields, template: variables === undefined ? chosen : { ...chosen, variables } }
 }
 
 const renderBody = async (

@@ -136,7 +136,7 @@ export type AuditEntry = {
 }
 
 export type Batch = {
-  readonly emails: ReadonlyArray<EmailMessage>
+  readonly emails: ReadonlyArray<EmailMessage | TemplatedMessage>
   /** `all_or_nothing` by default; `permissive` accepts or refuses each message separately */
   readonly mode?: "all_or_nothing" | "permissive" | null
 }
@@ -163,6 +163,17 @@ export type BatchResult = {
     /** All violations, not only the first, up to 100; empty if no field is at fault */
     readonly details: ReadonlyArray<ErrorDetail>
   } | null
+}
+
+export type ChangedTemplateWords = {
+  /** Liquid; becomes one line */
+  readonly subject?: string | null
+  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
+  readonly html?: string | null
+  /** Liquid; derived from the HTML if absent */
+  readonly text?: string | null
+  /** Liquid; what mail programs show beside the subject */
+  readonly preheader?: string | null
 }
 
 export type CreatedApiKey = {
@@ -363,6 +374,8 @@ export type EmailLog = {
   readonly tags: ReadonlyArray<string>
   /** Pairs that the sender identifies the message by */
   readonly metadata: { readonly [name: string]: string }
+  /** The version and language of the template that the message was made of */
+  readonly template: UsedTemplate | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   readonly scheduled_at: Timestamp | null
@@ -412,6 +425,8 @@ export type EmailLogWithContent = {
   readonly tags: ReadonlyArray<string>
   /** Pairs that the sender identifies the message by */
   readonly metadata: { readonly [name: string]: string }
+  /** The version and language of the template that the message was made of */
+  readonly template: UsedTemplate | null
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   readonly scheduled_at: Timestamp | null
@@ -894,6 +909,32 @@ export type ListedMember = {
   readonly last_seen_at: Timestamp | null
 }
 
+export type ListedTemplate = {
+  readonly object: "template"
+  readonly id: TemplateId
+  readonly kind: TemplateKind
+  readonly alias: string | null
+  readonly name: string
+  readonly description: string | null
+  readonly status: "draft" | "published" | "archived"
+  /** The version that is sent */
+  readonly current_version: number | null
+  /** Number of versions */
+  readonly versions: number
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+}
+
+export type ListedTemplateVersion = {
+  readonly object: "template_version"
+  readonly template_id: TemplateId
+  readonly number: number
+  readonly notes: string | null
+  /** The key or user that published it */
+  readonly created_by: string | null
+  readonly published_at: Timestamp
+}
+
 export type ListedWebhook = {
   readonly object: "webhook"
   readonly id: WebhookId
@@ -955,6 +996,38 @@ export type MemberRemoved = {
 
 export type MemberRole = "owner" | "member" | "viewer"
 
+export type NewTemplateSource = {
+  /** Liquid; becomes one line */
+  readonly subject?: string | null
+  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
+  readonly html?: string | null
+  /** Liquid; derived from the HTML if absent */
+  readonly text?: string | null
+  /** Liquid; what mail programs show beside the subject */
+  readonly preheader?: string | null
+  /** Sender of messages that name none */
+  readonly from?: string | null
+  /** Reply addresses of messages that name none */
+  readonly reply_to?: ReadonlyArray<string> | null
+  /** Alias of the layout around the HTML and the text */
+  readonly layout?: string | null
+  /** Words in other languages, by BCP 47 tag */
+  readonly locales?: { readonly [name: string]: NewTemplateWords } | null
+  /** JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it, none is checked */
+  readonly variables?: { readonly [name: string]: unknown } | null
+}
+
+export type NewTemplateWords = {
+  /** Liquid; becomes one line */
+  readonly subject?: string | null
+  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
+  readonly html?: string | null
+  /** Liquid; derived from the HTML if absent */
+  readonly text?: string | null
+  /** Liquid; what mail programs show beside the subject */
+  readonly preheader?: string | null
+}
+
 /** Why the service is not ready */
 export type NotReady = {
   readonly status: "unavailable"
@@ -977,6 +1050,16 @@ export type Ready = {
   readonly status: "ok"
   /** Cells that do not answer, whose accounts get 503; left out if there are none */
   readonly cells_down?: ReadonlyArray<string>
+}
+
+export type RenderedTemplate = {
+  readonly object: "rendered_template"
+  readonly subject: string | null
+  readonly html: string | null
+  readonly text: string | null
+  /** The language that was found */
+  readonly locale: string | null
+  readonly warnings: ReadonlyArray<TemplateWarning>
 }
 
 export type ReportRecord = {
@@ -1114,7 +1197,7 @@ export type SandboxMessageWhole = {
   readonly raw: string
 }
 
-export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "events:read" | "stats:read" | "suppressions:read" | "suppressions:write" | "inbound:read" | "inbound:write" | "admin"
+export type Scope = "email:send" | "email:logs:read" | "domains:read" | "domains:write" | "webhooks:manage" | "events:read" | "stats:read" | "suppressions:read" | "suppressions:write" | "inbound:read" | "inbound:write" | "templates:read" | "templates:write" | "admin"
 
 export type Session = {
   readonly object: "session"
@@ -1268,6 +1351,212 @@ export type SuppressionRemoved = {
 /** `email`: a bounce, a complaint or an unsubscribe of a message; `request`: added over the API or by hand */
 export type SuppressionSource = "email" | "request"
 
+export type Template = {
+  readonly object: "template"
+  readonly id: TemplateId
+  readonly kind: TemplateKind
+  readonly alias: string | null
+  readonly name: string
+  readonly description: string | null
+  readonly status: "draft" | "published" | "archived"
+  /** The version that is sent */
+  readonly current_version: number | null
+  /** Number of versions */
+  readonly versions: number
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
+  readonly draft: TemplateSource
+}
+
+export type TemplateArchived = {
+  readonly object: "template"
+  readonly id: TemplateId
+  readonly archived: true
+}
+
+/** Changes the draft. Fields that are left out stay as they are; `null` empties a field */
+export type TemplateChange = {
+  readonly name?: string
+  readonly alias?: string | null
+  readonly description?: string | null
+  readonly subject?: string | null
+  readonly html?: string | null
+  readonly text?: string | null
+  readonly preheader?: string | null
+  readonly from?: string | null
+  readonly reply_to?: ReadonlyArray<string> | null
+  readonly layout?: string | null
+  readonly locales?: { readonly [name: string]: ChangedTemplateWords } | null
+  readonly variables?: { readonly [name: string]: unknown } | null
+}
+
+export type TemplateChoice = {
+  /** Id of the template */
+  readonly id?: string | null
+  /** Alias of the template */
+  readonly alias?: string | null
+  /** A published version; the current one by default */
+  readonly version?: number | null
+  /** Language of the message: `pt-BR` falls back to `pt`, then to the template's own */
+  readonly locale?: string | null
+  /** Time zone of dates and times; UTC by default */
+  readonly time_zone?: string | null
+  /** Checked by the template's schema */
+  readonly variables?: TemplateVariables | null
+}
+
+export type TemplateCreation = {
+  readonly name: string
+  /** `template` by default */
+  readonly kind?: TemplateKind | null
+  /** Name of the template in requests; unique in the account */
+  readonly alias?: string | null
+  /** Purpose of the template */
+  readonly description?: string | null
+  /** Liquid; becomes one line */
+  readonly subject?: string | null
+  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
+  readonly html?: string | null
+  /** Liquid; derived from the HTML if absent */
+  readonly text?: string | null
+  /** Liquid; what mail programs show beside the subject */
+  readonly preheader?: string | null
+  /** Sender of messages that name none */
+  readonly from?: string | null
+  /** Reply addresses of messages that name none */
+  readonly reply_to?: ReadonlyArray<string> | null
+  /** Alias of the layout around the HTML and the text */
+  readonly layout?: string | null
+  /** Words in other languages, by BCP 47 tag */
+  readonly locales?: { readonly [name: string]: NewTemplateWords } | null
+  /** JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it, none is checked */
+  readonly variables?: { readonly [name: string]: unknown } | null
+}
+
+export type TemplateDuplication = {
+  /** `Copy of …` by default */
+  readonly name?: string | null
+  /** None by default */
+  readonly alias?: string | null
+}
+
+export type TemplateId = string
+
+export type TemplateKind = "template" | "layout" | "partial"
+
+export type TemplatePublication = {
+  /** Reason of the change */
+  readonly notes?: string | null
+}
+
+export type TemplateRendering = {
+  /** A published version; the draft by default */
+  readonly version?: number | null
+  /** Values made of the schema by default */
+  readonly variables?: TemplateVariables | null
+  /** The template's own language by default */
+  readonly locale?: string | null
+  /** UTC by default */
+  readonly time_zone?: string | null
+}
+
+export type TemplateRollback = {
+  readonly version: number
+}
+
+export type TemplateSource = {
+  readonly subject: string | null
+  readonly html: string | null
+  readonly text: string | null
+  readonly preheader: string | null
+  readonly from: string | null
+  readonly reply_to: ReadonlyArray<string>
+  /** Alias of the layout around the HTML and the text */
+  readonly layout: string | null
+  /** Words in other languages; what one leaves out is `null`, and taken from the wider language */
+  readonly locales: { readonly [name: string]: TemplateWords }
+  /** JSON Schema of the variables */
+  readonly variables: { readonly [name: string]: unknown } | null
+}
+
+export type TemplateValidation = {
+  readonly object: "template_validation"
+  readonly valid: boolean
+  readonly problems: ReadonlyArray<TemplateWarning>
+  /** JSON Schema of the variables that it uses */
+  readonly suggested_variables: { readonly [name: string]: unknown }
+  /** Variables that fit the schema */
+  readonly sample: { readonly [name: string]: unknown }
+}
+
+export type TemplateVariables = { readonly [name: string]: unknown }
+
+export type TemplateVersion = {
+  readonly object: "template_version"
+  readonly template_id: TemplateId
+  readonly number: number
+  readonly notes: string | null
+  /** The key or user that published it */
+  readonly created_by: string | null
+  readonly published_at: Timestamp
+  readonly subject: string | null
+  readonly html: string | null
+  readonly text: string | null
+  readonly preheader: string | null
+  readonly from: string | null
+  readonly reply_to: ReadonlyArray<string>
+  /** Alias of the layout around the HTML and the text */
+  readonly layout: string | null
+  /** Words in other languages; what one leaves out is `null`, and taken from the wider language */
+  readonly locales: { readonly [name: string]: TemplateWords }
+  /** JSON Schema of the variables */
+  readonly variables: { readonly [name: string]: unknown } | null
+}
+
+export type TemplateWarning = {
+  readonly path: string
+  readonly message: string
+}
+
+export type TemplateWords = {
+  readonly subject: string | null
+  readonly html: string | null
+  readonly text: string | null
+  readonly preheader: string | null
+}
+
+export type TemplatedMessage = {
+  /** That of the template by default */
+  readonly from?: string | null
+  /** 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; a single one needs no array */
+  readonly to: string | ReadonlyArray<string>
+  /** That of the template by default */
+  readonly subject?: string | null
+  readonly html?: null
+  readonly text?: null
+  /** Visible to all recipients; counts towards the recipient limit */
+  readonly cc?: string | ReadonlyArray<string> | null
+  /** Hidden from all recipients; counts towards the recipient limit */
+  readonly bcc?: string | ReadonlyArray<string> | null
+  /** Addresses for replies */
+  readonly reply_to?: string | ReadonlyArray<string> | null
+  /** Custom headers, except those that the service writes */
+  readonly headers?: { readonly [name: string]: string } | null
+  /** Labels for filtering the logs; 1 to 64 characters each */
+  readonly tags?: ReadonlyArray<string> | null
+  /** When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z` */
+  readonly scheduled_at?: string | null
+  /** Files, at most 20 */
+  readonly attachments?: ReadonlyArray<Attachment> | null
+  /** Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by https */
+  readonly list_unsubscribe?: boolean | null
+  /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
+  readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
+  readonly tracking?: EmailTracking | null
+  readonly template: TemplateChoice
+}
+
 /** A clock for test mail. `now` is the time that it shows, which moves while the clock advances */
 export type TestClock = {
   readonly object: "test_clock"
@@ -1368,6 +1657,12 @@ export type TlsReports = {
   readonly policies: ReadonlyArray<TlsPolicy>
   /** Those with the most sessions first */
   readonly failures: ReadonlyArray<TlsFailure>
+}
+
+export type UsedTemplate = {
+  readonly id: TemplateId
+  readonly version: number
+  readonly locale: string | null
 }
 
 export type UserId = string

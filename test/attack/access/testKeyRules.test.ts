@@ -42,6 +42,7 @@ const KINDS: ReadonlyArray<readonly [part: string, prefix: string]> = [
   ["/inbound/routes/", "rte"],
   ["/inbound/", "inb"],
   ["/threads/", "thr"],
+  ["/templates/", "tpl"],
 ]
 
 const filled = (path: string): string => {
@@ -52,6 +53,7 @@ const filled = (path: string): string => {
     .replace("{key_id}", `key_${"0".repeat(26)}`)
     .replace("{email}", "nobody@example.org")
     .replace("{attachment}", "att_1")
+    .replace("{number}", "1")
     .replace("{id}", `${prefix}_${"0".repeat(26)}`)
 }
 

@@ -52,6 +52,7 @@ const BIRTHS = new Set([
   "TestClockCreated",
   "MemberInvited",
   "SuppressionAdded",
+  "TemplateCreated",
   "WebhookCreated",
 ])
 

@@ -4,6 +4,7 @@ import { productBounds } from "./productBounds.ts"
 import { requestLogBounds } from "./requestLogBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
 import { sourceBounds } from "./sourceBounds.ts"
+import { templateBounds } from "./templateBounds.ts"
 import { testModeBounds } from "./testModeBounds.ts"
 import { toolBounds } from "./toolBounds.ts"
 import { read } from "../source.ts"
@@ -11,6 +12,7 @@ import { read } from "../source.ts"
 export const GROUPS: ReadonlyArray<Group> = [
   ...productBounds,
   sourceBounds,
+  templateBounds,
   ...testModeBounds,
   clockBounds,
   ...toolBounds,

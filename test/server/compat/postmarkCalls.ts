@@ -27,7 +27,7 @@ const ADDRESS = { Suppressions: [{ EmailAddress: "cy@example.org" }] }
 const TEMPLATE = { From: EMAIL.From, To: "ana@example.org", TemplateId: 1, TemplateModel: {} }
 
 const TEMPLATES =
-  "404, 404: Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
+  "404, 404: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send HtmlBody and TextBody."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const PROGRAMS =
   "404, 404: Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."

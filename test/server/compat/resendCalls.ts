@@ -23,7 +23,8 @@ const INBOXES =
   "Waybill has no inboxes in this form. Received mail is at /emails/receiving, and threads are at GET /v1/threads."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 const BROADCASTS = "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."
-const TEMPLATES = "Waybill has no templates. Render the email in your program, and send `html` and `text`."
+const TEMPLATES =
+  "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send `html` and `text`."
 const AUTOMATIONS = "Waybill has no automations. Send each email from your program, with `scheduled_at` to delay it."
 const EVENTS = "Waybill has no custom events. Send the email from your program instead."
 const LOGS = "Waybill has no logs in this form. Its log of API requests is at GET /v1/requests."

@@ -32,7 +32,8 @@ const request =
   ({ client }: MailService) =>
     client.request({ method, url })
 
-const TEMPLATES = "has no meaning: Waybill has no templates. Render the email in your program, and send its content."
+const TEMPLATES =
+  "has no meaning: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content."
 
 /** Calls of the npm package `@sendgrid/mail`, and what each gives at /compat/sendgrid. */
 export const sendgridCalls: ReadonlyArray<SendGridCall> = [
@@ -101,7 +102,8 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
   },
   {
     call: "GET /v3/templates",
-    gives: "404, null: Waybill has no templates. Render the email in your program, and send its content.",
+    gives:
+      "404, null: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content.",
     run: request("GET", "/v3/templates"),
   },
   {

@@ -9,9 +9,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/domains/{domain}": { open_tracking: false },
   "PATCH /v1/members/{id}": { role: "owner" },
   "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
+  "PATCH /v1/templates/{id}": { name: "x" },
   "PATCH /v1/webhooks/{id}": { enabled: false },
   "PATCH /v1/inbound/routes/{id}": { enabled: false },
   "POST /v1/inbound/{id}/reply": { from: "hi@acme.test", text: "x" },
+  "POST /v1/templates/{id}/duplicate": {},
+  "POST /v1/templates/{id}/publish": {},
+  "POST /v1/templates/{id}/render": {},
+  "POST /v1/templates/{id}/rollback": { version: 1 },
   "POST /v1/test/clocks/{id}/advance": { by: "P1D" },
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
@@ -25,6 +30,7 @@ const KINDS = [
   ["/inbound/routes/", "route"],
   ["/inbound/", "received"],
   ["/threads/", "thread"],
+  ["/templates/", "template"],
 ] as const
 const isOfTestMode = (path: string): boolean => path.startsWith("/v1/test/")
 
@@ -43,6 +49,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
     })).json
     const received = (yield* post("/v1/test/inbound", { from: "ana@example.org", to: "hi@acme.test", text: "x" })).json
     const route = (yield* post("/v1/inbound/routes", { action: { type: "store" }, enabled: false })).json
+    const template = (yield* post("/v1/templates", { name: "x", html: "<p>Hi</p>" })).json
     yield* post("/v1/suppressions", { email: "gone@example.org" })
     const member = (yield* post("/v1/members", { email: `m${webhook.id}@example.org`, role: "viewer" })).json.member
     const delivery = (yield* call("GET", `/v1/webhooks/${webhook.id}/deliveries`)).json.data[0]
@@ -61,6 +68,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       received: received.id as string,
       thread: received.thread_id as string,
       route: route.id as string,
+      template: template.id as string,
       delivery: delivery.id as string,
       member: member.id as string,
     }
@@ -86,6 +94,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
           .replace("{delivery_id}", theirs.delivery)
           .replace("{email}", "gone@example.org")
           .replace("{attachment}", "att_1")
+          .replace("{number}", "1")
           .replace(
             "{id}",
             KINDS.map(([part, kind]) => (path.includes(part) ? theirs[kind] : undefined)).find(
@@ -146,6 +155,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
         "sandbox/messages",
         "inbound",
         "inbound/routes",
+        "templates",
         "test/clocks",
       ],
     )

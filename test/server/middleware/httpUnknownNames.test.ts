@@ -17,6 +17,7 @@ const IDS: Readonly<Record<string, string>> = {
   "/inbound/routes/": "rte",
   "/inbound/": "inb",
   "/threads/": "thr",
+  "/templates/": "tpl",
   "/webhooks/": "whk",
   "/api-keys/": "key",
   "/members/": "usr",
@@ -30,6 +31,7 @@ const filled = (path: string): string =>
     .replace("{domain}", "acme.test")
     .replace("{email}", "ana@example.org")
     .replace("{delivery_id}", `whd_${"0".repeat(26)}`)
+    .replace("{number}", "1")
     .replaceAll(/\{\w+\}/gu, idIn(path))
 
 const operations = Object.entries(OpenApi.fromApi(Api).paths)
@@ -114,9 +116,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
   "unknown fields and parameters",
   (it) => {
     it.effect("are refused by every endpoint", function* () {
-      const { refusal } = yield* setUp
+      let { refusal } = yield* setUp
       assert.isAbove(operations.length, 40)
-      for (const [method, path] of operations) {
+      for (const [nth, [method, path]] of operations.entries()) {
+        // Another account before the request rate of one is used up.
+        if (nth % 40 === 39) refusal = (yield* setUp).refusal
         const target = filled(path)
         const inQuery = yield* refusal(method, `${target}?zz=1`)
         assert.include(
@@ -164,10 +168,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       const { refusal } = yield* setUp
       const sent = yield* refusal("POST", "/v1/email/send", { ...MESSAGE, scheduledAt: SCHEDULED })
       assert.strictEqual(sent.message, "The body has an unknown field `scheduledAt`; did you mean `scheduled_at`?")
-      const listed = yield* refusal("POST", "/v1/email/send", { ...MESSAGE, template: "t" })
+      const listed = yield* refusal("POST", "/v1/email/send", { ...MESSAGE, webinar: "t" })
       assert.strictEqual(
         listed.message,
-        "The body has an unknown field `template`; known are from, to, subject, html, text, cc, bcc, reply_to, headers, tags, scheduled_at, attachments, list_unsubscribe, metadata, tracking.",
+        "The body has an unknown field `webinar`; known are from, to, subject, html, text, cc, bcc, reply_to, headers, tags, scheduled_at, attachments, list_unsubscribe, metadata, tracking.",
       )
       const nested = yield* refusal("POST", "/v1/email/send", {
         ...MESSAGE,

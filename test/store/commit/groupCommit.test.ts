@@ -25,6 +25,7 @@ const facts: Facts = {
   unsent: () => ({ bytes: 0, refunded: 0 }),
   outbox: () => undefined,
   countOf: () => 0,
+  alias: () => undefined,
   clock: () => undefined,
   subscriptions: () => [],
 }

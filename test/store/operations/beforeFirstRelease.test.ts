@@ -30,6 +30,11 @@ const NEWER: ReadonlySet<string> = new Set([
   "InboundRouteDeleted",
   "RouteApplied",
   "SendBatchChanged",
+  "TemplateArchived",
+  "TemplateChanged",
+  "TemplateCreated",
+  "TemplatePublished",
+  "TemplateRolledBack",
 ])
 
 layer(Database.layerFresh, { excludeTestServices: true })("a database from before the first release", (it) => {

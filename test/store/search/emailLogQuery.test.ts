@@ -1,4 +1,5 @@
 import type { Address } from "@waybill/domain/values/Address"
+import type { TemplateId } from "@waybill/domain/values/Id"
 import type { DomainName } from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
@@ -46,6 +47,8 @@ const matches = (filters: Filters) => (each: Message) =>
   (filters.id === undefined || each.id === filters.id) &&
   (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
   Object.entries(filters.metadata ?? {}).every(([name, value]) => each.metadata?.[name] === value) &&
+  // None of these messages was made of a template.
+  filters.template === undefined &&
   (filters.domain === undefined || each.domain === filters.domain) &&
   (filters.created_after === undefined || each.created_at >= filters.created_after) &&
   (filters.created_before === undefined || each.created_at < filters.created_before)
@@ -95,6 +98,7 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
   after: [emailId(1_500), emailId(3), "msg_0000000000000000000000000a"],
   before: [emailId(400), emailId(1_990)],
   to: ["user7@example.org", "TEAM@example.org", "nobody@example.org"].map(address),
+  template: ["tpl_01kakz5xq8e4vb2m0r7c3d9h1t" as TemplateId],
   from: ["hello@acme.test", "Billing@other.test", "nobody@acme.test"].map(address),
   subject: [
     "receipt",

@@ -31,6 +31,7 @@ import type { CompatHosts } from "../../../apps/server/src/settings/CompatHosts.
 import * as DatabaseClock from "../DatabaseClock.ts"
 import * as Database from "../postgres/Database.ts"
 import { nextMillisecond } from "../WallClock.ts"
+import * as Programs from "../../../apps/server/src/templates/Programs.ts"
 import * as World from "./World.ts"
 
 export interface Setup {
@@ -121,6 +122,7 @@ const requestLog = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => RequestL
 
 const nodeStore = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
   Layer.provideMerge(KeyUses.layer),
+  Layer.provideMerge(Programs.layer),
   Layer.provideMerge(EventStore.layer()),
 )
 

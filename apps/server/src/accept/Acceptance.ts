@@ -1,5 +1,4 @@
 import { CurrentKey } from "@waybill/api/Authorization"
-import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
 import * as Livemode from "@waybill/domain/account/Livemode"
@@ -119,13 +118,13 @@ export const accept = <A, E, F>({
 }
 
 /** Returns the work that accepts a request of one message. */
-export const acceptMessage = <A>(
+export const acceptDraft = <A>(
   sender: Sender,
   id: Id.EmailId,
-  message: EmailMessage,
+  draft: Draft.Draft,
   at: Timestamp.Timestamp,
   answer: (accepted: Accepted) => A,
-) => accept({ sender, at, messages: [{ id, draft: Result.succeed(Draft.fromMessage(message)) }], answer: only(answer) })
+) => accept({ sender, at, messages: [{ id, draft: Result.succeed(draft) }], answer: only(answer) })
 
 /** The API's answer for an accepted message. */
 export const queued = ({ created_at, id }: Accepted) => ({ id, status: "queued" as const, created_at })

@@ -22,7 +22,7 @@ export interface Draft {
 }
 
 /** Returns the draft of a message. A missing text part is derived when the mail is composed, to keep acceptance cheap. */
-export const fromMessage = (message: EmailMessage): Draft => {
+export const fromMessage = (message: EmailMessage, template?: EmailAcceptance.UsedTemplate): Draft => {
   const body = Content.encodeBody(message)
   const files = (message.attachments ?? []).map((file) => ({
     ...file,
@@ -46,6 +46,7 @@ export const fromMessage = (message: EmailMessage): Draft => {
       script,
       tags: tags ?? [],
       metadata: metadata ?? undefined,
+      template,
       scheduled_at,
       content: {
         sha256: body.sha256,

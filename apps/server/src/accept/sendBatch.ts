@@ -2,12 +2,18 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/Batch"
+import * as Sendable from "@waybill/api/schemas/template/Sendable"
+import type { TemplateChoice } from "@waybill/api/schemas/template/TemplateChoice"
 import * as Content from "@waybill/domain/email/Content"
-import type { Refusal } from "@waybill/domain/values/Refusal"
+import { isRefusal, type Refusal } from "@waybill/domain/values/Refusal"
+import type * as Id from "@waybill/domain/values/Id"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../process/NewIds.ts"
+import * as Templating from "../templates/Templating.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
 import * as Rehearsal from "./Rehearsal.ts"
@@ -27,19 +33,25 @@ export const sendBatch = Effect.fnUntraced(function* (
   const millis = yield* Clock.currentTimeMillis
   const request_id = yield* ApiError.RequestId
   const rehearsal = yield* Rehearsal.Current
-  const work = Acceptance.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
-    sender,
-    before: rehearsal?.sums,
-    at: Timestamp.fromMillis(millis),
-    messages: emails.map((judged) => ({ id: NewIds.newIdAt("EmailId", millis), draft: draftOf(judged) })),
-    answer: (verdicts, sums) => {
-      const answer = mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
-      return rehearsal === undefined
-        ? answer
-        : Result.andThen(answer, (answer) => Result.fail(new Rehearsal.Rehearsed({ answer, sums: { ...sums } })))
-    },
-  })
-  const { body, headers } = yield* RequestCommit.commit(call, work).pipe(
+  const workOn = (drafts: ReadonlyArray<Result.Result<Draft.Draft, Refusal>>) =>
+    Acceptance.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
+      sender,
+      before: rehearsal?.sums,
+      at: Timestamp.fromMillis(millis),
+      messages: drafts.map((draft) => ({ id: NewIds.newIdAt("EmailId", millis), draft })),
+      answer: (verdicts, sums) => {
+        const answer = mode === "permissive" ? permissiveAnswer(verdicts, request_id) : strictAnswer(verdicts)
+        return rehearsal === undefined
+          ? answer
+          : Result.andThen(answer, (answer) => Result.fail(new Rehearsal.Rehearsed({ answer, sums: { ...sums } })))
+      },
+    })
+  const templated = emails.flatMap((judged) => templateOf(judged) ?? [])
+  const committing =
+    templated.length === 0
+      ? RequestCommit.commit(call, workOn(emails.map(draftOf)))
+      : RequestCommit.commitPrepared(call, Effect.map(filledDrafts(sender.account_id, emails, templated), workOn))
+  const { body, headers } = yield* committing.pipe(
     Effect.catch((error) => {
       if (!(error instanceof Rehearsal.Rehearsed)) return Effect.fail(error)
       if (rehearsal !== undefined) rehearsal.sums = error.sums
@@ -51,7 +63,34 @@ export const sendBatch = Effect.fnUntraced(function* (
 })
 
 const isEmpty = (judged: DecodedMessage | undefined): boolean =>
-  judged !== undefined && Result.isSuccess(judged) && !Content.hasBody(judged.success)
+  judged !== undefined &&
+  Result.isSuccess(judged) &&
+  !Sendable.isTemplated(judged.success) &&
+  !Content.hasBody(judged.success)
+
+const templateOf = (judged: DecodedMessage): TemplateChoice | undefined =>
+  Result.isSuccess(judged) && Sendable.isTemplated(judged.success) ? judged.success.template : undefined
+
+/** Makes the messages of templates one after another, each in turns of its own. */
+const filledDrafts = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  emails: ReadonlyArray<DecodedMessage>,
+  templated: ReadonlyArray<TemplateChoice>,
+) {
+  const found = yield* Templating.lookUp(account_id, templated)
+  return yield* Effect.forEach(emails, (judged) => {
+    if (Result.isFailure(judged) || !Sendable.isTemplated(judged.success)) return Effect.succeed(draftOf(judged))
+    return Templating.fill(account_id, found, judged.success).pipe(
+      Effect.map(({ message, used }) => Draft.fromMessage(message, used)),
+      Effect.map((draft): Result.Result<Draft.Draft, Refusal> => Result.succeed(draft)),
+      Effect.catch((error) =>
+        isRefusal(error) && error.status === 422
+          ? Effect.succeed(Result.fail<Refusal>(error))
+          : Effect.fail(error as StoreUnavailable),
+      ),
+    )
+  })
+})
 
 const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
   // Limited as for a single message; a hundred times as many would make the answer larger than the request.
@@ -72,7 +111,7 @@ const pathOf = (index: number, path: string): string =>
 
 const draftOf = (judged: DecodedMessage): Result.Result<Draft.Draft, Refusal> =>
   Result.isSuccess(judged)
-    ? Result.succeed(Draft.fromMessage(judged.success))
+    ? Result.succeed(Draft.fromMessage(judged.success as EmailMessage))
     : Result.fail(RequestRefusal.invalid(judged.failure.violations))
 
 const queued = (index: number, { created_at, id }: Acceptance.Accepted): BatchResult => ({

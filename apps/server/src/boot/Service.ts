@@ -1,3 +1,4 @@
+import * as Programs from "../templates/Programs.ts"
 import { Dns } from "@waybill/mail/dns/Dns"
 import * as MailNetwork from "@waybill/mail/dns/Network"
 import * as Availability from "@waybill/store/availability/Availability"
@@ -46,6 +47,7 @@ import * as Visits from "../links/Visits.ts"
 export const store = (settings: Settings, url: Redacted.Redacted) =>
   Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
     Layer.provideMerge(KeyUses.layer),
+    Layer.provideMerge(Programs.layer),
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(EventKinds.layer({ release: Version.VERSION })),
     Layer.provideMerge(replica(settings)),

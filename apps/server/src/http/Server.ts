@@ -26,6 +26,7 @@ import { EmailHandlers } from "./api/EmailHandlers.ts"
 import { EventHandlers } from "./api/history/EventHandlers.ts"
 import { InboundHandlers } from "./api/inbound/InboundHandlers.ts"
 import { InboundRouteHandlers } from "./api/inbound/InboundRouteHandlers.ts"
+import { TemplateHandlers } from "./api/templates/TemplateHandlers.ts"
 import { LogHandlers } from "./api/LogHandlers.ts"
 import { MemberHandlers } from "./api/MemberHandlers.ts"
 import * as NodeServer from "./NodeServer.ts"
@@ -81,6 +82,7 @@ const groups = Layer.mergeAll(
   TestClockHandlers,
   InboundHandlers,
   InboundRouteHandlers,
+  TemplateHandlers,
   SystemHandlers,
 )
 

@@ -13,8 +13,9 @@ import * as Warnings from "../accept/Warnings.ts"
  */
 export const asRecord = <A>(row: unknown): A => row as A
 
-/** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so, nor those without a clock. */
-export const emailRecord = (row: object): EmailRecord => ({ livemode: true, test_clock: null, ...row }) as EmailRecord
+/** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so, nor those without a clock or template. */
+export const emailRecord = (row: object): EmailRecord =>
+  ({ livemode: true, test_clock: null, template: null, ...row }) as EmailRecord
 
 /** Fields of events that are never publicFields to clients. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])

@@ -5,7 +5,8 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { Batch, BatchAnswer } from "../schemas/Batch.ts"
-import { EmailMessage, ScheduledAt } from "../schemas/EmailMessage.ts"
+import { ScheduledAt } from "../schemas/EmailMessage.ts"
+import { Sendable } from "../schemas/template/Sendable.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
@@ -28,7 +29,7 @@ export class Emails extends HttpApiGroup.make("emails")
     HttpApiEndpoint.post("send", "/email/send", {
       query: Livemode.query,
       headers,
-      payload: EmailMessage,
+      payload: Sendable,
       success: Idempotency.warning(Acknowledgement),
       error: ApiError.Unprocessable,
     })

@@ -120,6 +120,7 @@ export const LogQuery = Schema.Struct({
   message_id: filter(EmailSearch.MessageId),
   api_key_id: filter(Id.ApiKeyId),
   metadata: filter(Metadata),
+  template: filter(Id.TemplateId),
   tag: filter(Schema.Array(Schema.String.check(Checks.oneLine)).check(Checks.items(1, MAX_TAG_FILTERS, "tags"))),
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),

@@ -2,7 +2,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import * as ApiError from "../errors/ApiError.ts"
-import { EmailMessage } from "./EmailMessage.ts"
+import { Sendable } from "./template/Sendable.ts"
 import * as Checks from "./Checks.ts"
 import { decodeStrictly } from "../errors/decodeStrictly.ts"
 import type * as Violations from "../errors/Violations.ts"
@@ -10,7 +10,7 @@ import type * as Violations from "../errors/Violations.ts"
 export const MAX_BATCH = 100
 
 /** A message of a batch, or the errors in it. In permissive mode one bad message does not fail the batch. */
-export type DecodedMessage = Result.Result<EmailMessage, Malformed>
+export type DecodedMessage = Result.Result<Sendable, Malformed>
 
 /**
  * A message that did not decode. It keeps the JSON, so that a different body under the same idempotency key is
@@ -21,11 +21,11 @@ export interface Malformed {
   readonly json: unknown
 }
 
-const decode = decodeStrictly(EmailMessage)
-const encode = Schema.encodeEffect(EmailMessage)
+const decode = decodeStrictly(Sendable)
+const encode = Schema.encodeEffect(Sendable)
 
 /**
- * Accepts anything, so that one invalid message does not fail the decoding of the batch. OpenAPI shows EmailMessage
+ * Accepts anything, so that one invalid message does not fail the decoding of the batch. OpenAPI shows the messages
  * instead (Document.ts).
  */
 const Item = Schema.Unknown.pipe(

@@ -61,3 +61,8 @@ export const problem = (text: string): string | undefined =>
       : "must not contain an unpaired surrogate"
 
 export const oneLine = Schema.makeFilter<string>((text) => problem(text) ?? true)
+
+/** Refuses what Postgres' jsonb does not hold. */
+export const stored = Schema.makeFilter<string>(
+  (text) => (!text.includes("\0") && Text.isWellFormed(text)) || "must not contain NUL or an unpaired surrogate",
+)

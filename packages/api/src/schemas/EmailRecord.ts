@@ -70,6 +70,11 @@ const fields = {
   metadata: Schema.Record(Schema.String, Schema.String).annotate({
     description: "Pairs that the sender identifies the message by",
   }),
+  template: Schema.NullOr(
+    Schema.Struct({ id: Id.TemplateId, version: Schema.Natural, locale: Schema.NullOr(Schema.String) }).annotate({
+      identifier: "UsedTemplate",
+    }),
+  ).annotate({ description: "The version and language of the template that the message was made of" }),
   created_at: at,
   updated_at: at,
   scheduled_at: Schema.NullOr(at),

@@ -13,6 +13,8 @@ export const Scope = Schema.Literals([
   "suppressions:write",
   "inbound:read",
   "inbound:write",
+  "templates:read",
+  "templates:write",
   "admin",
 ]).annotate({ identifier: "Scope" })
 export type Scope = typeof Scope.Type

@@ -37,8 +37,10 @@ export const SCOPES: { readonly [R in Role]: ReadonlyArray<Scope.Scope> } = {
     "webhooks:manage",
     "inbound:read",
     "inbound:write",
+    "templates:read",
+    "templates:write",
   ],
-  viewer: ["email:logs:read", "domains:read", "inbound:read"],
+  viewer: ["email:logs:read", "domains:read", "inbound:read", "templates:read"],
 }
 
 const at = Timestamp.Timestamp

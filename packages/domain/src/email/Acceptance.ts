@@ -21,6 +21,9 @@ export const MAX_TO = 50
 export const MAX_SCHEDULE_PAST_MS = 60 * Timestamp.SECOND
 export const MAX_SCHEDULE_AHEAD_MS = 30 * Timestamp.DAY
 
+/** The version and language of a template that a message was made of. */
+export type UsedTemplate = NonNullable<EmailEvent.EmailQueued["template"]>
+
 /** A parsed send request: everything that the request alone decides. */
 export interface Command {
   readonly from: Address.Mailbox
@@ -39,6 +42,8 @@ export interface Command {
   readonly script?: string | undefined
   readonly tags: ReadonlyArray<string>
   readonly metadata?: Labels.Metadata | undefined
+  /** The template that the words are made of. Absent: the request brought them. */
+  readonly template?: UsedTemplate | undefined
   readonly scheduled_at: Timestamp.Timestamp | null
   readonly content: Content.Content
   readonly size_bytes: number
@@ -204,6 +209,7 @@ export const accept = (
     ...(command.metadata === undefined || Object.keys(command.metadata).length === 0
       ? {}
       : { metadata: command.metadata }),
+    ...(command.template === undefined ? {} : { template: command.template }),
     scheduled_at: command.scheduled_at,
     domain: name,
     domain_id: domain?.id ?? null,

@@ -127,6 +127,7 @@ export const resendCommand = (
     headers,
     tags,
     metadata: message.accepted.metadata,
+    template: message.accepted.template,
     scheduled_at,
     content,
     size_bytes,

@@ -38,6 +38,10 @@ export const Event = Schema.TaggedUnion({
     tags: Schema.Array(Text.Stored),
     /** Absent if there is none. */
     metadata: Schema.optionalKey(Schema.Record(Text.Stored, Text.Stored)),
+    /** The version and language of the template that the message was made of. Absent if of none. */
+    template: Schema.optionalKey(
+      Schema.Struct({ id: Id.TemplateId, version: Schema.Natural, locale: Schema.NullOr(Text.Stored) }),
+    ),
     scheduled_at: Schema.NullOr(Timestamp.Timestamp),
     domain: DomainName.DomainName,
     /** `null` for test mail, which needs no domain. */

@@ -6,6 +6,7 @@ import * as Inbound from "../inbound/Inbound.ts"
 import * as InboundRoute from "../inbound/Route.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
+import * as Template from "../template/Template.ts"
 import * as TestClock from "../clock/TestClock.ts"
 import * as Webhook from "../webhook/Webhook.ts"
 
@@ -19,6 +20,7 @@ export const aggregates = {
   inbound_route: InboundRoute,
   suppression: Suppression,
   team: Team,
+  template: Template,
   test_clock: TestClock,
   webhook: Webhook,
 } as const

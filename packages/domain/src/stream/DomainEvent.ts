@@ -8,6 +8,7 @@ import * as InboundRoute from "../inbound/Route.ts"
 import * as PublicType from "../webhook/PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
+import * as Template from "../template/Template.ts"
 import * as TestClock from "../clock/TestClock.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as Upcast from "./Upcast.ts"
@@ -24,6 +25,7 @@ export const DomainEvent = Schema.Union([
   InboundRoute.Event,
   Suppression.Event,
   Team.Event,
+  Template.Event,
   TestClock.Event,
   Webhook.Event,
 ])
@@ -97,6 +99,11 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   MemberPasswordSet: "member.password_set",
   MemberFactorsRemoved: "member.factors_removed",
   MemberRemoved: "member.removed",
+  TemplateCreated: "template.created",
+  TemplateChanged: "template.changed",
+  TemplatePublished: "template.published",
+  TemplateRolledBack: "template.rolled_back",
+  TemplateArchived: "template.archived",
   TestClockCreated: "test_clock.created",
   TestClockAdvancing: "test_clock.advancing",
   TestClockAdvanced: "test_clock.advanced",

@@ -77,6 +77,10 @@ export const InboundRouteId = Schema.String.check(pattern("rte"))
   .pipe(Schema.brand("InboundRouteId"))
   .annotate({ identifier: "InboundRouteId" })
 export type InboundRouteId = typeof InboundRouteId.Type
+export const TemplateId = Schema.String.check(pattern("tpl"))
+  .pipe(Schema.brand("TemplateId"))
+  .annotate({ identifier: "TemplateId" })
+export type TemplateId = typeof TemplateId.Type
 
 export const PREFIXES = {
   EmailId: "msg",
@@ -94,6 +98,7 @@ export const PREFIXES = {
   InboundId: "inb",
   ThreadId: "thr",
   InboundRouteId: "rte",
+  TemplateId: "tpl",
 } as const
 
 interface Ids {
@@ -112,6 +117,7 @@ interface Ids {
   readonly InboundId: InboundId
   readonly ThreadId: ThreadId
   readonly InboundRouteId: InboundRouteId
+  readonly TemplateId: TemplateId
 }
 
 /**

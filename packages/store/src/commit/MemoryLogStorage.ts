@@ -83,6 +83,10 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
       rowsOfTable("suppressions").find(
         (row) => row["account_id"] === account && row["address"] === address && row["active"] === true,
       )?.["reason"] as string | undefined,
+    alias: (account, alias) =>
+      rowsOfTable("templates").find(
+        (row) => row["account_id"] === account && row["alias"] === alias && row["archived"] === false,
+      )?.["id"] as string | undefined,
     acceptedIn: (account, month) => usage.get(`${account} ${month}`) ?? 0,
     unsent: (account, month) => unsent.get(`${account} ${month}`) ?? UnsentMail.NONE,
     outbox: (id) => outbox.get(id),

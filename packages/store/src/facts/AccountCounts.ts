@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import { Sql, type Client } from "../postgres/Sql.ts"
 
 /** Kinds of objects of which a plan limits the number in an account. */
-export type CountedKind = "api_key" | "domain" | "webhook" | "test_clock" | "inbound_route"
+export type CountedKind = "api_key" | "domain" | "webhook" | "template" | "test_clock" | "inbound_route"
 
 export const countQuery = (sql: Client<unknown>, account_id: string, kind: CountedKind, now: string) => {
   switch (kind) {
@@ -15,6 +15,8 @@ export const countQuery = (sql: Client<unknown>, account_id: string, kind: Count
       return sql`SELECT count(*)::int AS count FROM webhooks WHERE account_id = ${account_id} AND NOT removed`
     case "inbound_route":
       return sql`SELECT count(*)::int AS count FROM inbound_routes WHERE account_id = ${account_id} AND NOT removed`
+    case "template":
+      return sql`SELECT count(*)::int AS count FROM templates WHERE account_id = ${account_id} AND NOT archived`
     case "test_clock":
       return sql`SELECT count(*)::int AS count FROM test_clocks WHERE account_id = ${account_id} AND NOT removed`
   }

@@ -30,6 +30,7 @@ type FactRow =
       readonly kind: "count"
       readonly fact: OfAccount & { readonly counted: AccountCounts.CountedKind; readonly count: number }
     }
+  | { readonly kind: "alias"; readonly fact: OfAccount & { readonly alias: string; readonly id: string } }
   | { readonly kind: "clock"; readonly fact: ClockFact }
   | { readonly kind: "unsent"; readonly fact: UnsentRows.UnsentFact }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
@@ -44,6 +45,7 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   const accountIds = [...new Set(needs.map((need) => Livemode.liveAccountOf(need.account_id)))]
   const domains = pairs(needs, (need) => need.domains ?? [])
   const addresses = pairs(needs, (need) => need.addresses ?? [])
+  const aliases = pairs(needs, (need) => need.aliases ?? [])
   const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
   const leases = [...new Set(needs.flatMap((need) => need.outbox ?? []))]
   const unsent = pairs(needs, (need) => (need.unsent === undefined ? [] : [need.unsent]))
@@ -54,6 +56,7 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   const parts = [part("subscription", Subscriptions.select(sql, accountIds))]
   if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
+  if (aliases.names.length > 0) parts.push(part("alias", aliasesOf(sql, aliases)))
   for (const { account_id, countOf } of needs) {
     if (countOf === undefined) continue
     const count = AccountCounts.countQuery(sql, account_id, countOf, now)
@@ -117,6 +120,11 @@ const suppressionsOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql
   FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, address)
   JOIN suppressions s USING (account_id, address) WHERE s.active`
 
+const aliasesOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
+  SELECT t.account_id, t.alias, t.id
+  FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, alias)
+  JOIN templates t USING (account_id, alias) WHERE NOT t.archived`
+
 /** Reads test clocks, and those of emails, and keeps them from moving until the batch is committed. */
 const clocksHeld = (sql: Client<unknown>, clocks: Pairs, emails: Pairs) => sql`
   SELECT c.account_id, c.id, c.record ->> 'now' AS now, c.removed FROM test_clocks c
@@ -147,6 +155,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const used = new Map<string, number>()
   const unsent = new Map<string, UnsentMail.Unsent>()
   const counts = new Map<string, number>()
+  const aliases = new Map<string, string>()
   const clocks = new Map<string, ClockFact>()
   const subscriptions: Array<SubscriptionFact> = []
   for (const { fact, kind } of rows) {
@@ -169,6 +178,9 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
       case "count":
         counts.set(`${fact.account_id} ${fact.counted}`, fact.count)
         break
+      case "alias":
+        aliases.set(`${fact.account_id} ${fact.alias}`, fact.id)
+        break
       case "clock":
         clocks.set(`${fact.account_id} ${fact.id}`, fact)
         break
@@ -188,6 +200,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
     unsent: (account, month) => unsent.get(`${account} ${month}`) ?? UnsentMail.NONE,
     outbox: (id) => leases.get(id),
     countOf: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
+    alias: (account, alias) => aliases.get(`${account} ${alias}`),
     clock: (account, id) => clocks.get(`${Livemode.testAccountOf(account)} ${id}`),
     subscriptions: (account) => {
       const owner = Livemode.liveAccountOf(account)

@@ -22,6 +22,8 @@ export interface Needs {
   readonly clocks?: ReadonlyArray<string>
   /** Ids of emails, for the test clocks that they live on. */
   readonly clocksOf?: ReadonlyArray<string>
+  /** Aliases of templates. */
+  readonly aliases?: ReadonlyArray<string>
   /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
   readonly countOf?: CountedKind
 }
@@ -50,6 +52,8 @@ export interface Facts {
   readonly unsent: (account: AccountId, month: string) => Unsent
   readonly outbox: (id: string) => LeaseFact | undefined
   readonly countOf: (account: AccountId, kind: CountedKind) => number
+  /** Id of the template that has an alias. */
+  readonly alias: (account: AccountId, alias: string) => string | undefined
   readonly clock: (account: AccountId, id: string) => ClockFact | undefined
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }

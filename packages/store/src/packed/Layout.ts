@@ -75,6 +75,7 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
     json("allowed_headers", absent),
     json("dropped_headers", absent),
     json("metadata", absent),
+    json("template", absent),
   ],
   EmailSuppressed: [at, recipient, text("reason"), json("simulated", absent)],
   EmailSent: [at, recipient, ...response],

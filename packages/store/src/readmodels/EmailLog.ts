@@ -10,6 +10,7 @@ export const senderTerm = (address: Address.Address): string => `from:${Address.
 export const tagTerm = (tag: string): string => `tag:${tag}`
 /** Names have no line breaks, so that no two pairs have the same term. */
 export const metadataTerm = (name: string, value: string): string => `metadata:${name}\n${value}`
+export const templateTerm = (id: string): string => `template:${id}`
 export const fromKey = (address: Address.Address): TermKey.TermKey => TermKey.of(senderTerm(address))
 export const domainKey = (domain: string): number => TermKey.shortOf(`domain:${domain}`)
 
@@ -24,13 +25,15 @@ export const wordsOf = ({ accepted, recipients }: Email.Message): ReadonlyArray<
   ...accepted.tags.map(tagTerm),
 ]
 
-const metadataTerms = ({ accepted }: Email.Message): ReadonlyArray<string> =>
-  Object.entries(accepted.metadata ?? {}).map(([name, value]) => metadataTerm(name, value))
+const furtherTerms = ({ accepted }: Email.Message): ReadonlyArray<string> => [
+  ...Object.entries(accepted.metadata ?? {}).map(([name, value]) => metadataTerm(name, value)),
+  ...(accepted.template === undefined ? [] : [templateTerm(accepted.template.id)]),
+]
 
-/** All terms of recipients, sender, tags and metadata that a message is found by. */
+/** All terms of recipients, sender, tags, metadata and template that a message is found by. */
 export const termsOf = (message: Email.Message): ReadonlyArray<string> => [
   ...wordsOf(message),
-  ...metadataTerms(message),
+  ...furtherTerms(message),
 ]
 
 /** The key of a row, and what later events change of it. */
@@ -99,7 +102,10 @@ const addOthers = <A>(
 /** Key of the recipient of a message that has none. The domain accepts no such message. */
 const NO_RECIPIENT: TermKey.TermKey = 0n
 
-/** Recipients and tags of a message besides those that its row of the log holds, and its metadata: few messages have any. */
+/**
+ * Recipients and tags of a message besides those that its row of the log holds, its metadata and its template: few messages
+ * have any.
+ */
 export const terms = ReadModel.make({
   name: "email_log_terms",
   stream: Email.stream,
@@ -111,7 +117,8 @@ export const terms = ReadModel.make({
     const others: Array<TermKey.TermKey> = []
     addOthers(others, state.recipients, recipientKey)
     addOthers(others, state.accepted.tags, tagKey)
-    if (state.accepted.metadata !== undefined) others.push(...new Set(metadataTerms(state).map(TermKey.of)))
+    const { metadata, template } = state.accepted
+    if (metadata !== undefined || template !== undefined) others.push(...new Set(furtherTerms(state).map(TermKey.of)))
     return others.map((term) => ({ account_id: account_id as string, term, email_id: stream_id }))
   },
 })

@@ -31,6 +31,7 @@ export const of = (message: Email.Message, version: number): EmailLogRecord => {
     subject: accepted.subject,
     tags: accepted.tags,
     metadata: accepted.metadata ?? {},
+    ...(accepted.template === undefined ? {} : { template: accepted.template }),
     created_at: accepted.created_at,
     updated_at: message.updated_at,
     scheduled_at: message.scheduled_at,

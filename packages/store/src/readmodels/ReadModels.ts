@@ -8,6 +8,8 @@ import * as InboundRoutes from "./InboundRoutes.ts"
 import * as Members from "./Members.ts"
 import type { ReadModel } from "./ReadModel.ts"
 import * as Suppressions from "./Suppressions.ts"
+import * as TemplateVersions from "./templates/TemplateVersions.ts"
+import * as Templates from "./templates/Templates.ts"
 import * as TestClocks from "./TestClocks.ts"
 import * as Webhooks from "./Webhooks.ts"
 
@@ -19,6 +21,8 @@ export const readModels: ReadonlyArray<ReadModel> = [
   Domains.readModel,
   Webhooks.readModel,
   Suppressions.readModel,
+  Templates.readModel,
+  TemplateVersions.readModel,
   TestClocks.readModel,
   EmailLog.readModel,
   EmailLog.terms,

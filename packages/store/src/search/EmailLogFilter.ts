@@ -44,6 +44,8 @@ export interface Query {
   readonly tags?: ReadonlyArray<string>
   /** Every one of these pairs. */
   readonly metadata?: Labels.Metadata
+  /** The template that the message was made of. */
+  readonly template?: Id.TemplateId
   readonly domain?: DomainName.DomainName
   /** Earliest time, inclusive. */
   readonly created_after?: Timestamp.Timestamp
@@ -66,7 +68,7 @@ export interface Filter {
   readonly apiKey: Id.ApiKeyId | null
 }
 
-/** A recipient, a tag or a pair of metadata. */
+/** A recipient, a tag, a pair of metadata or a template. */
 export interface Term {
   readonly text: string
   readonly key: TermKey.TermKey
@@ -78,7 +80,19 @@ const term = (text: string, column: Term["column"]): Term => ({ text, key: TermK
 
 /** Returns the filter of a query; undefined if no message can match. */
 export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undefined => {
-  const { after, before, created_after, created_before, domain, from, id, metadata = {}, tags = [], to } = query
+  const {
+    after,
+    before,
+    created_after,
+    created_before,
+    domain,
+    from,
+    id,
+    metadata = {},
+    tags = [],
+    template,
+    to,
+  } = query
   // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
   if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
   const above = highest([
@@ -105,6 +119,7 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
       ...(to === undefined ? [] : [term(EmailLog.recipientTerm(to), "to_key")]),
       ...[...new Set(tags)].map((tag) => term(EmailLog.tagTerm(tag), "tag_key")),
       ...Object.entries(metadata).map(([name, value]) => term(EmailLog.metadataTerm(name, value), null)),
+      ...(template === undefined ? [] : [term(EmailLog.templateTerm(template), null)]),
     ],
     parts: partsOf(query),
     apiKey: query.api_key_id ?? null,

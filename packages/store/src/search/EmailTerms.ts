@@ -6,7 +6,7 @@ export interface Terms {
   readonly senders: ReadonlyArray<TermKey.TermKey>
   readonly recipients: ReadonlyArray<TermKey.TermKey>
   readonly tags: ReadonlyArray<TermKey.TermKey>
-  /** Pairs, none of which the row of the log has. */
+  /** Pairs and templates, none of which the row of the log has. */
   readonly metadata: ReadonlyArray<TermKey.TermKey>
   readonly subjects: ReadonlyArray<TermKey.TermKey>
   readonly ids: ReadonlyArray<EmailIds.IdRange>
@@ -17,7 +17,7 @@ export const of = (terms: ReadonlyArray<string>): Terms => ({
   senders: terms.filter((term) => term.startsWith("from:")).map(TermKey.of),
   recipients: terms.filter((term) => term.startsWith("to:")).map(TermKey.of),
   tags: terms.filter((term) => term.startsWith("tag:")).map(TermKey.of),
-  metadata: terms.filter((term) => term.startsWith("metadata:")).map(TermKey.of),
+  metadata: terms.filter((term) => /^(?:metadata|template):/u.test(term)).map(TermKey.of),
   subjects: [],
   ids: [],
 })

@@ -14,7 +14,8 @@ import * as Server from "./Server.ts"
 import * as Statistics from "./Statistics.ts"
 import * as Suppressions from "./Suppressions.ts"
 
-const TEMPLATES = "Waybill has no templates. Render the email in your program, and send HtmlBody and TextBody."
+const TEMPLATES =
+  "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send HtmlBody and TextBody."
 const PROGRAMS = "Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
 const READ_TIMES = "Waybill does not measure how long a message is read."
 const STREAMS = "Waybill has no message streams. Leave MessageStream out, or set it to outbound."

@@ -38,7 +38,8 @@ const UnixTime = Schema.Int.check(
 /** Maximum number of personalizations of a request, as at SendGrid. */
 export const MAX_PERSONALIZATIONS = 1_000
 
-const NO_TEMPLATES = "has no meaning: Waybill has no templates. Render the email in your program, and send its content"
+const NO_TEMPLATES =
+  "has no meaning: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content"
 
 const Personalization = Schema.Struct({
   to: Mailboxes,

@@ -3,7 +3,8 @@ import * as Batches from "./Batches.ts"
 import { errorOf } from "./errorOf.ts"
 import * as MailSend from "./MailSend.ts"
 
-const TEMPLATES = "Waybill has no templates. Render the email in your program, and send its content."
+const TEMPLATES =
+  "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content."
 const LISTS = "Waybill has no contacts or lists. Keep recipients in your own database and send to them."
 const UNSUBSCRIBES = "Waybill has suppressions in another form, at /v1/suppressions."
 

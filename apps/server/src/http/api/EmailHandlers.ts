@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Sendable from "@waybill/api/schemas/template/Sendable"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
@@ -22,13 +22,14 @@ import { Clock, Effect, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
-import type * as Draft from "../../accept/Draft.ts"
+import * as Draft from "../../accept/Draft.ts"
 import * as Refund from "../../accept/Refund.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Warnings from "../../accept/Warnings.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../process/NewIds.ts"
+import * as Templating from "../../templates/Templating.ts"
 import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../accept/isExpired.ts"
@@ -38,18 +39,27 @@ import { readEmail } from "./readEmail.ts"
 
 const send = Effect.fnUntraced(function* (
   call: RequestCommit.Call & {
-    readonly payload: EmailMessage
+    readonly payload: Sendable.Sendable
     readonly request: HttpServerRequest.HttpServerRequest
   },
 ) {
   // A large message has just been decoded, and is encoded and hashed next.
   yield* Turn.afterLarge(HeldRequest.lengthOf(call.request))
+  const { payload } = call
+  const sender = yield* Acceptance.currentSender
   const { at, id } = yield* NewIds.newEmail
-  const { body, headers } = yield* RequestCommit.commit(
+  const accepting = (draft: Draft.Draft) => Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
+  if (!Sendable.isTemplated(payload)) {
+    const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
+    return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
+  }
+  // A repeated request gets the answer of the first, though the template may have changed since.
+  return yield* RequestCommit.commitPrepared(
     call,
-    Acceptance.acceptMessage(yield* Acceptance.currentSender, id, call.payload, at, Acceptance.queued),
+    Effect.map(Templating.fillOne(sender.account_id, payload), ({ message, used }) =>
+      accepting(Draft.fromMessage(message, used)),
+    ),
   )
-  return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(call.payload) } })
 })
 
 export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>

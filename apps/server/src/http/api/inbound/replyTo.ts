@@ -7,6 +7,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../../accept/Acceptance.ts"
+import * as Draft from "../../../accept/Draft.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import * as Warnings from "../../../accept/Warnings.ts"
 import * as NewIds from "../../../process/NewIds.ts"
@@ -33,7 +34,13 @@ export const replyTo = Effect.fnUntraced(function* (call: Call) {
     headers: { ...Object.fromEntries(given), ...written },
   }
   const { at, id } = yield* NewIds.newEmail
-  const accepting = Acceptance.acceptMessage(yield* Acceptance.currentSender, id, message, at, Acceptance.queued)
+  const accepting = Acceptance.acceptDraft(
+    yield* Acceptance.currentSender,
+    id,
+    Draft.fromMessage(message),
+    at,
+    Acceptance.queued,
+  )
   const { body, headers } = yield* RequestCommit.commit(call, {
     ...accepting,
     streams: [...accepting.streams, { aggregate: Inbound, id: inbound_id }],

@@ -1,0 +1,167 @@
+import { Api } from "@waybill/api/Api"
+import { CurrentKey } from "@waybill/api/Authorization"
+import type { VersionRecord } from "@waybill/api/groups/templates/TemplateRecords"
+import * as Template from "@waybill/domain/template/Template"
+import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
+import * as State from "@waybill/domain/template/TemplateState"
+import * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import type { View } from "@waybill/store/commit/Commit"
+import { Provenance } from "@waybill/store/log/Provenance"
+import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
+import * as Templates from "@waybill/store/readmodels/templates/Templates"
+import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
+import * as Inspection from "@waybill/templates/version/Inspection"
+import * as Rendering from "@waybill/templates/version/Rendering"
+import { Effect, Result, type Schema } from "effect"
+import { HttpApiBuilder } from "effect/http-api"
+import * as RequestCommit from "../../../accept/RequestCommit.ts"
+import { workOnStream } from "../../../accept/workOnStream.ts"
+import * as TemplateSources from "../../../templates/TemplateSources.ts"
+import * as Templating from "../../../templates/Templating.ts"
+import * as Records from "../../../web/Records.ts"
+import * as FoundTemplate from "./FoundTemplate.ts"
+import * as NewTemplate from "./NewTemplate.ts"
+import * as TemplateRecords from "./TemplateRecords.ts"
+
+export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers) =>
+  handlers.handleAll({
+    list: ({ query }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const page = yield* Templates.list({ account_id, ...query })
+        return { object: "list" as const, ...page, data: page.data.map(TemplateRecords.listed) }
+      }),
+    get: ({ params }) =>
+      Effect.map(FoundTemplate.find(params.id), ({ draft, record }) => ({ ...TemplateRecords.listed(record), draft })),
+    create: (call) =>
+      RequestCommit.commitPrepared(
+        call,
+        Effect.gen(function* () {
+          const { alias, description, kind, name, ...words } = call.payload
+          const draft = TemplateSources.changed(State.EMPTY, words)
+          return yield* NewTemplate.creating({ alias, description, kind: kind ?? "template", name, draft })
+        }),
+      ),
+    update: ({ params, payload }) =>
+      Effect.gen(function* () {
+        const { alias, description, name, ...words } = payload
+        const { draft, record } = yield* FoundTemplate.find(params.id)
+        const after = TemplateSources.changed(draft, words)
+        yield* TemplateSources.check(after)
+        const change = { ...names({ alias, description, name }), draft: after }
+        const { account_id } = yield* CurrentKey
+        const others = NewTemplate.othersOf(account_id)
+        const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
+        return yield* RequestCommit.commitRepeatable(
+          workOnStream(Template, record.id, decide, TemplateRecords.recordOf, {
+            needs: NewTemplate.needsOf(alias ?? null),
+          }),
+        )
+      }),
+    archive: ({ params }) =>
+      Effect.gen(function* () {
+        const { record } = yield* FoundTemplate.find(params.id)
+        const answer = () => ({ object: "template" as const, id: record.id as Id.TemplateId, archived: true as const })
+        return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
+      }),
+    publish: (call) =>
+      RequestCommit.commitPrepared(
+        call,
+        Effect.gen(function* () {
+          const { account_id } = yield* CurrentKey
+          const { draft, record } = yield* FoundTemplate.find(call.params.id)
+          yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
+          const { actor } = yield* Provenance
+          const publication = { created_by: actor.id, notes: call.payload.notes, source: draft }
+          return workOnStream(
+            Template,
+            record.id,
+            (now) => Template.publish(now, publication),
+            (state) => TemplateRecords.newestOf(state),
+          )
+        }),
+      ),
+    versions: ({ params }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const { record } = yield* FoundTemplate.find(params.id)
+        const versions = yield* TemplateVersions.list(account_id, record.id)
+        return Records.completeList(versions.map((version) => TemplateRecords.listedVersion(record.id, version)))
+      }),
+    version: ({ params }) =>
+      Effect.gen(function* () {
+        const { record } = yield* FoundTemplate.find(params.id)
+        const { record: version, source } = yield* FoundTemplate.findVersion(record.id, Number(params.number))
+        return { ...TemplateRecords.listedVersion(record.id, version), ...source } satisfies VersionRecord
+      }),
+    rollback: (call) =>
+      RequestCommit.commitPrepared(
+        call,
+        Effect.map(FoundTemplate.find(call.params.id), ({ record }) =>
+          workOnStream(
+            Template,
+            record.id,
+            (now) => Template.rollBack(now, call.payload.version),
+            TemplateRecords.recordOf,
+          ),
+        ),
+      ),
+    duplicate: (call) =>
+      RequestCommit.commitPrepared(
+        call,
+        Effect.gen(function* () {
+          const { draft, record } = yield* FoundTemplate.find(call.params.id)
+          const name = call.payload.name ?? `Copy of ${record.name}`.slice(0, Template.MAX_NAME_CHARS)
+          return yield* NewTemplate.creating({ ...record, name, alias: call.payload.alias, draft })
+        }),
+      ),
+    render: ({ params, payload }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const { draft, record } = yield* FoundTemplate.find(params.id)
+        const source =
+          payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
+        yield* TemplateSources.check(source)
+        const library = yield* CurrentTemplates.library(account_id)
+        const compiled = Rendering.prepare(source, library, payload.locale ?? undefined)
+        if (Result.isFailure(compiled))
+          return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
+        const variables = payload.variables ?? sampleOf(source)
+        const rendered = yield* Templating.render(compiled.success, { ...payload, variables })
+        return {
+          object: "rendered_template" as const,
+          ...rendered,
+          locale: compiled.success.locale,
+          warnings: Inspection.warningsOf(rendered, source),
+        }
+      }),
+    validate: ({ payload }) =>
+      Effect.gen(function* () {
+        const { account_id } = yield* CurrentKey
+        const source = TemplateSources.changed(State.EMPTY, payload)
+        const own = Inspection.problemsOf(source)
+        const problems =
+          own.length > 0 ? own : Inspection.unresolved(source, yield* CurrentTemplates.library(account_id))
+        const suggested = Inspection.suggest(source)
+        return {
+          object: "template_validation" as const,
+          valid: problems.length === 0,
+          problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
+          suggested_variables: suggested as Schema.JsonObject,
+          sample: VariableSchema.sampleOf(suggested) as Schema.JsonObject,
+        }
+      }),
+  }),
+)
+
+/** Names that a change has. */
+const names = ({ alias, description, name }: { readonly [K in keyof State.Naming]?: State.Naming[K] | undefined }) => ({
+  ...(alias === undefined ? {} : { alias }),
+  ...(description === undefined ? {} : { description }),
+  ...(name === undefined ? {} : { name }),
+})
+
+const sampleOf = ({ variables }: State.TemplateSource): Schema.JsonObject =>
+  variables === null ? {} : (VariableSchema.sampleOf(variables as VariableSchema.VariableSchema) as Schema.JsonObject)

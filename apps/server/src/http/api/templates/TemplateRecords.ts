@@ -1,0 +1,42 @@
+import type { ListedTemplate, ListedVersion, TemplateRecord } from "@waybill/api/groups/templates/TemplateRecords"
+import type * as Template from "@waybill/domain/template/Template"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Templates from "@waybill/store/readmodels/templates/Templates"
+import type * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
+
+/** Returns a template as the API lists it. */
+export const listed = (record: Templates.TemplateRecord): ListedTemplate => {
+  const { created_at, id, updated_at } = record
+  return {
+    object: "template",
+    ...record,
+    id: id as Id.TemplateId,
+    created_at: created_at as Timestamp.Timestamp,
+    updated_at: updated_at as Timestamp.Timestamp,
+  }
+}
+
+export const listedVersion = (
+  template_id: string,
+  { published_at, ...version }: TemplateVersions.VersionRecord,
+): ListedVersion => ({
+  object: "template_version",
+  template_id: template_id as Id.TemplateId,
+  ...version,
+  published_at: published_at as Timestamp.Timestamp,
+})
+
+/** Returns a template with its draft. */
+export const recordOf = (state: Template.State): TemplateRecord => {
+  if (state._tag !== "Template") throw new Error("decided about a template that does not exist")
+  return { ...listed(Templates.recordOf(state)), draft: state.draft }
+}
+
+/** Returns the version that was published last. */
+export const newestOf = (state: Template.State): ListedVersion => {
+  const newest = state._tag === "Template" ? state.recent.at(-1)?.published : undefined
+  if (newest === undefined) throw new Error("published a template that does not exist")
+  const { at, created_by, notes, number, template_id } = newest
+  return listedVersion(template_id, { number, notes, created_by, published_at: at })
+}

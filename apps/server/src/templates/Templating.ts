@@ -1,0 +1,116 @@
+import * as Checks from "@waybill/api/schemas/Checks"
+import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import type { TemplateChoice } from "@waybill/api/schemas/template/TemplateChoice"
+import type { TemplatedMessage } from "@waybill/api/schemas/template/TemplatedMessage"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { UsedTemplate } from "@waybill/domain/email/Acceptance"
+import * as Header from "@waybill/domain/email/Header"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as Turn from "@waybill/domain/flow/Turn"
+import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
+import * as Address from "@waybill/domain/values/Address"
+import type * as Id from "@waybill/domain/values/Id"
+import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
+import * as Rendering from "@waybill/templates/version/Rendering"
+import { Clock, Effect, Result } from "effect"
+import * as Programs from "./Programs.ts"
+
+/** A message whose words were made of a template. */
+export interface Filled {
+  readonly message: EmailMessage
+  readonly used: UsedTemplate
+}
+
+export type Refusal =
+  | TemplateRefusal.TemplateUnusable
+  | TemplateRefusal.TemplateInvalid
+  | TemplateRefusal.VariablesInvalid
+  | TemplateRefusal.TemplateNotRendered
+  | TemplateRefusal.TemplateIncomplete
+
+/** Returns which versions the templates of messages have now. Test mail is made of the templates of the account. */
+export const lookUp = (account_id: Id.AccountId, choices: ReadonlyArray<TemplateChoice>) => {
+  const names = [...new Set(choices.map(nameOf))]
+  return CurrentTemplates.find(Livemode.liveAccountOf(account_id), names)
+}
+export type Found = Effect.Success<ReturnType<typeof lookUp>>
+
+const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? ""
+
+/** Makes a message of its template. */
+export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
+  const { template } = message
+  const current = found.get(nameOf(template))
+  const cause = problemOf(current)
+  if (current === undefined || cause !== undefined)
+    return yield* new TemplateRefusal.TemplateUnusable({ cause: cause ?? "not_found" })
+  const number = template.version ?? current.current
+  const locale = template.locale ?? undefined
+  const parsed = yield* Programs.version(Livemode.liveAccountOf(account_id), current, number, locale)
+  if (parsed === undefined) return yield* new TemplateRefusal.TemplateUnusable({ cause: "version_not_found" })
+  const { compiled, source } = parsed
+  if (Result.isFailure(compiled)) return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
+  const rendered = yield* render(compiled.success, template)
+  const { html, text } = rendered
+  const from = message.from ?? mailboxOf(source.from)
+  const subject = message.subject ?? rendered.subject
+  if (from === undefined || subject === null)
+    return yield* new TemplateRefusal.TemplateIncomplete({
+      missing: [
+        ...(from === undefined ? (["from"] as const) : []),
+        ...(subject === null ? (["subject"] as const) : []),
+      ],
+    })
+  const long = Checks.sized(subject, Header.MAX_SUBJECT_CHARS)
+  if (long !== undefined)
+    return yield* new TemplateRefusal.TemplateNotRendered({ problems: [{ path: "subject", message: long }] })
+  const { template: _, ...rest } = message
+  const reply_to =
+    message.reply_to.length > 0 ? message.reply_to : source.reply_to.flatMap((address) => mailboxOf(address) ?? [])
+  const used: UsedTemplate = { id: current.id as Id.TemplateId, version: number, locale: compiled.success.locale }
+  return { message: { ...rest, from, subject, reply_to, html, text }, used } satisfies Filled
+})
+
+/** Makes one message of its template. */
+export const fillOne = (account_id: Id.AccountId, message: TemplatedMessage) =>
+  Effect.flatMap(lookUp(account_id, [message.template]), (found) => fill(account_id, found, message))
+
+const problemOf = (
+  current: CurrentTemplates.Current | undefined,
+): TemplateRefusal.TemplateUnusable["cause"] | undefined => {
+  if (current === undefined) return "not_found"
+  if (current.archived) return "archived"
+  if (current.kind !== "template") return "not_a_template"
+  return current.current === 0 ? "not_published" : undefined
+}
+
+/** An address was checked when the template was written. */
+const mailboxOf = (text: string | null): Address.Mailbox | undefined => {
+  const parsed = text === null ? undefined : Address.parse(text)
+  return parsed === undefined || Result.isFailure(parsed) ? undefined : parsed.success
+}
+
+/**
+ * Renders, each time in a turn of its own. What takes too long is tried once more: on a busy machine the first time may have
+ * been somebody else's.
+ */
+export const render = Effect.fnUntraced(function* (
+  compiled: Rendering.Compiled,
+  { locale, time_zone, variables }: Pick<TemplateChoice, "locale" | "time_zone" | "variables">,
+) {
+  const clock = yield* Clock.Clock
+  const now = () => MonotonicClock.millisOf(clock)
+  const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }
+  const once = Effect.sync(() => Rendering.render(compiled, variables ?? {}, writing, now))
+  yield* Turn.next
+  let rendered = yield* once
+  if (Result.isFailure(rendered) && rendered.failure.isLate) {
+    yield* Turn.next
+    rendered = yield* once
+  }
+  if (Result.isSuccess(rendered)) return rendered.success
+  const { cause, problems } = rendered.failure
+  return yield* cause === "variables"
+    ? new TemplateRefusal.VariablesInvalid({ problems })
+    : new TemplateRefusal.TemplateNotRendered({ problems })
+})

@@ -1,0 +1,85 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as State from "@waybill/domain/template/TemplateState"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { Schema } from "effect"
+
+const words = {
+  subject: Schema.NullOr(Schema.String),
+  html: Schema.NullOr(Schema.String),
+  text: Schema.NullOr(Schema.String),
+  preheader: Schema.NullOr(Schema.String),
+}
+const Words = Schema.Struct(words).annotate({ identifier: "TemplateWords" })
+
+const source = {
+  ...words,
+  from: Schema.NullOr(Schema.String),
+  reply_to: Schema.Array(Schema.String),
+  layout: Schema.NullOr(Schema.String).annotate({ description: "Alias of the layout around the HTML and the text" }),
+  locales: Schema.Record(Schema.String, Words).annotate({
+    description: "Words in other languages; what one leaves out is `null`, and taken from the wider language",
+  }),
+  variables: Schema.NullOr(Schema.JsonObject).annotate({ description: "JSON Schema of the variables" }),
+}
+export const Source = Schema.Struct(source).annotate({ identifier: "TemplateSource" })
+
+export const fields = {
+  object: Schema.Literal("template"),
+  id: Id.TemplateId,
+  kind: State.TemplateKind,
+  alias: Schema.NullOr(Schema.String),
+  name: Schema.String,
+  description: Schema.NullOr(Schema.String),
+  status: Schema.Literals(["draft", "published", "archived"]),
+  current_version: Schema.NullOr(Schema.Natural).annotate({ description: "The version that is sent" }),
+  versions: Schema.Natural.annotate({ description: "Number of versions" }),
+  created_at: Timestamp.Timestamp,
+  updated_at: Timestamp.Timestamp,
+}
+
+/** A template without its sources. */
+export const ListedTemplate = Schema.Struct(fields).annotate({ identifier: "ListedTemplate" })
+export type ListedTemplate = typeof ListedTemplate.Type
+
+export const TemplateRecord = Schema.Struct({ ...fields, draft: Source }).annotate({ identifier: "Template" })
+export type TemplateRecord = typeof TemplateRecord.Type
+
+const version = {
+  object: Schema.Literal("template_version"),
+  template_id: Id.TemplateId,
+  number: Schema.Natural,
+  notes: Schema.NullOr(Schema.String),
+  created_by: Schema.NullOr(Schema.String).annotate({ description: "The key or user that published it" }),
+  published_at: Timestamp.Timestamp,
+}
+export const ListedVersion = Schema.Struct(version).annotate({ identifier: "ListedTemplateVersion" })
+export type ListedVersion = typeof ListedVersion.Type
+export const VersionRecord = Schema.Struct({ ...version, ...source }).annotate({ identifier: "TemplateVersion" })
+export type VersionRecord = typeof VersionRecord.Type
+
+const Warning = Schema.Struct({ path: Schema.String, message: Schema.String }).annotate({
+  identifier: "TemplateWarning",
+})
+
+export const Rendered = Schema.Struct({
+  object: Schema.Literal("rendered_template"),
+  subject: Schema.NullOr(Schema.String),
+  html: Schema.NullOr(Schema.String),
+  text: Schema.NullOr(Schema.String),
+  locale: Schema.NullOr(Schema.String).annotate({ description: "The language that was found" }),
+  warnings: Schema.Array(Warning),
+}).annotate({ identifier: "RenderedTemplate" })
+
+export const Validated = Schema.Struct({
+  object: Schema.Literal("template_validation"),
+  valid: Schema.Boolean,
+  problems: Schema.Array(Warning),
+  suggested_variables: Schema.JsonObject.annotate({ description: "JSON Schema of the variables that it uses" }),
+  sample: Schema.JsonObject.annotate({ description: "Variables that fit the schema" }),
+}).annotate({ identifier: "TemplateValidation" })
+
+export const Archived = Schema.Struct({
+  object: Schema.Literal("template"),
+  id: Id.TemplateId,
+  archived: Schema.Literal(true),
+}).annotate({ identifier: "TemplateArchived" })

@@ -1,0 +1,141 @@
+import * as Id from "@waybill/domain/values/Id"
+import * as Template from "@waybill/domain/template/Template"
+import * as State from "@waybill/domain/template/TemplateState"
+import { Schema } from "effect"
+import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
+import * as ApiError from "../../errors/ApiError.ts"
+import { Authorization } from "../../Authorization.ts"
+import { annotate } from "../../annotate.ts"
+import * as Checks from "../../schemas/Checks.ts"
+import * as Idempotency from "../../schemas/Idempotency.ts"
+import * as Page from "../../schemas/Page.ts"
+import * as TemplateChoice from "../../schemas/template/TemplateChoice.ts"
+import { Validation } from "../../errors/Validation.ts"
+import * as Records from "./TemplateRecords.ts"
+import * as Requests from "./TemplateRequests.ts"
+
+const params = { id: Schema.String.check(Checks.chars(TemplateChoice.MAX_NAME_CHARS, 1)) }
+const headers = Idempotency.headers
+const [read, write] = ["templates:read", "templates:write"] as const
+const created = HttpApiSchema.status(201)
+
+const VersionNumber = Schema.String.check(
+  Schema.isPattern(/^[1-9]\d{0,8}$/u, { message: "must be the number of a version" }),
+)
+
+export class Templates extends HttpApiGroup.make("templates")
+  .add(
+    HttpApiEndpoint.get("list", "/templates", {
+      query: {
+        limit: Page.limit(),
+        after: Schema.optionalKey(Id.TemplateId),
+        kind: Schema.optionalKey(State.TemplateKind),
+        status: Schema.optionalKey(Records.fields.status),
+        q: Schema.optionalKey(Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1))),
+      },
+      success: Page.of(Records.ListedTemplate),
+    }).annotateMerge(
+      annotate(
+        "List templates",
+        read,
+        "Templates, layouts and partials, newest first. Records.Archived ones only with `status=archived`.",
+      ),
+    ),
+    HttpApiEndpoint.get("get", "/templates/:id", { params, success: Records.TemplateRecord }).annotateMerge(
+      annotate("Get a template", read, "By its id or alias, with its draft."),
+    ),
+    HttpApiEndpoint.post("create", "/templates", {
+      headers,
+      payload: Requests.Creation,
+      success: Idempotency.replayable(Records.TemplateRecord.pipe(created)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate("Create a template", write, "Creates a draft. Nothing is sent by it before it is published."),
+    ),
+    HttpApiEndpoint.patch("update", "/templates/:id", {
+      params,
+      payload: Requests.Change,
+      success: Records.TemplateRecord,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(annotate("Change a template", write, "Changes the draft. Published versions never change.")),
+    HttpApiEndpoint.delete("archive", "/templates/:id", {
+      params,
+      success: Records.Archived,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate(
+        "Archive a template",
+        write,
+        "Nothing more is sent by it, and its alias is free. Its versions can still be read.",
+      ),
+    ),
+    HttpApiEndpoint.post("publish", "/templates/:id/publish", {
+      params,
+      headers,
+      payload: Requests.Publication,
+      success: Idempotency.replayable(Records.ListedVersion.pipe(created)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate(
+        "Publish a template",
+        write,
+        "Makes the draft the next version, which never changes again and is sent from now on.",
+      ),
+    ),
+    HttpApiEndpoint.get("versions", "/templates/:id/versions", {
+      params,
+      success: Page.of(Records.ListedVersion),
+    }).annotateMerge(annotate("List a template's versions", read, "The newest 200, newest first.")),
+    HttpApiEndpoint.get("version", "/templates/:id/versions/:number", {
+      params: { ...params, number: VersionNumber },
+      success: Records.VersionRecord,
+    }).annotateMerge(annotate("Get a version of a template", read, "With its source.")),
+    HttpApiEndpoint.post("rollback", "/templates/:id/rollback", {
+      params,
+      headers,
+      payload: Requests.Rollback,
+      success: Idempotency.replayable(Records.TemplateRecord),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate("Roll a template back", write, "Sends a former version from now on. The draft stays as it is."),
+    ),
+    HttpApiEndpoint.post("duplicate", "/templates/:id/duplicate", {
+      params,
+      headers,
+      payload: Requests.Duplication,
+      success: Idempotency.replayable(Records.TemplateRecord.pipe(created)),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(annotate("Duplicate a template", write, "Makes a draft of the draft.")),
+    HttpApiEndpoint.post("render", "/templates/:id/render", {
+      params,
+      headers,
+      payload: Requests.RenderRequest,
+      success: Records.Rendered,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate(
+        "Render a template",
+        write,
+        "Returns what would be sent, and what a reader would miss. Nothing is sent.",
+      ),
+    ),
+    HttpApiEndpoint.post("validate", "/templates/validate", {
+      headers,
+      payload: Requests.NewSource,
+      success: Records.Validated,
+    }).annotateMerge(
+      annotate(
+        "Validate a template",
+        write,
+        "Returns all that is wrong with a source, which is not stored, a schema of the variables that it uses, and sample values.",
+      ),
+    ),
+  )
+  .middleware(Validation)
+  .middleware(Authorization)
+  .annotateMerge(
+    OpenApi.annotations({
+      title: "Templates",
+      description: "Words of messages in Liquid, with versions that never change, languages and checked variables.",
+    }),
+  ) {}

@@ -1,0 +1,40 @@
+import { Effect, Schema, SchemaTransformation } from "effect"
+import * as Counts from "../../errors/Counts.ts"
+import { EmailMessage } from "../EmailMessage.ts"
+import { TemplatedMessage } from "./TemplatedMessage.ts"
+
+/** A message with its body, or one that is made of a template. */
+export type Sendable = EmailMessage | TemplatedMessage
+
+export const isTemplated = (message: Sendable): message is TemplatedMessage => "template" in message
+
+const STRICT = { errors: "all", onExcessProperty: "error", reportInput: true } as const
+const decodeMessage = Schema.decodeUnknownEffect(EmailMessage, STRICT)
+const decodeTemplated = Schema.decodeUnknownEffect(TemplatedMessage, STRICT)
+
+const namesTemplate = (json: unknown): boolean =>
+  typeof json === "object" && json !== null && "template" in json && json.template !== null
+
+/** `null` is the same as absent. */
+const withoutNull = (json: unknown): unknown => {
+  if (typeof json !== "object" || json === null || !("template" in json)) return json
+  const { template: _, ...message } = json
+  return message
+}
+
+/** Chosen by whether a template is named, so that an error is about the fields of one of them. */
+export const Sendable = Schema.Unknown.annotate(Counts.shape(TemplatedMessage.ast)).pipe(
+  Schema.decodeTo(
+    Schema.Union([Schema.toType(TemplatedMessage), Schema.toType(EmailMessage)]),
+    SchemaTransformation.transformEffect<Sendable, unknown>({
+      decode: (json) =>
+        namesTemplate(json)
+          ? Effect.mapError(decodeTemplated(json), ({ issue }) => issue)
+          : Effect.mapError(decodeMessage(withoutNull(json)), ({ issue }) => issue),
+      encode: (message) =>
+        isTemplated(message)
+          ? Effect.mapError(Schema.encodeEffect(TemplatedMessage)(message), ({ issue }) => issue)
+          : Effect.mapError(Schema.encodeEffect(EmailMessage)(message), ({ issue }) => issue),
+    }),
+  ),
+)

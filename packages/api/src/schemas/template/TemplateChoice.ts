@@ -1,0 +1,49 @@
+import * as Template from "@waybill/domain/template/Template"
+import { Schema } from "effect"
+import * as Checks from "../Checks.ts"
+import { optional } from "../optional.ts"
+
+/** Characters of an id or alias. */
+export const MAX_NAME_CHARS = 64
+
+export const Locale = Schema.String.check(
+  Schema.isPattern(Template.LOCALE, { message: "must be a language, such as de or pt-BR" }),
+)
+
+const isTimeZone = (name: string): boolean => {
+  try {
+    return name.length <= MAX_NAME_CHARS && Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== ""
+  } catch {
+    return false
+  }
+}
+
+export const TimeZone = Schema.String.check(
+  Schema.makeFilter((name: string) => isTimeZone(name) || "must be a time zone, such as Europe/Berlin"),
+)
+
+export const Variables = Schema.Record(Schema.String, Schema.Json).annotate({
+  identifier: "TemplateVariables",
+  examples: [{ name: "Ana", total: 12.5 }],
+})
+
+/** Which template a message is made of, and what is put into it. */
+export const TemplateChoice = Schema.Struct({
+  id: optional(Schema.String.check(Checks.chars(MAX_NAME_CHARS, 1)), "Id of the template"),
+  alias: optional(Schema.String.check(Checks.chars(MAX_NAME_CHARS, 1)), "Alias of the template"),
+  version: optional(Schema.Int.check(Schema.isGreaterThan(0)), "A published version; the current one by default"),
+  locale: optional(Locale, "Language of the message: `pt-BR` falls back to `pt`, then to the template's own"),
+  time_zone: optional(TimeZone, "Time zone of dates and times; UTC by default"),
+  variables: optional(Variables, "Checked by the template's schema"),
+})
+  .check(
+    Schema.makeFilter(
+      ({ alias, id }) =>
+        (alias === null) !== (id === null) || {
+          path: alias === null ? ["id"] : ["alias"],
+          issue: "or `alias` is required, and only one of them",
+        },
+    ),
+  )
+  .annotate({ identifier: "TemplateChoice" })
+export type TemplateChoice = typeof TemplateChoice.Type

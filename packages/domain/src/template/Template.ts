@@ -1,0 +1,136 @@
+import { Array, Result } from "effect"
+import type * as Aggregate from "../values/Aggregate.ts"
+import type * as Id from "../values/Id.ts"
+import { NothingNew } from "../values/Refusal.ts"
+import type * as Timestamp from "../values/Timestamp.ts"
+import * as TemplateRefusal from "./TemplateRefusal.ts"
+import type { Event, TemplateKind, Naming, TemplateSource, State, ExistingTemplate } from "./TemplateState.ts"
+
+export { Event, evolve, initial, type State, type ExistingTemplate } from "./TemplateState.ts"
+
+/** One stream per template, layout or partial. */
+export const stream = "template" as const
+
+export const MAX_NAME_CHARS = 200
+export const MAX_DESCRIPTION_CHARS = 500
+export const MAX_NOTES_CHARS = 1_000
+/** Maximum number of languages of a template besides its own. */
+export const MAX_LOCALES = 50
+
+/** Names in requests. Nothing that looks like an id can be one. */
+export const ALIAS = /^(?!tpl_)[A-Za-z][\w.-]{0,63}$/u
+
+/** Tags of BCP 47. */
+export const LOCALE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/u
+export const isLocale = (tag: string): boolean => LOCALE.test(tag)
+
+type Decide<Error> = Aggregate.Decide<State, Event, Error>
+
+/** Facts about the other templates of the account. */
+export interface Others {
+  /** Number of templates that are not archived. */
+  readonly count: number
+  /** The template that has an alias. */
+  readonly withAlias: (alias: string) => string | undefined
+}
+
+export interface NewTemplate extends Naming {
+  readonly template_id: Id.TemplateId
+  readonly kind: TemplateKind
+  readonly draft: TemplateSource
+}
+
+const free = (
+  { withAlias }: Others,
+  alias: string | null,
+  id: string,
+): Result.Result<void, TemplateRefusal.AliasTaken> => {
+  const owner = alias === null ? undefined : withAlias(alias)
+  return owner === undefined || owner === id || alias === null
+    ? Result.void
+    : Result.fail(new TemplateRefusal.AliasTaken({ alias }))
+}
+
+export const create =
+  (
+    now: Timestamp.Timestamp,
+    others: Others,
+    template: NewTemplate,
+  ): Decide<TemplateRefusal.AliasTaken | TemplateRefusal.TooManyTemplates | NothingNew> =>
+  (state) => {
+    if (state._tag !== "NotCreated") return Result.fail(new NothingNew())
+    if (others.count >= TemplateRefusal.MAX_TEMPLATES) return Result.fail(new TemplateRefusal.TooManyTemplates())
+    return Result.map(free(others, template.alias, template.template_id), () =>
+      Array.of<Event>({ _tag: "TemplateCreated", ...template, at: now }),
+    )
+  }
+
+const ofTemplate =
+  <Error>(
+    decide: (template: ExistingTemplate) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>,
+  ): Decide<Error | TemplateRefusal.TemplateNotFound | TemplateRefusal.TemplateArchived> =>
+  (state) => {
+    if (state._tag !== "Template") return Result.fail(new TemplateRefusal.TemplateNotFound())
+    return state.archived ? Result.fail(new TemplateRefusal.TemplateArchived()) : decide(state)
+  }
+
+/** A change of names and draft; absent fields stay as they are. */
+export interface Change extends Partial<Naming> {
+  readonly draft?: Partial<TemplateSource>
+}
+
+export const change = (now: Timestamp.Timestamp, others: Others, { draft, ...names }: Change) =>
+  ofTemplate<TemplateRefusal.AliasTaken | NothingNew>((template) => {
+    const { alias, description, name } = { ...template, ...names }
+    const after = { ...template.draft, ...draft }
+    const before = {
+      alias: template.alias,
+      name: template.name,
+      description: template.description,
+      draft: template.draft,
+    }
+    if (isEqual(before, { alias, name, description, draft: after })) return Result.fail(new NothingNew())
+    return Result.map(free(others, alias, template.template_id), () =>
+      Array.of<Event>({ _tag: "TemplateChanged", alias, name, description, draft: after, at: now }),
+    )
+  })
+
+const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
+
+/** Makes the next version of the draft, or of another source, which becomes the draft. */
+export const publish = (
+  now: Timestamp.Timestamp,
+  {
+    created_by,
+    notes,
+    source,
+  }: { readonly created_by: string | null; readonly notes: string | null; readonly source?: TemplateSource },
+) =>
+  ofTemplate<NothingNew>((template) =>
+    Result.succeed(
+      Array.of<Event>({
+        _tag: "TemplatePublished",
+        template_id: template.template_id,
+        number: template.versions + 1,
+        source: source ?? template.draft,
+        notes,
+        created_by,
+        at: now,
+      }),
+    ),
+  )
+
+/** Sends a former version from now on. The draft stays as it is. */
+export const rollBack = (now: Timestamp.Timestamp, number: number) =>
+  ofTemplate<NothingNew | TemplateRefusal.VersionNotFound>(({ current, template_id, versions }) => {
+    if (number < 1 || number > versions) return Result.fail(new TemplateRefusal.VersionNotFound())
+    return number === current
+      ? Result.fail(new NothingNew())
+      : Result.succeed(Array.of<Event>({ _tag: "TemplateRolledBack", template_id, number, at: now }))
+  })
+
+/** Archives a template: nothing more is sent by it, and its alias is free. Its versions stay. */
+export const archive = (now: Timestamp.Timestamp) =>
+  ofTemplate<never>(({ template_id }) =>
+    Result.succeed(Array.of<Event>({ _tag: "TemplateArchived", template_id, at: now })),
+  )

@@ -1,0 +1,144 @@
+import { Schema } from "effect"
+import type { Detail } from "../values/Refusal.ts"
+
+export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "template_not_found"
+  override get message() {
+    return "There is no template with this id or alias in this account."
+  }
+}
+
+export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("TemplateVersionNotFound", {}) {
+  readonly status = 404
+  readonly code = "not_found"
+  readonly reason = "template_version_not_found"
+  override get message() {
+    return "This template has no version of this number."
+  }
+}
+
+export class AliasTaken extends Schema.TaggedError<AliasTaken>()("TemplateAliasTaken", { alias: Schema.String }) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_alias_taken"
+  override get message() {
+    return `Another template of this account has the alias ${this.alias}.`
+  }
+}
+
+/** Maximum number of templates, layouts and partials per account that are not archived. */
+export const MAX_TEMPLATES = 1_000
+
+export class TooManyTemplates extends Schema.TaggedError<TooManyTemplates>()("TooManyTemplates", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "too_many_templates"
+  override get message() {
+    return `An account has at most ${MAX_TEMPLATES} templates. Archive one first.`
+  }
+}
+
+export class TemplateArchived extends Schema.TaggedError<TemplateArchived>()("TemplateIsArchived", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_archived"
+  override get message() {
+    return "This template is archived. Duplicate it to use it again."
+  }
+}
+
+export class NotPublished extends Schema.TaggedError<NotPublished>()("TemplateNotPublished", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_not_published"
+  override get message() {
+    return "This template has no published version. Publish its draft first."
+  }
+}
+
+const details = Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
+
+/** The sources of a template have errors. */
+export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", { problems: details }) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_invalid"
+  get details(): ReadonlyArray<Detail> {
+    return this.problems
+  }
+  override get message() {
+    return "The template has errors. `details` lists them, with line and column."
+  }
+}
+
+/** The variables of a message do not fit the template. */
+export class VariablesInvalid extends Schema.TaggedError<VariablesInvalid>()("TemplateVariablesInvalid", {
+  problems: details,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_variables_invalid"
+  get details(): ReadonlyArray<Detail> {
+    return this.problems
+  }
+  override get message() {
+    return "The variables do not fit the template. `details` lists every one that is missing, wrong or unknown."
+  }
+}
+
+/** A template passed a limit with these variables, or cannot be rendered with them. */
+export class TemplateNotRendered extends Schema.TaggedError<TemplateNotRendered>()("TemplateNotRendered", {
+  problems: details,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_not_rendered"
+  get details(): ReadonlyArray<Detail> {
+    return this.problems
+  }
+  override get message() {
+    return "The template cannot be rendered with these variables. `details` has the reason."
+  }
+}
+
+/** A message is made of a template that is not there, or that nothing is sent by. */
+export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("TemplateUnusable", {
+  cause: Schema.Literals(["not_found", "version_not_found", "archived", "not_published", "not_a_template"]),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  get reason() {
+    return `template_${this.cause}`
+  }
+  get details(): ReadonlyArray<Detail> {
+    return [{ path: "template", message: CAUSES[this.cause] }]
+  }
+  override get message() {
+    return `\`template\` ${CAUSES[this.cause]}.`
+  }
+}
+
+const CAUSES = {
+  not_found: "is not a template of this account",
+  version_not_found: "has no version of this number",
+  archived: "is archived",
+  not_published: "has no published version",
+  not_a_template: "is a layout or partial, which is not sent by itself",
+} as const
+
+/** Neither the message nor its template says this. */
+export class TemplateIncomplete extends Schema.TaggedError<TemplateIncomplete>()("TemplateIncomplete", {
+  missing: Schema.Array(Schema.Literals(["from", "subject"])),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_incomplete"
+  get details(): ReadonlyArray<Detail> {
+    return this.missing.map((path) => ({ path, message: "is required: the template has none" }))
+  }
+  override get message() {
+    return `The message needs \`${this.missing.join("` and `")}\`, which its template does not have.`
+  }
+}

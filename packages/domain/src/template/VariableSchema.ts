@@ -1,0 +1,209 @@
+import type { Schema } from "effect"
+import { nearestName } from "../values/nearestName.ts"
+import type { Detail } from "../values/Refusal.ts"
+
+/** Expectations of a template about its variables: a subset of JSON Schema, draft 2020-12. */
+export interface VariableSchema {
+  readonly type?: Type
+  readonly description?: string
+  readonly default?: Schema.Json
+  readonly enum?: ReadonlyArray<Schema.Json>
+  readonly format?: Format
+  readonly items?: VariableSchema
+  readonly properties?: Readonly<Record<string, VariableSchema>>
+  readonly required?: ReadonlyArray<string>
+}
+
+const TYPES = ["string", "number", "integer", "boolean", "array", "object"] as const
+type Type = (typeof TYPES)[number]
+
+const FORMATS = {
+  date: (text: string) => /^\d{4}-\d\d-\d\d$/u.test(text) && !Number.isNaN(Date.parse(text)),
+  "date-time": (text: string) => /^\d{4}-\d\d-\d\dT\d\d:\d\d/u.test(text) && !Number.isNaN(Date.parse(text)),
+  email: (text: string) => /^[^\s@]{1,64}@[^\s@]{1,255}$/u.test(text),
+  uri: (text: string) => URL.canParse(text),
+} as const
+type Format = keyof typeof FORMATS
+
+const KEYWORDS = ["$schema", "type", "description", "default", "enum", "format", "items", "properties", "required"]
+
+/** Depth of a schema and of variables. */
+export const MAX_DEPTH = 10
+/** Properties of a schema in all. */
+export const MAX_PROPERTIES = 500
+/** Values that `enum` may list. */
+export const MAX_ENUM = 100
+/** Problems that are told; more are only counted. */
+const MAX_DETAILS = 100
+
+const isObject = (value: unknown): value is Readonly<Record<string, Schema.Json>> =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+
+/** Collects problems up to the bound. */
+class Details {
+  readonly list: Array<Detail> = []
+
+  add(path: string, message: string): void {
+    if (this.list.length < MAX_DETAILS) this.list.push({ path, message })
+  }
+
+  get isFull(): boolean {
+    return this.list.length >= MAX_DETAILS
+  }
+}
+
+const under = (path: string, name: string): string => (path === "" ? name : `${path}.${name}`)
+
+/** Returns what is wrong with a schema that a template brings; nothing if it is a `VariableSchema` of an object. */
+export const problemsOf = (schema: Schema.Json): ReadonlyArray<Detail> => {
+  const details = new Details()
+  const left = { properties: MAX_PROPERTIES }
+  if (!isObject(schema) || (schema["type"] ?? "object") !== "object")
+    return [{ path: "", message: "must be a JSON Schema of an object, with `properties`" }]
+  examine(schema, "", 1, details, left)
+  return details.list
+}
+
+interface Left {
+  properties: number
+}
+
+const examine = (schema: Schema.Json, path: string, depth: number, details: Details, left: Left): void => {
+  if (details.isFull) return
+  if (!isObject(schema)) return details.add(path, "must be an object of JSON Schema")
+  if (depth > MAX_DEPTH) return details.add(path, `is deeper than ${MAX_DEPTH} levels`)
+  for (const keyword of Object.keys(schema)) {
+    if (KEYWORDS.includes(keyword)) continue
+    const nearest = nearestName(keyword, KEYWORDS)
+    details.add(
+      under(path, keyword),
+      `is not supported${nearest === undefined ? "" : `; did you mean \`${nearest}\`?`}`,
+    )
+  }
+  const { enum: values, format, items, properties, required, type } = schema
+  if (type !== undefined && !TYPES.some((known) => known === type))
+    details.add(under(path, "type"), `must be one of ${TYPES.join(", ")}`)
+  if (format !== undefined && !(typeof format === "string" && Object.hasOwn(FORMATS, format)))
+    details.add(under(path, "format"), `must be one of ${Object.keys(FORMATS).join(", ")}`)
+  if (values !== undefined && !(Array.isArray(values) && values.length > 0 && values.length <= MAX_ENUM))
+    details.add(under(path, "enum"), `must be a list of 1 to ${MAX_ENUM} values`)
+  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === "string")))
+    details.add(under(path, "required"), "must be a list of names")
+  if (items !== undefined) examine(items, under(path, "items"), depth + 1, details, left)
+  if (properties !== undefined) examineProperties(properties, under(path, "properties"), depth, details, left)
+}
+
+const examineProperties = (
+  properties: Schema.Json,
+  path: string,
+  depth: number,
+  details: Details,
+  left: Left,
+): void => {
+  if (!isObject(properties)) return details.add(path, "must be an object of schemas")
+  for (const [name, schema] of Object.entries(properties)) {
+    if (left.properties-- <= 0) return details.add(path, `has more than ${MAX_PROPERTIES} properties in all`)
+    examine(schema, under(path, name), depth + 1, details, left)
+  }
+}
+
+export interface Checked {
+  /** The variables with the defaults of the schema. */
+  readonly variables: Readonly<Record<string, Schema.Json>>
+  readonly problems: ReadonlyArray<Detail>
+}
+
+/** Checks variables by a schema that has no problems, and fills in its defaults. All that is wrong is told, by path. */
+export const check = (schema: VariableSchema, variables: Readonly<Record<string, Schema.Json>>): Checked => {
+  const details = new Details()
+  const filled = object(schema, variables, "", details)
+  return { variables: filled as Checked["variables"], problems: details.list }
+}
+
+const typeOf = (value: Schema.Json): string =>
+  Array.isArray(value) ? "array" : value === null ? "null" : Number.isInteger(value) ? "integer" : typeof value
+
+const fits = (type: Type, value: Schema.Json): boolean =>
+  typeOf(value) === type || (type === "number" && typeof value === "number")
+
+const value = (schema: VariableSchema, given: Schema.Json, path: string, details: Details): Schema.Json => {
+  if (details.isFull) return given
+  if (schema.type !== undefined && !fits(schema.type, given)) {
+    details.add(path, `must be ${articled(schema.type)}, not ${typeOf(given)}`)
+    return given
+  }
+  if (schema.enum !== undefined && !schema.enum.some((one) => JSON.stringify(one) === JSON.stringify(given)))
+    details.add(path, `must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`)
+  if (schema.format !== undefined && typeof given === "string" && !FORMATS[schema.format](given))
+    details.add(path, `must be ${articled(schema.format)}`)
+  if (Array.isArray(given)) return list(schema, given, path, details)
+  return isObject(given) && schema.properties !== undefined ? object(schema, given, path, details) : given
+}
+
+const articled = (name: string): string => `${/^[aeiou]/u.test(name) && name !== "uri" ? "an" : "a"} ${name}`
+
+const list = (
+  { items }: VariableSchema,
+  given: ReadonlyArray<Schema.Json>,
+  path: string,
+  details: Details,
+): Schema.Json =>
+  items === undefined ? given : given.map((each, nth) => value(items, each, `${path}[${nth}]`, details))
+
+const object = (
+  { properties = {}, required = [] }: VariableSchema,
+  given: Readonly<Record<string, Schema.Json>>,
+  path: string,
+  details: Details,
+): Schema.Json => {
+  const names = Object.keys(properties)
+  const filled: Record<string, Schema.Json> = {}
+  for (const [name, each] of Object.entries(given)) {
+    if (details.isFull) break
+    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (schema !== undefined) {
+      filled[name] = value(schema, each, under(path, name), details)
+      continue
+    }
+    const nearest = nearestName(name, names)
+    details.add(
+      under(path, name),
+      `is not a variable of this template${nearest === undefined ? "" : `; did you mean \`${nearest}\`?`}`,
+    )
+  }
+  for (const name of names) {
+    const fallback = properties[name]?.default
+    if (Object.hasOwn(filled, name) || fallback === undefined) continue
+    filled[name] = fallback
+  }
+  for (const name of required)
+    if (!Object.hasOwn(filled, name) && !Object.hasOwn(given, name)) details.add(under(path, name), "is missing")
+  return filled
+}
+
+/** Returns variables that fit a schema, for a preview and for tests. */
+export const sampleOf = (schema: VariableSchema): Schema.Json => {
+  if (schema.default !== undefined) return schema.default
+  if (schema.enum !== undefined) return schema.enum[0] ?? null
+  switch (schema.type ?? (schema.properties === undefined ? "string" : "object")) {
+    case "array":
+      return schema.items === undefined ? [] : [sampleOf(schema.items)]
+    case "boolean":
+      return true
+    case "integer":
+    case "number":
+      return 1
+    case "object":
+      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, sampleOf(each)]))
+    case "string":
+      return SAMPLES[schema.format ?? "text"]
+  }
+}
+
+const SAMPLES: { readonly [F in Format | "text"]: string } = {
+  date: "2026-01-31",
+  "date-time": "2026-01-31T12:00:00Z",
+  email: "ana@example.org",
+  text: "text",
+  uri: "https://example.org/",
+}

@@ -1,0 +1,65 @@
+import * as Template from "@waybill/domain/template/Template"
+import * as TemplateState from "@waybill/domain/template/TemplateState"
+import { Effect, Option } from "effect"
+import * as ReadModel from "../ReadModel.ts"
+import { Sql } from "../../postgres/Sql.ts"
+
+/** A published version without its source. */
+export interface VersionRecord {
+  readonly number: number
+  readonly notes: string | null
+  readonly created_by: string | null
+  readonly published_at: string
+}
+
+interface VersionRow {
+  readonly account_id: string
+  readonly template_id: string
+  readonly number: number
+  readonly version: number
+  readonly record: VersionRecord
+  readonly source: TemplateState.TemplateSource
+}
+
+export const readModel = ReadModel.make({
+  name: "template_versions",
+  stream: Template.stream,
+  key: ["account_id", "template_id", "number"],
+  changes: ["version", "record", "source"],
+  rememberedEvents: TemplateState.REMEMBERED_EVENTS,
+  rows: ({ account_id, stream_id: template_id }, state: Template.State): ReadonlyArray<VersionRow> =>
+    state._tag === "NotCreated"
+      ? []
+      : state.recent.map(({ event, published: { at, created_by, notes, number, source } }) => ({
+          account_id,
+          template_id,
+          number,
+          version: event,
+          record: { number, notes, created_by, published_at: at },
+          source,
+        })),
+})
+
+export interface Version {
+  readonly record: VersionRecord
+  readonly source: TemplateState.TemplateSource
+}
+
+export const find = Effect.fn("TemplateVersions.find")(function* (account_id: string, id: string, number: number) {
+  const sql = yield* Sql
+  const rows = yield* sql<Version>`
+    SELECT record, source FROM template_versions
+    WHERE account_id = ${account_id} AND template_id = ${id} AND number = ${number}::int`
+  return Option.fromUndefinedOr(rows[0])
+})
+
+/** Versions that one answer lists, newest first. */
+export const MAX_LISTED = 200
+
+export const list = Effect.fn("TemplateVersions.list")(function* (account_id: string, id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly record: VersionRecord }>`
+    SELECT record FROM template_versions WHERE account_id = ${account_id} AND template_id = ${id}
+    ORDER BY number DESC LIMIT ${MAX_LISTED}::int`
+  return rows.map(({ record }) => record)
+})

@@ -1,0 +1,99 @@
+import * as Template from "@waybill/domain/template/Template"
+import type * as TemplateState from "@waybill/domain/template/TemplateState"
+import { Effect, Option } from "effect"
+import type { Fragment } from "effect/sql/Statement"
+import * as ReadModel from "../ReadModel.ts"
+import { Sql } from "../../postgres/Sql.ts"
+
+/** A template without its sources. */
+export interface TemplateRecord {
+  readonly id: string
+  readonly kind: TemplateState.TemplateKind
+  readonly alias: string | null
+  readonly name: string
+  readonly description: string | null
+  readonly status: "draft" | "published" | "archived"
+  readonly current_version: number | null
+  readonly versions: number
+  readonly created_at: string
+  readonly updated_at: string
+}
+
+interface Row {
+  readonly account_id: string
+  readonly id: string
+  readonly version: number
+  readonly alias: string | null
+  readonly kind: TemplateState.TemplateKind
+  readonly archived: boolean
+  readonly current: number
+  readonly record: TemplateRecord
+  readonly draft: TemplateState.TemplateSource
+}
+
+export const recordOf = (template: Template.ExistingTemplate): TemplateRecord => ({
+  id: template.template_id,
+  kind: template.kind,
+  alias: template.alias,
+  name: template.name,
+  description: template.description,
+  status: template.archived ? "archived" : template.current === 0 ? "draft" : "published",
+  current_version: template.current === 0 ? null : template.current,
+  versions: template.versions,
+  created_at: template.created_at,
+  updated_at: template.updated_at,
+})
+
+export const readModel = ReadModel.make({
+  name: "templates",
+  stream: Template.stream,
+  key: ["account_id", "id"],
+  changes: ["version", "alias", "kind", "archived", "current", "record", "draft"],
+  rows: ({ account_id, stream_id: id, version }, state: Template.State): ReadonlyArray<Row> => {
+    if (state._tag === "NotCreated") return []
+    const { alias, archived, current, draft, kind } = state
+    return [{ account_id, id, version, alias, kind, archived, current, record: recordOf(state), draft }]
+  },
+})
+
+export interface ListQuery {
+  readonly account_id: string
+  readonly limit: number
+  readonly after?: string
+  readonly kind?: TemplateState.TemplateKind
+  readonly status?: TemplateRecord["status"]
+  readonly q?: string
+}
+
+/** Lists templates, newest first. Archived ones come only if they are asked for. */
+export const list = Effect.fn("Templates.list")(function* ({ account_id, after, kind, limit, q, status }: ListQuery) {
+  const sql = yield* Sql
+  const none = sql.literal("")
+  const rows = yield* sql<{ readonly record: TemplateRecord }>`
+    SELECT record FROM templates WHERE account_id = ${account_id}
+      ${after === undefined ? none : sql`AND id < ${after}`}
+      ${kind === undefined ? none : sql`AND kind = ${kind}`}
+      ${status === undefined ? sql`AND NOT archived` : sql`AND record ->> 'status' = ${status}`}
+      ${q === undefined ? none : sql`AND strpos(lower(concat_ws(' ', alias, record ->> 'name')), ${q.toLowerCase()}) > 0`}
+    ORDER BY id DESC LIMIT ${limit + 1}::int`
+  const page = rows.slice(0, limit).map(({ record }) => record)
+  const next = rows.length > limit ? (page.at(-1)?.id ?? null) : null
+  return { data: page, has_more: next !== null, next_cursor: next }
+})
+
+/** A template with its draft. */
+export interface Found {
+  readonly record: TemplateRecord
+  readonly draft: TemplateState.TemplateSource
+}
+
+const named = (sql: Sql, name: string): Fragment =>
+  name.startsWith("tpl_") ? sql`id = ${name}` : sql`alias = ${name} AND NOT archived`
+
+/** Finds a template by its id or alias. */
+export const find = Effect.fn("Templates.find")(function* (account_id: string, name: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<Found>`
+    SELECT record, draft FROM templates WHERE account_id = ${account_id} AND ${named(sql, name)}`
+  return Option.fromUndefinedOr(rows[0])
+})

@@ -1,0 +1,300 @@
+import * as Problem from "./Problem.ts"
+
+/**
+ * Where in HTML a variable stands, which decides how its value is escaped. `url` is the beginning of an attribute that
+ * holds an address, where a value could choose the scheme.
+ */
+export type Place = "text" | "attribute" | "url" | "style"
+
+/** A variable that stands elsewhere than in the text. */
+export interface Output {
+  readonly place: Place
+  /** Offset of the braces that end it. */
+  readonly end: number
+}
+
+export interface Markup {
+  readonly outputs: ReadonlyArray<Output>
+  readonly problems: ReadonlyArray<Problem.Problem>
+}
+
+/** Attributes that hold an address. */
+const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
+  "action",
+  "background",
+  "cite",
+  "data",
+  "formaction",
+  "href",
+  "longdesc",
+  "poster",
+  "src",
+  "srcset",
+  "xlink:href",
+])
+/** Elements whose content is text up to their own end. */
+const RAW_ELEMENTS: ReadonlySet<string> = new Set(["script", "style", "textarea", "title"])
+
+const OPENING = new Set(["case", "capture", "for", "if", "unless"])
+const BRANCH = new Set(["else", "elsif", "when"])
+/** Tags that write nothing where they stand. */
+const SILENT = new Set(["#", "assign", "break", "continue", "layout"])
+/** Tags that write a word. */
+const COUNTERS = new Set(["cycle", "decrement", "increment"])
+
+type State =
+  | { readonly in: "text" | "tag" | "comment" }
+  | { readonly in: "raw"; readonly element: string }
+  /** After an attribute's equals sign; then in its value, with the quote that ends it. */
+  | { readonly in: "before-value"; readonly attribute: string }
+  | { readonly in: "value"; readonly attribute: string; readonly quote: string; readonly begun: boolean }
+
+const TEXT: State = { in: "text" }
+const TAG: State = { in: "tag" }
+
+const sameState = (one: State, other: State): boolean =>
+  one.in === other.in &&
+  (one.in !== "raw" || other.in !== "raw" || one.element === other.element) &&
+  (one.in !== "value" || other.in !== "value" || (one.quote === other.quote && one.attribute === other.attribute))
+
+/** The start or end of an element, a comment, or a piece of Liquid. */
+const LIQUID = /\{\{|\{%/gu
+const TAG_NAME = /^\{%-?\s*([a-z_#]+)/u
+const ELEMENT = /^<(\/?)([A-Za-z][^\s/>{]*)/u
+const MAX_NAME_CHARS = 64
+
+const placeOf = (state: State): Place | undefined => {
+  switch (state.in) {
+    case "text":
+      return "text"
+    case "raw":
+      return state.element === "style" ? "style" : state.element === "script" ? undefined : "text"
+    case "value":
+      if (state.quote === "" || state.attribute.startsWith("on")) return undefined
+      if (state.attribute === "style") return "style"
+      return URL_ATTRIBUTES.has(state.attribute) && !state.begun ? "url" : "attribute"
+    default:
+      return undefined
+  }
+}
+
+const refusal = (state: State): string => {
+  switch (state.in) {
+    case "raw":
+      return "a variable cannot stand in a script"
+    case "comment":
+      return "a variable cannot stand in an HTML comment; use {% comment %} for notes"
+    case "before-value":
+    case "value":
+      return state.attribute.startsWith("on")
+        ? "a variable cannot stand in an event handler"
+        : 'put the value of the attribute in quotes, as in title="{{ … }}"'
+    default:
+      return "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"
+  }
+}
+
+/** Returns where an output ends; a text in quotes may hold the braces that end it. */
+const outputEnd = (source: string, offset: number): number => {
+  let at = offset + 2
+  while (at < source.length && !source.startsWith("}}", at)) {
+    const character = source[at]
+    at = character === '"' || character === "'" ? quoteEnd(source, at, character) : at + 1
+  }
+  return at
+}
+
+const quoteEnd = (source: string, offset: number, quote: string): number => {
+  let at = offset + 1
+  while (at < source.length && source[at] !== quote) at += source[at] === "\\" ? 2 : 1
+  return at + 1
+}
+
+/** Reads where in the HTML each variable of a template stands. Takes time in proportion to the source. */
+export const read = (source: string): Markup => {
+  const reader = new Reader(source)
+  return { outputs: reader.outputs, problems: reader.problems }
+}
+
+class Reader {
+  readonly outputs: Array<Output> = []
+  readonly problems: Array<Problem.Problem> = []
+  readonly #source: string
+  #state: State = TEXT
+  /** Name of the element whose tag is being read. */
+  #element = ""
+  /** States in which the branches that are open began. */
+  readonly #branches: Array<State> = []
+
+  constructor(source: string) {
+    this.#source = source
+    let from = 0
+    while (from < source.length) {
+      LIQUID.lastIndex = from
+      const next = LIQUID.exec(source)?.index ?? source.length
+      this.#html(from, next)
+      if (next === source.length) break
+      from = source[next + 1] === "{" ? this.#output(next) : this.#tag(next)
+    }
+  }
+
+  #problem(offset: number, message: string): void {
+    this.problems.push(Problem.at(this.#source, offset, message))
+  }
+
+  #output(offset: number): number {
+    const place = this.#place(offset)
+    const end = outputEnd(this.#source, offset)
+    if (place !== undefined && place !== "text") this.outputs.push({ place, end })
+    return end + 2
+  }
+
+  #place(offset: number): Place | undefined {
+    const place = placeOf(this.#state)
+    if (place === undefined) this.#problem(offset, refusal(this.#state))
+    return place
+  }
+
+  #tag(offset: number): number {
+    const end = this.#source.indexOf("%}", offset)
+    const after = end === -1 ? this.#source.length : end + 2
+    const name = TAG_NAME.exec(this.#source.slice(offset, offset + MAX_NAME_CHARS))?.[1] ?? ""
+    if (name === "comment" || name === "raw") return this.#skip(offset, name, after)
+    if (OPENING.has(name)) this.#branches.push(this.#state)
+    else if (BRANCH.has(name) || name.startsWith("end")) this.#branch(offset, name)
+    else if (COUNTERS.has(name)) this.#counter(offset, name)
+    else if (!SILENT.has(name) && this.#state.in !== "text")
+      this.#problem(offset, `{% ${name} %} can stand only between elements`)
+    if (this.#state.in === "value") this.#state = { ...this.#state, begun: false }
+    return after
+  }
+
+  #counter(offset: number, name: string): void {
+    const place = this.#place(offset)
+    if (place === "style" || place === "url")
+      this.#problem(offset, `{% ${name} %} cannot stand in a style or an address`)
+  }
+
+  /** A comment writes nothing; raw text is HTML that has no variables. */
+  #skip(offset: number, name: string, after: number): number {
+    const end = new RegExp(`\\{%-?\\s*end${name}\\s*-?%\\}`, "gu")
+    end.lastIndex = after
+    const found = end.exec(this.#source)
+    if (name === "raw") this.#html(after, found?.index ?? this.#source.length)
+    return found === null ? this.#source.length : Math.max(found.index + found[0].length, offset + 1)
+  }
+
+  /** Each branch must end in the state in which it began, else what follows stands in two places at once. */
+  #branch(offset: number, name: string): void {
+    const began = this.#branches.at(-1)
+    if (began === undefined) return
+    if (!sameState(began, this.#state))
+      this.#problem(offset, "an element or a value in quotes that begins in a branch must end in the same branch")
+    this.#state = began
+    if (name.startsWith("end")) this.#branches.pop()
+  }
+
+  #html(from: number, to: number): void {
+    let offset = from
+    while (offset < to) offset = this.#step(offset, to)
+  }
+
+  #step(offset: number, to: number): number {
+    const state = this.#state
+    switch (state.in) {
+      case "text":
+        return this.#text(offset, to)
+      case "comment":
+        return this.#until("-->", offset, to, TEXT)
+      case "raw":
+        return this.#raw(state.element, offset, to)
+      case "tag":
+        return this.#inTag(offset, to)
+      case "before-value":
+        return this.#beforeValue(state.attribute, offset)
+      case "value":
+        return this.#value(state, offset, to)
+    }
+  }
+
+  #until(text: string, offset: number, to: number, then: State): number {
+    const found = this.#find(text, offset, to)
+    if (found === -1) return to
+    this.#state = then
+    return found + text.length
+  }
+
+  /** Looks no further than the piece, so that the whole of a source is read once. */
+  #find(text: string, offset: number, to: number): number {
+    const found = this.#source.slice(offset, to).indexOf(text)
+    return found === -1 ? -1 : offset + found
+  }
+
+  #text(offset: number, to: number): number {
+    const open = this.#find("<", offset, to)
+    if (open === -1) return to
+    if (this.#source.startsWith("<!--", open)) {
+      this.#state = { in: "comment" }
+      return open + 4
+    }
+    const element = ELEMENT.exec(this.#source.slice(open, Math.min(to, open + MAX_NAME_CHARS)))
+    if (element === null) return open + 1
+    this.#element = element[1] === "/" ? "" : (element[2] ?? "").toLowerCase()
+    this.#state = TAG
+    return open + element[0].length
+  }
+
+  #raw(element: string, offset: number, to: number): number {
+    const close = this.#find("</", offset, to)
+    if (close === -1) return to
+    const name = this.#source.slice(close + 2, close + 2 + element.length).toLowerCase()
+    if (name === element) {
+      this.#element = ""
+      this.#state = TAG
+      return close + 2 + element.length
+    }
+    return close + 2
+  }
+
+  #inTag(offset: number, to: number): number {
+    const end = this.#source[offset]
+    if (end === ">") {
+      this.#state = RAW_ELEMENTS.has(this.#element) ? { in: "raw", element: this.#element } : TEXT
+      return offset + 1
+    }
+    const attribute = /[^\s/>=]{1,64}/uy
+    attribute.lastIndex = offset
+    const name = attribute.exec(this.#source.slice(0, to))?.[0]
+    if (name === undefined) return offset + 1
+    let after = offset + name.length
+    while (after < to && /\s/u.test(this.#source[after] ?? "")) after++
+    if (this.#source[after] !== "=" || after >= to) return offset + name.length
+    this.#state = { in: "before-value", attribute: name.toLowerCase() }
+    return after + 1
+  }
+
+  #beforeValue(attribute: string, offset: number): number {
+    const character = this.#source[offset] ?? ""
+    if (/\s/u.test(character)) return offset + 1
+    const quoted = character === '"' || character === "'"
+    this.#state = { in: "value", attribute, quote: quoted ? character : "", begun: false }
+    return quoted ? offset + 1 : offset
+  }
+
+  #value(state: Extract<State, { in: "value" }>, offset: number, to: number): number {
+    if (state.quote !== "") {
+      const close = this.#find(state.quote, offset, to)
+      this.#state = close === -1 ? this.#within(state, offset, to) : TAG
+      return close === -1 ? to : close + 1
+    }
+    let end = offset
+    while (end < to && !/[\s>]/u.test(this.#source[end] ?? "")) end++
+    this.#state = end < to ? TAG : this.#within(state, offset, to)
+    return end
+  }
+
+  /** Characters that a browser leaves out before an address do not begin it. */
+  #within(state: Extract<State, { in: "value" }>, from: number, to: number): State {
+    return { ...state, begun: state.begun || /[^\0- ]/u.test(this.#source.slice(from, to)) }
+  }
+}

@@ -1,0 +1,42 @@
+import type { TemplateSource } from "@waybill/domain/template/TemplateState"
+import * as Limits from "../language/Limits.ts"
+import * as Liquid from "../language/Liquid.ts"
+
+/** The published partials and layouts of an account, by alias. */
+export type Library = ReadonlyMap<string, TemplateSource>
+
+const inForm = (form: Liquid.Form, { html, text }: TemplateSource): string | null => (form === "html" ? html : text)
+
+export interface Collected {
+  readonly parts: Liquid.Parts
+  readonly problems: ReadonlyArray<string>
+}
+
+/** Collects the parts that sources use, those of the parts included, and says which are missing or use themselves. */
+export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library: Library): Collected => {
+  const parts: Record<string, string> = {}
+  const problems: Array<string> = []
+  const visit = (name: string, within: ReadonlyArray<string>): void => {
+    if (within.includes(name)) return void problems.push(`uses itself: ${[...within, name].join(" → ")}`)
+    if (Object.hasOwn(parts, name) || problems.length > 0) return
+    if (Object.keys(parts).length >= Limits.MAX_PARTS)
+      return void problems.push(`uses more than ${Limits.MAX_PARTS} partials and layouts`)
+    const part = library.get(name)
+    if (part === undefined) return void problems.push(`uses ${name}, which is no published partial or layout`)
+    const source = inForm(form, part)
+    if (source === null) return void problems.push(`uses ${name}, which has no ${form}`)
+    for (const used of Liquid.usesOf(source)) visit(used, [...within, name])
+    parts[name] = source
+  }
+  for (const name of names) visit(name, [])
+  const sources = Object.values(parts)
+  const total = (of: (source: string) => number) => sources.reduce((sum, source) => sum + of(source), 0)
+  if (
+    total((source) => source.length) > Limits.MAX_TOGETHER_CHARS ||
+    total(Liquid.piecesOf) > Limits.MAX_TOGETHER_PIECES
+  )
+    problems.push(
+      `uses partials of more than ${Limits.MAX_TOGETHER_CHARS} characters or ${Limits.MAX_TOGETHER_PIECES} tags and variables`,
+    )
+  return { parts, problems }
+}

@@ -1,0 +1,125 @@
+import type { Detail } from "@waybill/domain/values/Refusal"
+import type { TemplateSource } from "@waybill/domain/template/TemplateState"
+import * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import { Result, type Schema } from "effect"
+import * as Escape from "../language/Escape.ts"
+import type * as Filters from "../language/Filters.ts"
+import * as Limits from "../language/Limits.ts"
+import * as Liquid from "../language/Liquid.ts"
+import * as Parts from "./Parts.ts"
+import * as Words from "./Words.ts"
+
+/** Words of a template that are parsed, with the parts that they use. */
+export interface Compiled {
+  /** The language of the template that was chosen; `null` is its own. */
+  readonly locale: string | null
+  readonly schema: VariableSchema.VariableSchema | null
+  readonly subject: Liquid.Program | null
+  readonly html: Liquid.Program | null
+  readonly text: Liquid.Program | null
+  readonly preheader: Liquid.Program | null
+}
+
+const LAYOUT = /\{%-?\s*layout\s/u
+
+const compile = (form: Liquid.Form, source: string | null, layout: string | null, library: Parts.Library) => {
+  if (source === null) return Result.succeed(null)
+  const around = layout !== null && !LAYOUT.test(source) && hasForm(form, layout, library) ? layout : null
+  const whole = around === null ? source : `{% layout "${around}" %}${source}`
+  const { parts, problems } = Parts.collect(form, Liquid.usesOf(whole), library)
+  return problems.length > 0
+    ? Result.fail(problems.map((message): Detail => ({ path: form, message })))
+    : Result.succeed(Liquid.compile(form, whole, parts))
+}
+
+/** A layout without a text goes around the HTML alone. */
+const hasForm = (form: Liquid.Form, layout: string, library: Parts.Library): boolean => {
+  const found = library.get(layout)
+  return found === undefined || form === "html" || found.text !== null
+}
+
+/** Parses a source that has no problems, in one language. */
+export const prepare = (
+  source: TemplateSource,
+  library: Parts.Library,
+  locale: string | undefined,
+): Result.Result<Compiled, ReadonlyArray<Detail>> => {
+  const words = Words.choose(source, locale)
+  return Result.all({
+    locale: Result.succeed(words.locale),
+    schema: Result.succeed(source.variables as VariableSchema.VariableSchema | null),
+    subject: compile("text", words.subject, null, library),
+    html: compile("html", words.html, source.layout, library),
+    text: compile("text", words.text, source.layout, library),
+    preheader: compile("text", words.preheader, null, library),
+  })
+}
+
+export interface Rendered {
+  readonly subject: string | null
+  readonly html: string | null
+  readonly text: string | null
+}
+
+export type Variables = Readonly<Record<string, Schema.Json>>
+
+/** Variables that do not fit, or a source that cannot be rendered with them. */
+export interface Failure {
+  readonly cause: "variables" | "rendering"
+  /** Whether the time was over, which may be the machine's doing. */
+  readonly isLate: boolean
+  readonly problems: ReadonlyArray<Detail>
+}
+
+const PARTS = ["subject", "preheader", "html", "text"] as const
+
+/** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the steady clock, in milliseconds. */
+export const render = (
+  compiled: Compiled,
+  given: Variables,
+  writing: Filters.Writing,
+  now: () => number,
+): Result.Result<Rendered, Failure> => {
+  const { problems, variables } =
+    compiled.schema === null ? { problems: [], variables: given } : VariableSchema.check(compiled.schema, given)
+  if (problems.length > 0) return Result.fail({ cause: "variables", problems, isLate: false })
+  const texts: Record<(typeof PARTS)[number], string | null> = {
+    subject: null,
+    preheader: null,
+    html: null,
+    text: null,
+  }
+  const end = now() + Limits.RENDER_MS
+  for (const part of PARTS) {
+    const program = compiled[part]
+    if (program === null) continue
+    const rendered = Liquid.render(program, variables, writing, Math.max(0, end - now()))
+    if ("problem" in rendered) {
+      const { isLate, problem } = rendered
+      return Result.fail({ cause: "rendering", problems: [placed(part, problem)], isLate })
+    }
+    texts[part] = rendered.text
+  }
+  const { html, preheader, subject, text } = texts
+  return Result.succeed({
+    // A header is one line.
+    subject: subject === null ? null : subject.replaceAll(/\s+/gu, " ").trim(),
+    html: html === null || preheader === null ? html : withPreheader(html, preheader),
+    text,
+  })
+}
+
+export const placed = (
+  path: string,
+  { column, line, message }: { readonly line: number; readonly column: number; readonly message: string },
+): Detail => ({ path, message: `${message} (line ${line}, column ${column})` })
+
+const BODY = /<body(?:\s[^>]{0,4096})?>/iu
+
+/** Programs show the beginning of the HTML beside the subject; this stands before all that is seen. */
+const withPreheader = (html: string, preheader: string): string => {
+  const hidden = `<div style="display:none;max-height:0;overflow:hidden">${Escape.html(preheader)}</div>`
+  const body = BODY.exec(html)
+  const at = body === null ? 0 : body.index + body[0].length
+  return html.slice(0, at) + hidden + html.slice(at)
+}

@@ -1,0 +1,47 @@
+import { customer, type Group } from "./Bound.ts"
+
+const TEMPLATES = "packages/domain/src/template/TemplateRefusal.ts"
+const TEMPLATE = "packages/domain/src/template/Template.ts"
+const VARIABLES = "packages/domain/src/template/VariableSchema.ts"
+const LIQUID = "packages/templates/src/language/Limits.ts"
+
+/** Bounds of templates. */
+export const templateBounds: Group = {
+  title: "Templates",
+  bounds: [
+    customer("Templates, layouts and partials of an account", "MAX_TEMPLATES", TEMPLATES, "422 `too_many_templates`"),
+    customer("Languages of a template", "MAX_LOCALES", TEMPLATE, "400"),
+    customer("The name of a template", "MAX_NAME_CHARS", TEMPLATE, "400"),
+    customer("The description of a template", "MAX_DESCRIPTION_CHARS", TEMPLATE, "400"),
+    customer("The notes of a version", "MAX_NOTES_CHARS", TEMPLATE, "400"),
+    customer(
+      "One part of a template",
+      "MAX_PART_CHARS",
+      "packages/api/src/groups/templates/TemplateRequests.ts",
+      "400",
+    ),
+    customer(
+      "Reply addresses of a template",
+      "MAX_REPLY_TO",
+      "packages/api/src/groups/templates/TemplateRequests.ts",
+      "400",
+    ),
+    customer("Tags and variables of a part", "MAX_PIECES", LIQUID, "422 `template_invalid`"),
+    customer("A tag or variable of a part", "MAX_PIECE_CHARS", LIQUID, "422 `template_invalid`"),
+    customer("Partials and layouts of a template", "MAX_PARTS", LIQUID, "422 `template_invalid`"),
+    customer("Characters of a template's partials and layouts", "MAX_TOGETHER_CHARS", LIQUID, "422 `template_invalid`"),
+    customer("Tags and variables of a template's partials", "MAX_TOGETHER_PIECES", LIQUID, "422 `template_invalid`"),
+    customer("Levels of a schema of variables", "MAX_DEPTH", VARIABLES, "422 `template_invalid`"),
+    customer("Properties of a schema of variables", "MAX_PROPERTIES", VARIABLES, "422 `template_invalid`"),
+    customer("Values of an `enum`", "MAX_ENUM", VARIABLES, "422 `template_invalid`"),
+    customer("Time of a rendering", "RENDER_MS", LIQUID, "422 `template_not_rendered`"),
+    customer("Characters of a rendered part", "MAX_OUTPUT_CHARS", LIQUID, "422 `template_not_rendered`"),
+    customer("Characters and items that a rendering makes", "MAX_MADE", LIQUID, "422 `template_not_rendered`"),
+    customer(
+      "Versions of a template in a list",
+      "MAX_LISTED",
+      "packages/store/src/readmodels/templates/TemplateVersions.ts",
+      "its newest",
+    ),
+  ],
+}

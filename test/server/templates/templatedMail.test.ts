@@ -1,0 +1,87 @@
+import { Effect } from "effect"
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
+import { MAIL, RECEIPT, VARIABLES } from "./receiptTemplate.ts"
+
+layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it) => {
+  const shop = signUp({ domains: ["shop.test"] })
+  const contentOf = Effect.fnUntraced(function* (call: Effect.Success<typeof shop>["call"], id: string) {
+    const { json } = yield* call("GET", `/v1/email/logs/${id}`)
+    return json
+  })
+
+  it.effect("make messages, in the reader's language, with checked variables", function* () {
+    const { call } = yield* shop
+    yield* call("POST", "/v1/templates", RECEIPT)
+    yield* call("POST", "/v1/templates/receipt/publish", {})
+    const template = { alias: "receipt", locale: "de-DE", variables: VARIABLES }
+    const sent = yield* call("POST", "/v1/email/send", { ...MAIL, template })
+    assert.strictEqual(sent.status, 200, JSON.stringify(sent.json))
+    const record = yield* contentOf(call, sent.json.id)
+    assert.strictEqual(record.subject, "Bestellung 7")
+    assert.deepInclude(record.template, { version: 1, locale: "de" })
+    assert.strictEqual(
+      record.content.html,
+      '<h1>Thank you, Ana &amp; Bo</h1><a href="https://shop.test/">12,50\u00a0€</a>',
+    )
+    const found = yield* call("GET", `/v1/email/logs?template=${record.template.id}`)
+    assert.deepStrictEqual(
+      found.json.data.map(({ id }: { readonly id: string }) => id),
+      [sent.json.id],
+    )
+    const wrong = yield* call("POST", "/v1/email/send", {
+      ...MAIL,
+      template: { alias: "receipt", variables: { nmae: "Ana", order: { id: "7" } } },
+    })
+    assert.deepStrictEqual(reasonOf(wrong), [422, "template_variables_invalid"])
+    assert.deepStrictEqual(wrong.json.error.details, [
+      { path: "nmae", message: "is not a variable of this template; did you mean `name`?" },
+      { path: "order.id", message: "must be an integer, not string" },
+      { path: "name", message: "is missing" },
+    ])
+  })
+
+  it.effect("refuse what cannot be combined or is not there", function* () {
+    const { call } = yield* shop
+    const send = (message: object) => call("POST", "/v1/email/send", { ...MAIL, ...message })
+    const both = yield* send({ template: { alias: "x" }, html: "<p>Hi</p>" })
+    assert.deepStrictEqual(reasonOf(both), [400, "validation_failed"])
+    assert.deepStrictEqual(both.json.error.details, [{ path: "html", message: "cannot be combined with `template`" }])
+    assert.deepStrictEqual(reasonOf(yield* send({ template: { alias: "nobody" } })), [422, "template_not_found"])
+    assert.deepStrictEqual(reasonOf(yield* send({ template: {} })), [400, "validation_failed"])
+    assert.deepStrictEqual((yield* send({})).json.error.details, [{ path: "subject", message: "is required" }])
+
+    yield* call("POST", "/v1/templates", { name: "No subject", alias: "bare", html: "<p>Hi</p>" })
+    yield* call("POST", "/v1/templates/bare/publish", {})
+    assert.deepStrictEqual(reasonOf(yield* send({ template: { alias: "bare" } })), [422, "template_incomplete"])
+    const own = yield* send({ template: { alias: "bare" }, subject: "Mine" })
+    assert.strictEqual((yield* contentOf(call, own.json.id)).subject, "Mine")
+    const none = yield* send({ template: { alias: "bare", version: 9 }, subject: "Mine" })
+    assert.deepStrictEqual(reasonOf(none), [422, "template_version_not_found"])
+    yield* call("DELETE", "/v1/templates/bare")
+    assert.deepStrictEqual(reasonOf(yield* send({ template: { alias: "bare" } })), [422, "template_not_found"])
+  })
+
+  it.effect("fill a batch, each message with its own, and are repeated by the key of the request", function* () {
+    const { call } = yield* shop
+    yield* call("POST", "/v1/templates", RECEIPT)
+    yield* call("POST", "/v1/templates/receipt/publish", {})
+    const emails = [
+      { ...MAIL, template: { alias: "receipt", variables: VARIABLES } },
+      { ...MAIL, subject: "Plain", text: "Hi" },
+      { ...MAIL, template: { alias: "receipt", variables: {} } },
+    ]
+    const strict = yield* call("POST", "/v1/email/send/batch", { emails })
+    assert.deepStrictEqual(reasonOf(strict), [422, "template_variables_invalid"])
+    const body = { emails, mode: "permissive" }
+    const headers = { "idempotency-key": "batch-1" }
+    const sent = yield* call("POST", "/v1/email/send/batch", body, headers)
+    assert.deepStrictEqual(
+      sent.json.data.map(({ status }: { readonly status: string | null }) => status),
+      ["queued", "queued", null],
+    )
+    yield* call("DELETE", "/v1/templates/receipt")
+    const again = yield* call("POST", "/v1/email/send/batch", body, headers)
+    assert.deepStrictEqual(again.json, sent.json)
+  })
+})

@@ -1,0 +1,80 @@
+import { assert, layer } from "../../support/effectTest.ts"
+import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
+import { MAIL, RECEIPT, VARIABLES } from "./receiptTemplate.ts"
+
+layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
+  const shop = signUp({ domains: ["shop.test"] })
+
+  it.effect("are drafts until they are published, and versions never change", function* () {
+    const { call } = yield* shop
+    const created = yield* call("POST", "/v1/templates", RECEIPT)
+    assert.strictEqual(created.status, 201)
+    assert.deepInclude(created.json, { alias: "receipt", status: "draft", current_version: null, kind: "template" })
+    const early = yield* call("POST", "/v1/email/send", {
+      ...MAIL,
+      template: { alias: "receipt", variables: VARIABLES },
+    })
+    assert.deepStrictEqual(reasonOf(early), [422, "template_not_published"])
+
+    const first = yield* call("POST", "/v1/templates/receipt/publish", { notes: "First" })
+    assert.deepInclude(first.json, { number: 1, notes: "First" })
+    yield* call("PATCH", `/v1/templates/${created.json.id}`, { subject: "Receipt {{ order.id }}" })
+    assert.strictEqual((yield* call("GET", "/v1/templates/receipt/versions/1")).json.subject, RECEIPT.subject)
+    assert.deepInclude((yield* call("POST", "/v1/templates/receipt/publish", {})).json, { number: 2 })
+    const listed = yield* call("GET", "/v1/templates/receipt/versions")
+    assert.deepStrictEqual(
+      listed.json.data.map(({ number }: { readonly number: number }) => number),
+      [2, 1],
+    )
+    const back = yield* call("POST", "/v1/templates/receipt/rollback", { version: 1 })
+    assert.deepInclude(back.json, { current_version: 1, versions: 2 })
+    assert.strictEqual(back.json.draft.subject, "Receipt {{ order.id }}")
+  })
+
+  it.effect("are checked with line and column", function* () {
+    const { call } = yield* shop
+    const html = "<p>\n{{ name | upcas }}</p>"
+    const refused = yield* call("POST", "/v1/templates", { name: "Bad", html })
+    assert.deepStrictEqual(reasonOf(refused), [422, "template_invalid"])
+    assert.deepStrictEqual(refused.json.error.details, [
+      { path: "html", message: "there is no filter upcas; did you mean upcase? (line 2, column 1)" },
+    ])
+    const validated = yield* call("POST", "/v1/templates/validate", { html: "<p>{{ user.name }}{{ total }}</p>" })
+    assert.deepInclude(validated.json, { valid: true, problems: [] })
+    assert.deepStrictEqual(validated.json.sample, { user: { name: "text" }, total: "text" })
+    const missing = yield* call("POST", "/v1/templates/validate", { html: '{% render "footer" %}' })
+    assert.deepStrictEqual(missing.json.problems, [
+      { path: "html", message: "uses footer, which is no published partial or layout" },
+    ])
+  })
+
+  it.effect("belong to their account, whose test mail is made of them too", function* () {
+    const { call, keyWith, world } = yield* shop
+    const stranger = yield* signUp({ domains: ["other.test"] })
+    const { json: created } = yield* call("POST", "/v1/templates", RECEIPT)
+    yield* call("POST", "/v1/templates/receipt/publish", {})
+    for (const path of ["", "/versions", "/versions/1"])
+      assert.strictEqual((yield* stranger.call("GET", `/v1/templates/${created.id}${path}`)).status, 404, path)
+    const theirs = { from: "a@other.test", to: "ana@example.org", template: { id: created.id } }
+    assert.deepStrictEqual(reasonOf(yield* stranger.call("POST", "/v1/email/send", theirs)), [
+      422,
+      "template_not_found",
+    ])
+    assert.deepStrictEqual(reasonOf(yield* call("POST", "/v1/templates", RECEIPT)), [422, "template_alias_taken"])
+
+    const key = yield* keyWith({ scopes: ["email:send"], mode: "test" })
+    const body = { ...MAIL, template: { alias: "receipt", variables: VARIABLES } }
+    assert.strictEqual((yield* world.request("POST", "/v1/email/send", { key, body })).status, 200)
+  })
+
+  it.effect("are rendered without being sent, with what a reader would miss", function* () {
+    const { call } = yield* shop
+    yield* call("POST", "/v1/templates", { ...RECEIPT, html: `${RECEIPT.html}<img src="http://x.test/a.png">` })
+    const { json } = yield* call("POST", "/v1/templates/receipt/render", { variables: VARIABLES })
+    assert.strictEqual(json.subject, "Your order 7")
+    assert.deepStrictEqual(
+      json.warnings.map(({ message }: { readonly message: string }) => message),
+      ["1 of its images have no `alt`", "is missing: it is derived from the HTML"],
+    )
+  })
+})

@@ -1,0 +1,105 @@
+import * as Limits from "@waybill/templates/language/Limits"
+import * as Liquid from "@waybill/templates/language/Liquid"
+import { assert, describe, it } from "../support/effectTest.ts"
+import { processorMs } from "../support/processorMs.ts"
+import { dice } from "../support/dice.ts"
+
+const WRITING = { locale: "en", time_zone: "UTC" }
+
+const messageOf = (source: string, variables: object = {}, parts: Liquid.Parts = {}): string => {
+  const [problem] = Liquid.problemsOf("html", source)
+  if (problem !== undefined) return problem.message
+  const rendered = Liquid.render(Liquid.compile("html", source, parts), variables, WRITING)
+  return "text" in rendered ? "" : rendered.problem.message
+}
+
+const LATE = `takes longer than ${Limits.RENDER_MS} ms to render`
+const MADE = `makes more than ${Limits.MAX_MADE} characters and items`
+
+const BOUNDED: ReadonlyArray<readonly [source: string, message: string]> = [
+  ["{% for i in (1..100000000) %}{% endfor %}", MADE],
+  [`{% assign a = "${"a".repeat(40)}" %}{% for i in (1..40) %}{% assign a = a | append: a %}{% endfor %}`, MADE],
+  [
+    `{% capture a %}${"a".repeat(40)}{% endcapture %}{% for i in (1..40) %}{% capture a %}{{ a }}{{ a }}{% endcapture %}{% endfor %}`,
+    MADE,
+  ],
+  ["{% for i in (1..900) %}{% for j in (1..900) %}{% for k in (1..900) %}{% endfor %}{% endfor %}{% endfor %}", LATE],
+  [`{% for i in (1..9000) %}${"a".repeat(1000)}{% endfor %}`, `writes more than ${Limits.MAX_OUTPUT_CHARS} characters`],
+  ["{{ x".padEnd(Limits.MAX_PIECE_CHARS + 9), `{{ is not closed within ${Limits.MAX_PIECE_CHARS} characters`],
+  ["{{ x }}".repeat(Limits.MAX_PIECES + 1), `has more than ${Limits.MAX_PIECES} tags and variables`],
+  ["a".repeat(Limits.MAX_SOURCE_CHARS + 1), `is longer than ${Limits.MAX_SOURCE_CHARS} characters`],
+]
+
+/** Pieces that are put together to sources which a parser finds hard. */
+const PIECES = [
+  "{{ x }}",
+  "{{ x | ",
+  "{% if x %}",
+  "{% endif %}",
+  "{% for i in x %}",
+  "{% endfor %}",
+  "{{",
+  "}}",
+  "{%",
+  "%}",
+  "'",
+  '"',
+  "<a href='",
+  "<",
+  ">",
+  "<!--",
+  "<script>",
+  "</script>",
+  "<style>",
+  "{% raw %}",
+  "{% endraw %}",
+  "{% comment %}",
+  "{% endcomment %}",
+  "| strip_html ",
+  "| replace: 'a', 'aa' ",
+  "[",
+  "]",
+  "..",
+  "(1..9999)",
+  "{% capture x %}",
+  "{% endcapture %}",
+  "{% assign x = x | append: x %}",
+  "{% else %}",
+  "{% case x %}",
+  "{% when 1 %}",
+  "\n",
+  "\\",
+] as const
+const ROUNDS = 1_000
+const MAX_REPEATS = 2_000
+const VARIABLES = { x: "<script".repeat(20_000), y: " ".repeat(100_000), a: ["a".repeat(1_000)] }
+/** Of this process, so that a busy machine is not to be told a failure. */
+const MAX_PROCESSOR_MS = 250
+
+describe("limits of a template", () => {
+  for (const [source, message] of BOUNDED)
+    it(`bound the work: ${message}, ${source.slice(0, 60)}`, () => {
+      const before = processorMs()
+      assert.strictEqual(messageOf(source), message)
+      assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+    })
+
+  it("end a partial that uses itself", () => {
+    const parts = { a: '{% render "b" %}', b: '{% render "a" %}' }
+    assert.include([LATE, "is nested too deep"], messageOf('{% render "a" %}', {}, parts))
+  })
+
+  it(`hold for ${ROUNDS} sources of hard pieces`, { timeout: 300_000 }, () => {
+    const { below, pick } = dice(7)
+    let slowest = { ms: 0, source: "" }
+    for (let round = 0; round < ROUNDS; round++) {
+      const repeats = () => 1 + below(below(3) === 0 ? MAX_REPEATS : 3)
+      const source = Array.from({ length: 1 + below(12) }, () => pick(PIECES).repeat(repeats())).join("")
+      const before = processorMs()
+      messageOf(source, VARIABLES)
+      const ms = processorMs() - before
+      if (ms > slowest.ms) slowest = { ms, source: source.slice(0, 200) }
+    }
+    assert.isBelow(slowest.ms, MAX_PROCESSOR_MS, slowest.source)
+  })
+})

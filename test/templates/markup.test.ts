@@ -1,0 +1,82 @@
+import * as Liquid from "@waybill/templates/language/Liquid"
+import { assert, describe, it } from "../support/effectTest.ts"
+
+const WRITING = { locale: "en", time_zone: "UTC" }
+
+const render = (source: string, variables: object = {}, parts: Liquid.Parts = {}): string => {
+  assert.deepStrictEqual(Liquid.problemsOf("html", source), [])
+  const rendered = Liquid.render(Liquid.compile("html", source, parts), variables, WRITING)
+  return "text" in rendered ? rendered.text : assert.fail(rendered.problem.message)
+}
+
+const HOSTILE = `"'><script>alert(1)</script>`
+
+/** A place in the HTML, a hostile value, and how it must come out. */
+const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: string]> = [
+  ["<p>{{ x }}</p>", HOSTILE, "<p>&#34;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;</p>"],
+  ['<p title="{{ x }}">', HOSTILE, '<p title="&#34;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;">'],
+  ["<p title='{{ x }}'>", `' onclick='alert(1)`, "<p title='&#39; onclick=&#39;alert(1)'>"],
+  ['<a href="{{ x }}">', "https://example.org/?a=1&b=2", '<a href="https://example.org/?a=1&amp;b=2">'],
+  ['<a href="{{ x }}">', "javascript:alert(1)", '<a href="about:blank#blocked">'],
+  ['<a href="{{ x }}">', " java\nscript:alert(1)", '<a href="about:blank#blocked">'],
+  ['<a href=" {{ x }}">', "JavaScript:alert(1)", '<a href=" about:blank#blocked">'],
+  ['<img src="{{ x }}" alt="">', "data:text/html,x", '<img src="about:blank#blocked" alt="">'],
+  ['<a href="{{ x }}">', "/path?at=12:30", '<a href="/path?at=12:30">'],
+  ['<a href="https://example.org/{{ x }}">', "12:30", '<a href="https://example.org/12:30">'],
+  ['<a href="{% if y %}https:{% else %}{{ x }}{% endif %}">', "vbscript:x", '<a href="about:blank#blocked">'],
+  ['<a href="{{ y }}{{ x }}">', "javascript:x", '<a href="about:blank#blocked">'],
+  [
+    '<p style="color:{{ x }}">',
+    "red;background:url(//evil)",
+    '<p style="color:red\\3b background\\3a url\\28 \\2f \\2f evil\\29 ">',
+  ],
+  [
+    "<style>a{color:{{ x }}}</style>",
+    "red}</style><script>",
+    "<style>a{color:red\\7d \\3c \\2f style\\3e \\3c script\\3e }</style>",
+  ],
+  ["<title>{{ x }}</title>", "</title><script>", "<title>&lt;/title&gt;&lt;script&gt;</title>"],
+  ["{% capture y %}<b>{{ x }}</b>{% endcapture %}{{ y }}", "<", "<b>&lt;</b>"],
+  ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
+  ["{{ x | raw }}", "<b>", "<b>"],
+  ['{% render "part", y: x %}', `" onclick="`, '<i title="&#34; onclick=&#34;">&#34; onclick=&#34;</i>'],
+]
+
+/** A place where no value can be made harmless. */
+const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: string]> = [
+  ["<a href={{ x }}>", 9, 'put the value of the attribute in quotes, as in title="{{ … }}"'],
+  ["<script>{{ x }}</script>", 9, "a variable cannot stand in a script"],
+  ["<a {{ x }}>", 4, "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"],
+  ["<!-- {{ x }} -->", 6, "a variable cannot stand in an HTML comment; use {% comment %} for notes"],
+  ['<a onclick="{{ x }}">', 13, "a variable cannot stand in an event handler"],
+  ['<a title="{% render "x" %}">', 11, "{% render %} can stand only between elements"],
+  [
+    '<a {% if x %}title="{% endif %}>',
+    21,
+    "an element or a value in quotes that begins in a branch must end in the same branch",
+  ],
+]
+
+describe("variables in HTML", () => {
+  for (const [source, x, expected] of PLACES)
+    it(`are escaped for their place: ${source} with ${JSON.stringify(x)}`, () => {
+      const parts = { part: '<i title="{{ y }}">{{ y }}</i>' }
+      assert.strictEqual(render(source, { x }, parts), expected)
+    })
+
+  for (const [source, column, message] of REFUSED)
+    it(`are refused where nothing makes them harmless: ${source}`, () => {
+      assert.deepStrictEqual(Liquid.problemsOf("html", source), [{ line: 1, column, message }])
+    })
+
+  it("have no place in a text, which is not escaped", () => {
+    const rendered = Liquid.render(Liquid.compile("text", "Hi {{ x }}", {}), { x: "<Ana>" }, WRITING)
+    assert.deepStrictEqual(rendered, { text: "Hi <Ana>" })
+  })
+
+  it("reach no prototype", () => {
+    const names = ["constructor", "__proto__", "toString", "hasOwnProperty"]
+    const source = names.map((name) => `{{ ${name} }}{{ x.${name} }}{{ x["${name}"] }}{{ "a".${name} }}`).join("")
+    assert.strictEqual(render(source, { x: {} }), "")
+  })
+})
