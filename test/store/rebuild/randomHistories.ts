@@ -106,6 +106,10 @@ const firstEvent = (aggregate: AnyAggregate, account_id: string, roll: RandomNum
       const address = `${hex.slice(0, 8)}@example.org`
       return first("SuppressionAdded", { address, suppression_id: id("SuppressionId") }, address)
     }
+    case "template": {
+      const template_id = id("TemplateId")
+      return first("TemplateCreated", { template_id }, template_id)
+    }
     case "webhook": {
       const webhook_id = id("WebhookId")
       return first("WebhookCreated", { webhook_id }, webhook_id)

@@ -80,7 +80,7 @@ export type Event = typeof Event.Type
 export type Published = typeof Event.cases.TemplatePublished.Type
 
 /** Events for which the state knows the versions that they published; older versions are in the read model. */
-export const REMEMBERED_EVENTS = 2
+export const REMEMBERED_EVENTS = 8
 
 export interface Version {
   readonly published: Published
@@ -99,21 +99,23 @@ export interface ExistingTemplate extends Naming {
   /** Number of versions. */
   readonly versions: number
   readonly recent: ReadonlyArray<Version>
-  readonly events: number
+  /** Number of events, whether or not they changed anything. */
+  readonly version: number
   readonly created_at: Timestamp.Timestamp
   readonly updated_at: Timestamp.Timestamp
 }
 
-export type State = { readonly _tag: "NotCreated" } | ExistingTemplate
+export type State = { readonly _tag: "NotCreated"; readonly version: number } | ExistingTemplate
 
-export const initial: State = { _tag: "NotCreated" }
+export const initial: State = { _tag: "NotCreated", version: 0 }
 
 export const evolve = (state: State, event: Event): State => {
-  if (event._tag === "TemplateCreated") return state._tag === "NotCreated" ? created(event) : state
-  if (state._tag !== "Template") return state
-  const events = state.events + 1
-  const recent = state.recent.filter((version) => version.event > events - REMEMBERED_EVENTS)
-  const next = { ...state, events, recent, updated_at: event.at }
+  const version = state.version + 1
+  if (state._tag !== "Template")
+    return event._tag === "TemplateCreated" ? created(event, version) : { ...state, version }
+  if (event._tag === "TemplateCreated") return { ...state, version }
+  const recent = state.recent.filter((each) => each.event > version - REMEMBERED_EVENTS)
+  const next = { ...state, version, recent, updated_at: event.at }
   switch (event._tag) {
     case "TemplateChanged": {
       const { alias, description, draft, name } = event
@@ -121,8 +123,14 @@ export const evolve = (state: State, event: Event): State => {
     }
     case "TemplatePublished": {
       const { number, source } = event
-      const version = { published: event, event: events }
-      return { ...next, draft: source, current: number, versions: number, recent: [...recent, version] }
+      const others = recent.filter(({ published }) => published.number !== number)
+      return {
+        ...next,
+        draft: source,
+        current: number,
+        versions: number,
+        recent: [...others, { published: event, event: version }],
+      }
     }
     case "TemplateRolledBack":
       return { ...next, current: event.number }
@@ -131,15 +139,10 @@ export const evolve = (state: State, event: Event): State => {
   }
 }
 
-const created = ({
-  alias,
-  at,
-  description,
-  draft,
-  kind,
-  name,
-  template_id,
-}: typeof Event.cases.TemplateCreated.Type): ExistingTemplate => ({
+const created = (
+  { alias, at, description, draft, kind, name, template_id }: typeof Event.cases.TemplateCreated.Type,
+  version: number,
+): ExistingTemplate => ({
   _tag: "Template",
   template_id,
   kind,
@@ -151,7 +154,7 @@ const created = ({
   current: 0,
   versions: 0,
   recent: [],
-  events: 1,
+  version,
   created_at: at,
   updated_at: at,
 })
