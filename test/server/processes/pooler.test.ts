@@ -1,4 +1,4 @@
-import * as StoreDatabase from "@waybill/store/database/Database"
+import * as Session from "@waybill/store/database/Session"
 import * as ConnectionPooler from "@waybill/store/database/ConnectionPooler"
 import { Cause, Effect, Exit, Redacted } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -11,7 +11,7 @@ import { freePort } from "../../support/process/service.ts"
 import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-const NAMES = Object.keys(StoreDatabase.SESSION)
+const NAMES = Object.keys(Session.SESSION)
 const MAILS = 100
 
 /** Settings of docs/scaling.md for PgBouncer and for Postgres. */

@@ -3,7 +3,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
-import { SESSION } from "@waybill/store/database/Database"
+import * as Session from "@waybill/store/database/Session"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
@@ -136,7 +136,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
 layer(Database.layerFresh, { excludeTestServices: true })("conservation", (it) => {
   it.effect("may take longer than the statement timeout", function* () {
     const { url } = yield* Database.Fresh
-    const hurried = PgClient.layer({ url, startupParameters: { ...SESSION, statement_timeout: "100ms" } })
+    const hurried = PgClient.layer({ url, startupParameters: { ...Session.SESSION, statement_timeout: "100ms" } })
     const sql = yield* Sql
     const waits = sql<{ readonly n: number }>`
         SELECT count(*)::int AS n FROM pg_locks l JOIN pg_database d ON d.oid = l.database

@@ -2,6 +2,7 @@ import * as Team from "@waybill/domain/account/Team"
 import type * as Scope from "@waybill/domain/account/Scope"
 import { Effect } from "effect"
 import * as Cells from "../routing/Cells.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -31,7 +32,7 @@ interface Row {
 }
 
 /**
- * Looks up the standing of many bearers, by `nameOf`, in one statement for each cell. No request is counted: this is for
+ * Looks up the standing of many bearers, by `nameOf`, in one statement for each cell, and one at home. No request is counted: this is for
  * requests that were admitted before and are still running. Bearers of an account in the last step of its move are to be
  * looked up later: nothing can be revoked there until then.
  */
@@ -49,14 +50,22 @@ export const findOne = Effect.fn("Standings.findOne")(function* (bearer: Bearer)
   return new Map(found).get(nameOf(bearer))
 })
 
+/** Sessions are at home, and the members that they are of in the cell. */
 const findHere = Effect.fnUntraced(function* (bearers: ReadonlyArray<Bearer>) {
   const sql = yield* Sql
   const keys = bearers.filter(({ kind }) => kind === "key")
   const sessions = bearers.filter(({ kind }) => kind === "session")
+  const home = yield* HomeSql
+  const open =
+    sessions.length === 0
+      ? []
+      : yield* home<{ readonly id: string; readonly user_id: string; readonly operator: boolean }>`
+          SELECT s.id, s.user_id, u.operator FROM user_sessions s JOIN users u ON u.id = s.user_id
+          WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp()`
   const rows = yield* sql<Row>`
     WITH session AS MATERIALIZED (
-      SELECT s.id, s.user_id, u.operator FROM user_sessions s JOIN users u ON u.id = s.user_id
-      WHERE s.id = ANY(${sessions.map(({ id }) => id)}::text[]) AND s.expires_at > statement_timestamp())
+      SELECT * FROM unnest(${open.map(({ id }) => id)}::text[], ${open.map(({ user_id }) => user_id)}::text[],
+        ${open.map(({ operator }) => operator)}::boolean[]) AS s(id, user_id, operator))
     SELECT 'key' AS kind, k.account_id, k.id, k.scopes, NULL AS role, false AS operator,
       CASE WHEN k.revoked_at IS NOT NULL THEN 'revoked' WHEN k.expires_at <= statement_timestamp() THEN 'expired' END AS ended
     FROM unnest(${keys.map(({ account_id }) => account_id)}::text[], ${keys.map(({ id }) => id)}::text[]) AS wanted(account_id, id)

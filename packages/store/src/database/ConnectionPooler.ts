@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Cause, Data, Effect, Redacted, Runtime } from "effect"
 import * as Reactivity from "effect/reactivity/Reactivity"
 import pg from "pg"
-import * as Database from "./Database.ts"
+import * as Session from "./Session.ts"
 
 /** The connection pooler between this process and Postgres does not keep sessions; exits with EX_CONFIG of sysexits.h. */
 export class PoolerUnfit extends Data.TaggedError("PoolerUnfit")<{ readonly message: string }> {
@@ -11,7 +11,7 @@ export class PoolerUnfit extends Data.TaggedError("PoolerUnfit")<{ readonly mess
 
 /** Number of rounds of transactions; the order in which the two sessions end theirs changes, so that a pooler mixes them up. */
 export const ROUNDS = 4
-const NAMES = Object.keys(Database.SESSION)
+const NAMES = Object.keys(Session.SESSION)
 
 /**
  * Refuses a connection pooler that does not keep one session of Postgres for each connection. Session locks, LISTEN and
@@ -44,7 +44,7 @@ const SETTINGS_REFUSED =
   `ignore_startup_parameters = ${NAMES.join(",")} and set them on the role: ${NAMES.map((name) => alter(name)).join(" ")}`
 
 function alter(name: string): string {
-  return `ALTER ROLE CURRENT_USER SET ${name} = '${Database.SESSION[name as keyof typeof Database.SESSION]}';`
+  return `ALTER ROLE CURRENT_USER SET ${name} = '${Session.SESSION[name as keyof typeof Session.SESSION]}';`
 }
 
 /** Returns whether two connections share a session, or one connection changes its session between transactions. */
@@ -76,7 +76,7 @@ const clientOf = (url: Redacted.Redacted): pg.Client => {
   const client = new pg.Client({
     connectionString: Redacted.value(url),
     application_name: "waybill check",
-    connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
   })
   // A lost connection shows as the error of its query; without a handler the event would end the process.
   client.on("error", () => {})
@@ -89,11 +89,11 @@ const appliedSettings = (url: Redacted.Redacted): Effect.Effect<ReadonlyArray<st
     const sql = yield* PgClient.makeClient({
       url,
       applicationName: "waybill check",
-      startupParameters: Database.SESSION,
+      startupParameters: Session.SESSION,
     })
     const rows = yield* sql<{ readonly name: string; readonly is_applied: boolean }>`
       SELECT wanted.name, current_setting(wanted.name) = wanted.value AS is_applied
-      FROM unnest(${NAMES}::text[], ${Object.values(Database.SESSION)}::text[]) AS wanted(name, value)`
+      FROM unnest(${NAMES}::text[], ${Object.values(Session.SESSION)}::text[]) AS wanted(name, value)`
     return rows.filter(({ is_applied }) => is_applied).map(({ name }) => name)
   }).pipe(
     Effect.scoped,

@@ -1,6 +1,6 @@
 import { Redacted } from "effect"
 import pg from "pg"
-import * as Database from "./Database.ts"
+import * as Session from "./Session.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
 
@@ -53,12 +53,12 @@ const connect = async (url: Redacted.Redacted, queryTimeoutMs?: number): Promise
     ...KEEPALIVE,
     connectionString: Redacted.value(url),
     application_name: "waybill migrate",
-    connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
     ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
   })
   client.on("error", () => {})
   await client.connect().catch((cause: unknown) => {
-    throw DatabaseUrl.connectFailed(url, cause, Database.CONNECT_TIMEOUT_MS / 1_000) ?? cause
+    throw DatabaseUrl.connectFailed(url, cause, Session.CONNECT_TIMEOUT_MS / 1_000) ?? cause
   })
   return client
 }

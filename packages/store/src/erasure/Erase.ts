@@ -16,7 +16,7 @@ import type * as CellSchema from "../cells/CellSchema.ts"
 import * as ReachableCells from "../routing/ReachableCells.ts"
 import { StrayAccounts } from "../routing/StrayAccounts.ts"
 import * as MoveSteps from "../moves/MoveSteps.ts"
-import * as Database from "../database/Database.ts"
+import * as Session from "../database/Session.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
 import * as AffectedStreams from "./AffectedStreams.ts"
@@ -32,6 +32,7 @@ import * as ReadModels from "../readmodels/ReadModels.ts"
 import * as StreamRemoval from "./StreamRemoval.ts"
 import * as Memberships from "../users/Memberships.ts"
 import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -66,7 +67,7 @@ export interface Refused {
 export const BATCH_STREAMS = 50
 /** Retries after a deadlock. A deadlock usually passes at the next attempt. */
 const TRIES = 5
-const SETTINGS = { plan_cache_mode: Database.SESSION.plan_cache_mode } as const
+const SETTINGS = { plan_cache_mode: Session.SESSION.plan_cache_mode } as const
 
 /** Finds the histories of all cells that answer that name the address: those that can be changed, and those that only their owner can change. */
 export const find = Effect.fn("Erase.find")(function* (address: Address.Address) {
@@ -98,10 +99,11 @@ export const erase = Effect.fn("Erase.erase")(function* (
   const { isCertainlyAlone } = yield* Cells
   const inAll = ReachableCells.each(eraseHere(address, replacement))
   const { results, unreachable } = yield* isCertainlyAlone() ? inAll : MoveSteps.whileNoneMoves(sql, inAll)
+  yield* EraseWords.eraseViews(address, Mask.make(address, replacement))
   const refused = results.flatMap(([cell, { underWay }]) => (underWay === undefined ? [] : [{ cell, underWay }]))
   if (results.length === 1 && unreachable.length === 0 && refused[0] !== undefined) return yield* refused[0].underWay
   // Only all cells together say that a user is a member no more.
-  if (unreachable.length + refused.length === 0) yield* deleteUsers(sql, address)
+  if (unreachable.length + refused.length === 0) yield* deleteUsers(yield* HomeSql, address)
   return {
     accounts: new Map(results.flatMap(([, { accounts }]) => [...accounts])),
     remaining: withoutRepeated(results.flatMap(([, { remaining }]) => remaining)),

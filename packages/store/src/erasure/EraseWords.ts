@@ -1,3 +1,4 @@
+import { HomeSql } from "../routing/HomeSql.ts"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
@@ -7,8 +8,7 @@ import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /**
- * Replaces the words of a search that hold an address by the masked words that the messages now have, and deletes saved
- * views that hold it.
+ * Replaces the words of a search that hold an address by the masked words that the messages now have.
  */
 export const erase = Effect.fnUntraced(function* (
   sql: Sql,
@@ -22,17 +22,6 @@ export const erase = Effect.fnUntraced(function* (
   const rows = yield* sql<{ readonly account: string; readonly term: string }>`
     SELECT account_id AS account, term FROM email_words
     WHERE lower(term COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
-  const views = yield* sql<{
-    readonly account_id: string
-    readonly user_id: string
-    readonly name: string
-    readonly search: string
-  }>`
-    SELECT account_id, user_id, name, search FROM saved_views
-    WHERE lower(name || ' ' || search COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
-  for (const { account_id, name, search, user_id } of views)
-    if (mask.contains([name, search]))
-      yield* sql`DELETE FROM saved_views WHERE account_id = ${account_id} AND user_id = ${user_id} AND name = ${name}`
   for (const { account, term } of rows) {
     if (!mask.contains(term)) continue
     const masked = mask.apply(term)
@@ -42,4 +31,20 @@ export const erase = Effect.fnUntraced(function* (
       VALUES (${account}::uuid, ${masked}, ${EmailSubjects.fold(masked.slice(masked.indexOf(":") + 1))})
       ON CONFLICT (account_id, term) DO NOTHING`
   }
+})
+
+/** Deletes the saved views that hold an address, which are at home. */
+export const eraseViews = Effect.fnUntraced(function* (address: Address.Address, mask: Mask.Mask) {
+  const home = yield* HomeSql
+  const views = yield* home<{
+    readonly account_id: string
+    readonly user_id: string
+    readonly name: string
+    readonly search: string
+  }>`
+    SELECT account_id, user_id, name, search FROM saved_views
+    WHERE lower(name || ' ' || search COLLATE "C") LIKE ANY(${Mask.patterns(address)}::text[])`
+  for (const { account_id, name, search, user_id } of views)
+    if (mask.contains([name, search]))
+      yield* home`DELETE FROM saved_views WHERE account_id = ${account_id} AND user_id = ${user_id} AND name = ${name}`
 })

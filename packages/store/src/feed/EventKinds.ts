@@ -1,7 +1,8 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Context, Data, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
-import { Sql } from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of a node's heartbeat, and of the attempts to open the kinds that wait. */
@@ -59,7 +60,7 @@ export const layer = ({ kinds = DomainEvent.EVENT_KINDS, release }: Options) =>
   Layer.effect(
     EventKinds,
     Effect.gen(function* () {
-      const sql = yield* Sql
+      const sql = yield* HomeSql
       const id = `node_${Buffer.from(SecureRandom.randomBytesUnsafe(ID_BYTES)).toString("hex")}`
       let open: ReadonlySet<string> = new Set()
       const beat = Effect.gen(function* () {

@@ -4,7 +4,7 @@ import { FIRST } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Cursors from "./Cursors.ts"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
-import * as Database from "../database/Database.ts"
+import * as Session from "../database/Session.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import { InstanceKey } from "../secrets/InstanceKey.ts"
 import * as Lsn from "../postgres/Lsn.ts"
@@ -222,6 +222,6 @@ const pool = ({ connections, url }: Options) =>
     minConnections: 0,
     connectTimeout: QUERY_TIMEOUT,
     keepAlive: KEEPALIVE_AFTER,
-    startupParameters: Database.SESSION,
+    startupParameters: Session.SESSION,
     // Only an invalid URL can fail here, because nothing connects yet.
   }).pipe(Layer.orDie)

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Entries that one statement of a filtered list reads, and the maximum that one page examines. */
@@ -38,11 +39,12 @@ export interface Page {
  */
 export const list = Effect.fn("Audit.list")(function* (query: Query) {
   const sql = yield* Sql
-  return yield* read(sql, query)
+  return yield* read(sql, yield* HomeSql, query)
 })
 
 const read = Effect.fnUntraced(function* (
   sql: Sql,
+  home: Sql,
   { account_id, limit, matches, ...query }: Query,
 ): Effect.fn.Return<Page, StoreUnavailable> {
   const entries: Array<NamedEntry> = []
@@ -51,7 +53,7 @@ const read = Effect.fnUntraced(function* (
   for (let examined = 0; examined < MAX_EXAMINED; examined += chunk) {
     const range = { account_id, limit: chunk, ...(before === undefined ? {} : { before }) }
     const rows = newest(chunk, yield* statement(sql, range), yield* disablings(sql, range))
-    const named = yield* withNames(sql, account_id, rows)
+    const named = yield* withNames(sql, home, account_id, rows)
     entries.push(...(matches === undefined ? named : named.filter(matches)))
     if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.position ?? null }
     if (rows.length < chunk) return { entries, next: null }
@@ -89,12 +91,16 @@ const targetOf = ({ data, stream, stream_id }: Entry): string =>
 
 const withNames = Effect.fnUntraced(function* (
   sql: Sql,
+  home: Sql,
   account_id: string,
   entries: ReadonlyArray<Entry>,
 ): Effect.fn.Return<ReadonlyArray<NamedEntry>, StoreUnavailable> {
   const ids = [...new Set(entries.flatMap((entry) => [entry.meta.actor.id ?? "", targetOf(entry)]))]
   const rows = entries.length === 0 ? [] : yield* names(sql, account_id, ids)
-  const nameOf = new Map(rows.map(({ id, name }) => [id, name]))
+  const users = rows.length === 0 ? [] : yield* userNames(home, ids)
+  const nameOf = new Map(
+    [...rows, ...users.filter(({ id }) => rows.some((row) => row.id === id))].map(({ id, name }) => [id, name]),
+  )
   return entries.map((entry) => ({
     ...entry,
     actor_name: entry.meta.actor.type === "operator" ? null : (nameOf.get(entry.meta.actor.id ?? "") ?? null),
@@ -113,6 +119,11 @@ const names = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) => sql<
     FROM webhooks w JOIN events created
       ON created.account_id = w.account_id AND created.stream_id = w.id AND created.version = 1
     WHERE w.account_id = ${account_id} AND w.id = ANY(${ids}::text[])
-  UNION ALL SELECT m.user_id, coalesce(nullif(u.name, ''), m.record ->> 'name', m.email)
-    FROM members m LEFT JOIN users u ON u.id = m.user_id AND u.id = ANY(${ids}::text[])
+  UNION ALL SELECT m.user_id, coalesce(m.record ->> 'name', m.email) FROM members m
     WHERE m.account_id = ${account_id} AND m.user_id = ANY(${ids}::text[])`
+
+/** Names that users have given themselves, which are at home. */
+const userNames = Effect.fnUntraced(function* (home: Sql, ids: ReadonlyArray<string>) {
+  return yield* home<{ readonly id: string; readonly name: string }>`
+    SELECT id, name FROM users WHERE id = ANY(${ids}::text[]) AND name <> ''`
+})

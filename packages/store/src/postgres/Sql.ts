@@ -47,10 +47,17 @@ export const of = (driver: PgClient.PgClient): Sql => {
 /** The store's client. */
 export const Sql: Effect.Effect<Sql, never, PgClient.PgClient> = Effect.map(PgClient.PgClient, of)
 
-const make = (driver: PgClient.PgClient): Sql => {
-  const { reserve, transactionService } = driver
-  const connection = Effect.flatMap(Effect.serviceOption(transactionService), (transaction) =>
-    transaction._tag === "Some" ? Effect.succeed(transaction.value[0]) : reserve,
+/** Makes a client. `route` runs what chooses a connection, and transactions, where the client's tables are. */
+export const make = (
+  driver: PgClient.PgClient,
+  route: <A, E, R>(work: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R> = (work) => work,
+): Sql => {
+  const { transactionService } = driver
+  const reserve = route(driver.reserve)
+  const connection = route(
+    Effect.flatMap(Effect.serviceOption(transactionService), (transaction) =>
+      transaction._tag === "Some" ? Effect.succeed(transaction.value[0]) : driver.reserve,
+    ),
   )
   const borrower = (use: (connection: SqlConnection.Connection) => Effect.Effect<unknown, SqlError.SqlError>) =>
     SqlErrors.orUnavailable(Effect.scoped(Effect.flatMap(connection, use)))
@@ -67,6 +74,7 @@ const make = (driver: PgClient.PgClient): Sql => {
     json,
     driver,
     reserve: SqlErrors.orUnavailable(reserve),
-    withTransaction: <R, F, A>(work: Effect.Effect<A, F, R>) => SqlErrors.orUnavailable(driver.withTransaction(work)),
+    withTransaction: <R, F, A>(work: Effect.Effect<A, F, R>) =>
+      SqlErrors.orUnavailable(route(driver.withTransaction(work))),
   }) as unknown as Sql
 }

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as ProviderMessages from "./ProviderMessages.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Events about no known message that are kept of one hook. */
 export const MAX_UNMATCHED = 1_000
@@ -25,7 +25,7 @@ export interface Unmatched {
 
 /** Notes that an event is recorded. Returns false if it was noted before. */
 export const note = Effect.fn("ProviderEvents.note")(function* (hook_id: string, id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     INSERT INTO provider_events (hook_id, id) VALUES (${hook_id}, ${id})
     ON CONFLICT (hook_id, id) DO UPDATE SET event = NULL, ref = NULL WHERE provider_events.event IS NOT NULL
@@ -41,7 +41,7 @@ export const noteToken = Effect.fn("ProviderEvents.noteToken")(function* (
   hook_id: string,
   { digest, token }: { readonly token: string; readonly digest: string },
 ) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     INSERT INTO provider_events (hook_id, id, ref) VALUES (${hook_id}, ${TOKEN + token}, ${digest})
     ON CONFLICT (hook_id, id) DO UPDATE SET ref = excluded.ref WHERE provider_events.ref = excluded.ref
@@ -60,7 +60,7 @@ export interface ToKeep {
  * room is left.
  */
 export const keep = Effect.fn("ProviderEvents.keep")(function* (hook_id: string, events: ReadonlyArray<ToKeep>) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [before] = yield* sql<{ readonly n: number }>`
     SELECT count(*)::int AS n FROM (
       SELECT 1 FROM provider_events WHERE hook_id = ${hook_id} AND event IS NOT NULL LIMIT ${MAX_UNMATCHED}::int) AS kept`
@@ -89,7 +89,7 @@ export interface Kept {
  * they stay kept; one that cannot be recorded is returned again after as long a time as it has been kept.
  */
 export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (hook_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const kept = yield* sql<{ readonly ref: string }>`
     SELECT ref FROM provider_events
     WHERE hook_id = ${hook_id} AND event IS NOT NULL AND ref IS NOT NULL AND retry_at <= now()`
@@ -107,14 +107,14 @@ export const takeMatched = Effect.fn("ProviderEvents.takeMatched")(function* (ho
 
 /** Removes events that were kept and are recorded by now. */
 export const settle = Effect.fn("ProviderEvents.settle")(function* (hook_id: string, ids: ReadonlyArray<string>) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     DELETE FROM provider_events WHERE hook_id = ${hook_id} AND id = ANY(${ids}::text[]) AND event IS NOT NULL`
 })
 
 /** The newest events about no known message. */
 export const unmatched = Effect.fn("ProviderEvents.unmatched")(function* (hook_id: string, limit: number) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Unmatched>`
     SELECT id, received_at::text, event FROM provider_events
     WHERE hook_id = ${hook_id} AND event IS NOT NULL ORDER BY received_at DESC LIMIT ${limit}::int`
@@ -122,7 +122,7 @@ export const unmatched = Effect.fn("ProviderEvents.unmatched")(function* (hook_i
 
 /** Removes old events and returns how many. Runs periodically. */
 export const expire = Effect.fn("ProviderEvents.expire")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM provider_events
     WHERE received_at < now() - make_interval(days => ${KEPT_DAYS}::int)

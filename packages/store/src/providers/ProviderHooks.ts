@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import * as Iso from "../postgres/Iso.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Maximum number of hooks of an instance. */
 export const MAX_HOOKS = 100
@@ -36,7 +36,7 @@ export const add = Effect.fn("ProviderHooks.add")(function* (hook: {
   readonly name: string
   readonly token_hash: string
 }) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const hooks = yield* sql`SELECT id FROM provider_hooks LIMIT ${MAX_HOOKS}::int`
   if (hooks.length >= MAX_HOOKS) return false
   yield* sql`
@@ -47,7 +47,7 @@ export const add = Effect.fn("ProviderHooks.add")(function* (hook: {
 
 /** All hooks, oldest first. */
 export const list = Effect.fn("ProviderHooks.list")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Hook>`
     SELECT id, provider, name, ${Iso.iso(sql, "created_at")} AS created_at, recorded::float8, unchanged::float8,
       unmatched::float8, malformed::float8, refused::float8, ${Iso.iso(sql, "last_call_at")} AS last_call_at,
@@ -57,7 +57,7 @@ export const list = Effect.fn("ProviderHooks.list")(function* () {
 
 /** The hook at an address. */
 export const find = Effect.fn("ProviderHooks.find")(function* (provider: string, token_hash: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql<{ readonly id: string }>`
     SELECT id FROM provider_hooks WHERE provider = ${provider} AND token_hash = ${token_hash}`
   return Option.map(Option.fromUndefinedOr(rows[0]), ({ id }) => id)
@@ -65,14 +65,14 @@ export const find = Effect.fn("ProviderHooks.find")(function* (provider: string,
 
 /** Removes a hook. Returns whether there was one. */
 export const remove = Effect.fn("ProviderHooks.remove")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`DELETE FROM provider_hooks WHERE id = ${id} RETURNING id`
   return rows.length > 0
 })
 
 /** Counts the events of a call, and keeps the time of the newest one with its lag. */
 export const count = Effect.fn("ProviderHooks.count")(function* (id: string, counts: Counts, newest_ms: number | null) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     UPDATE provider_hooks SET last_call_at = now(), recorded = recorded + ${counts.recorded}::int,
       unchanged = unchanged + ${counts.unchanged}::int, unmatched = unmatched + ${counts.unmatched}::int,
@@ -88,7 +88,7 @@ export const count = Effect.fn("ProviderHooks.count")(function* (id: string, cou
 
 /** Counts a call that was refused. */
 export const countRefused = Effect.fn("ProviderHooks.countRefused")(function* (id: string, reason: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     UPDATE provider_hooks SET last_call_at = now(), refused = refused + 1, last_refusal = ${reason} WHERE id = ${id}`
 })

@@ -4,6 +4,7 @@ import * as Team from "@waybill/domain/account/Team"
 import { Effect, Option } from "effect"
 import * as RateWindows from "../admission/RateWindows.ts"
 import { Cells } from "../routing/Cells.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as ReadModel from "./ReadModel.ts"
@@ -40,7 +41,8 @@ export const list = Effect.fn("Members.list")(function* (account_id: string) {
   const sql = yield* Sql
   const members = yield* sql<{ readonly user_id: string; readonly record: object }>`
     SELECT user_id, record FROM members WHERE account_id = ${account_id} AND status <> 'removed' ORDER BY user_id`
-  const users = yield* sql<Omit<ListedMember, "record"> & { readonly id: string }>`
+  const home = yield* HomeSql
+  const users = yield* home<Omit<ListedMember, "record"> & { readonly id: string }>`
     SELECT u.id, u.name,
       u.two_factor_enabled OR EXISTS (SELECT 1 FROM user_passkeys p WHERE p.user_id = u.id) AS two_factor,
       (SELECT ${Iso.iso(sql, "max(s.updated_at)")} FROM user_sessions s WHERE s.user_id = u.id) AS last_seen_at
@@ -65,14 +67,23 @@ export interface RequestUser {
 export const find = Effect.fn("Members.find")(function* (user_id: string) {
   const sql = yield* Sql
   const { ofUser } = yield* Cells
-  const found = sql<RequestUser>`
-    SELECT m.user_id, m.account_id, m.role, m.status, u.operator
-    FROM members m JOIN users u ON u.id = m.user_id
-    WHERE m.user_id = ${user_id} AND m.status <> 'removed'`
-  return Option.fromUndefinedOr((yield* inCell(yield* ofUser(user_id), found))[0])
+  const found = sql<Omit<RequestUser, "operator">>`
+    SELECT user_id, account_id, role, status FROM members WHERE user_id = ${user_id} AND status <> 'removed'`
+  const [member] = yield* inCell(yield* ofUser(user_id), found)
+  const operator = member === undefined ? undefined : yield* isOperator(user_id)
+  return member === undefined || operator === undefined
+    ? Option.none()
+    : Option.some({ ...member, operator } satisfies RequestUser)
 })
 
-interface LimitedUser extends RequestUser {
+/** Whether a user, who is at home, operates the instance; undefined for none. */
+const isOperator = Effect.fnUntraced(function* (user_id: string) {
+  const home = yield* HomeSql
+  const [user] = yield* home<{ readonly operator: boolean }>`SELECT operator FROM users WHERE id = ${user_id}`
+  return user?.operator
+})
+
+interface LimitedUser extends Omit<RequestUser, "operator"> {
   readonly limit: number
   readonly now_ms: number
 }
@@ -84,25 +95,26 @@ const limitOf = (window: Window): number =>
   window === "session" ? RateLimit.SESSION_READS_PER_MINUTE : RateLimit.SESSION_PER_MINUTE[window]
 
 /**
- * Admits one request of a user: reads the membership, and counts the request in a rate window of the user. Two
- * statements, because the membership may lie on another node than the windows.
+ * Admits one request of a user: reads the membership in the cell of the account, and at home the user, and counts the request
+ * in a rate window of the user.
  */
 export const admit = Effect.fn("Members.admit")(function* (user_id: string, window: Window) {
   const sql = yield* Sql
   const { ofUser } = yield* Cells
   const found = sql<LimitedUser>`
-    SELECT m.user_id, m.account_id, m.role, m.status, u.operator,
+    SELECT m.user_id, m.account_id, m.role, m.status,
       greatest((a.record -> 'granted' ->> ${window}::text)::int, ${limitOf(window)}::int) AS "limit",
       floor(extract(epoch FROM statement_timestamp()) * 1000)::float8 AS now_ms
-    FROM members m JOIN users u ON u.id = m.user_id JOIN accounts a ON a.account_id = m.account_id
+    FROM members m JOIN accounts a ON a.account_id = m.account_id
     WHERE m.user_id = ${user_id} AND m.status <> 'removed'`
   const [member] = yield* inCell(yield* ofUser(user_id), found)
-  if (member === undefined) return Option.none()
+  const operator = member === undefined ? undefined : yield* isOperator(user_id)
+  if (member === undefined || operator === undefined) return Option.none()
   const { limit, now_ms, ...user } = member
-  const [counted] = yield* RateWindows.count(sql, new Map([[`${user_id}/${window}`, 1]]))
+  const [counted] = yield* RateWindows.count(yield* HomeSql, new Map([[`${user_id}/${window}`, 1]]))
   const total = counted?.count ?? 1
   return Option.some({
-    user: user satisfies RequestUser,
+    user: { ...user, operator } satisfies RequestUser,
     standing: RateLimit.windowState(limit, total, now_ms),
     refusal:
       total <= limit

@@ -1,7 +1,8 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Duration, Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
-import { Sql } from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /**
  * Interval of refreshes, as RFC 8461 §3.3 suggests. A policy with a lifetime below two days is refreshed after half of
@@ -37,7 +38,7 @@ interface StoredPolicy {
 }
 
 /** Stored policies for the MTA-STS client. Finding a policy records its use. */
-export const policyStore = Effect.map(Sql, (sql) => ({
+export const policyStore = Effect.map(HomeSql, (sql) => ({
   find: Effect.fn("MtaStsPolicies.find")(function* (domain: string) {
     const rows = yield* sql<StoredPolicy>`
       WITH used AS (
@@ -71,7 +72,7 @@ export interface Due {
  * `RETRY_AFTER`.
  */
 export const due = Effect.fn("MtaStsPolicies.due")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Due>`
     UPDATE mta_sts_policies SET refresh_at = now() + ${interval(sql, RETRY_AFTER)}
     WHERE domain = ANY(ARRAY(
@@ -83,7 +84,7 @@ export const due = Effect.fn("MtaStsPolicies.due")(function* () {
 
 /** Removes expired policies and those beyond the maximum, and returns how many. Runs periodically. */
 export const sweep = Effect.fn("MtaStsPolicies.sweep")(function* (maximum = MAX_POLICIES) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const removed = yield* sql`
     DELETE FROM mta_sts_policies
     WHERE expires_at < now() - ${interval(sql, KEPT_AFTER_END)} OR domain = ANY(ARRAY(

@@ -3,7 +3,8 @@ import { Duration, Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { Assignment } from "./SourcePools.ts"
 import type { StoredPlan } from "./WarmUpPlans.ts"
-import { Sql } from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Maximum number of source addresses of an instance. */
 export const MAX_ADDRESSES = 500
@@ -26,7 +27,7 @@ export interface WarmUp {
 
 /** Adds an address to an existing pool. */
 export const add = Effect.fn("SourceAddresses.add")(function* ({ address, ehlo, pool, warm_up }: NewAddress) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const before = yield* sql<{ readonly known: boolean; readonly number: number }>`
     SELECT count(*)::int AS number, coalesce(bool_or(address = ${address}), false) AS known FROM source_addresses`
   if (before[0]?.known === true) return "known" as const
@@ -42,7 +43,7 @@ const dateOf = (sql: Sql, day: number | null) => sql`(DATE '1970-01-01' + ${day}
 
 /** Removes an address. Returns whether there was one. */
 export const remove = Effect.fn("SourceAddresses.remove")(function* (address: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`DELETE FROM source_addresses WHERE address = ${address} RETURNING address`
   return rows.length > 0
 })
@@ -55,7 +56,7 @@ export interface Change {
 
 /** Changes an address. Returns whether there is one. */
 export const change = Effect.fn("SourceAddresses.change")(function* (address: string, change: Change) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const { ehlo, pool, warm_up } = change
   const setters = [
     ...(pool === undefined ? [] : [sql`pool = ${pool}`]),
@@ -96,7 +97,7 @@ export interface Listing {
 
 /** All addresses with what is known about them. */
 export const list = Effect.fn("SourceAddresses.list")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Address>`
     SELECT address, pool, ehlo, plan, warm_up_from - DATE '1970-01-01' AS warm_up_from,
       ${Iso.iso(sql, "checked_at")} AS checked_at, names, listings,
@@ -126,7 +127,7 @@ export interface Configuration {
 
 /** Reads the configuration in one statement, so that its parts agree. */
 export const configuration = Effect.fn("SourceAddresses.configuration")(function* (day: number) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql<Configuration>`
     SELECT
       (SELECT coalesce(jsonb_agg(jsonb_build_object('address', address, 'pool', pool, 'ehlo', ehlo, 'plan', plan,
@@ -152,7 +153,7 @@ export const recordHost = Effect.fn("SourceAddresses.recordHost")(function* (
   addresses: ReadonlyArray<{ readonly address: string; readonly bindable: boolean }>,
 ) {
   if (addresses.length === 0) return
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     INSERT INTO source_hosts (address, host, bindable)
     SELECT r.address, ${host}, r.bindable FROM unnest(${addresses.map(({ address }) => address)}::text[],
@@ -167,7 +168,7 @@ export const recordCheck = Effect.fn("SourceAddresses.recordCheck")(function* (
   names: NamesResult,
   listings: ReadonlyArray<Listing>,
 ) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     UPDATE source_addresses SET checked_at = now(), names = ${PgTypes.jsonb(names)},
       listings = ${PgTypes.jsonb(listings)} WHERE address = ${address}`
@@ -175,7 +176,7 @@ export const recordCheck = Effect.fn("SourceAddresses.recordCheck")(function* (
 
 /** Removes what hosts reported that are gone for a day, and returns how many rows. Runs periodically. */
 export const expireHosts = Effect.fn("SourceAddresses.expireHosts")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM source_hosts WHERE seen_at < now() - make_interval(days => 1) RETURNING host`
   return rows.length

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
-import { Sql } from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Days for which the counts of an address are kept. */
 export const KEPT_DAYS = 60
@@ -28,7 +29,7 @@ export const claim = Effect.fn("SourceCounts.claim")(function* (
   limit: number,
 ) {
   if (limit < 1) return 0
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql<{ readonly granted: number }>`
     INSERT INTO source_counts AS c (address, day, provider, claimed)
     VALUES (${address}, ${dateOf(sql, day)}, ${provider}, least(${mails}::int, ${limit}::int))
@@ -50,7 +51,7 @@ export interface Report extends CountKey {
 /** Adds mails that were sent, and gives back claimed ones that were not. */
 export const report = Effect.fn("SourceCounts.report")(function* (reports: ReadonlyArray<Report>) {
   if (reports.length === 0) return
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const column = <A>(of: (each: Report) => A) => reports.map(of)
   // The column of the former claim carries the number to give back; the next claim sets it anew.
   yield* sql`
@@ -66,7 +67,7 @@ export const report = Effect.fn("SourceCounts.report")(function* (reports: Reado
 
 /** The counts of a day. */
 export const ofDay = Effect.fn("SourceCounts.ofDay")(function* (day: number) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Count>`
     SELECT address, provider, claimed, sent FROM source_counts WHERE day = ${dateOf(sql, day)}
     ORDER BY address, sent DESC, provider`
@@ -74,7 +75,7 @@ export const ofDay = Effect.fn("SourceCounts.ofDay")(function* (day: number) {
 
 /** Removes old counts and returns how many. Runs periodically. */
 export const expire = Effect.fn("SourceCounts.expire")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM source_counts WHERE day < (now() AT TIME ZONE 'UTC')::date - ${KEPT_DAYS}::int RETURNING day`
   return rows.length

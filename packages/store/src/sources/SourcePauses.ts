@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Site of a pause that holds for all mail of an address. */
 export const EVERY_SITE = "*"
@@ -39,7 +39,7 @@ export const siteKey = (site: string): string => site.slice(0, MAX_SITE)
  */
 export const block = Effect.fn("SourcePauses.block")(function* (block: Block) {
   const { address, longest_ms, now_ms, pause_ms, reason, site } = block
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const now = sql`to_timestamp(${now_ms / 1000}::float8)`
   const rows = yield* sql<{ readonly until_ms: number | null; readonly is_new: boolean }>`
     INSERT INTO source_pauses AS p (address, site, since, until, reason, blocks)
@@ -64,7 +64,7 @@ export const block = Effect.fn("SourcePauses.block")(function* (block: Block) {
 
 /** Pauses an address until it is resumed. */
 export const pause = Effect.fn("SourcePauses.pause")(function* (address: string, site: string, reason: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     INSERT INTO source_pauses (address, site, since, until, reason)
     VALUES (${address}, ${siteKey(site)}, now(), NULL, ${reason.slice(0, MAX_REASON)})
@@ -73,7 +73,7 @@ export const pause = Effect.fn("SourcePauses.pause")(function* (address: string,
 
 /** Ends the pause for one site, or all pauses of the address. Returns how many. */
 export const resume = Effect.fn("SourcePauses.resume")(function* (address: string, site: string | undefined) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* site === undefined
     ? sql`DELETE FROM source_pauses WHERE address = ${address} RETURNING site`
     : sql`DELETE FROM source_pauses WHERE address = ${address} AND site = ${siteKey(site)} RETURNING site`
@@ -82,7 +82,7 @@ export const resume = Effect.fn("SourcePauses.resume")(function* (address: strin
 
 /** Pauses that hold at a time. */
 export const current = Effect.fn("SourcePauses.current")(function* (now_ms: number) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Pause>`
     SELECT address, site, ${Iso.iso(sql, "since")} AS since, ${Iso.iso(sql, "until")} AS until, reason
     FROM source_pauses WHERE until IS NULL OR until > to_timestamp(${now_ms / 1000}::float8)
@@ -91,7 +91,7 @@ export const current = Effect.fn("SourcePauses.current")(function* (now_ms: numb
 
 /** Removes pauses that are over for long, and returns how many. Runs periodically. */
 export const expire = Effect.fn("SourcePauses.expire")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM source_pauses WHERE until < now() - make_interval(days => ${FORGOTTEN_AFTER_DAYS}::int) RETURNING site`
   return rows.length

@@ -2,6 +2,7 @@ import { Effect } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Maximum number of pools of an instance. */
 export const MAX_POOLS = 100
@@ -22,7 +23,7 @@ export interface Assignment {
 
 /** Creates a pool unless it exists. Returns whether it exists now. */
 export const ensure = Effect.fn("SourcePools.ensure")(function* (name: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     INSERT INTO source_pools (name) SELECT ${name}
     WHERE (SELECT count(*) FROM source_pools) < ${MAX_POOLS}::int ON CONFLICT DO NOTHING`
@@ -31,7 +32,7 @@ export const ensure = Effect.fn("SourcePools.ensure")(function* (name: string) {
 })
 
 export const list = Effect.fn("SourcePools.list")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<Pool>`
     SELECT name, overflow, (SELECT count(*) FROM source_addresses a WHERE a.pool = p.name)::int AS addresses,
       (SELECT count(*) FROM source_assignments s WHERE s.pool = p.name)::int AS assignments
@@ -40,13 +41,13 @@ export const list = Effect.fn("SourcePools.list")(function* () {
 
 /** Sets the pool that takes mail for which a pool has no address now. */
 export const setOverflow = Effect.fn("SourcePools.setOverflow")(function* (name: string, overflow: string | null) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`UPDATE source_pools SET overflow = ${overflow} WHERE name = ${name}`
 })
 
 /** Removes a pool. Returns false if an address, an assignment or another pool refers to it. */
 export const remove = Effect.fn("SourcePools.remove")(function* (name: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM source_pools p WHERE name = ${name}
       AND NOT EXISTS (SELECT 1 FROM source_addresses a WHERE a.pool = p.name)
@@ -57,7 +58,7 @@ export const remove = Effect.fn("SourcePools.remove")(function* (name: string) {
 })
 
 export const assign = Effect.fn("SourcePools.assign")(function* ({ account_id, domain_id, pool }: Assignment) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     INSERT INTO source_assignments (account_id, domain_id, pool) VALUES (${account_id}, ${domain_id}, ${pool})
     ON CONFLICT (account_id, domain_id) DO UPDATE SET pool = excluded.pool`
@@ -65,7 +66,7 @@ export const assign = Effect.fn("SourcePools.assign")(function* ({ account_id, d
 
 /** Removes an assignment. Returns whether there was one. */
 export const unassign = Effect.fn("SourcePools.unassign")(function* (account_id: string, domain_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM source_assignments WHERE account_id = ${account_id} AND domain_id = ${domain_id} RETURNING pool`
   return rows.length > 0
@@ -79,7 +80,8 @@ export interface NamedAssignment extends Assignment {
 
 export const assignments = Effect.fn("SourcePools.assignments")(function* () {
   const sql = yield* Sql
-  const all = yield* sql<Assignment>`
+  const home = yield* HomeSql
+  const all = yield* home<Assignment>`
     SELECT account_id, domain_id, pool FROM source_assignments ORDER BY account_id, domain_id`
   const cells = yield* Cells.byCell(new Set(all.map(({ account_id }) => account_id)))
   const found = yield* Effect.forEach(cells, ([cell, accounts]) => inCell(cell, names(sql, accounts, all)))

@@ -1,6 +1,6 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Maximum number of plans of an operator. */
 export const MAX_PLANS = 50
@@ -12,7 +12,7 @@ export interface StoredPlan {
 }
 
 export const list = Effect.fn("WarmUpPlans.list")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<StoredPlan & { readonly addresses: number }>`
     SELECT name, plan, (SELECT count(*) FROM source_addresses a WHERE a.plan = p.name)::int AS addresses
     FROM warm_up_plans p ORDER BY name`
@@ -20,7 +20,7 @@ export const list = Effect.fn("WarmUpPlans.list")(function* () {
 
 /** Stores a plan, also over one with the same name. Returns whether there was room for it. */
 export const put = Effect.fn("WarmUpPlans.put")(function* (name: string, plan: object) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     INSERT INTO warm_up_plans (name, plan) SELECT ${name}, ${PgTypes.jsonb(plan)}
     WHERE (SELECT count(*) FROM warm_up_plans WHERE name <> ${name}) < ${MAX_PLANS}::int
@@ -30,7 +30,7 @@ export const put = Effect.fn("WarmUpPlans.put")(function* (name: string, plan: o
 
 /** Removes a plan. Returns false if there is none, or an address uses it. */
 export const remove = Effect.fn("WarmUpPlans.remove")(function* (name: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM warm_up_plans WHERE name = ${name}
       AND NOT EXISTS (SELECT 1 FROM source_addresses a WHERE a.plan = ${name}) RETURNING name`

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Maximum number of saved views of a user. */
 export const MAX_VIEWS = 50
@@ -16,7 +16,7 @@ export interface View {
 }
 
 export const list = Effect.fn("SavedViews.list")(function* ({ account_id, user_id }: Owner) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<View>`
     SELECT name, search FROM saved_views WHERE account_id = ${account_id} AND user_id = ${user_id}
     ORDER BY lower(name), name`
@@ -24,7 +24,7 @@ export const list = Effect.fn("SavedViews.list")(function* ({ account_id, user_i
 
 /** Saves a view, or replaces the one of this name. Returns whether there was room for it. */
 export const save = Effect.fn("SavedViews.save")(function* ({ account_id, user_id }: Owner, { name, search }: View) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     INSERT INTO saved_views (account_id, user_id, name, search)
     SELECT ${account_id}, ${user_id}, ${name}, ${search}
@@ -37,7 +37,7 @@ export const save = Effect.fn("SavedViews.save")(function* ({ account_id, user_i
 
 /** Deletes a view. Returns whether there was one. */
 export const remove = Effect.fn("SavedViews.remove")(function* ({ account_id, user_id }: Owner, name: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     DELETE FROM saved_views WHERE account_id = ${account_id} AND user_id = ${user_id} AND name = ${name}
     RETURNING name`

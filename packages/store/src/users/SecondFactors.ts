@@ -1,6 +1,6 @@
 import { Effect } from "effect"
 import * as Users from "./Users.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** Ways to sign in, or to prove a sign-in, besides the password, from the tables of the sign-in library. */
 export interface SecondFactors {
@@ -11,7 +11,7 @@ export interface SecondFactors {
 }
 
 export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [row] = yield* sql<SecondFactors>`
     SELECT EXISTS (SELECT FROM users WHERE id = ${user_id} AND two_factor_enabled)
         OR EXISTS (SELECT FROM user_two_factors WHERE user_id = ${user_id}) AS authenticator,
@@ -22,7 +22,7 @@ export const of = Effect.fn("SecondFactors.of")(function* (user_id: string) {
 
 /** Finds the authenticator of a user, with its secret as the sign-in library encrypted it. */
 export const authenticatorOf = Effect.fn("SecondFactors.authenticatorOf")(function* (user_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [row] = yield* sql<{ readonly id: string; readonly secret: string }>`
     SELECT id, secret FROM user_two_factors WHERE user_id = ${user_id}`
   return row
@@ -33,7 +33,7 @@ export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* 
   credential_id: string,
   counter: number,
 ) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const accepted = yield* sql`
     UPDATE user_passkeys SET counter = ${counter}
     WHERE credential_id = ${credential_id} AND (counter < ${counter} OR (counter = 0 AND ${counter} = 0)) RETURNING id`
@@ -45,7 +45,7 @@ export const acceptCounter = Effect.fn("SecondFactors.acceptCounter")(function* 
  * refused (RFC 6238, section 5.2).
  */
 export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (factor_id: string, step: number) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const accepted = yield* sql`
     UPDATE user_two_factors SET last_step = ${step}
     WHERE id = ${factor_id} AND (last_step IS NULL OR last_step < ${step}) RETURNING id`
@@ -57,7 +57,7 @@ export const acceptStep = Effect.fn("SecondFactors.acceptStep")(function* (facto
  * and trusted browsers, which have to enter the code of a later factor.
  */
 export const remove = Effect.fn("SecondFactors.remove")(function* (user_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* Users.endProofs(user_id)

@@ -1,6 +1,6 @@
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { Effect } from "effect"
-import { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 export interface Attempts {
   /** Attempts in the fullest of the windows, including this one. */
@@ -14,7 +14,7 @@ export interface Attempts {
  * attempts are counted one after the other.
  */
 export const count = Effect.fn("SignInTries.count")(function* (windows: ReadonlyArray<string>) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [counted] = yield* sql<{ readonly total: number; readonly now_ms: number }>`
     WITH counted AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)

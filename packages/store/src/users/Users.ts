@@ -3,7 +3,8 @@ import { Effect, Option, Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { scrypt } from "node:crypto"
 import * as Memberships from "./Memberships.ts"
-import { Sql } from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /**
  * Parameters of scrypt that OWASP recommends (N=2^14, r=16, p=1 takes 32 MiB), in the form the sign-in library reads.
@@ -22,7 +23,7 @@ export interface NewUser {
 
 /** Creates the identity of a user. Its permissions come from the account's team. */
 export const create = Effect.fn("Users.create")(function* (user: NewUser) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     INSERT INTO users (id, email, name, operator, created_at, updated_at)
     VALUES (${user.id}, ${user.email.toLowerCase()}, ${user.name}, ${user.operator},
@@ -51,7 +52,7 @@ export interface User {
 
 /** Finds the users with an address: one per account that invited it, the oldest first. */
 export const findByEmail = Effect.fn("Users.findByEmail")(function* (email: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   return yield* sql<User>`
     SELECT id, email, name, operator FROM users WHERE email = ${email.toLowerCase()} ORDER BY created_at, id`
 })
@@ -74,7 +75,7 @@ export interface Identity {
 
 /** Finds the members with an address in all accounts: active ones first, then the oldest. */
 export const identities = Effect.fn("Users.identities")(function* (email: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const users = yield* sql<Identity>`
     SELECT u.id, u.proof_version,
       (SELECT c.password FROM user_credentials c WHERE c.user_id = u.id AND c.provider_id = 'credential') AS password_hash,
@@ -100,13 +101,13 @@ const statuses = (user_ids: ReadonlyArray<string>) =>
 
 /** Deletes a user whose invitation was refused. */
 export const discard = Effect.fn("Users.discard")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   if ((yield* Memberships.find([id])).length > 0) return
   yield* sql.withTransaction(Effect.andThen(sql`DELETE FROM users WHERE id = ${id}`, endProofs(id)))
 })
 
 export const find = Effect.fn("Users.find")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql<User>`SELECT id, email, name, operator FROM users WHERE id = ${id}`
   return Option.fromUndefinedOr(rows[0])
 })
@@ -122,7 +123,7 @@ export interface UserOfAccount extends User {
  * and no status in the list, because only the cell knows them.
  */
 export const list = Effect.fn("Users.list")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const users = yield* sql<User>`SELECT id, email, name, operator FROM users ORDER BY id`
   const { missing, rows } = yield* Memberships.list()
   const unknown = { role: null, status: null }
@@ -143,13 +144,13 @@ export const list = Effect.fn("Users.list")(function* () {
 
 /** Makes somebody an operator, or ends that. Takes effect at their next request. */
 export const setOperator = Effect.fn("Users.setOperator")(function* (id: string, operator: boolean) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`UPDATE users SET operator = ${operator}, updated_at = now() WHERE id = ${id}`
 })
 
 /** Sets a password and ends all sessions. */
 export const setPassword = Effect.fn("Users.setPassword")(function* (id: string, password: Redacted.Redacted) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const hash = yield* hashOf(password)
   yield* sql.withTransaction(
     Effect.gen(function* () {
@@ -168,7 +169,7 @@ export const LINK_PREFIX = "reset-password:"
 
 /** Returns the address of the user whose password a link sets, if the link is valid. */
 export const linkOwner = Effect.fn("Users.linkOwner")(function* (token: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [owner] = yield* sql<{ readonly email: string }>`
     SELECT u.email FROM user_verifications v JOIN users u ON u.id = v.value
     WHERE v.identifier = ${LINK_PREFIX + token} AND v.expires_at > now()`
@@ -180,7 +181,7 @@ const USED_LINK_PREFIX = "used-link:"
 
 /** Records that a link set a password. Its record belongs to no user, so that later changes leave it. */
 export const recordUsedLink = Effect.fn("Users.recordUsedLink")(function* (token: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
     VALUES (${USED_LINK_PREFIX + token}, ${USED_LINK_PREFIX + token}, '', now() + interval '1 year', now(), now())
@@ -189,7 +190,7 @@ export const recordUsedLink = Effect.fn("Users.recordUsedLink")(function* (token
 
 /** Whether a link has set a password, within the last year. */
 export const isUsedLink = Effect.fn("Users.isUsedLink")(function* (token: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* sql`
     SELECT FROM user_verifications WHERE identifier = ${USED_LINK_PREFIX + token} AND expires_at > now()`
   return rows.length > 0
@@ -197,7 +198,7 @@ export const isUsedLink = Effect.fn("Users.isUsedLink")(function* (token: string
 
 /** Invalidates the links that set this user's password. */
 export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     DELETE FROM user_verifications WHERE value = ${id} AND starts_with(identifier, ${LINK_PREFIX})`
 })
@@ -208,7 +209,7 @@ export const dropLinks = Effect.fn("Users.dropLinks")(function* (id: string) {
  * transaction: `proofVersion` waits for it, so everything created before exists and is deleted.
  */
 export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [changed] = yield* sql<{ readonly proof_version: number }>`
     UPDATE users SET proof_version = proof_version + 1 WHERE id = ${id} RETURNING proof_version`
   yield* sql`DELETE FROM user_verifications WHERE value = ${id}`
@@ -217,7 +218,7 @@ export const endProofs = Effect.fn("Users.endProofs")(function* (id: string) {
 
 /** Returns the version of a user's proofs. Waits for changes in progress. */
 export const proofVersion = Effect.fn("Users.proofVersion")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const [user] = yield* sql<{ readonly proof_version: number }>`
     SELECT proof_version FROM users WHERE id = ${id} FOR SHARE`
   return user?.proof_version
@@ -225,7 +226,7 @@ export const proofVersion = Effect.fn("Users.proofVersion")(function* (id: strin
 
 /** Ends every session of a user. */
 export const endSessions = Effect.fn("Users.endSessions")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`DELETE FROM user_sessions WHERE user_id = ${id}`
 })
 
@@ -234,25 +235,25 @@ export const MAX_SESSIONS = 100
 
 /** Ends all but the newest sessions of a user, because each sign-in adds one that stays for days. */
 export const endOldestSessions = Effect.fn("Users.endOldestSessions")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     DELETE FROM user_sessions WHERE id IN (
       SELECT id FROM user_sessions WHERE user_id = ${id} ORDER BY updated_at DESC, id OFFSET ${MAX_SESSIONS}::int)`
 })
 
 export const endSession = Effect.fn("Users.endSession")(function* (session_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`DELETE FROM user_sessions WHERE id = ${session_id}`
 })
 
 export const endVerification = Effect.fn("Users.endVerification")(function* (verification_id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`DELETE FROM user_verifications WHERE id = ${verification_id}`
 })
 
 /** Invalidates the links older than this one. Of several created at once one stays valid. */
 export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id: string, token: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`
     DELETE FROM user_verifications AS former USING user_verifications AS newest
     WHERE newest.value = ${id} AND newest.identifier = ${LINK_PREFIX + token}
@@ -265,7 +266,7 @@ export const dropLinksBefore = Effect.fn("Users.dropLinksBefore")(function* (id:
  * that invites the address later must not meet a former sign-in or link.
  */
 export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   if ((yield* statuses([id])).size > 0) return
   const forget = Effect.gen(function* () {
     yield* sql`
@@ -281,7 +282,7 @@ export const forgetSignIn = Effect.fn("Users.forgetSignIn")(function* (id: strin
 
 /** Deletes expired sessions and links, and old counts of attempts. */
 export const sweep = Effect.fn("Users.sweep")(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`DELETE FROM user_sessions WHERE expires_at < now()`
   yield* sql`DELETE FROM user_verifications WHERE expires_at < now()`
   yield* sql`
