@@ -7,6 +7,8 @@ CREATE EXTENSION pg_trgm;
 
 CREATE SEQUENCE cell_change AS bigint START 1 INCREMENT 1 CACHE 1;
 
+CREATE SEQUENCE cell_number AS integer START 1 INCREMENT 1 CACHE 1;
+
 CREATE SEQUENCE event_position AS bigint START 1 INCREMENT 1 CACHE 1 OWNED BY events."position";
 
 CREATE SEQUENCE process_number AS integer START 1 INCREMENT 1 CACHE 1 CYCLE OWNED BY processes.number;
@@ -78,6 +80,8 @@ CREATE TABLE cells (
   name text COLLATE "C" NOT NULL,
   state text COLLATE "C" NOT NULL,
   made_at timestamp with time zone NOT NULL DEFAULT now(),
+  identity uuid,
+  address jsonb,
   CONSTRAINT cells_pkey PRIMARY KEY (name),
   CONSTRAINT cells_state_check CHECK ((state = ANY (ARRAY['open'::text, 'full'::text, 'draining'::text])))
 );
@@ -287,6 +291,12 @@ CREATE TABLE inbound_routes (
   removed boolean NOT NULL,
   record jsonb,
   CONSTRAINT inbound_routes_pkey PRIMARY KEY (account_id, id)
+);
+
+CREATE TABLE left_accounts (
+  account_id text COLLATE "C" NOT NULL,
+  left_at timestamp with time zone NOT NULL DEFAULT now(),
+  CONSTRAINT left_accounts_pkey PRIMARY KEY (account_id)
 );
 
 CREATE TABLE log_epochs (

@@ -1,4 +1,4 @@
-import { HOME_TABLES } from "@waybill/store/cells/HomeTables"
+import { HOME_TABLES } from "@waybill/store/database/HomeTables"
 
 /** Names of functions by how much they may change while a statement runs. */
 export interface Functions {

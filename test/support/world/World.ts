@@ -18,6 +18,7 @@ import * as Content from "@waybill/store/content/Content"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
+import * as SealedAddresses from "@waybill/store/secrets/SealedAddresses"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
@@ -39,9 +40,10 @@ export const RETURN_PATH = { secretKey: Buffer.alloc(32, 9), domain: "bounces.wa
 /** Services of a node on a database, without its worker. */
 export const services = (url: Redacted.Redacted, connections = 10) =>
   Secrets.layer.pipe(
-    Layer.provide(InstanceKey.InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(INSTANCE_KEY)) })),
     Layer.provideMerge(EventStore.layer()),
     Layer.provideMerge(withTestCell(StoreDatabase.layer({ url, connections }))),
+    Layer.provideMerge(SealedAddresses.layer),
+    Layer.provide(InstanceKey.InstanceKey.layer({ file: NOWHERE, text: Option.some(Redacted.make(INSTANCE_KEY)) })),
   )
 
 /** Services of a node, on a database of their own. */

@@ -106,7 +106,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
               run: inCells(DomainReports.expire(settings.domainReportDays)),
               cron: "13 * * * *",
             },
-            sweep_rate_windows: { run: RateWindows.sweep(), cron: "*/10 * * * *" },
+            sweep_rate_windows: { run: inCells(RateWindows.sweep()), cron: "*/10 * * * *" },
             check_source_addresses: {
               run: checkSources({ name: Service.ehloName(settings), blocklists: settings.blocklists }),
               cron: "*/30 * * * *",

@@ -4,6 +4,7 @@ import * as MailNetwork from "@waybill/mail/dns/Network"
 import * as Availability from "@waybill/store/availability/Availability"
 import { Admission } from "@waybill/store/admission/Admission"
 import * as Database from "@waybill/store/database/Database"
+import * as SealedAddresses from "@waybill/store/secrets/SealedAddresses"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as EventKinds from "@waybill/store/feed/EventKinds"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
@@ -52,9 +53,10 @@ export const store = (settings: Settings, url: Redacted.Redacted) =>
     Layer.provideMerge(EventKinds.layer({ release: Version.VERSION })),
     Layer.provideMerge(replica(settings)),
     Layer.provideMerge(settings.requestLogDays === 0 ? Layer.empty : RequestLogWriter.layer(url)),
-    Layer.provideMerge(InstanceKeys.instanceKey(settings)),
     Layer.provideMerge(Availability.layer({ timeout: settings.databaseTimeout })),
     Layer.provideMerge(Database.layer({ url, connections: settings.databaseConnections })),
+    Layer.provideMerge(SealedAddresses.layer),
+    Layer.provideMerge(InstanceKeys.instanceKey(settings)),
   )
 
 /** Label below a customer's domain whose CNAME leads bounces to this instance. */

@@ -5,6 +5,7 @@ import * as Migrations from "@waybill/store/database/Migrations"
 import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Layer, type Redacted } from "effect"
 import { userInfo } from "node:os"
+import * as InstanceKeys from "../installation/InstanceKeys.ts"
 import { Postgres } from "../installation/Postgres.ts"
 import * as Settings from "../settings/Settings.ts"
 
@@ -31,6 +32,7 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
       return EventStore.layer().pipe(
         Layer.provideMerge(EventKinds.layer({ release: undefined })),
         Layer.provideMerge(database),
+        Layer.provideMerge(InstanceKeys.cellKeysHere(settings)),
         Layer.provideMerge(Postgres.layer(settings)),
         Layer.merge(Layer.effect(Provenance, operator)),
       )

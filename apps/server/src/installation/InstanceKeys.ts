@@ -1,4 +1,7 @@
 import * as InstanceKeys from "@waybill/store/secrets/InstanceKey"
+import * as SealedAddresses from "@waybill/store/secrets/SealedAddresses"
+import { CellKeys } from "@waybill/store/routing/CellKeys"
+import { Context, Effect, Layer, Option } from "effect"
 import { join } from "node:path"
 import type { Settings } from "../settings/Settings.ts"
 
@@ -9,3 +12,14 @@ export const instanceKey = (settings: Settings) => InstanceKeys.InstanceKey.laye
 
 /** The existing key, or none if nothing has been encrypted here yet. */
 export const instanceKeyHere = (settings: Settings) => InstanceKeys.find(source(settings))
+
+/** The addresses of cells, for commands: they can be read if this machine has the key. */
+export const cellKeysHere = (settings: Settings) =>
+  Layer.effectContext(
+    Effect.map(instanceKeyHere(settings), (found) =>
+      Option.match(found, {
+        onNone: () => Context.empty(),
+        onSome: (keys) => Context.make(CellKeys, SealedAddresses.of(keys)),
+      }),
+    ),
+  )

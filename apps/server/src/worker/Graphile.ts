@@ -1,5 +1,7 @@
-import { type CellName, FIRST } from "@waybill/store/routing/CellName"
-import { Processes } from "@waybill/store/outbox/Processes"
+import type { CellName } from "@waybill/store/routing/CellName"
+import * as Cells from "@waybill/store/routing/Cells"
+import { CurrentCell } from "@waybill/store/routing/CurrentCell"
+import * as Processes from "@waybill/store/outbox/Processes"
 import { Cause, type Context, Duration, Effect, Exit, Predicate, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
@@ -35,20 +37,26 @@ export interface Periodic<R = never> {
 }
 export type Tasks<R = never> = { readonly [name: string]: Drain<R> | Periodic<R> }
 
-/** Runs tasks by wake-up and by schedule, on connections of its own. */
+/** Those of the tasks that run by wake-up. */
+export const drainsOf = <R>(tasks: Tasks<R>): Tasks<R> =>
+  Object.fromEntries(Object.entries(tasks).filter(([, task]) => "wake" in task))
+
+/** Runs tasks by wake-up and by schedule, on connections of its own to the server of the fiber's cell. */
 export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
   Effect.gen(function* () {
-    const processes = yield* Processes
+    const processes = yield* Processes.here
+    const cell = yield* CurrentCell
     const context = yield* Effect.context<R>()
-    const pool = yield* Effect.acquireRelease(
-      Effect.sync(() => openPool(url)),
-      (pool) =>
-        Stop.within(
-          Effect.promise(() => pool.end()),
-          "1 second",
-        ),
-    )
     const session = Effect.gen(function* () {
+      const address = yield* Cells.urlOf(url, cell)
+      const pool = yield* Effect.acquireRelease(
+        Effect.sync(() => openPool(address)),
+        (pool) =>
+          Stop.within(
+            Effect.promise(() => pool.end()),
+            "1 second",
+          ),
+      )
       const events: WorkerEvents = new EventEmitter()
       const workers: Array<string> = []
       events.on("pool:create", ({ workerPool }) => workers.push(workerPool.id))
@@ -57,7 +65,7 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
           run({
             pgPool: pool,
             events,
-            taskList: taskList(tasks, context),
+            taskList: taskList(tasks, context, cell),
             parsedCronItems: parseCronItems(
               Object.entries(tasks).flatMap(([name, task]) =>
                 "cron" in task ? [{ task: name, match: task.cron, identifier: name }] : [],
@@ -83,7 +91,10 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
           ),
       )
       yield* processes.recordWorkers(workers)
-      yield* Effect.promise(() => runner.promise)
+      yield* Effect.raceFirst(
+        Effect.promise(() => runner.promise),
+        Cells.addressChanged(address, url),
+      )
     })
     yield* session.pipe(
       Effect.scoped,
@@ -111,12 +122,12 @@ const openPool = (url: Redacted.Redacted): pg.Pool => {
  * Wraps tasks so that a failure is logged and not retried by graphile-worker: the schedule runs periodic work again, and
  * pipelines look for work by themselves.
  */
-const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
+const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>, first: CellName): TaskList =>
   Object.fromEntries(
     Object.entries(tasks).map(([name, task]) => [
       name,
       async (payload, helpers) => {
-        const work = "wake" in task ? task.wake(cellIn(payload)) : task.run
+        const work = "wake" in task ? task.wake(cellIn(payload) ?? first) : task.run
         const exit = await Effect.runPromiseExitWith(context)(
           Effect.asVoid(work).pipe(
             Effect.withSpan(`task ${name}`, { root: true }),
@@ -132,9 +143,9 @@ const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>): TaskList =>
     ]),
   )
 
-/** Returns the cell that a wake-up names: the first one, unless it says otherwise. */
-const cellIn = (payload: unknown): CellName =>
-  Predicate.hasProperty(payload, "cell") && typeof payload.cell === "string" ? payload.cell : FIRST
+/** Returns the cell that a wake-up names; undefined for the first one of the server. */
+const cellIn = (payload: unknown): CellName | undefined =>
+  Predicate.hasProperty(payload, "cell") && typeof payload.cell === "string" ? payload.cell : undefined
 
 /** Writes the warnings and errors of graphile-worker to the log, and drops the rest. */
 const logger = <R>(context: Context.Context<R>) =>

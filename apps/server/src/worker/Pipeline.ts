@@ -5,7 +5,7 @@ import type { EventStore } from "@waybill/store/commit/EventStore"
 import type { Leased, OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as WakeUps from "@waybill/store/outbox/WakeUps"
-import { Processes } from "@waybill/store/outbox/Processes"
+import * as Processes from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as StoreUnavailable from "@waybill/store/postgres/StoreUnavailable"
@@ -75,7 +75,11 @@ export interface Pipeline {
 /** Claims rows of the fiber's cell, works on all of them at once and settles each by itself. Closing the scope stops it in an orderly way. */
 export const make = <R>(
   options: Options<R>,
-): Effect.Effect<Pipeline, never, R | PgClient.PgClient | Processes | EventStore | Scope.Scope> =>
+): Effect.Effect<
+  Pipeline,
+  Processes.RegistrationFailed | StoreUnavailable.StoreUnavailable,
+  R | PgClient.PgClient | Processes.Processes | EventStore | Scope.Scope
+> =>
   // Each pipeline has its own scope, so that pipelines stop at the same time and each still in its own order.
   Effect.flatMap(Effect.flatMap(Effect.scope, Scope.fork), (scope) => Scope.provide(build(options), scope))
 
@@ -83,7 +87,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
   Effect.gen(function* () {
     const bound = options.bound ?? RowBound.make(inFlight)
     const sql = yield* Sql
-    const processes = yield* Processes
+    const processes = yield* Processes.here
     const cells = yield* Cells
     const context = yield* Effect.context<R | PgClient.PgClient | EventStore>()
     const stop = yield* Stop.Stop

@@ -1,5 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/routing/Cells"
+import { FIRST } from "@waybill/store/routing/CellName"
+import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as ForEachCell from "@waybill/store/routing/ForEachCell"
 import * as CanceledContent from "@waybill/store/content/CanceledContent"
 import * as Content from "@waybill/store/content/Content"
@@ -7,6 +9,7 @@ import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
 import * as ExpiredKeys from "@waybill/store/idempotency/ExpiredKeys"
 import * as DueRows from "@waybill/store/outbox/DueRows"
+import * as LeftAccounts from "@waybill/store/moves/LeftAccounts"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
@@ -35,6 +38,9 @@ export const MARK_DUE_PAUSE = Duration.millis(20)
  * attempts to commit an outcome after an outage, so that such an outcome comes first.
  */
 export const EXPIRED_EVERY = Duration.seconds(15)
+
+/** Interval between checks for accounts that a move has left between two cells. */
+const LEFT_EVERY = Duration.seconds(5)
 
 export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
@@ -76,17 +82,26 @@ export const layer = <E = never, R = never, T = never>(options: Options<E, R, T>
         },
         ...also,
       }
-      yield* Graphile.runTasks(options.url, tasks)
+      yield* ForEachCell.make(runTasks(options.url, tasks))
     }),
   ).pipe(
     Layer.provide(SigningKeys.layer),
     Layer.provide(
       Processes.layer({
         url: options.url,
-        reclaim: (dead) => Cells.inEach(Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim)),
+        reclaim: (dead) => Cells.inEach(Effect.flatMap(Leases.takeOverFrom(dead), Reclaim.reclaim), Cells.ofThisServer),
       }),
     ),
   )
+
+/** Runs all tasks of the first cell, and the wake-ups of a cell with a server of its own, whose commits add them there. */
+const runTasks = <R>(url: Redacted.Redacted, tasks: Graphile.Tasks<R>) =>
+  Effect.gen(function* () {
+    const cell = yield* CurrentCell
+    if (cell === FIRST) return yield* Graphile.runTasks(url, tasks)
+    const { serverOf } = yield* Cells.Cells
+    if ((yield* serverOf(cell)) !== undefined) yield* Graphile.runTasks(url, Graphile.drainsOf(tasks))
+  })
 
 /** Marks due rows as ready, and returns the time until the next check. */
 const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
@@ -96,6 +111,7 @@ const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
 /** Checks the outbox of a cell for due rows and expired leases. */
 const checkOutbox = Effect.gen(function* () {
   yield* repeatCheck(markDue, MARK_DUE_EVERY)
+  yield* repeatCheck(Effect.as(LeftAccounts.restore(), LEFT_EVERY), LEFT_EVERY)
   yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
 })
 

@@ -9,7 +9,7 @@ import * as Availability from "../availability/Availability.ts"
 import { retryWhileAvailable } from "../availability/retryWhileAvailable.ts"
 import * as CellClient from "../routing/CellClient.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
-import { Cells } from "../routing/Cells.ts"
+import { Cells, schemaOf } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import type { AdmittedKey } from "./AdmittedKey.ts"
@@ -102,8 +102,8 @@ const admitOne = Effect.fnUntraced(function* (sql: Sql, uses: KeyUses["Service"]
   const client = yield* CellClient.here(sql)
   const availability = yield* Availability.here
   const repeated = retryWhileAvailable(availability, MAX_RETRIES)
-  const isFirst = (yield* CurrentCell) === FIRST
-  const admitted = isFirst ? AdmissionStatement.statement : AdmissionStatement.inTwo
+  const isAlone = (yield* schemaOf(yield* CurrentCell)) === FIRST
+  const admitted = isAlone ? AdmissionStatement.statement : AdmissionStatement.inTwo
   const exhausted = RateWindows.exhaustedWindows()
   const requests = yield* Batcher.make<Verdict, StoreUnavailable, PendingRequest>(
     { capacity: MAX_REQUESTS_WAITING, maxItems: () => MAX_REQUESTS_PER_STATEMENT },

@@ -5,7 +5,7 @@ import * as Migrations from "../database/Migrations.ts"
 import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as HomeTables from "./HomeTables.ts"
+import * as HomeTables from "../database/HomeTables.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** A request of the operator about cells that cannot be fulfilled, with the reason in words. */
@@ -32,16 +32,20 @@ const orderOf = (statement: string): number => {
   return statement.includes("FOREIGN KEY") ? 1 : 0
 }
 
-/** Makes a cell: a schema with all tables of accounts. With Citus it lies on one node, and can be moved to another one. */
-export const make = Effect.fn("CellSchema.make")(function* (name: string) {
-  const sql = yield* Sql
-  const { refresh } = yield* Cells
-  const cell = yield* Effect.fromResult(
+/** Refuses what cannot be the name of a new cell. */
+export const parseName = (name: string): Effect.Effect<CellName.CellName, CellRefused> =>
+  Effect.fromResult(
     Result.mapError(
       CellName.parse(name),
       (problem) => new CellRefused({ message: `the name of a cell, here "${name}", ${problem}` }),
     ),
   )
+
+/** Makes a cell: a schema with all tables of accounts. With Citus it lies on one node, and can be moved to another one. */
+export const make = Effect.fn("CellSchema.make")(function* (name: string) {
+  const sql = yield* Sql
+  const { refresh } = yield* Cells
+  const cell = yield* parseName(name)
   const schema = yield* Effect.promise(() => readFile(FILE, "utf8"))
   const onNode = yield* isCitus(sql)
   if (onNode) {
@@ -105,7 +109,7 @@ const spreadFunctions = Effect.fnUntraced(function* (sql: Sql) {
 })
 
 /** Refuses a cell on an older schema, because it would have the tables of this release and miss the pending migrations. */
-const refusePending = Effect.fnUntraced(function* (sql: Sql) {
+export const refusePending = Effect.fnUntraced(function* (sql: Sql) {
   const applied = yield* sql<{ readonly name: string }>`SELECT name FROM schema_migrations ORDER BY name`
   const status = Migrations.statusOf(
     applied.map(({ name }) => name),

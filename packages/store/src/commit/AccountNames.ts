@@ -2,7 +2,7 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { elsewhere } from "../routing/StrayAccounts.ts"
-import type { Client, Statement } from "../postgres/Sql.ts"
+import type { Client, Sql } from "../postgres/Sql.ts"
 import { RowRejected } from "../postgres/StorageError.ts"
 import { away } from "../postgres/StoreUnavailable.ts"
 import type { Write } from "./LogStorage.ts"
@@ -11,20 +11,29 @@ import * as Members from "../readmodels/Members.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import { FIRST } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
 
 /** The part of a batch that concerns the directory of cells. */
 export interface AccountNames {
-  /** Refuses a batch with an account that has moved to another cell since its commit was submitted. */
+  /** Refuses a batch with an account that has left the cell since its commit was submitted. */
   readonly check: (accounts: ReadonlyArray<string>) => Effect.Effect<void, SqlError.SqlError | RowRejected>
-  /** Statements that write the names of the batch, by which requests find the cell of an account. */
-  readonly writes: (write: Write) => ReadonlyArray<Statement<object, SqlError.SqlError>>
+  /**
+   * Writes the names of the batch, by which requests find the cell of an account, before the batch is committed: a name whose
+   * commit fails leads to a cell where nobody has it.
+   */
+  readonly write: (write: Write) => Effect.Effect<void, RowRejected>
 }
 
-export const none: AccountNames = { check: () => Effect.void, writes: () => [] }
+export const none: AccountNames = { check: () => Effect.void, write: () => Effect.void }
 
-/** Makes the part of the batches of the fiber's cell. */
-export const make = Effect.fnUntraced(function* (sql: Client<SqlError.SqlError>): Effect.fn.Return<AccountNames> {
+/** Time limit of writing names, so that a directory that hangs does not hold up the other commits of a batch for long. */
+const WRITE_WITHIN = "2 seconds"
+
+/** Makes the part of the batches of the fiber's cell. `home` is the client of the first cell, outside the batch's transaction. */
+export const make = Effect.fnUntraced(function* (
+  sql: Client<SqlError.SqlError>,
+  home: Sql,
+): Effect.fn.Return<AccountNames> {
   const cell = yield* CurrentCell
   const { isCertainlyAlone } = yield* Cells
   return {
@@ -36,7 +45,14 @@ export const make = Effect.fnUntraced(function* (sql: Client<SqlError.SqlError>)
           length === 0 ? Effect.void : Effect.fail(new RowRejected({ cause: away() })),
         )
       }),
-    writes: (write) => (cell === FIRST ? [] : inserts(sql, write)),
+    write: (write) => {
+      const names = cell === FIRST ? [] : namesOf(write)
+      if (names.length === 0) return Effect.void
+      return Effect.asVoid(inCell(FIRST, insert(home, names))).pipe(
+        Effect.timeout(WRITE_WITHIN),
+        Effect.catch(() => Effect.fail(new RowRejected({ cause: away() }))),
+      )
+    },
   }
 })
 
@@ -46,10 +62,7 @@ interface Name {
   readonly account_id: string
 }
 
-const inserts = (
-  sql: Client<SqlError.SqlError>,
-  { changedStreams }: Write,
-): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
+const namesOf = ({ changedStreams }: Write): ReadonlyArray<Name> => {
   const rows = <A>(model: ReadModel) =>
     rowsOf(model, changedStreams) as ReadonlyArray<A & { readonly account_id: string }>
   const keys = rows<{ readonly hash: string }>(ApiKeys.readModel).map(({ account_id, hash }): Name => ({
@@ -62,20 +75,20 @@ const inserts = (
     name: user_id,
     account_id,
   }))
-  const names = [...keys, ...users]
-  return names.length === 0 ? [] : [insert(sql, names)]
+  return [...keys, ...users]
 }
 
-/** Writes the names of all accounts of a cell, from its read models. */
-export const restore = Effect.fnUntraced(function* <E>(sql: Client<E>) {
+/** Writes the names of all accounts of a cell, from its read models, to the directory. */
+export const restore = Effect.fnUntraced(function* <E>(sql: Client<E>, home: Client<E>) {
   const names = yield* sql<Name>`
     SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys
     UNION ALL SELECT 'user', user_id, account_id FROM members`
-  if (names.length > 0) yield* insert(sql, names)
+  if (names.length > 0) yield* insert(home, names)
 })
 
 const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
   INSERT INTO account_names (kind, name, account_id)
-  SELECT * FROM unnest(${names.map(({ kind }) => kind)}::text[], ${names.map(({ name }) => name)}::text[],
-    ${names.map(({ account_id }) => account_id)}::text[])
+  SELECT DISTINCT ON (kind, name) * FROM unnest(${names.map(({ kind }) => kind)}::text[],
+    ${names.map(({ name }) => name)}::text[], ${names.map(({ account_id }) => account_id)}::text[])
+    AS n(kind, name, account_id) ORDER BY kind, name
   ON CONFLICT (kind, name) DO UPDATE SET account_id = excluded.account_id`

@@ -5,7 +5,7 @@ import { Context, Effect, Exit, Layer, Result, Schedule, type Scope } from "effe
 import * as Span from "@waybill/domain/flow/Span"
 import * as AccountNames from "./AccountNames.ts"
 import * as CellClient from "../routing/CellClient.ts"
-import { Cells, type CellsShape } from "../routing/Cells.ts"
+import { Cells, type CellsShape, schemaOf } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import { EventKinds, type EventKindsShape } from "../feed/EventKinds.ts"
@@ -96,9 +96,9 @@ export class EventStore extends Context.Service<
               Epoch.enter,
             )
             const readModels = options.readModels ?? ReadModels.readModels
-            const names = yield* AccountNames.make(client.driver)
+            const names = yield* AccountNames.make(client.driver, sql)
             return yield* make(
-              PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* CurrentCell),
+              PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* schemaHere),
               options,
             )
           }),
@@ -114,6 +114,9 @@ export class EventStore extends Context.Service<
       Effect.suspend(() => make(MemoryLogStorage.make(options.readModels ?? ReadModels.readModels), options)),
     )
 }
+
+/** The schema of the tables of the fiber's cell. */
+const schemaHere = Effect.flatMap(CurrentCell, schemaOf)
 
 /** Uses the store of the cell of the account that a call is about. */
 const ofCells = (

@@ -2,7 +2,7 @@ import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import type { SqlError } from "effect/sql"
 import * as AccountNames from "./AccountNames.ts"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import { FIRST } from "../routing/CellName.ts"
 import * as CanceledContent from "../content/CanceledContent.ts"
 import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as InboundContent from "../content/InboundContent.ts"
@@ -34,7 +34,7 @@ export const make = (
   /** Runs after each commit, before its callers are answered. */
   onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
   names: AccountNames.AccountNames = AccountNames.none,
-  cell: CellName = FIRST,
+  schema: string = FIRST,
 ): LogStorage => {
   const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
@@ -43,10 +43,11 @@ export const make = (
     findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => SqlErrors.asStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
-      Effect.suspend(() =>
-        Effect.forEach([...names.writes(write), ...writeStatements(sql, readModels, templates, write, cell)], send, {
-          discard: true,
-        }),
+      Effect.andThen(
+        names.write(write),
+        Effect.suspend(() =>
+          Effect.forEach(writeStatements(sql, readModels, templates, write, schema), send, { discard: true }),
+        ),
       ),
   })
   return {
@@ -83,7 +84,7 @@ const writeStatements = (
   readModels: ReadonlyArray<ReadModel>,
   templates: ContentTemplates,
   write: Write,
-  cell: CellName,
+  schema: string,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
   const { arm, settle, release } = write.outbox
   const settled = new Set(settle)
@@ -97,11 +98,11 @@ const writeStatements = (
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
   if (arm.length > 0) parts.push(Outbox.arm(sql, { rows: arm, now: write.now }))
   if (write.usage.length > 0) parts.push(UsageRows.add(sql, write.usage))
-  if (settle.length > 0) parts.push(Outbox.settle(sql, rowsOfIds(sql, settle, cell)))
+  if (settle.length > 0) parts.push(Outbox.settle(sql, rowsOfIds(sql, settle, schema)))
   const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   return [
     ...(released.length > 0 ? [Outbox.release(sql, rowsOfIds(sql, released, FIRST))] : []),
-    ...withWakeUps(sql, ctes, WakeUps.due(arm, write.now), cell),
+    ...withWakeUps(sql, ctes, WakeUps.due(arm, write.now), schema),
   ]
 }
 
@@ -109,8 +110,8 @@ const writeStatements = (
  * Query of outbox rows by their ids. The statement that names them locks them in the order in which `Leases.hold` does: by the
  * plan of the connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
  */
-const rowsOfIds = (sql: Client<unknown>, ids: ReadonlyArray<string>, cell: CellName): Fragment =>
-  cell === FIRST
+const rowsOfIds = (sql: Client<unknown>, ids: ReadonlyArray<string>, schema: string): Fragment =>
+  schema === FIRST
     ? sql`SELECT unnest(${ids}::text[]) AS id`
     : sql`SELECT id FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
 
@@ -139,10 +140,10 @@ const withWakeUps = (
   sql: Client<SqlError.SqlError>,
   ctes: ReadonlyArray<Fragment>,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
-  cell: CellName,
+  schema: string,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
-  const wakeUps = WakeUps.jobs(sql, kinds, cell)
-  if (cell === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
+  const wakeUps = WakeUps.jobs(sql, kinds, schema)
+  if (schema === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
   const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
   return kinds.length === 0 ? [written] : [written, sql`${wakeUps}`]
 }

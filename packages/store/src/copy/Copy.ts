@@ -127,6 +127,45 @@ class In extends Copying {
   }
 }
 
+class Through extends Copying {
+  readonly #source: pg.Client
+  readonly #rows: string
+  #failure: unknown
+
+  constructor(text: string, source: pg.Client, rows: string) {
+    super(text)
+    this.#source = source
+    this.#rows = rows
+  }
+  handleCopyInResponse(connection: unknown): void {
+    const wire = connection as Wire
+    const from = this.#stream()
+    const resume = () => from.resume()
+    wire.stream.on("drain", resume)
+    void out(this.#source, this.#rows, ({ bytes }, at, to) => {
+      // The reader uses its bytes again.
+      const piece = Buffer.from(bytes.subarray(at, to))
+      wire.stream.write(headOf(piece))
+      if (!wire.stream.write(piece)) from.pause()
+    })
+      .then(
+        () => wire.endCopyFrom(),
+        (cause: unknown) => {
+          this.#failure = cause
+          wire.sendCopyFail("the rows could not be read")
+        },
+      )
+      .finally(() => wire.stream.off("drain", resume))
+  }
+  override handleError(cause: unknown): void {
+    this.#stream().resume()
+    super.handleError(this.#failure ?? cause)
+  }
+  #stream(): Socket {
+    return (this.#source as unknown as { readonly connection: Wire }).connection.stream
+  }
+}
+
 /** Runs a `COPY … TO STDOUT`; each message is one row. */
 export const out = (client: pg.Client, text: string, take: TakeRow): Promise<void> =>
   client.query(new Out(text, take)).done
@@ -137,3 +176,7 @@ export const out = (client: pg.Client, text: string, take: TakeRow): Promise<voi
  */
 export const into = (client: pg.Client, text: string, chunks: Iterable<Buffer>): Promise<void> =>
   client.query(new In(text, chunks)).done
+
+/** Passes the rows of a `COPY … TO STDOUT` on to a `COPY … FROM STDIN` of another server, as fast as that takes them. */
+export const through = (source: pg.Client, rows: string, target: pg.Client, text: string): Promise<void> =>
+  target.query(new Through(text, source, rows)).done

@@ -10,29 +10,15 @@ import { Cells } from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
 import * as PerCell from "../routing/PerCell.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import * as ServerSockets from "./ServerSockets.ts"
+import * as Session from "./Session.ts"
 
 /** Default number of connections of a process to Postgres, beside those of graphile-worker. */
 export const DEFAULT_CONNECTIONS = 10
-/** How long to wait for a server that accepts the connection and does not answer. */
-export const CONNECT_TIMEOUT_MS = 5_000
-/** Maximum time of a statement, so that no request holds a connection for longer. */
-export const STATEMENT_TIMEOUT = "30s"
-export const IDLE_IN_TRANSACTION_TIMEOUT = "10s"
 const READY_TRIES = 50
 /** Maximum time of all tries together; a try that hangs counts as failed. */
 export const READY_TIMEOUT = Duration.seconds(15)
-
-/** Settings of every session, sent as startup parameters. */
-export const SESSION = {
-  statement_timeout: STATEMENT_TIMEOUT,
-  idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_TIMEOUT,
-  // A generic plan does not know how few rows a LIMIT needs: one of them sorted the whole outbox.
-  plan_cache_mode: "force_custom_plan",
-  // With the default cost, the planner reads one account's feed by scanning the events of all accounts.
-  random_page_cost: "1.1",
-  // Compiling a query takes about 0.1 s, which an overestimated cost triggers for short queries.
-  jit: "off",
-} as const
 
 export interface Options {
   readonly url: Redacted.Redacted
@@ -46,28 +32,53 @@ export const layer = (options: Options) =>
     Layer.provideMerge(
       Layer.effectContext(
         Effect.gen(function* () {
-          const pools = yield* PerCell.make(Effect.flatMap(CurrentCell, (cell) => openPool(options, cell)))
+          const sockets = Sockets.make(() => options.url)
+          const cells = yield* Directory.make(yield* openDirectory(options, sockets))
+          const opened = Effect.flatMap(CurrentCell, (cell) => openCell(options, sockets, cell))
+          const pools = yield* PerCell.make(Effect.provideService(opened, Cells, cells))
           const sql = yield* CellClient.make(pools.first.sql, (cell) => Effect.map(pools.at(cell), (pool) => pool.sql))
           return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
             Context.add(SqlClient.SqlClient, sql),
             Context.add(Sockets.Sockets, {
               here: SqlErrors.orUnavailable(Effect.map(pools.here, ({ sockets }) => sockets)),
             }),
-            Context.add(Cells, yield* Directory.make(yield* openDirectory(options, pools.first.sockets))),
+            Context.add(Cells, cells),
           )
         }),
       ),
     ),
   )
 
-/** Opens the connections of one cell. */
-const openPool = Effect.fnUntraced(function* (options: Options, cell: CellName.CellName) {
-  const sockets = Sockets.make(options.url)
+/** Opens the connections of one cell: on a server of its own, or else with its schema on that of the first one. */
+const openCell = Effect.fnUntraced(function* (options: Options, home: Sockets.OpenSockets, cell: CellName.CellName) {
+  if (cell === CellName.FIRST) return yield* openPool(options, home, options.url, 1)
+  const { serverOf } = yield* Cells
+  const server = yield* Effect.mapError(serverOf(cell), isAway)
+  if (server === undefined)
+    return yield* openPool(
+      options,
+      Sockets.make(() => options.url),
+      CellName.urlOf(options.url, cell),
+    )
+  const sockets = yield* ServerSockets.make(cell, server)
+  return yield* openPool(options, sockets, server.url)
+})
+
+/** Nothing was sent, so that a request may be sent again. */
+const isAway = (cause: StoreUnavailable) =>
+  new SqlError.SqlError({ reason: new SqlError.ConnectionError({ cause, message: cause.message, operation: "open" }) })
+
+const openPool = Effect.fnUntraced(function* (
+  options: Options,
+  sockets: Sockets.OpenSockets,
+  url: Redacted.Redacted,
+  minConnections = 0,
+) {
   const sql = yield* PgClient.make({
     ...configOf(options, sockets),
-    url: CellName.urlOf(options.url, cell),
+    url,
     maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
-    minConnections: cell === CellName.FIRST ? 1 : 0,
+    minConnections,
   })
   return { sql, sockets }
 }, Effect.provide(Reactivity.layer))
@@ -84,9 +95,9 @@ const openDirectory = (options: Options, sockets: Sockets.OpenSockets) =>
 const configOf = ({ applicationName = "waybill" }: Options, sockets: Sockets.OpenSockets) => ({
   stream: sockets.connect,
   applicationName,
-  connectTimeout: Duration.millis(CONNECT_TIMEOUT_MS),
+  connectTimeout: Duration.millis(Session.CONNECT_TIMEOUT_MS),
   idleTimeout: "60 seconds" as const,
-  startupParameters: SESSION,
+  startupParameters: Session.SESSION,
 })
 
 /** Waits until the database answers. The pool connects on demand, so an absent database would show only later. */

@@ -8,7 +8,8 @@ import pg from "pg"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
 import * as CellName from "../routing/CellName.ts"
 import { splitStatements } from "../postgres/splitStatements.ts"
-import * as Database from "./Database.ts"
+import * as HomeTables from "./HomeTables.ts"
+import * as Session from "./Session.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import { watchedClient, type Steps } from "./watchedClient.ts"
 
@@ -37,10 +38,14 @@ export interface Status {
   readonly pending: ReadonlyArray<string>
 }
 
+/** Whether a database is that of the installation, with its cells that are schemas, or of a cell with a server of its own. */
+export type Owner = "home" | "cell"
+
 /** Migrates the schema to this release. Safe when several nodes start at once, also when one of them is older. */
 export const migrate = (
   url: Redacted.Redacted,
   folder = FOLDER,
+  of: Owner = "home",
 ): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
   withClient(url, async (client, steps) => {
     await refuseOldServer(client)
@@ -54,7 +59,7 @@ export const migrate = (
       const text = await readFile(join(folder, name), "utf8")
       steps.current = `applying the migration ${name}`
       try {
-        await apply(client, name, text)
+        await apply(client, name, text, of)
       } catch (cause) {
         await client.query("ROLLBACK").catch(() => {})
         throw cause instanceof MigrationFailed ? cause : failureOf(name, CellName.FIRST, cause)
@@ -67,13 +72,14 @@ export const migrate = (
 
 /** First line of a file that changes tables which every cell has. Other files change tables of the first cell. */
 const EVERY_CELL = "-- cells: every\n"
+const ONLY_HOME = "-- cells: home\n"
 
 /** Applies a file in every cell that has its tables; as a whole or not at all. */
-const apply = async (client: pg.Client, name: string, text: string): Promise<void> => {
+const apply = async (client: pg.Client, name: string, text: string, of: Owner): Promise<void> => {
   await client.query("BEGIN")
   // Locks the table, so that no cell is made meanwhile.
   await client.query("INSERT INTO schema_migrations (name) VALUES ($1)", [name])
-  const cells = text.startsWith(EVERY_CELL) ? await cellsOf(client) : [CellName.FIRST]
+  const cells = await (of === "cell" ? schemasOfServer(name, text) : schemasAtHome(client, text))
   const statements = splitStatements(text)
   for (const cell of cells) {
     await client.query(`SET LOCAL search_path = ${CellName.searchPathOf(cell)}`)
@@ -81,13 +87,23 @@ const apply = async (client: pg.Client, name: string, text: string): Promise<voi
     for (const statement of statements)
       await client.query(statement).catch((cause: unknown) => Promise.reject(failureOf(name, cell, cause)))
   }
+  if (of === "cell" && name === FIRST_FILE) await client.query(`DROP TABLE ${HomeTables.ONLY_HOME.join(", ")} CASCADE`)
   await client.query("COMMIT")
 }
 
-const cellsOf = async (client: pg.Client): Promise<ReadonlyArray<CellName.CellName>> => {
-  const { rows } = await client.query<{ readonly name: string }>("SELECT name FROM cells ORDER BY name <> $1, name", [
-    CellName.FIRST,
-  ])
+/** The file that makes all tables, also those that only home has. */
+const FIRST_FILE = "0001_waybill.sql"
+
+const schemasOfServer = (name: string, text: string): ReadonlyArray<CellName.CellName> =>
+  name !== FIRST_FILE && text.startsWith(ONLY_HOME) ? [] : [CellName.FIRST]
+
+const schemasAtHome = async (client: pg.Client, text: string): Promise<ReadonlyArray<CellName.CellName>> => {
+  if (!text.startsWith(EVERY_CELL)) return [CellName.FIRST]
+  // A cell with a server of its own is migrated there. The first files know of none.
+  const { rows } = await client.query<{ readonly name: string }>(
+    "SELECT name FROM cells WHERE to_jsonb(cells) -> 'address' IS NULL OR to_jsonb(cells) -> 'address' = 'null' ORDER BY name <> $1, name",
+    [CellName.FIRST],
+  )
   return rows.map(({ name }) => name)
 }
 
@@ -197,7 +213,7 @@ const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
     ...KEEPALIVE,
     connectionString: Redacted.value(url),
     max: 1,
-    connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
   })
   // graphile-worker requires both handlers.
   pool.on("error", () => {})

@@ -15,8 +15,8 @@ export type ComparedRows = ReadonlyMap<string, ComparedTable>
 
 const versionsOf = (sql: Sql, { accounts, from, to }: Copy, table: MovedTable) =>
   Effect.all([
-    RowVersions.read(sql, { cell: from, accounts }, table),
-    RowVersions.read(sql, { cell: to, accounts }, table),
+    RowVersions.read(sql, { schema: from, accounts }, table),
+    RowVersions.read(sql, { schema: to, accounts }, table),
   ])
 
 /**
@@ -27,8 +27,8 @@ export const take = Effect.fnUntraced(function* (sql: Sql, move: Copy, tables: R
   const compared = new Map<string, ComparedTable>()
   for (const table of tables) {
     const [old, copy] = yield* versionsOf(sql, move, table)
-    const sums = yield* RowVersions.readSums(sql, { cell: move.from, accounts: move.accounts }, table)
-    const sumsOfCopy = yield* RowVersions.readSums(sql, { cell: move.to, accounts: move.accounts }, table)
+    const sums = yield* RowVersions.readSums(sql, { schema: move.from, accounts: move.accounts }, table)
+    const sumsOfCopy = yield* RowVersions.readSums(sql, { schema: move.to, accounts: move.accounts }, table)
     compared.set(table.name, { old, copy, differing: RowVersions.differing(sums, sumsOfCopy) })
   }
   return compared satisfies ComparedRows

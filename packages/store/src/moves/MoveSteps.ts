@@ -85,8 +85,15 @@ interface Entry {
 }
 
 /** Begins a move in the directory, or finds the interrupted move that is to be continued. */
-export const begin = (sql: Sql, account_id: AccountId, to: CellName) =>
-  inCell(
+export const begin = Effect.fnUntraced(function* (sql: Sql, account_id: AccountId, to: CellName) {
+  const [at] = yield* inCell(
+    FIRST,
+    sql<Pick<Entry, "cell">>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`,
+  )
+  // Read in its cell without the directory, where requests of an account that was fenced by a killed move wait for this one.
+  const here = sql`SELECT FROM accounts WHERE account_id = ${account_id}`
+  const isThere = (yield* inCell(at?.cell ?? FIRST, here)).length > 0
+  return yield* inCell(
     FIRST,
     sql.withTransaction(
       Effect.gen(function* () {
@@ -97,10 +104,7 @@ export const begin = (sql: Sql, account_id: AccountId, to: CellName) =>
           INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${FIRST}) ON CONFLICT (account_id) DO NOTHING`
         const [entry] = yield* sql<Entry>`
           SELECT cell, moving_to, left_cell AS left, step FROM account_cells WHERE account_id = ${account_id} FOR UPDATE`
-        // Read in its cell without the directory, where requests of an account that was fenced by a killed move wait for this one.
-        const found =
-          yield* sql`SELECT FROM ${sql(`${entry?.cell ?? FIRST}.accounts`)} WHERE account_id = ${account_id}`
-        if (found.length === 0) return yield* refuse(`there is no account ${account_id}`)
+        if (!isThere) return yield* refuse(`there is no account ${account_id}`)
         if (entry?.step === "cleaning" && entry.left !== null) {
           if (entry.cell !== to)
             return yield* refuse(
@@ -120,6 +124,7 @@ export const begin = (sql: Sql, account_id: AccountId, to: CellName) =>
       }),
     ),
   )
+})
 
 /** Sets the step of a move. */
 export const moveTo = (sql: Sql, account_id: string, step: Step) =>
@@ -138,14 +143,40 @@ export const announceSwitch = (sql: Sql, account_id: string) => sql`
   SELECT 1 AS taken FROM (
     SELECT pg_advisory_xact_lock_shared(${Directory.SWITCHES}::int, hashtext(${account_id}))::text) AS taking`
 
-/** Names the new cell of an account, and its keys and users, in the directory. Part of the transaction that copies the last rows. */
-export const arrive = Effect.fnUntraced(function* (sql: Sql, account_id: string, to: CellName) {
-  yield* sql`
+interface Name {
+  readonly kind: string
+  readonly name: string
+}
+
+/** Names of the keys and users of an account, in the fiber's cell. */
+export const namesOf = (sql: Sql, account_id: string) => sql<Name>`
+  SELECT 'api_key' AS kind, hash AS name FROM api_keys WHERE account_id = ${account_id}
+  UNION ALL SELECT 'user', user_id FROM members WHERE account_id = ${account_id}`
+
+/** Lets nothing more be written for an account in the cell that it leaves. */
+export const leave = (sql: Sql, schema: string, account_id: string) => sql`
+  INSERT INTO ${sql(`${schema}.left_accounts`)} (account_id) VALUES (${account_id}) ON CONFLICT DO NOTHING`
+
+/** Lets an account be written for in a cell, because it is there again, or has not left. */
+export const stay = (sql: Sql, schema: string, account_id: string) => sql`
+  DELETE FROM ${sql(`${schema}.left_accounts`)} WHERE account_id = ${account_id}`
+
+/**
+ * Names the new cell of an account, and its keys and users, in the directory. Between cells of the first server, this is a part of
+ * the transaction that copies the last rows.
+ */
+export const arrive = Effect.fnUntraced(function* (
+  sql: Sql,
+  account_id: string,
+  to: CellName,
+  names: ReadonlyArray<Name>,
+) {
+  // A switch that comes late, after the move was given up, changes nothing.
+  const arrived = yield* sql`
     UPDATE account_cells SET left_cell = cell, cell = ${to}, moving_to = ${to}, step = 'cleaning', changed_at = now()
-    WHERE account_id = ${account_id}`
-  const names = yield* sql<{ readonly kind: string; readonly name: string }>`
-    SELECT 'api_key' AS kind, hash AS name FROM api_keys WHERE account_id = ${account_id}
-    UNION ALL SELECT 'user', user_id FROM members WHERE account_id = ${account_id}`
+    WHERE account_id = ${account_id} AND moving_to = ${to} AND step = 'fenced' RETURNING 1 AS arrived`
+  if (arrived.length === 0)
+    return yield* new CellSchema.CellRefused({ message: `the move of ${account_id} was given up` })
   yield* sql`
     INSERT INTO account_names (kind, name, account_id)
     SELECT kind, name, ${account_id} FROM unnest(${names.map(({ kind }) => kind)}::text[],
@@ -169,9 +200,9 @@ export const finish = (sql: Sql, account_id: string) =>
   )
 
 /** Position of the account's last event in a cell. */
-export const lastPosition = (sql: Sql, cell: CellName, accounts: ReadonlyArray<string>) =>
+export const lastPosition = (sql: Sql, schema: string, accounts: ReadonlyArray<string>) =>
   Effect.map(
     sql<{ readonly last: bigint | null }>`
-      SELECT max(position) AS last FROM ${sql(`${cell}.events`)} WHERE account_id = ANY(${accounts}::text[])`,
+      SELECT max(position) AS last FROM ${sql(`${schema}.events`)} WHERE account_id = ANY(${accounts}::text[])`,
     ([row]) => row?.last ?? 0n,
   )

@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 import * as RowVersions from "./RowVersions.ts"
 import type { Sql } from "../postgres/Sql.ts"
@@ -14,8 +13,9 @@ interface Sum {
 }
 
 export interface Copy {
-  readonly from: CellName
-  readonly to: CellName
+  /** Schemas of the rows and of their copies, on the server of the statements. */
+  readonly from: string
+  readonly to: string
   /** The account, and its test account. */
   readonly accounts: ReadonlyArray<string>
 }

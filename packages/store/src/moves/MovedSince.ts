@@ -1,6 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
+import type { Fragment } from "effect/sql/Statement"
 import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 import type { Sql } from "../postgres/Sql.ts"
@@ -8,13 +9,32 @@ import type { Sql } from "../postgres/Sql.ts"
 /** An account and its test account. */
 const both = (live: string): ReadonlyArray<string> => [live, Livemode.testAccountOf(live as AccountId)]
 
+/** The directory of cells, for a connection to a cell on another server, and the cell's name there. */
+export interface Directory {
+  readonly home: Sql
+  readonly cell: CellName
+}
+
+/** Without it, the connection itself reaches the directory, and its schema is named as the cell. */
+export const DirectoryOfCell = Context.Reference<Directory | undefined>(
+  "@waybill/store/moves/MovedSince/DirectoryOfCell",
+  { defaultValue: () => undefined },
+)
+
+const directoryOf = (sql: Sql) =>
+  Effect.map(DirectoryOfCell, (directory) =>
+    directory === undefined
+      ? { home: sql, cell: sql`current_schema()` }
+      : { home: directory.home, cell: sql`${directory.cell}` },
+  )
+
 /** Accounts that are in a cell, or were made there, or have moved, since a time. */
-const changed = (sql: Sql, since: string) => sql<{
+const changed = (home: Sql, cell: Fragment, since: string) => home<{
   readonly account_id: string
   readonly cell: CellName
   readonly is_here: boolean
 }>`
-  SELECT account_id, cell, cell = current_schema() AS is_here FROM account_cells
+  SELECT account_id, cell, cell = ${cell} AS is_here FROM account_cells
   WHERE changed_at >= ${since}::timestamptz AND (step IS NULL OR step = 'cleaning') ORDER BY account_id`
 
 /** Whether an account is older than a time, by its events in the cell of the connection. */
@@ -36,18 +56,21 @@ export interface BegunTable {
  */
 export const find = Effect.fnUntraced(function* (sql: Sql, { begun, table }: BegunTable) {
   const moved: Array<string> = []
-  for (const { account_id, is_here } of yield* changed(sql, begun))
+  const { cell, home } = yield* directoryOf(sql)
+  for (const { account_id, is_here } of yield* changed(home, cell, begun))
     if (yield* is_here ? isOlder(sql, account_id, begun) : hasRows(sql, table, both(account_id))) moved.push(account_id)
   return moved
 })
 
 /** Finds the accounts that have rows in the cell of a connection and are in another one. */
 export const strays = (sql: Sql) =>
-  Effect.map(
-    sql<{ readonly account_id: string }>`
-      SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL
-        AND CASE step WHEN 'cleaning' THEN left_cell ELSE moving_to END = current_schema()`,
-    (rows) => rows.map(({ account_id }) => account_id),
+  Effect.flatMap(directoryOf(sql), ({ cell, home }) =>
+    Effect.map(
+      home<{ readonly account_id: string }>`
+        SELECT account_id FROM account_cells WHERE moving_to IS NOT NULL
+          AND CASE step WHEN 'cleaning' THEN left_cell ELSE moving_to END = ${cell}`,
+      (rows) => rows.map(({ account_id }) => account_id),
+    ),
   )
 
 const isByKey = (sql: Sql, table: string) =>
@@ -103,7 +126,7 @@ export const since = Effect.fnUntraced(function* (
   const moved = cells.flatMap(({ account_id, cell }) =>
     before.moving.get(account_id)?.cell === cell ? [] : [account_id],
   )
-  for (const { account_id, cell } of yield* changed(home, before.at)) {
+  for (const { account_id, cell } of yield* changed(home, home`current_schema()`, before.at)) {
     const sql = inCell(cell)
     // An account of before has moved; a new one was made.
     if (!before.moving.has(account_id) && (sql === undefined || (yield* isOlder(sql, account_id, before.at))))

@@ -1,6 +1,5 @@
 import * as IdKey from "../postgres/IdKey.ts"
-import type { CellName } from "../routing/CellName.ts"
-import * as HomeTables from "../cells/HomeTables.ts"
+import * as HomeTables from "../database/HomeTables.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 /** A table of a cell whose rows belong to accounts. */
@@ -15,17 +14,20 @@ export interface MovedTable {
 /** Tables that other tables refer to: their rows are copied first, and deleted last. */
 const REFERRED: ReadonlyArray<string> = ["content_templates"]
 
+/** Names accounts that a cell has lost, so that it is not theirs. */
+const LEFT = "left_accounts"
+
 /** Lists the tables of a cell that have rows of accounts, in the order in which they are copied. */
-export const list = (sql: Sql, cell: CellName) => sql<MovedTable>`
+export const list = (sql: Sql, schema: string) => sql<MovedTable>`
   SELECT c.relname AS name, bool_or(a.attname = 'account_id' AND a.atttypid = 'uuid'::regtype) AS "isByKey",
     array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
     (SELECT array_agg(k.attname::text ORDER BY k.attnum) FROM pg_index i
       JOIN pg_attribute k ON k.attrelid = i.indrelid AND k.attnum = ANY(i.indkey)
       WHERE i.indrelid = c.oid AND i.indisprimary) AS key
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
-  WHERE c.relnamespace = ${cell}::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+  WHERE c.relnamespace = ${schema}::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     -- Versions of a rebuild are not moved: the other cell rebuilds its own.
-    AND c.relname !~ '_v[0-9]+$' AND c.relname <> ALL(${[...HomeTables.HOME_TABLES]}::text[])
+    AND c.relname !~ '_v[0-9]+$' AND c.relname <> ALL(${[...HomeTables.HOME_TABLES, LEFT]}::text[])
   GROUP BY c.oid, c.relname HAVING bool_or(a.attname = 'account_id')
   ORDER BY c.relname <> ALL(${REFERRED}::text[]), c.relname`
 
@@ -39,3 +41,9 @@ export const isOf = (
   isByKey
     ? sql`${sql.literal(alias)}.account_id = ANY(${accounts.map(IdKey.of)}::uuid[])`
     : sql`${sql.literal(alias)}.account_id = ANY(${accounts}::text[])`
+
+/** The same as text, for a COPY. */
+export const isOfText = ({ isByKey }: Pick<MovedTable, "isByKey">, alias: string, accounts: ReadonlyArray<string>) =>
+  isByKey
+    ? `${alias}.account_id = ANY('{${accounts.map(IdKey.of).join(",")}}'::uuid[])`
+    : `${alias}.account_id = ANY('{${accounts.join(",")}}'::text[])`

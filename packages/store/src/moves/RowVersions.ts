@@ -1,6 +1,5 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import type { CellName } from "../routing/CellName.ts"
 import * as MovedTables from "./MovedTables.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
@@ -21,6 +20,10 @@ export const part = (table: MovedTables.MovedTable, alias: string): string =>
 export const hash = (table: MovedTables.MovedTable, alias: string): string =>
   `hashtextextended(${rowOf(table.columns, alias)}::text, 0)`
 
+/** The account and the parts of its rows that a COPY takes, as text. */
+export const isInText = (table: MovedTables.MovedTable, alias: string, parts: ReadonlyArray<number>): string =>
+  `${part(table, alias)} = ANY('{${parts.join(",")}}'::int[])`
+
 /** Condition on rows that they are in some parts; undefined for all. */
 export const isIn = (
   sql: Sql,
@@ -30,7 +33,8 @@ export const isIn = (
 ): Fragment => (parts === undefined ? sql`true` : sql`${sql.literal(part(table, alias))} = ANY(${[...parts]}::int[])`)
 
 interface Source {
-  readonly cell: CellName
+  /** Schema of the tables. */
+  readonly schema: string
   readonly accounts: ReadonlyArray<string>
 }
 
@@ -44,11 +48,11 @@ export const read = (sql: Sql, source: Source, table: MovedTables.MovedTable) =>
 export const readSums = (sql: Sql, source: Source, table: MovedTables.MovedTable) =>
   sumsBy(sql, source, table, `${hash(table, "r")}::numeric`)
 
-const sumsBy = (sql: Sql, { accounts, cell }: Source, table: MovedTables.MovedTable, value: string) =>
+const sumsBy = (sql: Sql, { accounts, schema }: Source, table: MovedTables.MovedTable, value: string) =>
   Effect.map(
     sql<{ readonly part: number; readonly sum: string }>`
       SELECT ${sql.literal(part(table, "r"))} AS part, count(*)::text || ' ' || sum(${sql.literal(value)})::text AS sum
-      FROM ${sql(`${cell}.${table.name}`)} r WHERE ${MovedTables.isOf(sql, table, "r", accounts)} GROUP BY 1`,
+      FROM ${sql(`${schema}.${table.name}`)} r WHERE ${MovedTables.isOf(sql, table, "r", accounts)} GROUP BY 1`,
     (rows): Versions => new Map(rows.map(({ part, sum }) => [part, sum])),
   )
 

@@ -1,7 +1,8 @@
 import { Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { ANSWER_WITHIN, Cells } from "../routing/Cells.ts"
+import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import { ANSWER_WITHIN, Cells, schemaOf } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -17,7 +18,7 @@ export interface CellStatus {
   readonly name: CellName
   readonly state: "open" | "full" | "draining"
   readonly made_at: string
-  /** Server that it lies on, with Citus. */
+  /** Server that it lies on, if it is a node of Citus or one of its own. */
   readonly node: string | null
   readonly accounts: number | null
   /** Recipients accepted by its accounts in all months. */
@@ -40,11 +41,12 @@ export const list = Effect.fn("CellList.list")(
       cells,
       (cell) =>
         Effect.gen(function* () {
-          const counting = inCell(cell.name, known(sql, cell.name, hasCitus)).pipe(
-            Effect.provideService(StrayAccounts.StrayAccounts, strays.get(cell.name) ?? StrayAccounts.NONE),
-          )
+          const counting = inCell(
+            cell.name,
+            Effect.flatMap(schemaOf(cell.name), (schema) => known(sql, schema, hasCitus)),
+          ).pipe(Effect.provideService(StrayAccounts.StrayAccounts, strays.get(cell.name) ?? StrayAccounts.NONE))
           const exit = yield* Effect.exit(Effect.timeout(counting, ANSWER_WITHIN))
-          const node = nodes.get(cell.name) ?? null
+          const node = nodes.get(cell.name) ?? (yield* serverOf(cell.name)) ?? null
           return { ...cell, node, ...(Exit.isSuccess(exit) ? exit.value : UNKNOWN) } satisfies CellStatus
         }),
       { concurrency: CONCURRENT_CELLS },
@@ -55,21 +57,27 @@ export const list = Effect.fn("CellList.list")(
 
 const UNKNOWN = { accounts: null, emails: null, bytes: null, lag: null }
 
-const known = Effect.fnUntraced(function* (sql: Sql, cell: CellName, hasCitus: boolean) {
+/** Host and port of a cell's own server. */
+const serverOf = Effect.fnUntraced(function* (cell: CellName) {
+  const server = yield* (yield* Cells).serverOf(cell)
+  return server === undefined ? undefined : DatabaseUrl.serverOf(server.url)
+})
+
+const known = Effect.fnUntraced(function* (sql: Sql, schema: string, hasCitus: boolean) {
   const isOwn = yield* StrayAccounts.isOwn(sql, "account_id")
   const [counts] = yield* sql<{ readonly accounts: number; readonly emails: number; readonly after: bigint | null }>`
     SELECT (SELECT count(*) FROM accounts WHERE ${isOwn})::float8 AS accounts, (SELECT min(position) FROM followers) AS after,
       (SELECT coalesce(sum(accepted), 0) FROM monthly_usage WHERE ${isOwn})::float8 AS emails`
-  const [size] = yield* hasCitus && cell !== FIRST ? citusBytes(sql, cell) : bytes(sql, cell)
+  const [size] = yield* hasCitus && schema !== FIRST ? citusBytes(sql, schema) : bytes(sql, schema)
   const end = yield* Feed.settled(sql)
   const lag = Epoch.distance(yield* Epoch.gaps(sql), counts?.after ?? end, end)
   return { accounts: counts?.accounts ?? 0, emails: counts?.emails ?? 0, bytes: size?.bytes ?? 0, lag: Number(lag) }
 })
 
-const bytes = (sql: Sql, cell: CellName) => sql<{ readonly bytes: number }>`
+const bytes = (sql: Sql, schema: string) => sql<{ readonly bytes: number }>`
   SELECT coalesce(sum(pg_total_relation_size(oid)), 0)::float8 AS bytes FROM pg_class
-  WHERE relnamespace = ${cell}::regnamespace AND relkind = 'r'`
+  WHERE relnamespace = ${schema}::regnamespace AND relkind = 'r'`
 
-const citusBytes = (sql: Sql, cell: CellName) => sql<{ readonly bytes: number }>`
+const citusBytes = (sql: Sql, schema: string) => sql<{ readonly bytes: number }>`
   SELECT coalesce(sum(s.shard_size), 0)::float8 AS bytes FROM citus_shards s JOIN pg_class c ON c.oid = s.table_name
-  WHERE c.relnamespace = ${cell}::regnamespace`
+  WHERE c.relnamespace = ${schema}::regnamespace`

@@ -1,5 +1,7 @@
 import { Effect } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as CellDatabase from "../database/CellDatabase.ts"
+import type { CellServer } from "../routing/CellKeys.ts"
 import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
@@ -33,10 +35,13 @@ export const set = Effect.fn("CellStates.set")(
 )
 
 /** Whether a cell has neither accounts, also on their way to it, nor events. */
-const isEmpty = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
+const isEmpty = Effect.fnUntraced(function* (sql: Sql, cell: CellName, server: CellServer | undefined) {
+  const [placed] = yield* sql<{ readonly is_none: boolean }>`
+    SELECT NOT EXISTS (SELECT 1 FROM account_cells WHERE ${cell} IN (cell, moving_to, left_cell)) AS is_none`
+  if (placed?.is_none !== true) return false
+  if (server !== undefined) return yield* CellDatabase.isEmpty(server.url).pipe(refusing)
   const [row] = yield* sql<{ readonly is_empty: boolean }>`
-    SELECT NOT EXISTS (SELECT 1 FROM ${sql(cell)}.accounts) AND NOT EXISTS (SELECT 1 FROM ${sql(cell)}.events)
-      AND NOT EXISTS (SELECT 1 FROM account_cells WHERE ${cell} IN (cell, moving_to, left_cell)) AS is_empty`
+    SELECT NOT EXISTS (SELECT 1 FROM ${sql(cell)}.accounts) AND NOT EXISTS (SELECT 1 FROM ${sql(cell)}.events) AS is_empty`
   return row?.is_empty === true
 })
 
@@ -51,26 +56,31 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
   function* (cell: CellName) {
     const sql = yield* Sql
     const { refresh } = yield* Cells
-    if (cell === FIRST || !(yield* isEmpty(sql, cell))) return false
+    const server = yield* (yield* Cells).serverOf(cell)
+    if (cell === FIRST || !(yield* isEmpty(sql, cell, server))) return false
     yield* set(cell, "full")
     // A process may be placing an account there.
     yield* Effect.sleep(Directory.NOTICED_AFTER)
     const forget = Effect.gen(function* () {
       yield* sql`LOCK TABLE account_cells IN SHARE ROW EXCLUSIVE MODE`
-      if (!(yield* isEmpty(sql, cell))) return false
+      if (!(yield* isEmpty(sql, cell, server))) return false
       yield* sql`DELETE FROM cells WHERE name = ${cell}`
-      yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
+      if (server === undefined) yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
       yield* CellSchema.noteChange(sql)
       return true
     })
     if (!(yield* sql.withTransaction(forget))) return false
     yield* refresh
     yield* Effect.sleep(Directory.NOTICED_AFTER)
-    yield* sql`DROP SCHEMA ${sql(cell)} CASCADE`
+    // The database of a server of its own is left to the operator.
+    if (server === undefined) yield* sql`DROP SCHEMA ${sql(cell)} CASCADE`
     return true
   },
   (work) => inCell(FIRST, work),
 )
+
+const refusing = <A, R>(work: Effect.Effect<A, CellDatabase.CellDatabaseUnfit, R>) =>
+  Effect.mapError(work, ({ message }) => new CellSchema.CellRefused({ message }))
 
 /** Drops the schema that a removal of a cell left behind when it was stopped. */
 export const dropLeftOver = Effect.fn("CellStates.dropLeftOver")(

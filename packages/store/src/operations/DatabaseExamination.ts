@@ -1,8 +1,9 @@
 import type { TransportChoice } from "@waybill/domain/domain/Domain"
 import { Clock, Data, Duration, Effect, Redacted, Result } from "effect"
 import pg from "pg"
+import { CellKeys, type CellKeysShape, type SealedUrl } from "../routing/CellKeys.ts"
 import * as CellName from "../routing/CellName.ts"
-import * as Database from "../database/Database.ts"
+import * as Session from "../database/Session.ts"
 import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
 import * as Migrations from "../database/Migrations.ts"
@@ -66,6 +67,7 @@ export const examine = (
   url: Redacted.Redacted,
 ): Effect.Effect<DatabaseFindings, Unreachable | Migrations.MigrationFailed> =>
   Effect.gen(function* () {
+    const keys = yield* CellKeys
     const client = yield* connect(url)
     const query = queryOn(client)
     const [server] = yield* query<{ version: number; read_only: boolean; settings: Record<string, string> }>(`
@@ -82,9 +84,7 @@ export const examine = (
       "SELECT to_regclass('events') IS NOT NULL AS events, to_regclass('domains') IS NOT NULL AS domains, to_regclass('nodes') IS NOT NULL AS nodes, to_regclass('cells') IS NOT NULL AS cells, EXISTS (SELECT FROM pg_attribute WHERE attrelid = to_regclass('account_cells') AND attname = 'left_cell') AS moves",
     )
     const nodes = log?.nodes ? yield* query<ExaminedNode>(NODES, [Duration.toSeconds(NODE_DEAD_AFTER)]) : []
-    const others = log?.cells
-      ? yield* query<{ name: string }>("SELECT name FROM cells WHERE name <> $1 ORDER BY name", [CellName.FIRST])
-      : []
+    const others = log?.cells ? yield* query<OtherCell>(OTHERS, [CellName.FIRST]) : []
     const strays = log?.moves ? yield* query<{ cell: string; account_id: string }>(STRAYS) : []
     const tablesOf = (name: string): CellTables => ({
       events: log?.events ?? false,
@@ -93,9 +93,14 @@ export const examine = (
     })
     // Without the first cell nothing works, so that its failure is that of the database.
     const first = yield* examineCell(query, tablesOf(CellName.FIRST))
-    const asked = yield* Effect.forEach(others, ({ name }) => examineOther(url, name, tablesOf(name)), {
-      concurrency: CONCURRENT_CELLS,
-    })
+    const asked = yield* Effect.forEach(
+      others,
+      ({ address, identity, name }) =>
+        examineOther(urlOf(url, keys, { address, identity, name }), name, tablesOf(name)),
+      {
+        concurrency: CONCURRENT_CELLS,
+      },
+    )
     const unreachable_cells = asked.flatMap((each) => (Result.isFailure(each) ? [each.failure] : []))
     const found = [first, ...asked.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))]
     const newest = found.flatMap(({ newest }) => newest.map(({ at }) => at))
@@ -145,13 +150,36 @@ const examineCell = Effect.fnUntraced(function* (query: ExaminedKeys.RunQuery<Un
 })
 
 /** Examines a cell on a connection of its own, because a statement that hangs blocks its connection. */
-const examineOther = (url: Redacted.Redacted, name: CellName.CellName, tables: CellTables) =>
-  connect(CellName.urlOf(url, name)).pipe(
+const examineOther = (
+  url: Effect.Effect<Redacted.Redacted, Unreachable>,
+  name: CellName.CellName,
+  tables: CellTables,
+) =>
+  Effect.flatMap(url, connect).pipe(
     Effect.flatMap((client) => examineCell(queryOn(client), tables)),
     Effect.scoped,
     Effect.mapError(({ message }): UnreachableCell => ({ name, message })),
     Effect.result,
   )
+
+interface OtherCell {
+  readonly name: CellName.CellName
+  readonly identity: string | null
+  readonly address: SealedUrl | null
+}
+
+/** An older schema has no addresses. */
+const OTHERS = `SELECT name, to_jsonb(cells) ->> 'identity' AS identity, nullif(to_jsonb(cells) -> 'address', 'null') AS address
+  FROM cells WHERE name <> $1 ORDER BY name`
+
+const urlOf = (
+  url: Redacted.Redacted,
+  keys: CellKeysShape,
+  { address, identity, name }: OtherCell,
+): Effect.Effect<Redacted.Redacted, Unreachable> =>
+  address === null || identity === null
+    ? Effect.succeed(CellName.urlOf(url, name))
+    : Effect.try({ try: () => keys.open(identity, address), catch: unreachable })
 
 const NEWEST = "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1"
 const CHOSEN =
@@ -176,7 +204,7 @@ const connect = (url: Redacted.Redacted) =>
         const client = new pg.Client({
           connectionString: Redacted.value(url),
           application_name: "waybill doctor",
-          connectionTimeoutMillis: Database.CONNECT_TIMEOUT_MS,
+          connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
           query_timeout: QUERY_TIMEOUT_MS,
         })
         client.on("error", () => {})

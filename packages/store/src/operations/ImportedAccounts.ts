@@ -53,7 +53,8 @@ const located = (sql: Sql, account_id: string) => sql<{ readonly cell: string }>
 
 /** Restores the directory of cells from the read models, by which keys and users find their accounts. */
 export const restoreNames = Effect.fn("ImportedAccounts.restoreNames")(function* (logs: ReadonlyArray<CellLog>) {
-  for (const { cell, sql } of logs) if (cell !== FIRST) yield* AccountNames.restore(sql)
-  const [first] = logs
-  if (first !== undefined) yield* CellSchema.noteChange(first.sql)
+  const [home] = logs
+  if (home === undefined) return
+  for (const { cell, sql } of logs) if (cell !== FIRST) yield* AccountNames.restore(sql, home.sql)
+  yield* CellSchema.noteChange(home.sql)
 })

@@ -45,10 +45,14 @@ const cellsDown: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable> = Effe
   const { of } = yield* Availability
   const { names } = yield* Cells
   const [, ...others] = yield* names
-  const problems = yield* Effect.forEach(others, (cell) => Effect.flatMap(of(cell), ({ verify }) => verify), {
-    concurrency: CONCURRENT_CELLS,
-  })
-  return others.filter((_, nth) => problems[nth] !== undefined)
+  const problems = yield* Effect.forEach(
+    others,
+    (cell) => Effect.exit(Effect.flatMap(of(cell), ({ verify }) => verify)),
+    {
+      concurrency: CONCURRENT_CELLS,
+    },
+  )
+  return others.filter((_, nth) => problems[nth]?._tag !== "Success" || problems[nth].value !== undefined)
 })
 
 export interface Readiness {

@@ -6,6 +6,9 @@ import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import type * as Leases from "./Leases.ts"
 import * as Registrations from "./Registrations.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as Cells from "../routing/Cells.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
+import * as PerCell from "../routing/PerCell.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -53,24 +56,30 @@ class TimedOut extends Data.TaggedError("Unanswered")<{}> {
   }
 }
 
+/** The sign of life of this process on one server. */
+export interface Session {
+  /** Id under which this process holds leases. */
+  readonly id: string
+  /** Whether other processes can see this one alive. If not, it must not claim new work. */
+  readonly isVisible: () => boolean
+  /**
+   * Time on the steady clock since when no other process can have declared this one dead; undefined if one may have
+   * now. Leases claimed or renewed before it may belong to another process.
+   */
+  readonly trustedSince: () => number | undefined
+  /** Records the ids under which graphile-worker locks jobs of this process. */
+  readonly recordWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void, StoreUnavailable>
+}
+
 /**
- * Registry of live processes. A process holds a session-level advisory lock, which Postgres releases when the process
+ * Registry of live processes, on each server that has cells, so that one that is alone judges by itself. A process holds a session-level advisory lock, which Postgres releases when the process
  * dies in any way. The process that then gets the lock cleans up; if that one dies too, the next does.
  */
 export class Processes extends Context.Service<
   Processes,
-  {
-    /** Id under which this process holds leases. */
-    readonly id: string
-    /** Whether other processes can see this one alive. If not, it must not claim new work. */
-    readonly isVisible: () => boolean
-    /**
-     * Time on the steady clock since when no other process can have declared this one dead; undefined if one may have
-     * now. Leases claimed or renewed before it may belong to another process.
-     */
-    readonly trustedSince: () => number | undefined
-    /** Records the ids under which graphile-worker locks jobs of this process. */
-    readonly recordWorkers: (ids: ReadonlyArray<string>) => Effect.Effect<void, StoreUnavailable>
+  Session & {
+    /** The session on the server of the fiber's cell; absent if there is only one server. */
+    readonly here?: Effect.Effect<Session, RegistrationFailed | StoreUnavailable>
   }
 >()("@waybill/store/outbox/Processes") {
   static readonly layer = <R>(options: Options<R>) => Layer.effect(Processes, make(options))
@@ -79,6 +88,27 @@ export class Processes extends Context.Service<
 const make = <R>(options: Options<R>) =>
   Effect.gen(function* () {
     const id = `prc_${Buffer.from(SecureRandom.randomBytesUnsafe(ID_BYTES)).toString("hex")}`
+    const sessions = yield* PerCell.make(makeSession(options, id))
+    const { serverOf } = yield* Cells.Cells
+    return Processes.of({
+      ...sessions.first,
+      here: Effect.flatMap(CurrentCell, (cell) =>
+        Effect.flatMap(serverOf(cell), (server) =>
+          server === undefined ? Effect.succeed(sessions.first) : sessions.at(cell),
+        ),
+      ),
+    })
+  })
+
+/** The session of this process on the server of the fiber's cell. */
+export const here = Effect.flatMap(
+  Processes,
+  (first): Effect.Effect<Session, RegistrationFailed | StoreUnavailable> => first.here ?? Effect.succeed(first),
+)
+
+/** Registers this process on the server of the fiber's cell, and keeps it registered. */
+const makeSession = <R>(options: Options<R>, id: string) =>
+  Effect.gen(function* () {
     const shared = yield* Sql
     const context = yield* Effect.context<R>()
     const clock = yield* Clock.Clock
@@ -100,8 +130,9 @@ const make = <R>(options: Options<R>) =>
     const isTrusted = () => MonotonicClock.millisOf(clock) - lastBeat < DEAD_MS
 
     const session = Effect.gen(function* () {
+      const url = yield* Effect.flatMap(CurrentCell, (cell) => Cells.urlOf(options.url, cell))
       const connection = yield* PgConnection.make({
-        url: options.url,
+        url,
         applicationName: "waybill process",
         connectTimeout: BEAT_TIMEOUT,
         keepAlive: KEEPALIVE_AFTER,
@@ -155,6 +186,7 @@ const make = <R>(options: Options<R>) =>
         Effect.forever(sendHeartbeats),
         Effect.forever(reclaimDead),
         Effect.forever(Queue.take(ended)),
+        Cells.addressChanged(url, options.url),
       ])
     }).pipe(Effect.scoped)
 
@@ -175,7 +207,7 @@ const make = <R>(options: Options<R>) =>
       duration: START_TIMEOUT,
       orElse: () => Effect.fail(new RegistrationFailed()),
     })
-    return Processes.of({
+    return {
       id,
       isVisible: () => seen && isTrusted(),
       trustedSince: () => (isTrusted() ? firstBeat : undefined),
@@ -184,7 +216,7 @@ const make = <R>(options: Options<R>) =>
           workerIds = [...workerIds, ...ids]
           return shared`UPDATE processes SET worker_ids = ${workerIds}::text[] WHERE id = ${id}`
         }),
-    })
+    } satisfies Session
   })
 
 const withTimeLimit = <A, E, R>(answer: Effect.Effect<A, E, R>) =>

@@ -1,5 +1,5 @@
 import { Duration, Effect } from "effect"
-import { Cells } from "../routing/Cells.ts"
+import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import type * as Leases from "./Leases.ts"
 import type { Sql, Statement } from "../postgres/Sql.ts"
@@ -90,13 +90,12 @@ export const terminateSilent = (sql: Sql, id: string) => sql`
   WHERE p.id <> ${id} AND p.beat_at < now() - make_interval(secs => ${SILENT_SECONDS}::float8)`
 
 /**
- * Deletes this process's row unless it still holds leases in a cell, or a cell does not answer; then the row makes another
+ * Deletes this process's row unless it still holds leases in a cell of the server, or a cell does not answer; then the row makes another
  * process reclaim them.
  */
 export const deregister = Effect.fnUntraced(function* (sql: Sql, id: string) {
-  const { names } = yield* Cells
   const held = yield* Effect.forEach(
-    yield* names,
+    yield* Cells.ofThisServer,
     (cell) => inCell(cell, sql`SELECT FROM outbox WHERE lease_token IS NOT NULL AND lease_owner = ${id} LIMIT 1`),
     { concurrency: "unbounded" },
   )

@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import { FIRST } from "../routing/CellName.ts"
+import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import type { OutboxRow } from "./OutboxRow.ts"
 import type { Client } from "../postgres/Sql.ts"
@@ -17,7 +18,7 @@ const TASKS = {
 
 /** Wakes workers for rows of the fiber's cell. */
 export const wake = <E>(sql: Client<E>, kinds: ReadonlyArray<Kind>) =>
-  Effect.flatMap(CurrentCell, (cell) => sql`${jobs(sql, kinds, cell)}`)
+  Effect.flatMap(Effect.flatMap(CurrentCell, Cells.schemaOf), (schema) => sql`${jobs(sql, kinds, schema)}`)
 
 /** Returns the kinds of which a row is due now. */
 export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray<Kind> => [
@@ -26,10 +27,10 @@ export const due = (armed: ReadonlyArray<OutboxRow>, now: string): ReadonlyArray
 
 /**
  * Adds one job per kind, however many rows there are, because Postgres serializes commits that notify. Jobs for the first
- * cell do not name it. They have no key: a commit that finds the job of another one by its key waits for the end of that commit.
+ * cell of a server do not name it. They have no key: a commit that finds the job of another one by its key waits for the end of that commit.
  */
-export const jobs = <E>(sql: Client<E>, kinds: ReadonlyArray<Kind>, cell: CellName): Fragment => {
-  const payload = cell === FIRST ? {} : { cell }
+export const jobs = <E>(sql: Client<E>, kinds: ReadonlyArray<Kind>, schema: string): Fragment => {
+  const payload = schema === FIRST ? {} : { cell: schema }
   const specs = kinds.map((kind) => ({ identifier: TASKS[kind], payload }))
   return sql`
   SELECT 1 AS woken FROM graphile_worker.add_jobs(ARRAY(

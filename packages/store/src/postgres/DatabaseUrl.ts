@@ -83,3 +83,6 @@ const partsOf = (text: string) => {
     database: `"${decodeURIComponent(url.pathname.slice(1)) || user}"`,
   }
 }
+
+/** The server in a connection URL, without the user and the password. */
+export const serverOf = (url: Redacted.Redacted): string => partsOf(Redacted.value(url)).server

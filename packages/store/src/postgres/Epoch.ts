@@ -34,10 +34,12 @@ const BEGIN = `
   ), begun AS (
     INSERT INTO log_epochs (epoch, server, last_position, after_position)
     SELECT coalesce(max(epoch), 0) + 1, ${CURRENT_SERVER}, last.position, CASE count(epoch) WHEN 0 THEN last.position
-      ELSE greatest(last.position + ${MIN_GAP},
-        floor(extract(epoch FROM now() - timestamptz '${POSITIONS_SINCE}'))::bigint * ${POSITIONS_PER_SECOND}) END
-    FROM last LEFT JOIN log_epochs ON true
-    GROUP BY last.position HAVING ${RECORDED_SERVER} IS DISTINCT FROM ${CURRENT_SERVER}
+      -- With the rest of the server's positions (PositionNumbers).
+      ELSE next.position + (s.seqstart - next.position % s.seqincrement) % s.seqincrement END
+    FROM last LEFT JOIN log_epochs ON true JOIN pg_sequence s ON s.seqrelid = 'event_position'::regclass
+      CROSS JOIN LATERAL (SELECT greatest(last.position + ${MIN_GAP} * s.seqincrement,
+        floor(extract(epoch FROM now() - timestamptz '${POSITIONS_SINCE}'))::bigint * ${POSITIONS_PER_SECOND}) AS position) AS next
+    GROUP BY last.position, next.position, s.seqstart, s.seqincrement HAVING ${RECORDED_SERVER} IS DISTINCT FROM ${CURRENT_SERVER}
     RETURNING epoch, after_position
   )
   SELECT epoch, setval('event_position', after_position)::text AS position FROM begun WHERE epoch > 1`
@@ -84,18 +86,34 @@ interface Gap {
   readonly after_position: bigint
 }
 
-export const gaps = <E>(sql: Client<E>): Effect.Effect<ReadonlyArray<Gap>, E> => sql<Gap>`
-  SELECT last_position, after_position FROM log_epochs WHERE after_position > last_position`
+/** Distances between positions that were given. */
+interface Gaps {
+  readonly gaps: ReadonlyArray<Gap>
+  /** Distance of two positions that are given one after the other. */
+  readonly step: bigint
+}
+
+export const gaps = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<Gaps, E> {
+  const gaps = yield* sql<Gap>`
+    SELECT last_position, after_position FROM log_epochs WHERE after_position > last_position`
+  const [sequence] = yield* sql<{ readonly step: bigint }>`
+    SELECT seqincrement AS step FROM pg_sequence WHERE seqrelid = 'event_position'::regclass`
+  return { gaps, step: sequence?.step ?? 1n }
+})
 
 const max = (one: bigint, other: bigint): bigint => (one > other ? one : other)
 const min = (one: bigint, other: bigint): bigint => (one < other ? one : other)
 
 /** Returns the number of positions between two positions, without the gaps between epochs. */
-export const distance = (gaps: ReadonlyArray<Gap>, after: bigint, upTo: bigint): bigint =>
-  gaps.reduce(
-    (left, { after_position, last_position }) => left - max(0n, min(upTo, after_position) - max(after, last_position)),
-    max(0n, upTo - after),
-  )
+export const distance = ({ gaps, step }: Gaps, after: bigint, upTo: bigint): bigint =>
+  (step -
+    1n +
+    gaps.reduce(
+      (left, { after_position, last_position }) =>
+        left - max(0n, min(upTo, after_position) - max(after, last_position)),
+      max(0n, upTo - after),
+    )) /
+  step
 
 /** Identifies the epoch, which differs between servers whose logs have diverged; null before the first commit. */
 export const latest = (sql: Client<unknown>): Fragment => sql`(SELECT max(after_position) FROM log_epochs)::text`

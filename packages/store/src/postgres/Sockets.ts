@@ -21,11 +21,12 @@ export class Sockets extends Context.Service<
   { readonly here: Effect.Effect<OpenSockets, StoreUnavailable> }
 >()("@waybill/store/postgres/Sockets") {}
 
-export const make = (url: Redacted.Redacted): OpenSockets => {
+/** `url` is asked for each connection, because a server may get another address. */
+export const make = (url: () => Redacted.Redacted): OpenSockets => {
   const open = new Set<Socket>()
   return {
     connect: () => {
-      const socket = connect(addressOf(Redacted.value(url)))
+      const socket = connect(addressOf(Redacted.value(url())))
       open.add(socket)
       return socket.once("close", () => open.delete(socket))
     },

@@ -2,7 +2,7 @@ import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
-import * as CellName from "../routing/CellName.ts"
+import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Copy from "../copy/Copy.ts"
 import { type Column, CopyBinary } from "../copy/CopyBinary.ts"
@@ -42,7 +42,9 @@ const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FO
 /** Makes a connection of the writer's own to the database of the fiber's cell. */
 export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const sql = yield* Sql
+  const cells = yield* Cells.Cells
   const cell = yield* CurrentCell
+  const addressHere = Effect.provideService(Cells.urlOf(url, cell), Cells.Cells, cells)
   let client: pg.Client | undefined
   const rows = new CopyBinary(COLUMNS)
   const disconnect = Effect.promise(async () => {
@@ -50,10 +52,10 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     client = undefined
     await former?.end().catch(() => {})
   })
-  const connect = async (): Promise<pg.Client> => {
+  const connect = async (address: Redacted.Redacted): Promise<pg.Client> => {
     if (client !== undefined) return client
     const next = new pg.Client({
-      connectionString: Redacted.value(CellName.urlOf(url, cell)),
+      connectionString: Redacted.value(address),
       application_name: "waybill request log",
       connectionTimeoutMillis: Duration.toMillis(STATEMENT_TIMEOUT),
       statement_timeout: Duration.toMillis(STATEMENT_TIMEOUT),
@@ -74,12 +76,14 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       Effect.onError(() => disconnect),
     )
   const copyRows = (batch: ReadonlyArray<Row>) =>
-    Effect.tryPromise(async () => {
-      rows.begin()
-      for (const row of batch) rows.add(row)
-      rows.end()
-      await Copy.into(await connect(), COPY, rows.chunks)
-    })
+    Effect.flatMap(addressHere, (address) =>
+      Effect.tryPromise(async () => {
+        rows.begin()
+        for (const row of batch) rows.add(row)
+        rows.end()
+        await Copy.into(await connect(address), COPY, rows.chunks)
+      }),
+    )
   yield* Effect.addFinalizer(() => disconnect)
   return {
     /** Copies rows to the log, and makes the tables of their days if there are none. */
@@ -98,11 +102,13 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     /** Adds to the sums of days, and returns them. */
     add: (changes: ReadonlyArray<RequestLogCounts.Change>) =>
       inTime(
-        Effect.tryPromise(async () => {
-          const client = await connect()
-          const parameters = RequestLogCounts.parametersOf(changes).map((column) => [...column])
-          return (await client.query<RequestLogCounts.Total>(RequestLogCounts.ADD, parameters)).rows
-        }),
+        Effect.flatMap(addressHere, (address) =>
+          Effect.tryPromise(async () => {
+            const client = await connect(address)
+            const parameters = RequestLogCounts.parametersOf(changes).map((column) => [...column])
+            return (await client.query<RequestLogCounts.Total>(RequestLogCounts.ADD, parameters)).rows
+          }),
+        ),
       ),
   }
 })

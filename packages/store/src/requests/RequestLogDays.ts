@@ -1,8 +1,8 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import { FIRST } from "../routing/CellName.ts"
-import { CurrentCell } from "../routing/CurrentCell.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
 import * as LogDay from "./LogDay.ts"
 import * as RequestLogCounts from "./RequestLogCounts.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -59,12 +59,14 @@ export const make = Effect.fn("RequestLogDays.make")(function* (day: LogDay.Day)
 })
 
 /** Makes the tables of the days that the log of another cell holds, for rows that come from there. */
-export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: string) {
+export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: CellName, to: CellName) {
   const sql = yield* Sql
-  const days = yield* sql<{ readonly name: string }>`
-    SELECT c.relname AS name FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-    WHERE i.inhparent = ${`${from}.${TABLE}`}::regclass ORDER BY 1`
-  for (const { name } of days) {
+  const days = yield* inCell(from, tables(sql))
+  yield* inCell(to, makeAll(days))
+})
+
+const makeAll = Effect.fnUntraced(function* (days: ReadonlyArray<string>) {
+  for (const name of days) {
     const at = Date.parse(name.slice(TABLE.length + 1).replaceAll("_", "-"))
     if (Number.isFinite(at)) yield* make(LogDay.dayOf(at))
   }

@@ -1,13 +1,17 @@
-import { type Cause, Context, Duration, Effect, Exit, Option, Result } from "effect"
+import { type Cause, Context, Duration, Effect, Exit, Option, Redacted, Result } from "effect"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import * as CellNames from "./CellName.ts"
 import { type CellName, FIRST } from "./CellName.ts"
-import { inCell } from "./CurrentCell.ts"
+import type { CellServer } from "./CellKeys.ts"
+import { CurrentCell, inCell } from "./CurrentCell.ts"
 import * as StrayAccounts from "./StrayAccounts.ts"
 
 /** Finds the cell of an account. Requests of an account that is being moved wait here for the end of its move. */
 export interface CellsShape {
   /** Names of all cells, the first one first. */
   readonly names: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable>
+  /** The server of a cell's own; undefined for a schema of the first cell's server. */
+  readonly serverOf: (cell: CellName) => Effect.Effect<CellServer | undefined, StoreUnavailable>
   readonly of: (account_id: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The same at once: undefined while the account's requests wait for the end of its move. */
   readonly ofUnlessFenced: (account_id: string) => Effect.Effect<CellName | undefined, StoreUnavailable>
@@ -30,6 +34,7 @@ export interface CellsShape {
 
 const one: CellsShape = {
   names: Effect.succeed([FIRST]),
+  serverOf: () => Effect.undefined,
   of: () => Effect.succeed(FIRST),
   ofUnlessFenced: () => Effect.succeed(FIRST),
   ofKey: () => Effect.succeed(FIRST),
@@ -42,6 +47,20 @@ const one: CellsShape = {
 
 /** The cells of the database; without a directory of them there is only the first one. */
 export const Cells = Context.Reference<CellsShape>("@waybill/store/routing/Cells", { defaultValue: () => one })
+
+/** The schema of a cell's tables. A server of its own has them where every database has those of its first cell. */
+export const schemaOf = (cell: CellName): Effect.Effect<string, StoreUnavailable> =>
+  cell === FIRST
+    ? Effect.succeed(FIRST)
+    : Effect.flatMap(Cells, ({ serverOf }) =>
+        Effect.map(serverOf(cell), (server) => (server === undefined ? cell : FIRST)),
+      )
+
+/** URL for connections of their own to a cell, by the URL of the first one. */
+export const urlOf = (url: Redacted.Redacted, cell: CellName): Effect.Effect<Redacted.Redacted, StoreUnavailable> =>
+  Effect.flatMap(Cells, ({ serverOf }) =>
+    Effect.map(serverOf(cell), (server) => (server === undefined ? CellNames.urlOf(url, cell) : server.url)),
+  )
 
 /** Runs work in the cell of an account. */
 export const inCellOf = <A, E, R>(
@@ -229,13 +248,36 @@ class Found<A> {
   }
 }
 
+/** The cells whose tables are on the server of the fiber's cell. */
+export const ofThisServer: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable> = Effect.gen(function* () {
+  const { names, serverOf } = yield* Cells
+  const here = yield* CurrentCell
+  if ((yield* serverOf(here)) !== undefined) return [here]
+  return yield* Effect.filter(yield* names, (cell) => Effect.map(serverOf(cell), (server) => server === undefined))
+})
+
+/** Ends when the fiber's cell has another address than a connection was opened with. */
+export const addressChanged = (url: Redacted.Redacted, first: Redacted.Redacted) =>
+  Effect.delay(
+    Effect.flatMap(CurrentCell, (cell) => urlOf(first, cell)),
+    LOOK_EVERY,
+  ).pipe(
+    // Without the directory the address is as before.
+    Effect.orElseSucceed(() => url),
+    Effect.repeat({ until: (now) => Redacted.value(now) !== Redacted.value(url) }),
+    Effect.asVoid,
+  )
+
+/** Interval at which is looked for another address. */
+const LOOK_EVERY = Duration.seconds(1)
+
 /** Runs work in all cells at once. A cell that fails or is slow keeps the work from no other one. */
 export const inEach = <A, E, R>(
   work: Effect.Effect<A, E, R>,
+  cells = Effect.flatMap(Cells, ({ names }) => names),
 ): Effect.Effect<ReadonlyArray<A>, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
-    const { names } = yield* Cells
-    const exits = yield* Effect.forEach(yield* names, (cell) => Effect.exit(inCell(cell, work)), {
+    const exits = yield* Effect.forEach(yield* cells, (cell) => Effect.exit(inCell(cell, work)), {
       concurrency: "unbounded",
     })
     const results: Array<A> = []

@@ -8,6 +8,7 @@ import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
+import { CellKeys, type CellServer, type SealedUrl } from "./CellKeys.ts"
 
 /** Age at which what a process knows of the cells is read again before it is used. */
 export const TRUSTED_FOR = Duration.seconds(2)
@@ -34,6 +35,14 @@ interface Known {
   readonly leaving: ReadonlySet<string>
   /** Accounts that have rows in a cell that is not theirs, by that cell: copies before the switch, and what is left after it. */
   readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
+  /** Cells with a server of their own. */
+  readonly servers: ReadonlyMap<CellName, StoredServer>
+}
+
+interface StoredServer {
+  readonly name: CellName
+  readonly identity: string
+  readonly address: SealedUrl
 }
 
 type Kind = "api_key" | "user"
@@ -41,12 +50,20 @@ type Kind = "api_key" | "user"
 /** Reads the directory of cells in the first cell, and remembers it for as long as no other process can rely on a change. */
 export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<CellsShape> {
   const clock = yield* Clock.Clock
+  const keys = yield* CellKeys
   const oneAtATime = Semaphore.makeUnsafe(1)
   const trustedMillis = Duration.toMillis(TRUSTED_FOR)
   const triedAgainMillis = Duration.toMillis(TRIED_AGAIN_AFTER)
   const noCells = () => new LruCache<string, CellName>({ maxEntries: MAX_REMEMBERED })
   let cells = noCells()
-  let known: Known = { names: [FIRST], change: 0n, fenced: new Set(), leaving: new Set(), strays: new Map() }
+  let known: Known = {
+    names: [FIRST],
+    change: 0n,
+    fenced: new Set(),
+    leaving: new Set(),
+    strays: new Map(),
+    servers: new Map(),
+  }
   /** Time of the last read that succeeded, and until when what it found is used. */
   let readAt = -Infinity
   let usedUntil = -Infinity
@@ -135,7 +152,22 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   const byName = (kind: Kind, name: string) =>
     unlessAlone(remembered(`${kind} ${name}`, Effect.flatMap(accountNamed(sql, kind, name), found)))
 
+  /** Addresses that were opened, by their sealed text. */
+  const opened = new Map<string, CellServer>()
+  const open = ({ address, identity }: StoredServer): CellServer => {
+    const server = opened.get(address.ciphertext) ?? { identity, url: keys.open(identity, address) }
+    opened.set(address.ciphertext, server)
+    return server
+  }
+
   return {
+    serverOf: (cell) =>
+      cell === FIRST
+        ? Effect.undefined
+        : Effect.map(current, ({ servers }) => {
+            const stored = servers.get(cell)
+            return stored === undefined ? undefined : open(stored)
+          }),
     names: Effect.map(current, ({ names }) => names),
     of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
     ofUnlessFenced: (account_id) => {
@@ -188,6 +220,7 @@ const load = (sql: PgClient.PgClient) =>
       readonly leaving: ReadonlyArray<string>
       readonly stray_cells: ReadonlyArray<string>
       readonly strays: ReadonlyArray<string>
+      readonly servers: ReadonlyArray<StoredServer>
     }>`
       WITH moving AS (${moving(sql)}),
       -- Also after the death of the mover: the rows of the other cell are not to be worked on until the move is finished.
@@ -199,7 +232,9 @@ const load = (sql: PgClient.PgClient) =>
         ARRAY(SELECT account_id FROM moving WHERE step = 'fenced') AS fenced,
         ARRAY(SELECT account_id FROM moving WHERE step <> 'cleaning') AS leaving,
         ARRAY(SELECT cell FROM strays ORDER BY account_id) AS stray_cells,
-        ARRAY(SELECT account_id FROM strays ORDER BY account_id) AS strays
+        ARRAY(SELECT account_id FROM strays ORDER BY account_id) AS strays,
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'identity', identity, 'address', address)), '[]')
+          FROM cells WHERE address IS NOT NULL) AS servers
       FROM cell_change`,
     ([row]): Known => ({
       names: row?.names ?? [FIRST],
@@ -207,6 +242,7 @@ const load = (sql: PgClient.PgClient) =>
       fenced: new Set(row?.fenced),
       leaving: new Set(row?.leaving),
       strays: byCell(row?.stray_cells ?? [], row?.strays ?? []),
+      servers: new Map(row?.servers.map((server) => [server.name, server])),
     }),
   )
 

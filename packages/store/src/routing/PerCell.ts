@@ -1,4 +1,4 @@
-import { Effect, Exit, Scope, Semaphore } from "effect"
+import { Deferred, Duration, Effect, Exit, Scope } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { CurrentCell, inCell } from "./CurrentCell.ts"
 
@@ -11,6 +11,9 @@ export interface PerCell<A, E = never> {
   readonly here: Effect.Effect<A, E>
 }
 
+/** Pause before an instance that could not be built is tried again, so that a server that is away is not asked for each request. */
+const TRIED_AGAIN_AFTER = Duration.millis(500)
+
 /** Makes the instance of the first cell at once, and the others on demand. All of them end with the scope. */
 export const make = Effect.fnUntraced(function* <A, E, R>(
   build: Effect.Effect<A, E, R | Scope.Scope>,
@@ -18,7 +21,8 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
   const context = yield* Effect.context<R>()
   const parent = yield* Effect.scope
   const instances = new Map<CellName, A>()
-  const oneAtATime = Semaphore.makeUnsafe(1)
+  /** Builds under way, or that failed a moment ago: all who want the instance get their outcome. */
+  const builds = new Map<CellName, Deferred.Deferred<A, E>>()
   const buildIn = (cell: CellName) =>
     Effect.gen(function* () {
       // An instance that cannot be built now is built by the next one who wants it.
@@ -35,14 +39,17 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
     Effect.suspend(() => {
       const instance = instances.get(cell)
       if (instance !== undefined) return Effect.succeed(instance)
-      return oneAtATime
-        .withPermit(
-          Effect.suspend(() => {
-            const made = instances.get(cell)
-            return made === undefined ? buildIn(cell) : Effect.succeed(made)
-          }),
-        )
-        .pipe(Effect.provideContext(context))
+      const begun = builds.get(cell)
+      if (begun !== undefined) return Deferred.await(begun)
+      const outcome = Deferred.makeUnsafe<A, E>()
+      builds.set(cell, outcome)
+      const building = Effect.exit(Effect.provideContext(buildIn(cell), context)).pipe(
+        Effect.tap((exit) => Deferred.done(outcome, exit)),
+        Effect.tap((exit) => (Exit.isSuccess(exit) ? Effect.void : Effect.sleep(TRIED_AGAIN_AFTER))),
+        Effect.ensuring(Effect.sync(() => builds.delete(cell))),
+      )
+      // Not a child: the one who wanted it first may go away.
+      return Effect.andThen(Effect.forkIn(building, parent), Deferred.await(outcome))
     })
   return { first, at, here: Effect.flatMap(CurrentCell, at) }
 })

@@ -2,13 +2,20 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Context, Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
-import { FIRST } from "./CellName.ts"
+import { type CellName, FIRST } from "./CellName.ts"
 import type { Client } from "../postgres/Sql.ts"
 
-/** Those of the accounts, given by their live ids, that are not in a cell. */
-export const elsewhere = <E>(sql: Client<E>, accounts: ReadonlyArray<string>, cell: string) => sql`
-  SELECT account_id FROM unnest(${accounts}::text[]) AS a(account_id) LEFT JOIN account_cells c USING (account_id)
-  WHERE coalesce(c.cell, ${FIRST}) <> ${cell}`
+/**
+ * Those of the accounts, given by their live ids, that have left a cell, or are about to. The first cell has the directory beside
+ * it, and so also refuses accounts that never were there.
+ */
+export const elsewhere = <E>(sql: Client<E>, accounts: ReadonlyArray<string>, cell: CellName) => sql`
+  SELECT account_id FROM left_accounts WHERE account_id = ANY(${accounts}::text[])
+  ${
+    cell === FIRST
+      ? sql`UNION ALL SELECT account_id FROM account_cells WHERE account_id = ANY(${accounts}::text[]) AND cell <> ${FIRST}`
+      : sql``
+  }`
 
 /**
  * Accounts, by their live ids, that have rows in the fiber's cell and are in another one: the copies of an unfinished move, and

@@ -7,6 +7,7 @@ import { type CellName, FIRST } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as ReachableCells from "../routing/ReachableCells.ts"
 import { InstanceKey, type Keyring, NONCE_BYTES, type Sealed } from "./InstanceKey.ts"
+import { CellKeys, type SealedUrl } from "../routing/CellKeys.ts"
 import { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -151,6 +152,7 @@ const rotateAll = Effect.fnUntraced(function* (sql: Sql, keys: Keyring) {
     (yield* names).filter((cell) => cell !== FIRST),
     true,
   )
+  yield* inCell(FIRST, sql.withTransaction(resealAddresses(sql)))
   const first = yield* rotateIn([FIRST], others.unreachable.length === 0)
   const rotated = [...others.results, ...first.results].map(([, each]) => each)
   return {
@@ -158,6 +160,18 @@ const rotateAll = Effect.fnUntraced(function* (sql: Sql, keys: Keyring) {
     unreadable: rotated.reduce((sum, { unreadable }) => sum + unreadable, 0),
     unreachable: [...first.unreachable, ...others.unreachable],
   }
+})
+
+/** Seals the addresses of cells with the current key. */
+const resealAddresses = Effect.fnUntraced(function* (sql: Sql) {
+  const { open, seal } = yield* CellKeys
+  const rows = yield* sql<{ readonly identity: string; readonly address: SealedUrl }>`
+    SELECT identity::text AS identity, address FROM cells WHERE address IS NOT NULL FOR UPDATE`
+  for (const { address, identity } of rows) {
+    const sealed = JSON.stringify(seal(identity, open(identity, address)))
+    yield* sql`UPDATE cells SET address = ${sealed}::jsonb WHERE identity = ${identity}::uuid`
+  }
+  if (rows.length > 0) yield* sql`SELECT nextval('cell_change') AS change`
 })
 
 const rotate = Effect.fnUntraced(function* (sql: Sql, keys: Keyring, isComplete: boolean) {

@@ -4,10 +4,12 @@ import { Cells } from "@waybill/store/routing/Cells"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as Database from "@waybill/store/database/Database"
 import type * as LogExport from "@waybill/store/operations/LogExport"
+import * as MovedSince from "@waybill/store/moves/MovedSince"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Context, Effect, Layer, Option, type Redacted } from "effect"
 import { Postgres } from "../../installation/Postgres.ts"
+import * as InstanceKeys from "../../installation/InstanceKeys.ts"
 import * as Settings from "../../settings/Settings.ts"
 
 /** Cells of the database, and its URL for the connections of replays in them. */
@@ -17,6 +19,8 @@ export class CellReplays extends Context.Service<
     readonly url: Redacted.Redacted
     /** Names of all cells, the first one first. */
     readonly names: ReadonlyArray<CellName.CellName>
+    /** Addresses of the cells with a server of their own. */
+    readonly servers: ReadonlyMap<CellName.CellName, Redacted.Redacted>
   }
 >()("@waybill/server/cli/cells/CellReplays") {}
 
@@ -30,12 +34,23 @@ const on = <E, F>(
       const cells = Effect.gen(function* () {
         const { url } = yield* Postgres
         yield* prepare(url)
-        const names = Effect.flatMap(Cells, (all) => all.names)
-        return { url, names: yield* Effect.provide(names, Database.layer({ url, connections: 1 })) }
+        return { url, ...(yield* Effect.provide(listed, Database.layer({ url, connections: 1 }))) }
       })
-      return Layer.effect(CellReplays, cells).pipe(Layer.provide(postgres(settings)))
+      return Layer.effect(CellReplays, cells).pipe(
+        Layer.provide(postgres(settings)),
+        Layer.provide(InstanceKeys.cellKeysHere(settings)),
+      )
     }),
   )
+
+const listed = Effect.gen(function* () {
+  const { names, serverOf } = yield* Cells
+  const cells = yield* names
+  const servers = yield* Effect.forEach(cells, (cell) =>
+    Effect.map(serverOf(cell), (server) => (server === undefined ? [] : [[cell, server.url] as const])),
+  )
+  return { names: cells, servers: new Map(servers.flat()) }
+})
 
 /** Replays on the database of the service. */
 export const layer = on(Postgres.layer, Migrations.requireCurrent)
@@ -60,15 +75,22 @@ export const logs = Effect.gen(function* () {
   )
 })
 
+const urlOf = (cell: CellName.CellName) =>
+  Effect.map(CellReplays, ({ servers, url }) => servers.get(cell) ?? CellName.urlOf(url, cell))
+
 const opened = Effect.fnUntraced(function* (cell: CellName.CellName) {
-  const { url } = yield* CellReplays
-  return Context.get(yield* Layer.build(Replay.layer(CellName.urlOf(url, cell))), Replay)
+  return Context.get(yield* Layer.build(Replay.layer(yield* urlOf(cell))), Replay)
 })
 
 /** Runs work with the connections of a cell. */
 export const inCell = Effect.fnUntraced(function* <A, E, R>(cell: CellName.CellName, work: Effect.Effect<A, E, R>) {
-  const { url } = yield* CellReplays
-  return yield* Effect.provide(work, Replay.layer(CellName.urlOf(url, cell)))
+  const { servers, url } = yield* CellReplays
+  const here = Effect.provide(work, Replay.layer(yield* urlOf(cell)))
+  if (!servers.has(cell)) return yield* here
+  const atHome = Effect.flatMap(Replay, ({ sql: home }) =>
+    Effect.provideService(here, MovedSince.DirectoryOfCell, { home, cell }),
+  )
+  return yield* Effect.provide(atHome, Replay.layer(url))
 })
 
 /** Runs work with the connections of each cell that answers, one after the other. */

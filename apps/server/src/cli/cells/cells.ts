@@ -1,3 +1,4 @@
+import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as CellList from "@waybill/store/operations/CellList"
 import * as CellNodes from "@waybill/store/operations/CellNodes"
@@ -7,6 +8,7 @@ import { Command, Flag } from "effect/cli"
 import * as CliStore from "../CliStore.ts"
 import * as Output from "../Output.ts"
 import * as CellFlags from "./CellFlags.ts"
+import * as ServerCommands from "./ServerCommands.ts"
 import * as MoveCommands from "./MoveCommands.ts"
 
 const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "node"]
@@ -25,15 +27,23 @@ const list = Command.make(
 
 const add = Command.make(
   "add",
-  { name: CellFlags.name, node: Flag.optional(MoveCommands.node), json: Output.json },
-  Effect.fn(function* ({ json, name, node }) {
+  {
+    name: CellFlags.name,
+    node: Flag.optional(MoveCommands.node),
+    url: Flag.optional(ServerCommands.url),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, name, node, url }) {
+    if (Option.isSome(node) && Option.isSome(url)) return yield* new CellSchema.CellRefused({ message: BOTH })
     if (Option.isSome(node)) yield* CellNodes.requireNode(node.value)
-    const cell = yield* CellSchema.make(name)
+    const cell = yield* Option.isSome(url) ? ServerCell.make(name, url.value) : CellSchema.make(name)
     if (Option.isSome(node)) yield* CellNodes.move(cell, node.value, MoveCommands.report(json))
     const made = (yield* CellList.list()).find((each) => each.name === cell)
     yield* Output.printOne({ ...made }, { json })
   }),
 ).pipe(Command.withDescription("Make a cell that takes new accounts from now on"))
+
+const BOTH = "a cell is on a node of Citus (--node) or on a server of its own (--url), not both"
 
 const open = Command.make(
   "open",
@@ -68,6 +78,15 @@ const close = Command.make(
 
 export const cells = Command.make("cells").pipe(
   Command.withDescription("Manage the cells, which hold the tables of accounts"),
-  Command.withSubcommands([list, add, open, close, MoveCommands.move, MoveCommands.balance]),
+  Command.withSubcommands([
+    list,
+    add,
+    open,
+    close,
+    ServerCommands.address,
+    ServerCommands.check,
+    MoveCommands.move,
+    MoveCommands.balance,
+  ]),
   Command.provide(CliStore.layer),
 )

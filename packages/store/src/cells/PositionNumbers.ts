@@ -1,0 +1,58 @@
+import { Effect, type Redacted } from "effect"
+import * as CellDatabase from "../database/CellDatabase.ts"
+import type { Sql } from "../postgres/Sql.ts"
+
+/**
+ * Distance of two positions that a server gives one after the other, once there is more than one. Each server gives the positions
+ * with its own rest, so that no two events of the installation have the same one, and an event keeps its position when its
+ * account moves.
+ */
+export const STEP = 64
+
+/** Number of a new server, and a position past all those that were given without one. */
+export interface Numbers {
+  readonly number: number
+  readonly after: bigint
+}
+
+/** Gives a new server its number. From the first one on, the first cell's server gives only positions of the number 0. */
+export const take = Effect.fnUntraced(function* (sql: Sql) {
+  yield* sql.unsafe(`DO $$
+    DECLARE last bigint;
+    BEGIN
+      IF (SELECT seqincrement FROM pg_sequence WHERE seqrelid = 'event_position'::regclass) = 1 THEN
+        ALTER SEQUENCE event_position INCREMENT BY ${STEP} START WITH ${STEP};
+        SELECT last_value INTO last FROM event_position;
+        EXECUTE format('ALTER SEQUENCE event_position RESTART WITH %s', (last / ${STEP} + 2) * ${STEP});
+      END IF;
+    END $$`)
+  const [row] = yield* sql<Numbers>`
+    SELECT nextval('cell_number')::int AS number, (SELECT last_value FROM event_position) AS after`
+  return row ?? (yield* Effect.die(new Error("a sequence gave no number")))
+})
+
+/** Lets a server give its positions, and its followers begin there. */
+export const begin = (url: Redacted.Redacted, { after, number }: Numbers) => {
+  const first = (after / BigInt(STEP) + 1n) * BigInt(STEP) + BigInt(number)
+  return CellDatabase.run(url, [
+    `ALTER SEQUENCE event_position INCREMENT BY ${STEP} START WITH ${STEP + number} RESTART WITH ${first}`,
+    `UPDATE followers SET position = ${first - 1n}`,
+  ])
+}
+
+/** Lets the server of the fiber's cell give only positions past one that comes there from another server. */
+export const passBy = (sql: Sql, position: bigint) =>
+  sql.unsafe(`DO $$
+    DECLARE last bigint; first bigint; step bigint;
+    BEGIN
+      SELECT seqstart, seqincrement INTO first, step FROM pg_sequence WHERE seqrelid = 'event_position'::regclass;
+      SELECT last_value INTO last FROM event_position;
+      IF last <= ${position} THEN
+        -- Takes the lock of the sequence, so that no position is given meanwhile.
+        EXECUTE format('ALTER SEQUENCE event_position INCREMENT BY %s', step);
+        SELECT last_value INTO last FROM event_position;
+        IF last <= ${position} THEN
+          EXECUTE format('ALTER SEQUENCE event_position RESTART WITH %s', (${position} / step + 1) * step + first % step);
+        END IF;
+      END IF;
+    END $$`)

@@ -1,0 +1,110 @@
+import { Effect, Redacted } from "effect"
+import { randomUUID } from "node:crypto"
+import * as CellDatabase from "../database/CellDatabase.ts"
+import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import { Sql } from "../postgres/Sql.ts"
+import * as CellName from "../routing/CellName.ts"
+import { Cells } from "../routing/Cells.ts"
+import { CellKeys, type CellKeysShape } from "../routing/CellKeys.ts"
+import { inCell } from "../routing/CurrentCell.ts"
+import * as CellSchema from "./CellSchema.ts"
+import * as PositionNumbers from "./PositionNumbers.ts"
+
+const refused = (message: string) => new CellSchema.CellRefused({ message })
+
+const unlessUnfit = <A, R>(name: string, work: Effect.Effect<A, CellDatabase.CellDatabaseUnfit, R>) =>
+  Effect.mapError(work, ({ message }) => refused(`the cell ${name} cannot be there: ${message}`))
+
+/** Name of the cell of this installation that a database belongs to. */
+const ownerOf = (sql: Sql, identity: string) =>
+  Effect.map(
+    sql<{ readonly name: string }>`SELECT name FROM cells WHERE identity::text = ${identity}`,
+    ([row]) => row?.name,
+  )
+
+const requireUrl = (url: Redacted.Redacted) => {
+  const problem = DatabaseUrl.problemOf(Redacted.value(url))
+  return problem === undefined ? Effect.void : Effect.fail(refused(`the address of the cell is wrong: ${problem}`))
+}
+
+/** Nothing can be sealed without the key. */
+const requireKey = (keys: CellKeysShape) =>
+  Effect.mapError(Effect.try({ try: () => keys.seal("", Redacted.make("")), catch: (cause) => cause }), () =>
+    refused("the address of a cell is sealed with the instance key, which this machine does not have"),
+  )
+
+/** Makes a cell of an empty database on a server of its own. All that can be refused is refused before anything is changed. */
+export const make = Effect.fn("ServerCell.make")(
+  function* (name: string, url: Redacted.Redacted) {
+    const sql = yield* Sql
+    const { refresh } = yield* Cells
+    const keys = yield* CellKeys
+    const cell = yield* CellSchema.parseName(name)
+    yield* requireUrl(url)
+    yield* CellSchema.refusePending(sql)
+    yield* requireKey(keys)
+    if ((yield* sql`SELECT FROM cells WHERE name = ${cell}`).length > 0)
+      return yield* refused(`there is a cell ${cell} already`)
+    const found = yield* unlessUnfit(cell, CellDatabase.look(url))
+    if (found.identity !== null) {
+      const owner = yield* ownerOf(sql, found.identity)
+      return yield* refused(
+        owner === undefined
+          ? `the database at this address belongs to a cell of another installation, or to one that was not made to the end; give an empty database`
+          : `the database at this address is the cell ${owner} already`,
+      )
+    }
+    if (found.tables > 0)
+      return yield* refused(
+        "the database at this address is not empty, such as that of another installation; give an empty one",
+      )
+    const identity = randomUUID()
+    yield* CellDatabase.mark(url, identity).pipe(Effect.mapError(({ message }) => refused(message)))
+    const making = Effect.gen(function* () {
+      yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url }))
+      yield* unlessUnfit(cell, CellDatabase.migrate(url))
+      const numbers = yield* PositionNumbers.take(sql)
+      yield* unlessUnfit(cell, PositionNumbers.begin(url, numbers))
+      yield* sql.withTransaction(
+        Effect.gen(function* () {
+          // No migration meanwhile, which would not know of the cell.
+          yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
+          yield* CellSchema.refusePending(sql)
+          yield* sql`
+            INSERT INTO cells (name, state, identity, address)
+            VALUES (${cell}, 'open', ${identity}::uuid, ${JSON.stringify(keys.seal(identity, url))}::jsonb)`
+          yield* CellSchema.noteChange(sql)
+        }),
+      )
+    })
+    yield* Effect.onError(making, () => Effect.ignoreCause(CellDatabase.unmark(url)))
+    yield* refresh
+    return cell
+  },
+  (work) => inCell(CellName.FIRST, work),
+)
+
+/** Gives a cell another address, at which its database is now, such as a promoted standby. Processes follow within seconds. */
+export const readdress = Effect.fn("ServerCell.readdress")(
+  function* (cell: CellName.CellName, url: Redacted.Redacted) {
+    const sql = yield* Sql
+    const { refresh } = yield* Cells
+    const keys = yield* CellKeys
+    yield* requireUrl(url)
+    const [row] = yield* sql<{ readonly identity: string }>`
+      SELECT identity::text AS identity FROM cells WHERE name = ${cell} AND address IS NOT NULL`
+    if (row === undefined)
+      return yield* refused(`the cell ${cell} is a schema of the first cell's server and has no address`)
+    const { identity } = row
+    yield* requireKey(keys)
+    yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url }))
+    yield* sql.withTransaction(
+      Effect.andThen(
+        sql`UPDATE cells SET address = ${JSON.stringify(keys.seal(identity, url))}::jsonb WHERE name = ${cell}`,
+        CellSchema.noteChange(sql),
+      ),
+    )
+    yield* refresh
+  },
+  (work) => inCell(CellName.FIRST, work),
+)

@@ -1,0 +1,102 @@
+import { Data, Effect, type Redacted } from "effect"
+import pg from "pg"
+import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import type { CellServer } from "../routing/CellKeys.ts"
+import * as ConnectionPooler from "./ConnectionPooler.ts"
+import * as Migrations from "./Migrations.ts"
+import { watchedClient } from "./watchedClient.ts"
+
+/** The database of a cell's server cannot be used, with the reason in words. */
+export class CellDatabaseUnfit extends Data.TaggedError("CellDatabaseUnfit")<{ readonly message: string }> {}
+
+/** Properties of a database, as its server tells them. */
+export interface Found {
+  readonly version: number
+  readonly is_standby: boolean
+  /** Identity of the cell that it belongs to. */
+  readonly identity: string | null
+  readonly tables: number
+}
+
+/** Oldest and newest version of Postgres that is tested. */
+const VERSIONS = { oldest: 15, newest: 18 } as const
+const MARK = "waybill cell "
+
+const LOOK = `
+  SELECT current_setting('server_version_num')::int / 10000 AS version, pg_is_in_recovery() AS is_standby,
+    substring(obj_description('public'::regnamespace, 'pg_namespace') FROM '^${MARK}(.*)$') AS identity,
+    (SELECT count(*)::int FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p')) AS tables`
+
+const unfit = (message: string) => new CellDatabaseUnfit({ message })
+
+const onClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
+  Effect.tryPromise({
+    try: () => watchedClient(url, use),
+    catch: (cause) =>
+      unfit(
+        cause instanceof DatabaseUrl.ConnectFailed
+          ? cause.message.replace("DATABASE_URL: ", "")
+          : `the server does not answer as a Postgres: ${cause instanceof Error ? cause.message : String(cause)}`,
+      ),
+  })
+
+/** Connects, and refuses a database that takes no writes or is of a version that is not tested. */
+export const look = Effect.fnUntraced(function* (url: Redacted.Redacted) {
+  const found = yield* onClient(url, async (client) => (await client.query<Found>(LOOK)).rows[0])
+  if (found === undefined) return yield* unfit("the server does not answer as a Postgres")
+  const { is_standby, version } = found
+  if (version < VERSIONS.oldest || version > VERSIONS.newest)
+    return yield* unfit(`the server is PostgreSQL ${version}; Waybill needs ${VERSIONS.oldest} to ${VERSIONS.newest}`)
+  if (is_standby) return yield* unfit("the server is a standby, which takes no writes: promote it first")
+  return found
+})
+
+/** Refuses a database that is not that of the cell. */
+const recognize = Effect.fnUntraced(function* ({ identity, url }: CellServer) {
+  const found = yield* look(url)
+  if (found.identity !== identity) return yield* unfit("the database at this address is not that of the cell")
+})
+
+/** Runs statements, as a whole or not at all. */
+export const run = (url: Redacted.Redacted, statements: ReadonlyArray<string>) =>
+  onClient(url, async (client) => {
+    await client.query(statements.join(";\n"))
+  })
+
+/** Whether a cell's database has neither accounts nor events. */
+export const isEmpty = (url: Redacted.Redacted) =>
+  onClient(url, async (client) => {
+    const { rows } = await client.query<{ readonly is_empty: boolean }>(
+      "SELECT NOT EXISTS (SELECT 1 FROM accounts) AND NOT EXISTS (SELECT 1 FROM events) AS is_empty",
+    )
+    return rows[0]?.is_empty === true
+  })
+
+/** Makes a database that is empty that of a cell. */
+export const mark = (url: Redacted.Redacted, identity: string) =>
+  run(url, [`COMMENT ON SCHEMA public IS ${pg.escapeLiteral(MARK + identity)}`])
+
+/** Takes the mark away. */
+export const unmark = (url: Redacted.Redacted) => run(url, ["COMMENT ON SCHEMA public IS NULL"])
+
+/** Brings the schema of a cell's server up to date. */
+export const migrate = (url: Redacted.Redacted) =>
+  Effect.catch(Migrations.migrate(url, Migrations.FOLDER, "cell"), ({ message }) => Effect.fail(unfit(message)))
+
+/** Refuses an address that is not that of the cell, or whose connections a pooler mixes up. */
+export const requireFit = Effect.fnUntraced(function* (server: CellServer) {
+  yield* recognize(server)
+  yield* Effect.catch(ConnectionPooler.check(server.url), ({ message }) => Effect.fail(unfit(message)))
+})
+
+/**
+ * Makes sure that the server is that of the cell and has the tables of this release: a cell that was away during an upgrade is
+ * served once it has caught up.
+ */
+export const prepare = Effect.fnUntraced(function* (server: CellServer) {
+  yield* recognize(server)
+  const { pending } = yield* Effect.catch(Migrations.check(server.url), ({ message }) => Effect.fail(unfit(message)))
+  if (pending.length === 0) return
+  yield* Effect.logInfo("the schema of a cell is brought up to date", { pending: pending.join(", ") })
+  yield* migrate(server.url)
+})

@@ -1,0 +1,22 @@
+import { Effect } from "effect"
+import type { Sql } from "../postgres/Sql.ts"
+import type { CellName } from "../routing/CellName.ts"
+import { inCell } from "../routing/CurrentCell.ts"
+
+/** Brings the rate windows of the keys of an account to the server of its new cell, so that a move begins none anew. */
+export const copy = Effect.fnUntraced(function* (sql: Sql, account_id: string, from: CellName, to: CellName) {
+  const windows = yield* inCell(
+    from,
+    sql<{ readonly bucket: string; readonly window_start: string; readonly count: number }>`
+      SELECT w.bucket, w.window_start::text AS window_start, w.count FROM rate_windows w
+      WHERE split_part(w.bucket, '/', 1) IN (SELECT id FROM api_keys WHERE account_id = ${account_id})`,
+  )
+  yield* inCell(
+    to,
+    sql`
+      INSERT INTO rate_windows AS w (bucket, window_start, count)
+      SELECT * FROM unnest(${windows.map(({ bucket }) => bucket)}::text[],
+        ${windows.map(({ window_start }) => window_start)}::timestamptz[], ${windows.map(({ count }) => count)}::int[])
+      ON CONFLICT (bucket, window_start) DO UPDATE SET count = greatest(w.count, excluded.count)`,
+  )
+})

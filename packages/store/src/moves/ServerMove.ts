@@ -1,0 +1,197 @@
+import type { PgClient } from "@effect/sql-pg"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
+import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import { Duration, Effect } from "effect"
+import * as CellSchema from "../cells/CellSchema.ts"
+import * as PositionNumbers from "../cells/PositionNumbers.ts"
+import * as AccountLocks from "../locks/AccountLocks.ts"
+import { KINDS } from "../outbox/OutboxRow.ts"
+import * as WakeUps from "../outbox/WakeUps.ts"
+import type { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import * as RequestLogDays from "../requests/RequestLogDays.ts"
+import * as CellClient from "../routing/CellClient.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as Cells from "../routing/Cells.ts"
+import { inCell } from "../routing/CurrentCell.ts"
+import * as MovedCounts from "./MovedCounts.ts"
+import * as MovedRows from "./MovedRows.ts"
+import * as MovedTables from "./MovedTables.ts"
+import * as MovedWindows from "./MovedWindows.ts"
+import * as MoveSteps from "./MoveSteps.ts"
+import * as MoveTerms from "./MoveTerms.ts"
+import * as RowVersions from "./RowVersions.ts"
+import * as StagedRows from "./StagedRows.ts"
+
+interface Options {
+  readonly report: (line: string) => Effect.Effect<void>
+  readonly noticedAfter: Duration.Duration
+  readonly longestWait: Duration.Duration
+}
+
+interface Move {
+  readonly account_id: AccountId
+  /** The account, and its test account. */
+  readonly accounts: ReadonlyArray<string>
+  readonly from: CellName
+  readonly to: CellName
+  readonly schemas: { readonly from: string; readonly to: string }
+  readonly tables: ReadonlyArray<MovedTables.MovedTable>
+}
+
+/**
+ * Moves an account between cells on two servers while it is in use. In the last step its old cell takes nothing more for it; only
+ * then its last rows are copied, and the directory names the new cell. Until that the account is wholly in the old one.
+ */
+export const move = Effect.fn("ServerMove.move")(function* (
+  sql: Sql,
+  account_id: AccountId,
+  started: MoveSteps.Begun,
+  to: CellName,
+  options: Options,
+) {
+  const { from } = started
+  const { refresh } = yield* Cells.Cells
+  const { report } = options
+  const schemas = { from: yield* Cells.schemaOf(from), to: yield* Cells.schemaOf(to) }
+  const moving: Move = {
+    account_id,
+    accounts: [account_id, Livemode.testAccountOf(account_id)],
+    from,
+    to,
+    schemas,
+    tables: yield* inCell(to, MovedTables.list(sql, schemas.to)),
+  }
+  const noticed = Effect.andThen(refresh, Effect.sleep(options.noticedAfter))
+  if (started.step === "cleaning")
+    return yield* clean(sql, moving, noticed, { rows: 0, waited_ms: 0, rows_while_waiting: 0 }, options)
+  yield* report(`copying from ${from} to ${to} while the account is in use`)
+  yield* noticed
+  yield* inCell(from, MoveTerms.untilIdle(sql, moving.accounts))
+  yield* RequestLogDays.copyDays(from, to)
+  let rows = 0
+  for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
+    const copied = yield* copyDiffering(sql, moving)
+    rows += copied
+    yield* report(`pass ${pass}: ${copied} rows`)
+    if (copied < MoveTerms.FEW_ROWS) break
+  }
+  yield* report("waiting for the last rows: requests of the account wait from now on")
+  const [waited, last] = yield* Effect.timed(switchServers(sql, moving, noticed, options))
+  const waited_ms = Math.round(Duration.toMillis(waited))
+  return yield* clean(sql, moving, noticed, { rows: rows + last, waited_ms, rows_while_waiting: last }, options)
+})
+
+/** Parts of each table in which the two cells differ. Each side is read on its own server. */
+const differing = Effect.fnUntraced(function* (sql: Sql, { accounts, from, schemas, tables, to }: Move) {
+  const sums = (cell: CellName, schema: string, table: MovedTables.MovedTable) =>
+    inCell(cell, MoveTerms.patiently(sql, RowVersions.readSums(sql, { schema, accounts }, table)))
+  const parts = new Map<string, ReadonlyArray<number>>()
+  for (const table of tables) {
+    const [old, copy] = yield* Effect.all([sums(from, schemas.from, table), sums(to, schemas.to, table)], {
+      concurrency: 2,
+    })
+    parts.set(table.name, [...RowVersions.differing(old, copy)])
+  }
+  return parts satisfies MovedRows.TableParts
+})
+
+const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: string) {
+  const { serverOf } = yield* Cells.Cells
+  const server = yield* serverOf(cell)
+  const { url } = server ?? (yield* inCell(FIRST, CellClient.here(sql))).driver.config
+  if (url === undefined) return yield* Effect.die(new Error("the first cell has no address"))
+  return { url, schema } satisfies StagedRows.Side
+})
+
+/** Brings the rows in which the cells differ to the new server, and merges them there with other work in one transaction. */
+const copyDiffering = Effect.fnUntraced(function* (
+  sql: Sql,
+  move: Move,
+  also: Effect.Effect<void, StoreUnavailable, PgClient.PgClient> = Effect.void,
+  limit?: Duration.Duration,
+) {
+  const { accounts, from, schemas, tables, to } = move
+  const parts = yield* differing(sql, move)
+  const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
+  const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
+  const merging = Effect.gen(function* () {
+    const copied = yield* MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
+    yield* also
+    return copied
+  })
+  return yield* inCell(
+    to,
+    limit === undefined ? MoveTerms.patiently(sql, merging) : MoveTerms.within(sql, limit, merging),
+  )
+})
+
+const switchServers = (
+  sql: Sql,
+  move: Move,
+  noticed: Effect.Effect<void, StoreUnavailable>,
+  { longestWait }: Options,
+) =>
+  Effect.gen(function* () {
+    const { account_id, accounts, from, schemas, to } = move
+    const { refresh } = yield* Cells.Cells
+    const until = (yield* MonotonicClock.millis) + Duration.toMillis(longestWait)
+    const left = Effect.map(MonotonicClock.millis, (now) => Duration.millis(Math.max(1, Math.round(until - now))))
+    yield* MoveSteps.moveTo(sql, account_id, "fenced")
+    yield* noticed
+    // Commits of the account that are under way end first, and the old cell refuses all later ones.
+    yield* inCell(
+      from,
+      MoveTerms.within(
+        sql,
+        yield* left,
+        Effect.andThen(AccountLocks.lockAccounts(sql, accounts), MoveSteps.leave(sql, schemas.from, account_id)),
+      ),
+    )
+    const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
+    yield* inCell(from, MovedCounts.countUpTo(sql, last))
+    yield* inCell(to, PositionNumbers.passBy(sql, last))
+    const skipping = MovedCounts.skipCopies(sql, accounts, last)
+    const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, skipping, yield* left), {
+      duration: yield* left,
+      orElse: () =>
+        Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) })),
+    })
+    const differ = [...(yield* differing(sql, move))].flatMap(([name, parts]) => (parts.length > 0 ? [name] : []))
+    if (differ.length > 0)
+      return yield* Effect.die(new Error(`the copies differ in ${differ.join(", ")}: the account stays in ${from}`))
+    yield* MovedWindows.copy(sql, account_id, from, to)
+    const names = yield* inCell(to, MoveSteps.namesOf(sql, account_id))
+    yield* inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names)))
+    yield* refresh
+    return copied
+  }).pipe(Effect.onError(() => Effect.ignoreCause(giveUp(sql, move))))
+
+/** Lets the requests of an account go on in the cell that it is in. */
+const giveUp = Effect.fnUntraced(function* (sql: Sql, { account_id, from, schemas }: Move) {
+  const [row] = yield* inCell(
+    FIRST,
+    sql`UPDATE account_cells SET step = 'draining' WHERE account_id = ${account_id} AND step = 'fenced' RETURNING 1 AS is_here`,
+  )
+  if (row !== undefined) yield* inCell(from, MoveSteps.stay(sql, schemas.from, account_id))
+  yield* inCell(FIRST, CellSchema.noteChange(sql))
+})
+
+/** Deletes the rows in the old cell, once no process reads them any more. */
+const clean = Effect.fnUntraced(function* (
+  sql: Sql,
+  { account_id, accounts, from, schemas, tables, to }: Move,
+  noticed: Effect.Effect<void, StoreUnavailable>,
+  moved: Omit<MoveTerms.Moved, "from" | "to">,
+  { report }: Options,
+) {
+  yield* inCell(to, MoveSteps.stay(sql, schemas.to, account_id))
+  yield* inCell(to, WakeUps.wake(sql, KINDS))
+  yield* report(`the account is in ${to}; deleting its rows in ${from}`)
+  yield* noticed
+  yield* inCell(from, MovedRows.deleteOld(sql, { from: schemas.from, to: schemas.from, accounts }, tables))
+  yield* StagedRows.drop(yield* sideOf(sql, to, schemas.to), account_id)
+  yield* MoveSteps.finish(sql, account_id)
+  return { from, to, ...moved } satisfies MoveTerms.Moved
+})

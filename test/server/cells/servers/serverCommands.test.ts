@@ -1,0 +1,84 @@
+import * as Cells from "@waybill/store/routing/Cells"
+import * as ServerCell from "@waybill/store/cells/ServerCell"
+import { Sql } from "@waybill/store/postgres/Sql"
+import { Effect, Exit, Redacted } from "effect"
+import { createServer } from "node:net"
+import * as CellServers from "../../../support/cells/servers.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as Database from "../../../support/postgres/Database.ts"
+import * as CommandLine from "../../../support/process/CommandLine.ts"
+import { NOWHERE } from "../../../support/nowhere.ts"
+import * as World from "../../../support/world/World.ts"
+
+/** Each test starts servers. */
+const TIMEOUT = { timeout: 300_000 }
+
+const refusalOf = (name: string, url: string) =>
+  Effect.map(Effect.flip(ServerCell.make(name, Redacted.make(url))), ({ message }) => message)
+
+const firstFirst = (a: string, b: string) => (a === "public" ? -1 : b === "public" ? 1 : a < b ? -1 : 1)
+
+/** Runs a command about cells, on a machine that has the instance key. */
+const waybill = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
+  const { url } = yield* Database.Fresh
+  const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE, WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY }
+  const { errors, exit, output } = yield* CommandLine.typeWith(env, "cells", ...words)
+  return { isDone: Exit.isSuccess(exit), output: `${output}\n${errors}` }
+})
+
+layer(World.layer, { excludeTestServices: true })("commands about cells on servers of their own", (it) => {
+  it.effect(
+    "add, list, check and readdress a cell",
+    function* () {
+      const server = yield* CellServers.make
+      const url = Redacted.value(server.url())
+      const added = yield* waybill("add", "cell_g", "--url", url, "--json")
+      assert.isTrue(added.isDone, added.output)
+      assert.notInclude(added.output, new URL(url).password)
+      const sql = yield* Sql
+      const [stored] = yield* sql`SELECT address::text AS address FROM cells WHERE name = 'cell_g'`
+      assert.notInclude(String(stored?.["address"]), new URL(url).password)
+      assert.include((yield* waybill("list")).output, "cell_g  open")
+      assert.isTrue((yield* waybill("check")).isDone)
+      assert.isTrue((yield* waybill("address", "cell_g", "--url", url)).isDone)
+      yield* server.stop
+      const checked = yield* waybill("check")
+      assert.isFalse(checked.isDone)
+      assert.include(checked.output, "cell_g")
+      const both = yield* waybill("add", "cell_h", "--url", url, "--node", "10.0.0.1:5432")
+      assert.include(both.output, "not both")
+    },
+    TIMEOUT,
+  )
+
+  it.effect(
+    "are refused in a sentence when they cannot be cells, and nothing is changed",
+    function* () {
+      const { names } = yield* Cells.Cells
+      const before = yield* names
+      const { url } = yield* Database.Fresh
+      const server = yield* CellServers.make
+      const text = Redacted.value(server.url())
+      const web = createServer((socket) => socket.end("HTTP/1.1 400 Bad Request\r\n\r\n"))
+      yield* Effect.acquireRelease(
+        Effect.promise(() => new Promise<void>((resolve) => web.listen(0, "127.0.0.1", resolve))),
+        () => Effect.sync(() => web.close()),
+      )
+      const { port } = web.address() as { readonly port: number }
+      assert.include(yield* refusalOf("cell_x", "http://127.0.0.1/x"), "begins with http")
+      assert.include(yield* refusalOf("cell_x", `postgres://u:p@127.0.0.1:${port}/x`), "cannot be there")
+      assert.include(yield* refusalOf("cell_x", "postgres://u:p@127.0.0.1:1/x"), "refused the connection")
+      assert.include(yield* refusalOf("cell_x", Redacted.value(url)), "is not empty")
+      yield* ServerCell.make("cell_f", server.url())
+      assert.include(yield* refusalOf("cell_f", text), "there is a cell cell_f already")
+      assert.include(yield* refusalOf("cell_x", text), "is the cell cell_f already")
+      const sql = yield* Sql
+      yield* sql`UPDATE cells SET identity = gen_random_uuid() WHERE name = 'cell_f'`
+      assert.include(yield* refusalOf("cell_x", text), "another installation")
+      const moved = yield* Effect.flip(ServerCell.readdress("cell_f", server.url()))
+      assert.include(moved.message, "is not that of the cell")
+      assert.deepStrictEqual(yield* names, [...before, "cell_f"].toSorted(firstFirst))
+    },
+    TIMEOUT,
+  )
+})
