@@ -1,3 +1,5 @@
+import * as TemplateState from "@waybill/domain/template/TemplateState"
+import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Limits from "@waybill/templates/language/Limits"
 import * as Liquid from "@waybill/templates/language/Liquid"
 import { assert, describe, it } from "../support/effectTest.ts"
@@ -101,5 +103,44 @@ describe("limits of a template", () => {
       if (ms > slowest.ms) slowest = { ms, source: source.slice(0, 200) }
     }
     assert.isBelow(slowest.ms, MAX_PROCESSOR_MS, slowest.source)
+  })
+
+  /** The largest legal template, of one piece, in two languages. */
+  const largest = (piece: (nth: number) => string): TemplateState.TemplateSource => {
+    const html = Array.from({ length: Limits.MAX_TOGETHER_PIECES / 2 }, (_, nth) => piece(nth))
+      .join("")
+      .padEnd(Limits.MAX_TOGETHER_CHARS / 2, "<p>a</p> ")
+    const words = { subject: null, html, text: null, preheader: null }
+    return { ...TemplateState.EMPTY, html, locales: { de: words } }
+  }
+
+  it.for([
+    ["equal variables", () => "{{ x }}"],
+    ["variables in addresses", () => '<a href="{{ x }}">'],
+    ["many variables", (nth: number) => `{{ a${nth} | upcase }}`],
+  ] as const)("hold for checking the largest template: %s", ([, piece]) => {
+    const source = largest(piece)
+    for (const work of [Inspection.problemsOf, Inspection.suggest]) {
+      work(source)
+      const before = processorMs()
+      work(source)
+      assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+    }
+    assert.deepStrictEqual(Inspection.problemsOf(source), [])
+  })
+
+  it("refuse a template whose parts are too large together", () => {
+    const source = largest(() => "{{ x }}")
+    assert.deepStrictEqual(
+      Inspection.problemsOf({ ...source, text: "{{ x }}" }).map(({ path }) => path),
+      [""],
+    )
+  })
+
+  it("hold for looking at rendered HTML of image tags without an end", () => {
+    const html = "<img ".repeat(Limits.MAX_OUTPUT_CHARS / 5)
+    const before = processorMs()
+    Inspection.warningsOf({ html, subject: null, text: null }, TemplateState.EMPTY)
+    assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
   })
 })

@@ -48,7 +48,8 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<script>{{ x }}</script>", 9, "a variable cannot stand in a script"],
   ["<a {{ x }}>", 4, "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"],
   ["<!-- {{ x }} -->", 6, "a variable cannot stand in an HTML comment; use {% comment %} for notes"],
-  ['<a onclick="{{ x }}">', 13, "a variable cannot stand in an event handler"],
+  ['<a onclick="{{ x }}">', 13, "a variable cannot stand in onclick, which is read as code or HTML"],
+  ["<iframe srcdoc='{{ x }}'>", 17, "a variable cannot stand in srcdoc, which is read as code or HTML"],
   ['<a title="{% render "x" %}">', 11, "{% render %} can stand only between elements"],
   [
     '<a {% if x %}title="{% endif %}>',

@@ -5,6 +5,7 @@ import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTe
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import type { Library } from "@waybill/templates/version/Parts"
 import * as Rendering from "@waybill/templates/version/Rendering"
+import * as Words from "@waybill/templates/version/Words"
 import { Context, Effect, Layer, Option, type Result } from "effect"
 
 /** Characters of the versions that are kept parsed. Parsed, they take about twenty times as many bytes. */
@@ -26,9 +27,12 @@ export class Programs extends Context.Service<
   }
 >()("@waybill/server/templates/Programs") {}
 
-export interface Parsed {
+type Compiled = Result.Result<Rendering.Compiled, ReadonlyArray<Detail>>
+
+/** A version, parsed in each language that was asked for. A language that it does not have is its own. */
+interface Parsed {
   readonly source: TemplateSource
-  readonly compiled: Result.Result<Rendering.Compiled, ReadonlyArray<Detail>>
+  readonly compiled: Map<string | null, Compiled>
 }
 
 const cache = <A>(maxEntries: number) =>
@@ -63,14 +67,21 @@ export const version = Effect.fnUntraced(function* (
   locale: string | undefined,
 ) {
   const { versions } = yield* Programs
-  const key = `${account_id} ${id} ${number} ${locale?.toLowerCase() ?? ""} ${parts}`
-  const kept = versions.get(key)
-  if (kept !== undefined) return kept.value
-  const found = yield* TemplateVersions.find(account_id, id, number)
-  if (Option.isNone(found)) return undefined
-  const { source } = found.value
-  const compiled = Rendering.prepare(source, yield* library(account_id, parts), locale)
-  const value: Parsed = { source, compiled }
-  versions.set(key, { value, chars: charsOf(source) })
-  return value
+  const key = `${account_id} ${id} ${number} ${parts}`
+  let parsed = versions.get(key)?.value
+  if (parsed === undefined) {
+    const found = yield* TemplateVersions.find(account_id, id, number)
+    if (Option.isNone(found)) return undefined
+    parsed = { source: found.value.source, compiled: new Map() }
+    const { source } = found.value
+    versions.set(key, { value: parsed, chars: charsOf(source) * (1 + Object.keys(source.locales).length) })
+  }
+  const { compiled, source } = parsed
+  const language = Words.choose(source, locale).locale
+  let program = compiled.get(language)
+  if (program === undefined) {
+    program = Rendering.prepare(source, yield* library(account_id, parts), locale)
+    compiled.set(language, program)
+  }
+  return { source, compiled: program }
 })

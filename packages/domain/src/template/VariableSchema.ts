@@ -31,6 +31,8 @@ const KEYWORDS = ["$schema", "type", "description", "default", "enum", "format",
 export const MAX_DEPTH = 10
 /** Properties of a schema in all. */
 export const MAX_PROPERTIES = 500
+/** Characters of a schema as JSON. */
+export const MAX_SCHEMA_CHARS = 64 * 1024
 /** Values that `enum` may list. */
 export const MAX_ENUM = 100
 /** Problems that are told; more are only counted. */
@@ -60,6 +62,8 @@ export const problemsOf = (schema: Schema.Json): ReadonlyArray<Detail> => {
   const left = { properties: MAX_PROPERTIES }
   if (!isObject(schema) || (schema["type"] ?? "object") !== "object")
     return [{ path: "", message: "must be a JSON Schema of an object, with `properties`" }]
+  if (JSON.stringify(schema).length > MAX_SCHEMA_CHARS)
+    return [{ path: "", message: `is longer than ${MAX_SCHEMA_CHARS} characters` }]
   examine(schema, "", 1, details, left)
   return details.list
 }
@@ -74,6 +78,7 @@ const examine = (schema: Schema.Json, path: string, depth: number, details: Deta
   if (depth > MAX_DEPTH) return details.add(path, `is deeper than ${MAX_DEPTH} levels`)
   for (const keyword of Object.keys(schema)) {
     if (KEYWORDS.includes(keyword)) continue
+    if (details.isFull) return
     const nearest = nearestName(keyword, KEYWORDS)
     details.add(
       under(path, keyword),
@@ -132,12 +137,21 @@ const value = (schema: VariableSchema, given: Schema.Json, path: string, details
     details.add(path, `must be ${articled(schema.type)}, not ${typeOf(given)}`)
     return given
   }
-  if (schema.enum !== undefined && !schema.enum.some((one) => JSON.stringify(one) === JSON.stringify(given)))
+  if (schema.enum !== undefined && !textsOf(schema.enum).has(JSON.stringify(given)))
     details.add(path, `must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`)
   if (schema.format !== undefined && typeof given === "string" && !FORMATS[schema.format](given))
     details.add(path, `must be ${articled(schema.format)}`)
   if (Array.isArray(given)) return list(schema, given, path, details)
   return isObject(given) && schema.properties !== undefined ? object(schema, given, path, details) : given
+}
+
+/** Values of each `enum` as JSON, for lists of thousands of values. */
+const texts = new WeakMap<ReadonlyArray<Schema.Json>, ReadonlySet<string>>()
+
+const textsOf = (values: ReadonlyArray<Schema.Json>): ReadonlySet<string> => {
+  const known = texts.get(values) ?? new Set(values.map((one) => JSON.stringify(one)))
+  texts.set(values, known)
+  return known
 }
 
 const articled = (name: string): string => `${/^[aeiou]/u.test(name) && name !== "uri" ? "an" : "a"} ${name}`

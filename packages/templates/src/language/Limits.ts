@@ -7,11 +7,11 @@ export const MAX_SOURCE_CHARS = 256 * 1024
 /** Characters and items of the texts and lists that one rendering may make; loops over ranges count, too. */
 export const MAX_MADE = 1024 * 1024
 /** Tags and outputs of one source. */
-export const MAX_PIECES = 3_000
+export const MAX_PIECES = 2_000
 /** Characters of one tag or output. */
 export const MAX_PIECE_CHARS = 4_096
 /** Partials and layouts of one template, those of its partials included. */
 export const MAX_PARTS = 50
 /** Characters of a template with its parts, and tags and outputs of all of them. */
 export const MAX_TOGETHER_CHARS = 512 * 1024
-export const MAX_TOGETHER_PIECES = 6_000
+export const MAX_TOGETHER_PIECES = 3_000

@@ -205,10 +205,30 @@ export const render = (
 /** The library's words for a rendering whose time is over. */
 const LATE = "template render limit exceeded"
 
-/** Names of the variables that a source expects, with their paths, such as `order.items`. */
+const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
+/** Steps of the library, which looks for the line of each variable from the begin of the source on. */
+const MAX_STEPS = 50_000_000
+
+/** Returns the tags of a source, and each of its outputs once: all that names variables. */
+const withoutText = (source: string): string => {
+  const outputs = new Set<string>()
+  const kept: Array<string> = []
+  for (const [piece] of source.matchAll(WHOLE_PIECE)) {
+    if (piece.startsWith("{{") && outputs.has(piece)) continue
+    outputs.add(piece)
+    kept.push(piece)
+  }
+  const text = kept.join("")
+  return kept.length * text.length > MAX_STEPS ? "" : text
+}
+
+/**
+ * Names of the variables that a source without problems expects, with their paths, such as `order.items`; none for a source of
+ * very many.
+ */
 export const variablesOf = (form: Form, source: string): ReadonlyArray<string> => {
   try {
-    return checkers[form].globalFullVariablesSync(source)
+    return checkers[form].globalFullVariablesSync(withoutText(source))
   } catch {
     return []
   }

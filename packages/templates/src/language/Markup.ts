@@ -26,7 +26,9 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   "data",
   "formaction",
   "href",
+  "imagesrcset",
   "longdesc",
+  "ping",
   "poster",
   "src",
   "srcset",
@@ -62,6 +64,11 @@ const LIQUID = /\{\{|\{%/gu
 const TAG_NAME = /^\{%-?\s*([a-z_#]+)/u
 const ELEMENT = /^<(\/?)([A-Za-z][^\s/>{]*)/u
 const MAX_NAME_CHARS = 64
+/** Problems that are told of one source. */
+const MAX_PROBLEMS = 20
+
+/** Attributes whose values are read as a script or as HTML, where escaping as a value does not hold. */
+const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
 
 const placeOf = (state: State): Place | undefined => {
   switch (state.in) {
@@ -70,7 +77,7 @@ const placeOf = (state: State): Place | undefined => {
     case "raw":
       return state.element === "style" ? "style" : state.element === "script" ? undefined : "text"
     case "value":
-      if (state.quote === "" || state.attribute.startsWith("on")) return undefined
+      if (state.quote === "" || isCode(state.attribute)) return undefined
       if (state.attribute === "style") return "style"
       return URL_ATTRIBUTES.has(state.attribute) && !state.begun ? "url" : "attribute"
     default:
@@ -86,8 +93,8 @@ const refusal = (state: State): string => {
       return "a variable cannot stand in an HTML comment; use {% comment %} for notes"
     case "before-value":
     case "value":
-      return state.attribute.startsWith("on")
-        ? "a variable cannot stand in an event handler"
+      return isCode(state.attribute)
+        ? `a variable cannot stand in ${state.attribute}, which is read as code or HTML`
         : 'put the value of the attribute in quotes, as in title="{{ … }}"'
     default:
       return "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"
@@ -139,7 +146,8 @@ class Reader {
   }
 
   #problem(offset: number, message: string): void {
-    this.problems.push(Problem.at(this.#source, offset, message))
+    // Each place is found by reading the source up to it.
+    if (this.problems.length < MAX_PROBLEMS) this.problems.push(Problem.at(this.#source, offset, message))
   }
 
   #output(offset: number): number {

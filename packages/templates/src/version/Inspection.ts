@@ -2,9 +2,9 @@ import type { Detail } from "@waybill/domain/values/Refusal"
 import type { TemplateSource, Words } from "@waybill/domain/template/TemplateState"
 import * as Template from "@waybill/domain/template/Template"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
-import { Result } from "effect"
+import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
-import type * as Parts from "./Parts.ts"
+import * as Parts from "./Parts.ts"
 import * as Rendering from "./Rendering.ts"
 
 /** Problems that are told of one source. */
@@ -21,8 +21,31 @@ const ofWords = (words: Words, path: string): ReadonlyArray<Detail> =>
       .map((problem) => Rendering.placed(path === "" ? name : `${path}.${name}`, problem))
   })
 
-/** Returns what is wrong with a source by itself: syntax, places of variables, languages and the schema. */
-export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => [
+/** Parsing takes time for all parts together. */
+const sizeProblems = (source: TemplateSource): ReadonlyArray<Detail> => {
+  const all = [source, ...Object.values(source.locales)].flatMap((words) =>
+    Object.keys(FORMS).flatMap((name) => words[name as keyof Words] ?? []),
+  )
+  const total = (of: (text: string) => number) => all.reduce((sum, text) => sum + of(text), 0)
+  if (total((text) => text.length) > Limits.MAX_TOGETHER_CHARS)
+    return [{ path: "", message: `has more than ${Limits.MAX_TOGETHER_CHARS} characters in all parts and languages` }]
+  return total(Liquid.piecesOf) > Limits.MAX_TOGETHER_PIECES
+    ? [
+        {
+          path: "",
+          message: `has more than ${Limits.MAX_TOGETHER_PIECES} tags and variables in all parts and languages`,
+        },
+      ]
+    : []
+}
+
+/** Returns what is wrong with a source by itself: size, syntax, places of variables, languages and the schema. */
+export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => {
+  const size = sizeProblems(source)
+  return size.length > 0 ? size : partProblems(source)
+}
+
+const partProblems = (source: TemplateSource): ReadonlyArray<Detail> => [
   ...ofWords(source, ""),
   ...Object.entries(source.locales).flatMap(([tag, words]) =>
     Template.isLocale(tag)
@@ -37,14 +60,14 @@ export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => [
 
 /** Returns what is wrong with a source among the parts of its account: those that it uses must be there, without a ring. */
 export const unresolved = (source: TemplateSource, library: Parts.Library): ReadonlyArray<Detail> =>
-  [undefined, ...Object.keys(source.locales)].flatMap((locale) => {
-    const prepared = Rendering.prepare(source, library, locale)
-    if (Result.isSuccess(prepared)) return []
-    return prepared.failure.map(({ message, path }) => ({
-      path: locale === undefined ? path : `locales.${locale}.${path}`,
-      message,
-    }))
-  })
+  Object.entries({ "": source, ...source.locales }).flatMap(([tag, { html, text }]) =>
+    Object.entries({ html, text }).flatMap(([name, words]) => {
+      if (words === null) return []
+      const form = name as "html" | "text"
+      const { problems } = Parts.collect(form, Rendering.usesOf(form, words, source.layout, library), library)
+      return problems.map((message) => ({ path: tag === "" ? name : `locales.${tag}.${name}`, message }))
+    }),
+  )
 
 /** Names of the variables that a source expects, with their paths. */
 const expectedBy = ({ html, locales, preheader, subject, text }: TemplateSource): ReadonlyArray<string> => {
@@ -93,8 +116,7 @@ export const warningsOf = ({ html, text }: Rendering.Rendered, source: TemplateS
   if (html !== null) {
     if (Buffer.byteLength(html) > CLIPPED_BYTES)
       warnings.push({ path: "html", message: "is over 102 KB: Gmail shows only its beginning" })
-    const images = html.match(/<img\s[^>]{0,4096}>/giu) ?? []
-    const silent = images.filter((image) => !/\salt\s*=/iu.test(image)).length
+    const silent = imagesIn(html).filter((image) => !/\salt\s*=/iu.test(image)).length
     if (silent > 0) warnings.push({ path: "html", message: `${silent} of its images have no \`alt\`` })
     const open = html.match(/\shref\s*=\s*["']http:/giu)?.length ?? 0
     if (open > 0) warnings.push({ path: "html", message: `${open} of its links are not https` })
@@ -113,3 +135,16 @@ export const warningsOf = ({ html, text }: Rendering.Rendered, source: TemplateS
 }
 
 const root = (path: string): string => path.split(/[.[]/u)[0] ?? path
+
+/** Returns the tags of images. Looks no further than each needs, so that the whole is read once. */
+const imagesIn = (html: string): ReadonlyArray<string> => {
+  const images: Array<string> = []
+  for (const { index } of html.matchAll(/<img\s/giu)) {
+    const end = html.indexOf(">", index)
+    if (end === -1) break
+    images.push(html.slice(index, Math.min(end, index + MAX_TAG_CHARS)))
+  }
+  return images
+}
+
+const MAX_TAG_CHARS = 4_096

@@ -22,10 +22,19 @@ export interface Compiled {
 
 const LAYOUT = /\{%-?\s*layout\s/u
 
+/** Returns a source in the layout of its template, unless it chooses one itself. */
+const laidOut = (form: Liquid.Form, source: string, layout: string | null, library: Parts.Library): string =>
+  layout !== null && !LAYOUT.test(source) && hasForm(form, layout, library)
+    ? `{% layout "${layout}" %}${source}`
+    : source
+
+/** The names of the parts that a source uses in the layout of its template. */
+export const usesOf = (form: Liquid.Form, source: string, layout: string | null, library: Parts.Library) =>
+  Liquid.usesOf(laidOut(form, source, layout, library))
+
 const compile = (form: Liquid.Form, source: string | null, layout: string | null, library: Parts.Library) => {
   if (source === null) return Result.succeed(null)
-  const around = layout !== null && !LAYOUT.test(source) && hasForm(form, layout, library) ? layout : null
-  const whole = around === null ? source : `{% layout "${around}" %}${source}`
+  const whole = laidOut(form, source, layout, library)
   const { parts, problems } = Parts.collect(form, Liquid.usesOf(whole), library)
   return problems.length > 0
     ? Result.fail(problems.map((message): Detail => ({ path: form, message })))
@@ -114,12 +123,10 @@ export const placed = (
   { column, line, message }: { readonly line: number; readonly column: number; readonly message: string },
 ): Detail => ({ path, message: `${message} (line ${line}, column ${column})` })
 
-const BODY = /<body(?:\s[^>]{0,4096})?>/iu
-
 /** Programs show the beginning of the HTML beside the subject; this stands before all that is seen. */
 const withPreheader = (html: string, preheader: string): string => {
   const hidden = `<div style="display:none;max-height:0;overflow:hidden">${Escape.html(preheader)}</div>`
-  const body = BODY.exec(html)
-  const at = body === null ? 0 : body.index + body[0].length
+  const body = /<body(?=[\s>])/iu.exec(html)
+  const at = body === null ? 0 : html.indexOf(">", body.index) + 1
   return html.slice(0, at) + hidden + html.slice(at)
 }

@@ -17,7 +17,7 @@ export const find = Effect.fn("CurrentTemplates.find")(function* (account_id: st
   const rows = yield* sql<Current & { readonly alias: string | null }>`
     SELECT id, alias, kind, archived, current, parts.parts FROM templates
     CROSS JOIN (
-      SELECT coalesce(string_agg(concat_ws(':', id, current), ' ' ORDER BY id), '') AS parts FROM templates
+      SELECT coalesce(md5(string_agg(concat_ws(':', id, current), ' ' ORDER BY id)), '') AS parts FROM templates
       WHERE account_id = ${account_id} AND kind <> 'template' AND NOT archived AND current > 0) AS parts
     WHERE account_id = ${account_id}
       AND (id = ANY(${names}::text[]) OR (alias = ANY(${names}::text[]) AND NOT archived))`
