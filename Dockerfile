@@ -11,6 +11,7 @@ COPY packages/client/package.json packages/client/
 COPY packages/domain/package.json packages/domain/
 COPY packages/embedded-postgres/package.json packages/embedded-postgres/
 COPY packages/mail/package.json packages/mail/
+COPY packages/templates/package.json packages/templates/
 COPY packages/nodemailer-transport/package.json packages/nodemailer-transport/
 COPY packages/redirect/package.json packages/redirect/
 COPY packages/store/package.json packages/store/
@@ -42,6 +43,7 @@ COPY packages/client packages/client
 COPY packages/domain packages/domain
 COPY packages/embedded-postgres packages/embedded-postgres
 COPY packages/mail packages/mail
+COPY packages/templates packages/templates
 COPY packages/store packages/store
 COPY apps/server apps/server
 COPY bin/health.mjs bin/health.mjs

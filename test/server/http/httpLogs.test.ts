@@ -45,6 +45,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "status",
       "subject",
       "tags",
+      "template",
       "test_clock",
       "to",
       "updated_at",

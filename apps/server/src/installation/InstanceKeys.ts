@@ -13,11 +13,14 @@ export const instanceKey = (settings: Settings) => InstanceKeys.InstanceKey.laye
 /** The existing key, or none if nothing has been encrypted here yet. */
 export const instanceKeyHere = (settings: Settings) => InstanceKeys.find(source(settings))
 
-/** The addresses of cells, for commands: they can be read if this machine has the key. */
+/**
+ * The addresses of cells, for commands: they can be read if this machine has the key. A key that cannot be used is an error
+ * only for a command that needs one.
+ */
 export const cellKeysHere = (settings: Settings) =>
   Layer.effectContext(
-    Effect.map(instanceKeyHere(settings), (found) =>
-      Option.match(found, {
+    Effect.map(Effect.option(instanceKeyHere(settings)), (found) =>
+      Option.match(Option.flatten(found), {
         onNone: () => Context.empty(),
         onSome: (keys) => Context.make(CellKeys, SealedAddresses.of(keys)),
       }),

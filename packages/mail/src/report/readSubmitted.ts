@@ -192,10 +192,10 @@ const unescaped = (id: string): string => {
 
 /**
  * The reader ends the lines of unencoded parts with LF. In quoted-printable an LF may have been written as one, and
- * base64 has no lines of its own.
+ * base64 has no lines of its own, and an attached mail was read with its own.
  */
 const originalBytes = (bytes: Uint8Array, part: Part): Uint8Array =>
-  Encodings.isEncoded(part) ? bytes : LineEnds.inCrlf(bytes)
+  Encodings.isEncoded(part) || part.type.value === "message/rfc822" ? bytes : LineEnds.inCrlf(bytes)
 
 const METHOD = /^[A-Z-]{1,40}$/u
 const CHARSET = /^[\w.:+-]{1,40}$/u
