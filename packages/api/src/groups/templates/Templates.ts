@@ -14,7 +14,7 @@ import { Validation } from "../../errors/Validation.ts"
 import * as Records from "./TemplateRecords.ts"
 import * as Requests from "./TemplateRequests.ts"
 
-const params = { id: Schema.String.check(Checks.chars(TemplateChoice.MAX_NAME_CHARS, 1)) }
+const params = { id: TemplateChoice.Name }
 const headers = Idempotency.headers
 const [read, write] = ["templates:read", "templates:write"] as const
 const created = HttpApiSchema.status(201)
@@ -31,7 +31,7 @@ export class Templates extends HttpApiGroup.make("templates")
         after: Schema.optionalKey(Id.TemplateId),
         kind: Schema.optionalKey(State.TemplateKind),
         status: Schema.optionalKey(Records.fields.status),
-        q: Schema.optionalKey(Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1))),
+        q: Schema.optionalKey(Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1), Checks.oneLine)),
       },
       success: Page.of(Records.ListedTemplate),
     }).annotateMerge(

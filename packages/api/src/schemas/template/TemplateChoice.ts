@@ -1,10 +1,13 @@
 import * as Template from "@waybill/domain/template/Template"
 import { Schema } from "effect"
-import * as Checks from "../Checks.ts"
 import { optional } from "../optional.ts"
 
-/** Characters of an id or alias. */
-export const MAX_NAME_CHARS = 64
+/** An id or alias. */
+export const Name = Schema.String.check(
+  Schema.isPattern(/^[\w.-]{1,64}$/u, { message: "must be the id or alias of a template" }),
+)
+/** Characters of the name of a time zone. */
+const MAX_ZONE_CHARS = 64
 
 export const Locale = Schema.String.check(
   Schema.isPattern(Template.LOCALE, { message: "must be a language, such as de or pt-BR" }),
@@ -12,7 +15,7 @@ export const Locale = Schema.String.check(
 
 const isTimeZone = (name: string): boolean => {
   try {
-    return name.length <= MAX_NAME_CHARS && Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== ""
+    return name.length <= MAX_ZONE_CHARS && Intl.DateTimeFormat("en", { timeZone: name }).format(0) !== ""
   } catch {
     return false
   }
@@ -29,8 +32,8 @@ export const Variables = Schema.Record(Schema.String, Schema.Json).annotate({
 
 /** Which template a message is made of, and what is put into it. */
 export const TemplateChoice = Schema.Struct({
-  id: optional(Schema.String.check(Checks.chars(MAX_NAME_CHARS, 1)), "Id of the template"),
-  alias: optional(Schema.String.check(Checks.chars(MAX_NAME_CHARS, 1)), "Alias of the template"),
+  id: optional(Name, "Id of the template"),
+  alias: optional(Name, "Alias of the template"),
   version: optional(Schema.Int.check(Schema.isGreaterThan(0)), "A published version; the current one by default"),
   locale: optional(Locale, "Language of the message: `pt-BR` falls back to `pt`, then to the template's own"),
   time_zone: optional(TimeZone, "Time zone of dates and times; UTC by default"),
