@@ -82,7 +82,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
     const steps = new Set<string>()
     for (const key of keys) {
       const [request] = yield* Effect.orDie(plansOf(sql, AdmissionStatement.statement(sql, lookupsOf(key))))
-      const [login] = yield* plansOf(sql, ValidKeys.check(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))
+      // The first login reads the directory of cells, too.
+      const login = (yield* plansOf(sql, ValidKeys.check(bearerHash(`Bearer ${key}`) ?? "", "127.0.0.1"))).at(-1)
       steps.add(JSON.stringify([request?.steps, login?.steps]))
       for (const plan of [request, login]) assert.include(plan?.steps ?? [], "Index Scan api_keys_by_hash")
     }
