@@ -264,26 +264,26 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "PATCH",
-    path: "/v1/templates/{id}",
+    path: "/v1/templates/{template}",
     good: [{}, { html: null, variables: { type: "object" } }],
     bad: [{ name: null }, { html: 3 }, { status: "archived" }],
   },
   {
     method: "POST",
-    path: "/v1/templates/{id}/publish",
+    path: "/v1/templates/{template}/publish",
     good: [{}, { notes: null }],
     bad: [{ notes: 3 }, { note: "x" }],
   },
-  { method: "POST", path: "/v1/templates/{id}/rollback", good: [{ version: 1 }], bad: [{}, { version: 0 }] },
+  { method: "POST", path: "/v1/templates/{template}/rollback", good: [{ version: 1 }], bad: [{}, { version: 0 }] },
   {
     method: "POST",
-    path: "/v1/templates/{id}/duplicate",
+    path: "/v1/templates/{template}/duplicate",
     good: [{}, { name: "x", alias: null }],
     bad: [{ name: "" }, { id: "x" }],
   },
   {
     method: "POST",
-    path: "/v1/templates/{id}/render",
+    path: "/v1/templates/{template}/render",
     good: [{}, { version: 1, variables: { name: "Ana" }, locale: "de", time_zone: "Europe/Berlin" }],
     bad: [{ variables: [] }, { locale: "german!" }, { time_zone: 3 }],
   },
@@ -310,10 +310,13 @@ const PREFIXES = [
 ] as const
 
 const filled = (path: string): string =>
-  path.replace("{domain}", "acme.test").replace("{id}", () => {
-    const of = PREFIXES.find(([part]) => path.includes(part))
-    return `${of?.[1] ?? "usr"}_${"0".repeat(26)}`
-  })
+  path
+    .replace("{domain}", "acme.test")
+    .replace("{template}", "receipt")
+    .replace("{id}", () => {
+      const of = PREFIXES.find(([part]) => path.includes(part))
+      return `${of?.[1] ?? "usr"}_${"0".repeat(26)}`
+    })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("request bodies", (it) => {
   it.effect("of every operation have samples", () =>

@@ -189,6 +189,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const filled = path
         .replace("{delivery_id}", "whd_00000000000000000000000000")
         .replace("{email}", "gone@example.org")
+        .replace("{template}", "receipt")
         .replace("{id}", path.includes("/webhooks/") ? at.webhook : "usr_00000000000000000000000000")
       const { json, status, text } = yield* at.request(at.bound, method, filled, method === "POST" ? {} : undefined)
       assert.deepStrictEqual([id, status, json?.error?.reason], [id, 403, "domain_not_allowed"])

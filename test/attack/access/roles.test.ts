@@ -155,6 +155,8 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a sess
             .replace("{delivery_id}", "whd_00000000000000000000000000")
             .replace("{email}", "nobody@example.org")
             .replace("{key_id}", "key_00000000000000000000000000")
+            .replace("{template}", "receipt")
+            .replace("{number}", "1")
             .replace("{id}", `${kindOf(path)}_00000000000000000000000000`)
           const { json, status } = yield* page.request(method, filled, method === "GET" ? {} : { body: {} })
           assert.notInclude([401, 429, 500], status, id)

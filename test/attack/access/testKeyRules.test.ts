@@ -42,7 +42,6 @@ const KINDS: ReadonlyArray<readonly [part: string, prefix: string]> = [
   ["/inbound/routes/", "rte"],
   ["/inbound/", "inb"],
   ["/threads/", "thr"],
-  ["/templates/", "tpl"],
 ]
 
 const filled = (path: string): string => {
@@ -54,6 +53,7 @@ const filled = (path: string): string => {
     .replace("{email}", "nobody@example.org")
     .replace("{attachment}", "att_1")
     .replace("{number}", "1")
+    .replace("{template}", "receipt")
     .replace("{id}", `${prefix}_${"0".repeat(26)}`)
 }
 

@@ -86,7 +86,8 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
             }),
           { concurrency: AT_ONCE, discard: true },
         )
-        assert.match(yield* deliver(port, `${HEAD}\r\nnew`), /^250 2\.0\.0/u)
+        // A stranger in the middle of a message holds its place for ten seconds, and a mail server that finds none tries again.
+        yield* World.until(deliver(port, `${HEAD}\r\nnew`), (reply) => reply.startsWith("250 2.0.0"))
         sending.write(".\r\n")
         assert.match(yield* Effect.promise(() => sending.reply()), /^250 2\.0\.0/u)
         assert.strictEqual((yield* Effect.promise(() => fetch(`${node.url}/healthz`))).status, 200)

@@ -6,7 +6,7 @@ import { HttpWorld } from "../../support/world/HttpWorld.ts"
 const PARAMETER = /\{(\w+)\}/gu
 
 /** An object of a path that is not named by an id alone, and a form that it cannot have. */
-const OTHERS: Readonly<Record<string, string>> = { domain: "nodots", email: "no-at" }
+const OTHERS: Readonly<Record<string, string>> = { domain: "nodots", email: "no-at", template: "nobody!" }
 
 const operations = Object.entries(OpenApi.fromApi(Api).paths)
   .filter(([path]) => path.startsWith("/v1/") && path.includes("{"))
@@ -33,7 +33,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           ? /^must be the name of a domain, such as mail\.example\.org, or its id: dom_ followed by 26 characters$/u
           : name === "email"
             ? /^is not an address: it has no @$/u
-            : /^must be an id: [a-z]{3}_ followed by 26 characters$/u
+            : name === "template"
+              ? /^must be the id or alias of a template$/u
+              : /^must be an id: [a-z]{3}_ followed by 26 characters$/u
       assert.match(details[0].message, form, filled)
     }
   })

@@ -9,14 +9,14 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/domains/{domain}": { open_tracking: false },
   "PATCH /v1/members/{id}": { role: "owner" },
   "PATCH /v1/email/{id}": { scheduled_at: "2030-01-01T00:00:00Z" },
-  "PATCH /v1/templates/{id}": { name: "x" },
+  "PATCH /v1/templates/{template}": { name: "x" },
   "PATCH /v1/webhooks/{id}": { enabled: false },
   "PATCH /v1/inbound/routes/{id}": { enabled: false },
   "POST /v1/inbound/{id}/reply": { from: "hi@acme.test", text: "x" },
-  "POST /v1/templates/{id}/duplicate": {},
-  "POST /v1/templates/{id}/publish": {},
-  "POST /v1/templates/{id}/render": {},
-  "POST /v1/templates/{id}/rollback": { version: 1 },
+  "POST /v1/templates/{template}/duplicate": {},
+  "POST /v1/templates/{template}/publish": {},
+  "POST /v1/templates/{template}/render": {},
+  "POST /v1/templates/{template}/rollback": { version: 1 },
   "POST /v1/test/clocks/{id}/advance": { by: "P1D" },
   "POST /v1/webhooks/{id}/replay": { created_after: "2020-01-01T00:00:00Z", created_before: "2030-01-01T00:00:00Z" },
 }
@@ -30,7 +30,6 @@ const KINDS = [
   ["/inbound/routes/", "route"],
   ["/inbound/", "received"],
   ["/threads/", "thread"],
-  ["/templates/", "template"],
 ] as const
 const isOfTestMode = (path: string): boolean => path.startsWith("/v1/test/")
 
@@ -95,6 +94,7 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
           .replace("{email}", "gone@example.org")
           .replace("{attachment}", "att_1")
           .replace("{number}", "1")
+          .replace("{template}", theirs.template)
           .replace(
             "{id}",
             KINDS.map(([part, kind]) => (path.includes(part) ? theirs[kind] : undefined)).find(

@@ -25,6 +25,7 @@ test("a request counts in the window that its endpoint names", () => {
       ["POST /v1/email/send", "send"],
       ["POST /v1/email/send/batch", "send"],
       ["GET /v1/email/logs", "logs"],
+      ["POST /v1/inbound/:id/reply", "send"],
     ],
   )
 })

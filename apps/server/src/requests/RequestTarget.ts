@@ -9,9 +9,13 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
     case "/v1/email/logs":
       return method === "GET" || method === "HEAD" ? "logs" : "other"
     default:
-      return "other"
+      return isReply(path) && method === "POST" ? "send" : "other"
   }
 }
+
+/** An answer to a received mail is sent as any email. */
+const isReply = (path: string): boolean => path.startsWith("/v1/inbound/") && path.endsWith("/reply")
+
 /** Targets with another spelling than `/path?query`: with a scheme and host, a `;` before the query, or a fragment. */
 const OTHER_SPELLING = /^[^/]|[;#]/u
 /** Scheme and host of an absolute target that URL parsers reject (`http://[/v1`). */

@@ -14,7 +14,7 @@ import { Validation } from "../../errors/Validation.ts"
 import * as Records from "./TemplateRecords.ts"
 import * as Requests from "./TemplateRequests.ts"
 
-const params = { id: TemplateChoice.Name }
+const params = { template: TemplateChoice.Name }
 const headers = Idempotency.headers
 const [read, write] = ["templates:read", "templates:write"] as const
 const created = HttpApiSchema.status(201)
@@ -41,7 +41,7 @@ export class Templates extends HttpApiGroup.make("templates")
         "Templates, layouts and partials, newest first. Records.Archived ones only with `status=archived`.",
       ),
     ),
-    HttpApiEndpoint.get("get", "/templates/:id", { params, success: Records.TemplateRecord }).annotateMerge(
+    HttpApiEndpoint.get("get", "/templates/:template", { params, success: Records.TemplateRecord }).annotateMerge(
       annotate("Get a template", read, "By its id or alias, with its draft."),
     ),
     HttpApiEndpoint.post("create", "/templates", {
@@ -52,13 +52,13 @@ export class Templates extends HttpApiGroup.make("templates")
     }).annotateMerge(
       annotate("Create a template", write, "Creates a draft. Nothing is sent by it before it is published."),
     ),
-    HttpApiEndpoint.patch("update", "/templates/:id", {
+    HttpApiEndpoint.patch("update", "/templates/:template", {
       params,
       payload: Requests.Change,
       success: Records.TemplateRecord,
       error: ApiError.Unprocessable,
     }).annotateMerge(annotate("Change a template", write, "Changes the draft. Published versions never change.")),
-    HttpApiEndpoint.delete("archive", "/templates/:id", {
+    HttpApiEndpoint.delete("archive", "/templates/:template", {
       params,
       success: Records.Archived,
       error: ApiError.Unprocessable,
@@ -69,7 +69,7 @@ export class Templates extends HttpApiGroup.make("templates")
         "Nothing more is sent by it, and its alias is free. Its versions can still be read.",
       ),
     ),
-    HttpApiEndpoint.post("publish", "/templates/:id/publish", {
+    HttpApiEndpoint.post("publish", "/templates/:template/publish", {
       params,
       headers,
       payload: Requests.Publication,
@@ -82,15 +82,15 @@ export class Templates extends HttpApiGroup.make("templates")
         "Makes the draft the next version, which never changes again and is sent from now on.",
       ),
     ),
-    HttpApiEndpoint.get("versions", "/templates/:id/versions", {
+    HttpApiEndpoint.get("versions", "/templates/:template/versions", {
       params,
       success: Page.of(Records.ListedVersion),
     }).annotateMerge(annotate("List a template's versions", read, "The newest 200, newest first.")),
-    HttpApiEndpoint.get("version", "/templates/:id/versions/:number", {
+    HttpApiEndpoint.get("version", "/templates/:template/versions/:number", {
       params: { ...params, number: VersionNumber },
       success: Records.VersionRecord,
     }).annotateMerge(annotate("Get a version of a template", read, "With its source.")),
-    HttpApiEndpoint.post("rollback", "/templates/:id/rollback", {
+    HttpApiEndpoint.post("rollback", "/templates/:template/rollback", {
       params,
       headers,
       payload: Requests.Rollback,
@@ -99,14 +99,14 @@ export class Templates extends HttpApiGroup.make("templates")
     }).annotateMerge(
       annotate("Roll a template back", write, "Sends a former version from now on. The draft stays as it is."),
     ),
-    HttpApiEndpoint.post("duplicate", "/templates/:id/duplicate", {
+    HttpApiEndpoint.post("duplicate", "/templates/:template/duplicate", {
       params,
       headers,
       payload: Requests.Duplication,
       success: Idempotency.replayable(Records.TemplateRecord.pipe(created)),
       error: ApiError.Unprocessable,
     }).annotateMerge(annotate("Duplicate a template", write, "Makes a draft of the draft.")),
-    HttpApiEndpoint.post("render", "/templates/:id/render", {
+    HttpApiEndpoint.post("render", "/templates/:template/render", {
       params,
       headers,
       payload: Requests.RenderRequest,

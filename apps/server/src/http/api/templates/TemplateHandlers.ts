@@ -34,7 +34,10 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         return { object: "list" as const, ...page, data: page.data.map(TemplateRecords.listed) }
       }),
     get: ({ params }) =>
-      Effect.map(FoundTemplate.find(params.id), ({ draft, record }) => ({ ...TemplateRecords.listed(record), draft })),
+      Effect.map(FoundTemplate.find(params.template), ({ draft, record }) => ({
+        ...TemplateRecords.listed(record),
+        draft,
+      })),
     create: (call) =>
       RequestCommit.commitPrepared(
         call,
@@ -47,7 +50,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     update: ({ params, payload }) =>
       Effect.gen(function* () {
         const { alias, description, name, ...words } = payload
-        const { draft, record } = yield* FoundTemplate.find(params.id)
+        const { draft, record } = yield* FoundTemplate.find(params.template)
         const after = TemplateSources.changed(draft, words)
         yield* TemplateSources.check(after)
         const change = { ...names({ alias, description, name }), draft: after }
@@ -62,7 +65,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       }),
     archive: ({ params }) =>
       Effect.gen(function* () {
-        const { record } = yield* FoundTemplate.find(params.id)
+        const { record } = yield* FoundTemplate.find(params.template)
         const answer = () => ({ object: "template" as const, id: record.id as Id.TemplateId, archived: true as const })
         return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
       }),
@@ -71,7 +74,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         call,
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
-          const { draft, record } = yield* FoundTemplate.find(call.params.id)
+          const { draft, record } = yield* FoundTemplate.find(call.params.template)
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
           const publication = { created_by: actor.id, notes: call.payload.notes, source: draft }
@@ -86,20 +89,20 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     versions: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const { record } = yield* FoundTemplate.find(params.id)
+        const { record } = yield* FoundTemplate.find(params.template)
         const versions = yield* TemplateVersions.list(account_id, record.id)
         return Records.completeList(versions.map((version) => TemplateRecords.listedVersion(record.id, version)))
       }),
     version: ({ params }) =>
       Effect.gen(function* () {
-        const { record } = yield* FoundTemplate.find(params.id)
+        const { record } = yield* FoundTemplate.find(params.template)
         const { record: version, source } = yield* FoundTemplate.findVersion(record.id, Number(params.number))
         return { ...TemplateRecords.listedVersion(record.id, version), ...source } satisfies VersionRecord
       }),
     rollback: (call) =>
       RequestCommit.commitPrepared(
         call,
-        Effect.map(FoundTemplate.find(call.params.id), ({ record }) =>
+        Effect.map(FoundTemplate.find(call.params.template), ({ record }) =>
           workOnStream(
             Template,
             record.id,
@@ -112,7 +115,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       RequestCommit.commitPrepared(
         call,
         Effect.gen(function* () {
-          const { draft, record } = yield* FoundTemplate.find(call.params.id)
+          const { draft, record } = yield* FoundTemplate.find(call.params.template)
           const name = call.payload.name ?? `Copy of ${record.name}`.slice(0, Template.MAX_NAME_CHARS)
           return yield* NewTemplate.creating({ ...record, name, alias: call.payload.alias, draft })
         }),
@@ -120,7 +123,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     render: ({ params, payload }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const { draft, record } = yield* FoundTemplate.find(params.id)
+        const { draft, record } = yield* FoundTemplate.find(params.template)
         const source =
           payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
         yield* TemplateSources.check(source)
