@@ -40,6 +40,12 @@ export const begin = (url: Redacted.Redacted, { after, number }: Numbers) => {
   ])
 }
 
+/** Returns the last position that the server of the fiber's cell has given. */
+export const lastGiven = Effect.fnUntraced(function* (sql: Sql) {
+  const [row] = yield* sql<{ readonly last: bigint }>`SELECT last_value AS last FROM event_position`
+  return row?.last ?? 0n
+})
+
 /** Lets the server of the fiber's cell give only positions past one that comes there from another server. */
 export const passBy = (sql: Sql, position: bigint) =>
   sql.unsafe(`DO $$

@@ -151,7 +151,9 @@ const switchServers = (
     )
     const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
     yield* inCell(from, MovedCounts.countUpTo(sql, last))
-    yield* inCell(to, PositionNumbers.passBy(sql, last))
+    // Readers may have read on to any position that the old server has given, though the account has no event there.
+    const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
+    yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
     const skipping = MovedCounts.skipCopies(sql, accounts, last)
     const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, skipping, yield* left), {
       duration: yield* left,
