@@ -18,7 +18,7 @@ const NEW = {
 } as const
 const created: Template.Event = { _tag: "TemplateCreated", ...NEW, at: now }
 const draft = { ...TemplateState.EMPTY, html: "<p>Hi</p>" }
-const publication = { created_by: null, notes: null }
+const BY = { created_by: null, notes: null }
 const published = (number: number, source = TemplateState.EMPTY): Template.Event => ({
   _tag: "TemplatePublished",
   template_id,
@@ -56,13 +56,24 @@ describe("a template", () => {
       .refuses({ status: 422, reason: "nothing_new" })
   })
 
+  it("is published as it was checked, and not if it was changed meanwhile", () => {
+    given(Template, { ...created, draft })
+      .when(Template.publish(now, draft, BY))
+      .appends(published(1, draft))
+    given(Template, created)
+      .when(Template.publish(now, draft, BY))
+      .refuses({ status: 422, reason: "template_draft_changed" })
+  })
+
   it("numbers its versions, whatever is sent now", () => {
-    given(Template, created).when(Template.publish(now, publication)).appends(published(1))
+    given(Template, created)
+      .when(Template.publish(now, TemplateState.EMPTY, BY))
+      .appends(published(1))
     const back: Template.Event = { _tag: "TemplateRolledBack", template_id, number: 1, at: now }
     given(Template, created, published(1), published(2)).when(Template.rollBack(now, 1)).appends(back)
     given(Template, created, published(1), published(2), back)
-      .when(Template.publish(now, { ...publication, source: draft }))
-      .appends(published(3, draft))
+      .when(Template.publish(now, TemplateState.EMPTY, BY))
+      .appends(published(3))
     given(Template, created, published(1))
       .when(Template.rollBack(now, 2))
       .refuses({ status: 404, reason: "template_version_not_found" })
@@ -81,7 +92,7 @@ describe("a template", () => {
     const archived: Template.Event = { _tag: "TemplateArchived", template_id, at: now }
     given(Template, created).when(Template.archive(now)).appends(archived)
     given(Template, created, archived)
-      .when(Template.publish(now, publication))
+      .when(Template.publish(now, TemplateState.EMPTY, BY))
       .refuses({ status: 422, reason: "template_archived" })
     given(Template).when(Template.archive(now)).refuses({ status: 404, reason: "template_not_found" })
   })

@@ -43,6 +43,12 @@ export const templateBounds: Group = {
     ),
     customer("Levels of a schema of variables", "MAX_DEPTH", VARIABLES, "422 `template_invalid`"),
     customer("Properties of a schema of variables", "MAX_PROPERTIES", VARIABLES, "422 `template_invalid`"),
+    customer(
+      "Characters of the variables of a message",
+      "MAX_VARIABLES_CHARS",
+      VARIABLES,
+      "422 `template_variables_invalid`",
+    ),
     customer("Characters of a schema of variables", "MAX_SCHEMA_CHARS", VARIABLES, "422 `template_invalid`"),
     customer("Values of an `enum`", "MAX_ENUM", VARIABLES, "422 `template_invalid`"),
     customer("Time of a rendering", "RENDER_MS", LIQUID, "422 `template_not_rendered`"),

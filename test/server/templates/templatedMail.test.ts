@@ -41,6 +41,16 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
     ])
   })
 
+  it.effect("takes no variables that are larger than a template", function* () {
+    const { call } = yield* shop
+    yield* call("POST", "/v1/templates", { name: "Any", alias: "any", subject: "Hi", text: "{{ x[0].y }}" })
+    yield* call("POST", "/v1/templates/any/publish", {})
+    const send = (y: string) =>
+      call("POST", "/v1/email/send", { ...MAIL, template: { alias: "any", variables: { x: [{ y }] } } })
+    assert.strictEqual((yield* send("a".repeat(1_000))).status, 200)
+    assert.deepStrictEqual(reasonOf(yield* send("a".repeat(300_000))), [422, "template_variables_invalid"])
+  })
+
   it.effect("refuse what cannot be combined or is not there", function* () {
     const { call } = yield* shop
     const send = (message: object) => call("POST", "/v1/email/send", { ...MAIL, ...message })

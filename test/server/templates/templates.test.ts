@@ -1,3 +1,4 @@
+import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 import { MAIL, RECEIPT, VARIABLES } from "./receiptTemplate.ts"
@@ -29,6 +30,29 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
     const back = yield* call("POST", "/v1/templates/receipt/rollback", { version: 1 })
     assert.deepInclude(back.json, { current_version: 1, versions: 2 })
     assert.strictEqual(back.json.draft.subject, "Receipt {{ order.id }}")
+  })
+
+  it.effect("keep the changes of two requests at once", function* () {
+    const { call } = yield* shop
+    const { json: created } = yield* call("POST", "/v1/templates", {
+      name: "Notice",
+      subject: "Old",
+      html: "<p>Old</p>",
+    })
+    const path = `/v1/templates/${created.id}`
+    yield* Effect.all([call("PATCH", path, { subject: "New" }), call("PATCH", path, { html: "<p>New</p>" })], {
+      concurrency: 2,
+    })
+    assert.deepInclude((yield* call("GET", path)).json.draft, { subject: "New", html: "<p>New</p>" })
+  })
+
+  // The fault took minutes: each open brace was looked for an end in all that follows.
+  it.effect("are refused at once when nothing in them is closed", function* () {
+    const { call } = yield* shop
+    const html = "{{".repeat(100_000)
+    const { json } = yield* call("POST", "/v1/templates/validate", { html, locales: { de: { html }, fr: { html } } })
+    assert.deepInclude(json, { valid: false, suggested_variables: { type: "object" } })
+    assert.strictEqual(json.problems[0].path, "")
   })
 
   it.effect("are checked with line and column", function* () {

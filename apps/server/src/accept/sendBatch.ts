@@ -3,12 +3,10 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Batch, BatchAnswer, BatchResult, DecodedMessage } from "@waybill/api/schemas/Batch"
 import * as Sendable from "@waybill/api/schemas/template/Sendable"
-import type { TemplateChoice } from "@waybill/api/schemas/template/TemplateChoice"
+import type { TemplatedMessage } from "@waybill/api/schemas/template/TemplatedMessage"
 import * as Content from "@waybill/domain/email/Content"
-import { isRefusal, type Refusal } from "@waybill/domain/values/Refusal"
+import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Id from "@waybill/domain/values/Id"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Result } from "effect"
 import { HttpApiSchema } from "effect/http-api"
@@ -33,7 +31,7 @@ export const sendBatch = Effect.fnUntraced(function* (
   const millis = yield* Clock.currentTimeMillis
   const request_id = yield* ApiError.RequestId
   const rehearsal = yield* Rehearsal.Current
-  const workOn = (drafts: ReadonlyArray<Result.Result<Draft.Draft, Refusal>>) =>
+  const workOn = (drafts: ReadonlyArray<Drafted>) =>
     Acceptance.accept<BatchAnswer, Refusal, Refused | Rehearsal.Rehearsed>({
       sender,
       before: rehearsal?.sums,
@@ -46,11 +44,10 @@ export const sendBatch = Effect.fnUntraced(function* (
           : Result.andThen(answer, (answer) => Result.fail(new Rehearsal.Rehearsed({ answer, sums: { ...sums } })))
       },
     })
-  const templated = emails.flatMap((judged) => templateOf(judged) ?? [])
-  const committing =
-    templated.length === 0
-      ? RequestCommit.commit(call, workOn(emails.map(draftOf)))
-      : RequestCommit.commitPrepared(call, Effect.map(filledDrafts(sender.account_id, emails, templated), workOn))
+  const begun = emails.map(begin)
+  const committing = begun.every(isDrafted)
+    ? RequestCommit.commit(call, workOn(begun))
+    : RequestCommit.commitPrepared(call, Effect.map(filled(sender.account_id, begun), workOn))
   const { body, headers } = yield* committing.pipe(
     Effect.catch((error) => {
       if (!(error instanceof Rehearsal.Rehearsed)) return Effect.fail(error)
@@ -62,34 +59,40 @@ export const sendBatch = Effect.fnUntraced(function* (
   return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty) } })
 })
 
+/** Whether a message that brings its own words brings none. */
 const isEmpty = (judged: DecodedMessage | undefined): boolean =>
   judged !== undefined &&
   Result.isSuccess(judged) &&
   !Sendable.isTemplated(judged.success) &&
   !Content.hasBody(judged.success)
 
-const templateOf = (judged: DecodedMessage): TemplateChoice | undefined =>
-  Result.isSuccess(judged) && Sendable.isTemplated(judged.success) ? judged.success.template : undefined
+/** A message to accept, or the reason why it is malformed. */
+type Drafted = Result.Result<Draft.Draft, Refusal>
+
+/** Returns the draft of a message, or a message that is to be made of a template first. */
+const begin = (judged: DecodedMessage): Drafted | TemplatedMessage => {
+  if (Result.isFailure(judged)) return Result.fail(RequestRefusal.invalid(judged.failure.violations))
+  const message = judged.success
+  return Sendable.isTemplated(message) ? message : Result.succeed(Draft.fromMessage(message))
+}
+
+const isDrafted = (begun: Drafted | TemplatedMessage): begun is Drafted => Result.isResult(begun)
 
 /** Makes the messages of templates one after another, each in turns of its own. */
-const filledDrafts = Effect.fnUntraced(function* (
+const filled = Effect.fnUntraced(function* (
   account_id: Id.AccountId,
-  emails: ReadonlyArray<DecodedMessage>,
-  templated: ReadonlyArray<TemplateChoice>,
+  begun: ReadonlyArray<Drafted | TemplatedMessage>,
 ) {
-  const found = yield* Templating.lookUp(account_id, templated)
-  return yield* Effect.forEach(emails, (judged) => {
-    if (Result.isFailure(judged) || !Sendable.isTemplated(judged.success)) return Effect.succeed(draftOf(judged))
-    return Templating.fill(account_id, found, judged.success).pipe(
-      Effect.map(({ message, used }) => Draft.fromMessage(message, used)),
-      Effect.map((draft): Result.Result<Draft.Draft, Refusal> => Result.succeed(draft)),
-      Effect.catch((error) =>
-        isRefusal(error) && error.status === 422
-          ? Effect.succeed(Result.fail<Refusal>(error))
-          : Effect.fail(error as StoreUnavailable),
-      ),
-    )
-  })
+  const choices = begun.flatMap((each) => (isDrafted(each) ? [] : [each.template]))
+  const found = yield* Templating.lookUp(account_id, choices)
+  return yield* Effect.forEach(begun, (each) =>
+    isDrafted(each)
+      ? Effect.succeed(each)
+      : Templating.fill(account_id, found, each).pipe(
+          Effect.map(({ message, used }): Drafted => Result.succeed(Draft.fromMessage(message, used))),
+          Effect.catchIf(Templating.isRefusal, (refusal) => Effect.succeed<Drafted>(Result.fail(refusal))),
+        ),
+  )
 })
 
 const checkAllWellFormed = (emails: ReadonlyArray<DecodedMessage>) => {
@@ -108,11 +111,6 @@ const inBatch = (index: number, { details, more, unknown }: Violations.Violation
 
 const pathOf = (index: number, path: string): string =>
   `emails[${index}]${path === "" || path.startsWith("[") ? path : `.${path}`}`
-
-const draftOf = (judged: DecodedMessage): Result.Result<Draft.Draft, Refusal> =>
-  Result.isSuccess(judged)
-    ? Result.succeed(Draft.fromMessage(judged.success as EmailMessage))
-    : Result.fail(RequestRefusal.invalid(judged.failure.violations))
 
 const queued = (index: number, { created_at, id }: Acceptance.Accepted): BatchResult => ({
   index,

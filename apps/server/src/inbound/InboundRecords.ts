@@ -27,9 +27,13 @@ export const withoutLinks = (
   reply_to: record.reply_to.map(named),
 })
 
-/** The same of an event, whose facts are those of the record and the hash of the content. */
-export const ofEvent = ({ sha256: _, ...mail }: Readonly<Record<string, unknown>>, livemode: boolean) =>
-  withoutLinks(mail as unknown as Arrived, livemode)
+/** The mail that an event tells of: the facts of the record, and the hash of the content. */
+export const arrivedIn = ({ sha256: _, ...mail }: Readonly<Record<string, unknown>>): Arrived =>
+  mail as unknown as Arrived
+
+/** The record of the mail that an event tells of. */
+export const ofEvent = (data: Readonly<Record<string, unknown>>, livemode: boolean) =>
+  withoutLinks(arrivedIn(data), livemode)
 
 /** The API shows absent values as null. */
 const named = ({ address, name }: Arrived["to"][number]) => ({ address, name: name ?? null })

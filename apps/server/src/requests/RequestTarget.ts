@@ -13,7 +13,7 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
   }
 }
 
-/** An answer to a received mail is sent as any email. */
+/** An answer to a received mail counts like a send. */
 const isReply = (path: string): boolean => path.startsWith("/v1/inbound/") && path.endsWith("/reply")
 
 /** Targets with another spelling than `/path?query`: with a scheme and host, a `;` before the query, or a fragment. */

@@ -8,9 +8,11 @@ import * as Header from "@waybill/domain/email/Header"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import * as Turn from "@waybill/domain/flow/Turn"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
+import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Clock, Effect, Result } from "effect"
 import * as Programs from "./Programs.ts"
@@ -27,6 +29,9 @@ export type Refusal =
   | TemplateRefusal.VariablesInvalid
   | TemplateRefusal.TemplateNotRendered
   | TemplateRefusal.TemplateIncomplete
+
+/** Every refusal of a template is a 422, unlike that of a store that is away. */
+export const isRefusal = (error: Refusal | StoreUnavailable): error is Refusal => error.status === 422
 
 /** Returns which versions the templates of messages have now. Test mail is made of the templates of the account. */
 export const lookUp = (account_id: Id.AccountId, choices: ReadonlyArray<TemplateChoice>) => {
@@ -90,14 +95,20 @@ const mailboxOf = (text: string | null): Address.Mailbox | undefined => {
   return parsed === undefined || Result.isFailure(parsed) ? undefined : parsed.success
 }
 
+const TOO_LARGE = [
+  { path: "", message: `have more than ${VariableSchema.MAX_VARIABLES_CHARS} characters in their texts and names` },
+]
+
 /**
- * Renders, each time in a turn of its own. What takes too long is tried once more: on a busy machine the first time may have
- * been somebody else's.
+ * Renders in a turn of its own. What takes too long is tried once more, because on a busy machine other processes may have
+ * used up the time.
  */
 export const render = Effect.fnUntraced(function* (
   compiled: Rendering.Compiled,
   { locale, time_zone, variables }: Pick<TemplateChoice, "locale" | "time_zone" | "variables">,
 ) {
+  if (VariableSchema.areTooLarge(variables ?? {}))
+    return yield* new TemplateRefusal.VariablesInvalid({ problems: TOO_LARGE })
   const clock = yield* Clock.Clock
   const now = () => MonotonicClock.millisOf(clock)
   const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }

@@ -1,4 +1,4 @@
-import { Array, Result } from "effect"
+import { Array, Equal, Result } from "effect"
 import type * as Aggregate from "../values/Aggregate.ts"
 import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
@@ -89,35 +89,31 @@ export const change = (now: Timestamp.Timestamp, others: Others, { draft, ...nam
       description: template.description,
       draft: template.draft,
     }
-    if (isEqual(before, { alias, name, description, draft: after })) return Result.fail(new NothingNew())
+    if (Equal.equals(before, { alias, name, description, draft: after })) return Result.fail(new NothingNew())
     return Result.map(free(others, alias, template.template_id), () =>
       Array.of<Event>({ _tag: "TemplateChanged", alias, name, description, draft: after, at: now }),
     )
   })
 
-const isEqual = (one: unknown, other: unknown): boolean => JSON.stringify(one) === JSON.stringify(other)
-
-/** Makes the next version of the draft, or of another source, which becomes the draft. */
+/** Makes the next version of the draft, which must be the one that was checked. */
 export const publish = (
   now: Timestamp.Timestamp,
-  {
-    created_by,
-    notes,
-    source,
-  }: { readonly created_by: string | null; readonly notes: string | null; readonly source?: TemplateSource },
+  checked: TemplateSource,
+  by: { readonly created_by: string | null; readonly notes: string | null },
 ) =>
-  ofTemplate<NothingNew>((template) =>
-    Result.succeed(
-      Array.of<Event>({
-        _tag: "TemplatePublished",
-        template_id: template.template_id,
-        number: template.versions + 1,
-        source: source ?? template.draft,
-        notes,
-        created_by,
-        at: now,
-      }),
-    ),
+  ofTemplate<TemplateRefusal.DraftChanged>(({ draft, template_id, versions }) =>
+    Equal.equals(draft, checked)
+      ? Result.succeed(
+          Array.of<Event>({
+            _tag: "TemplatePublished",
+            template_id,
+            number: versions + 1,
+            source: draft,
+            ...by,
+            at: now,
+          }),
+        )
+      : Result.fail(new TemplateRefusal.DraftChanged()),
   )
 
 /** Sends a former version from now on. The draft stays as it is. */

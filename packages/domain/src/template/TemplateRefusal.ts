@@ -49,12 +49,12 @@ export class TemplateArchived extends Schema.TaggedError<TemplateArchived>()("Te
   }
 }
 
-export class NotPublished extends Schema.TaggedError<NotPublished>()("TemplateNotPublished", {}) {
+export class DraftChanged extends Schema.TaggedError<DraftChanged>()("TemplateDraftChanged", {}) {
   readonly status = 422
   readonly code = "unprocessable"
-  readonly reason = "template_not_published"
+  readonly reason = "template_draft_changed"
   override get message() {
-    return "This template has no published version. Publish its draft first."
+    return "The draft was changed while it was being published. Look at it, and publish it again."
   }
 }
 

@@ -195,6 +195,24 @@ const object = (
   return filled
 }
 
+/** Characters of the texts and names of variables. */
+export const MAX_VARIABLES_CHARS = 256 * 1024
+
+/** Whether variables have more characters than a template is made of. Reads no further than that. */
+export const areTooLarge = (variables: Schema.Json): boolean => {
+  const left: Array<Schema.Json> = [variables]
+  let chars = 0
+  for (let next = left.pop(); next !== undefined && chars <= MAX_VARIABLES_CHARS; next = left.pop()) {
+    if (typeof next === "string") chars += next.length
+    if (typeof next !== "object" || next === null) continue
+    for (const [name, each] of Object.entries<Schema.Json>(next)) {
+      chars += name.length
+      left.push(each)
+    }
+  }
+  return chars > MAX_VARIABLES_CHARS
+}
+
 /** Returns variables that fit a schema, for a preview and for tests. */
 export const sampleOf = (schema: VariableSchema): Schema.Json => {
   if (schema.default !== undefined) return schema.default

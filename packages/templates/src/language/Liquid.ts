@@ -1,75 +1,12 @@
-import { nearestName } from "@waybill/domain/values/nearestName"
 import * as Library from "liquidjs"
-import * as Escape from "./Escape.ts"
+import * as Engine from "./Engine.ts"
+import * as Failures from "./Failures.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
 import * as Markup from "./Markup.ts"
 import * as Problem from "./Problem.ts"
-import * as Tags from "./Tags.ts"
 
-/** HTML is escaped; a text, such as the subject, is not. */
-export type Form = "html" | "text"
-
-/** Sources of partials and layouts, by name. */
-export type Parts = Readonly<Record<string, string>>
-
-/** Tags of the library that a template may use. */
-const TAGS = ["assign", "break", "case", "comment", "continue", "cycle", "decrement", "for", "if", "increment"] as const
-const MORE_TAGS = ["raw", "render", "unless", "#"] as const
-
-const textOf = (value: unknown): string => {
-  if (value === null || value === undefined) return ""
-  if (Array.isArray(value)) return value.map(textOf).join("")
-  return typeof value === "object" && !(value instanceof Library.Drop) ? JSON.stringify(value) : String(value)
-}
-
-/** Writes a value where an output stands, and counts it. */
-const writer = (write: (text: string) => string, trusts: boolean) =>
-  function (this: { readonly context: Library.Context }, value: unknown): unknown {
-    const text = textOf(value)
-    this.context.memoryLimit.use(text.length)
-    return trusts && value instanceof Tags.Captured ? text : write(text)
-  }
-
-/** Names of the filters that are added to the outputs of a source which stand elsewhere than in the text. */
-const FILTER_OF: { readonly [P in Markup.Place]: string } = {
-  attribute: "in_attribute",
-  style: "in_style",
-  text: "in_text",
-  url: "in_url",
-}
-
-const makeEngine = (form: Form, parts: Parts): Library.Liquid => {
-  const write = form === "html" ? writer(Escape.html, true) : writer((text) => text, true)
-  const engine = new Library.Liquid({
-    // The library calls it as a filter, with the context.
-    outputEscape: write as (value: unknown) => string,
-    templates: { ...parts },
-    cache: true,
-    strictFilters: true,
-    ownPropertyOnly: true,
-    relativeReference: false,
-    locale: "en-US",
-    timezoneOffset: 0,
-    parseLimit: Limits.MAX_TOGETHER_CHARS * 2,
-    memoryLimit: Limits.MAX_MADE,
-    renderLimit: Limits.RENDER_MS,
-  })
-  const tags: ReadonlySet<string> = new Set([...TAGS, ...MORE_TAGS])
-  for (const name of Object.keys(engine.tags)) if (!tags.has(name)) delete engine.tags[name]
-  engine.registerTag("capture", Tags.CaptureTag)
-  engine.registerTag("layout", Tags.LayoutTag)
-  const filters: ReadonlySet<string> = new Set(Filters.KEPT)
-  for (const name of Object.keys(engine.filters)) if (!filters.has(name)) engine.unregisterFilter(name)
-  for (const [name, filter] of Object.entries(Filters.OWN)) engine.registerFilter(name, filter)
-  engine.registerFilter("raw", { raw: true, handler: writer((text) => text, true) })
-  for (const place of ["attribute", "style", "url"] as const)
-    engine.registerFilter(FILTER_OF[place], {
-      raw: true,
-      handler: writer((text) => Escape.at(place, text), place === "attribute"),
-    })
-  return engine
-}
+export type { Form, Parts } from "./Engine.ts"
 
 /** A source that was parsed, with the parts that it uses. */
 export interface Program {
@@ -92,7 +29,7 @@ const matchesOf = (source: string): ReadonlyArray<{ readonly name: string; reado
 const DYNAMIC = /\{%-?\s*render\s+(?!["'])/u
 
 /** Returns what is wrong with a source: first that it cannot be parsed, else that a variable stands where none can. */
-export const problemsOf = (form: Form, source: string): ReadonlyArray<Problem.Problem> => {
+export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Problem.Problem> => {
   if (source.length > Limits.MAX_SOURCE_CHARS)
     return [Problem.at(source, 0, `is longer than ${Limits.MAX_SOURCE_CHARS} characters`)]
   const unparsed = sizeProblem(source) ?? parseProblem(form, source)
@@ -123,17 +60,23 @@ const sizeProblem = (source: string): Problem.Problem | undefined => {
   return undefined
 }
 
-const checkers: { readonly [F in Form]: Library.Liquid } = {
-  html: makeEngine("html", {}),
-  text: makeEngine("text", {}),
+/** Engines that parse sources without their parts. */
+const checkers: { readonly [F in Engine.Form]: Library.Liquid } = {
+  html: Engine.make("html", {}),
+  text: Engine.make("text", {}),
 }
 
-const parseProblem = (form: Form, source: string): Problem.Problem | undefined => {
+const problemOf = (error: unknown): Problem.Problem => ({
+  ...Failures.placeOf(error),
+  message: Failures.explain(error),
+})
+
+const parseProblem = (form: Engine.Form, source: string): Problem.Problem | undefined => {
   try {
     checkers[form].parse(source)
     return undefined
   } catch (error) {
-    return { ...placeOf(error), message: explain(error) }
+    return problemOf(error)
   }
 }
 
@@ -144,7 +87,7 @@ const withPlaces = (source: string): string => {
   for (const { end, place } of Markup.read(source).outputs) {
     const until = source[end - 1] === "-" ? end - 1 : end
     const piece = source.slice(from, until)
-    pieces.push(piece, RAW.test(piece.slice(-MAX_RAW_CHARS)) ? "" : ` | ${FILTER_OF[place]}`)
+    pieces.push(piece, RAW.test(piece.slice(-MAX_RAW_CHARS)) ? "" : ` | ${Engine.filterOf(place)}`)
     from = until
   }
   return [...pieces, source.slice(from)].join("")
@@ -154,9 +97,12 @@ const MAX_RAW_CHARS = 32
 const RAW = /\|\s{0,9}raw\s{0,9}$/u
 
 /** Parses a source that has no problems. */
-export const compile = (form: Form, source: string, parts: Parts): Program => {
+export const compile = (form: Engine.Form, source: string, parts: Engine.Parts): Program => {
   const placed = (text: string) => (form === "html" ? withPlaces(text) : text)
-  const engine = makeEngine(form, Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, placed(part)])))
+  const engine = Engine.make(
+    form,
+    Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, placed(part)])),
+  )
   // Parsed now, so that no rendering spends its time on that.
   for (const { name, type } of [source, ...Object.values(parts)].flatMap(matchesOf)) engine.parseFileSync(name, type)
   return { engine, templates: engine.parse(placed(source)) }
@@ -167,7 +113,7 @@ class BoundedEmitter implements Library.Emitter {
   buffer = ""
 
   write(value: unknown): void {
-    const text = textOf(value)
+    const text = Engine.textOf(value)
     if (this.buffer.length + text.length > Limits.MAX_OUTPUT_CHARS) throw new Error(OUTPUT_LIMIT)
     this.buffer += text
   }
@@ -197,16 +143,12 @@ export const render = (
     Library.toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
     return { text: emitter.buffer }
   } catch (error) {
-    const isLate = error instanceof Error && error.message.includes(LATE)
-    return { problem: { ...placeOf(error), message: explain(error) }, isLate }
+    return { problem: problemOf(error), isLate: Failures.isLate(error) }
   }
 }
 
-/** The library's words for a rendering whose time is over. */
-const LATE = "template render limit exceeded"
-
 const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
-/** Steps of the library, which looks for the line of each variable from the begin of the source on. */
+/** Steps of the library, which looks for the line of each variable from the beginning of the source on. */
 const MAX_STEPS = 50_000_000
 
 /** Returns the tags of a source, and each of its outputs once: all that names variables. */
@@ -226,50 +168,10 @@ const withoutText = (source: string): string => {
  * Names of the variables that a source without problems expects, with their paths, such as `order.items`; none for a source of
  * very many.
  */
-export const variablesOf = (form: Form, source: string): ReadonlyArray<string> => {
+export const variablesOf = (form: Engine.Form, source: string): ReadonlyArray<string> => {
   try {
     return checkers[form].globalFullVariablesSync(withoutText(source))
   } catch {
     return []
   }
-}
-
-const placeOf = (error: unknown): { readonly line: number; readonly column: number } => {
-  const token = error instanceof Library.LiquidError ? error.token : undefined
-  const [line = 1, column = 1] = token === undefined ? [] : token.getPosition()
-  return { line, column }
-}
-
-/** Words of the library, and ours for them. */
-const WORDS: ReadonlyArray<readonly [pattern: RegExp, explain: (found: RegExpExecArray) => string]> = [
-  [
-    /undefined filter: ([\w-]+)/u,
-    ([, name = ""]) => {
-      const nearest = nearestName(name, [...Filters.KEPT, ...Object.keys(Filters.OWN), "raw"])
-      return `there is no filter ${name}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`
-    },
-  ],
-  [
-    /tag "([^"]{0,64})" not found/u,
-    ([, name = ""]) => {
-      const nearest = nearestName(name, [...TAGS, ...MORE_TAGS, "capture", "layout"])
-      return `there is no tag ${name}${nearest === undefined ? "" : `; did you mean ${nearest}?`}`
-    },
-  ],
-  [/ENOENT.*?"([^"]{0,64})"/u, ([, name = ""]) => `there is no partial or layout ${name}`],
-  [/template render limit exceeded/u, () => `takes longer than ${Limits.RENDER_MS} ms to render`],
-  [/memory alloc limit exceeded/u, () => `makes more than ${Limits.MAX_MADE} characters and items`],
-  [/parse length limit exceeded/u, () => `is longer than ${Limits.MAX_SOURCE_CHARS} characters`],
-  [/Maximum call stack|Invalid string length/u, () => "is nested too deep"],
-]
-const MAX_MESSAGE_CHARS = 300
-
-const explain = (error: unknown): string => {
-  const message = error instanceof Error ? error.message : String(error)
-  for (const [pattern, words] of WORDS) {
-    const found = pattern.exec(message)
-    if (found !== null) return words(found)
-  }
-  // The library appends the place, which stands beside the message.
-  return message.replace(/, (?:file:.*?, )?line:\d+, col:\d+$/u, "").slice(0, MAX_MESSAGE_CHARS)
 }

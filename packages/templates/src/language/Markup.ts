@@ -1,14 +1,9 @@
+import * as Place from "./Place.ts"
 import * as Problem from "./Problem.ts"
-
-/**
- * Where in HTML a variable stands, which decides how its value is escaped. `url` is the beginning of an attribute that
- * holds an address, where a value could choose the scheme.
- */
-export type Place = "text" | "attribute" | "url" | "style"
 
 /** A variable that stands elsewhere than in the text. */
 export interface Output {
-  readonly place: Place
+  readonly place: Place.Place
   /** Offset of the braces that end it. */
   readonly end: number
 }
@@ -18,22 +13,6 @@ export interface Markup {
   readonly problems: ReadonlyArray<Problem.Problem>
 }
 
-/** Attributes that hold an address. */
-const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
-  "action",
-  "background",
-  "cite",
-  "data",
-  "formaction",
-  "href",
-  "imagesrcset",
-  "longdesc",
-  "ping",
-  "poster",
-  "src",
-  "srcset",
-  "xlink:href",
-])
 /** Elements whose content is text up to their own end. */
 const RAW_ELEMENTS: ReadonlySet<string> = new Set(["script", "style", "textarea", "title"])
 
@@ -44,62 +23,12 @@ const SILENT = new Set(["#", "assign", "break", "continue", "layout"])
 /** Tags that write a word. */
 const COUNTERS = new Set(["cycle", "decrement", "increment"])
 
-type State =
-  | { readonly in: "text" | "tag" | "comment" }
-  | { readonly in: "raw"; readonly element: string }
-  /** After an attribute's equals sign; then in its value, with the quote that ends it. */
-  | { readonly in: "before-value"; readonly attribute: string }
-  | { readonly in: "value"; readonly attribute: string; readonly quote: string; readonly begun: boolean }
-
-const TEXT: State = { in: "text" }
-const TAG: State = { in: "tag" }
-
-const sameState = (one: State, other: State): boolean =>
-  one.in === other.in &&
-  (one.in !== "raw" || other.in !== "raw" || one.element === other.element) &&
-  (one.in !== "value" || other.in !== "value" || (one.quote === other.quote && one.attribute === other.attribute))
-
-/** The start or end of an element, a comment, or a piece of Liquid. */
 const LIQUID = /\{\{|\{%/gu
 const TAG_NAME = /^\{%-?\s*([a-z_#]+)/u
 const ELEMENT = /^<(\/?)([A-Za-z][^\s/>{]*)/u
 const MAX_NAME_CHARS = 64
 /** Problems that are told of one source. */
 const MAX_PROBLEMS = 20
-
-/** Attributes whose values are read as a script or as HTML, where escaping as a value does not hold. */
-const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
-
-const placeOf = (state: State): Place | undefined => {
-  switch (state.in) {
-    case "text":
-      return "text"
-    case "raw":
-      return state.element === "style" ? "style" : state.element === "script" ? undefined : "text"
-    case "value":
-      if (state.quote === "" || isCode(state.attribute)) return undefined
-      if (state.attribute === "style") return "style"
-      return URL_ATTRIBUTES.has(state.attribute) && !state.begun ? "url" : "attribute"
-    default:
-      return undefined
-  }
-}
-
-const refusal = (state: State): string => {
-  switch (state.in) {
-    case "raw":
-      return "a variable cannot stand in a script"
-    case "comment":
-      return "a variable cannot stand in an HTML comment; use {% comment %} for notes"
-    case "before-value":
-    case "value":
-      return isCode(state.attribute)
-        ? `a variable cannot stand in ${state.attribute}, which is read as code or HTML`
-        : 'put the value of the attribute in quotes, as in title="{{ … }}"'
-    default:
-      return "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"
-  }
-}
 
 /** Returns where an output ends; a text in quotes may hold the braces that end it. */
 const outputEnd = (source: string, offset: number): number => {
@@ -127,11 +56,11 @@ class Reader {
   readonly outputs: Array<Output> = []
   readonly problems: Array<Problem.Problem> = []
   readonly #source: string
-  #state: State = TEXT
+  #state: Place.State = Place.TEXT
   /** Name of the element whose tag is being read. */
   #element = ""
   /** States in which the branches that are open began. */
-  readonly #branches: Array<State> = []
+  readonly #branches: Array<Place.State> = []
 
   constructor(source: string) {
     this.#source = source
@@ -157,9 +86,9 @@ class Reader {
     return end + 2
   }
 
-  #place(offset: number): Place | undefined {
-    const place = placeOf(this.#state)
-    if (place === undefined) this.#problem(offset, refusal(this.#state))
+  #place(offset: number): ReturnType<typeof Place.placeOf> {
+    const place = Place.placeOf(this.#state)
+    if (place === undefined) this.#problem(offset, Place.refusal(this.#state))
     return place
   }
 
@@ -196,7 +125,7 @@ class Reader {
   #branch(offset: number, name: string): void {
     const began = this.#branches.at(-1)
     if (began === undefined) return
-    if (!sameState(began, this.#state))
+    if (!Place.isSame(began, this.#state))
       this.#problem(offset, "an element or a value in quotes that begins in a branch must end in the same branch")
     this.#state = began
     if (name.startsWith("end")) this.#branches.pop()
@@ -213,7 +142,7 @@ class Reader {
       case "text":
         return this.#text(offset, to)
       case "comment":
-        return this.#until("-->", offset, to, TEXT)
+        return this.#until("-->", offset, to, Place.TEXT)
       case "raw":
         return this.#raw(state.element, offset, to)
       case "tag":
@@ -225,7 +154,7 @@ class Reader {
     }
   }
 
-  #until(text: string, offset: number, to: number, then: State): number {
+  #until(text: string, offset: number, to: number, then: Place.State): number {
     const found = this.#find(text, offset, to)
     if (found === -1) return to
     this.#state = then
@@ -248,7 +177,7 @@ class Reader {
     const element = ELEMENT.exec(this.#source.slice(open, Math.min(to, open + MAX_NAME_CHARS)))
     if (element === null) return open + 1
     this.#element = element[1] === "/" ? "" : (element[2] ?? "").toLowerCase()
-    this.#state = TAG
+    this.#state = Place.TAG
     return open + element[0].length
   }
 
@@ -258,7 +187,7 @@ class Reader {
     const name = this.#source.slice(close + 2, close + 2 + element.length).toLowerCase()
     if (name === element) {
       this.#element = ""
-      this.#state = TAG
+      this.#state = Place.TAG
       return close + 2 + element.length
     }
     return close + 2
@@ -267,7 +196,7 @@ class Reader {
   #inTag(offset: number, to: number): number {
     const end = this.#source[offset]
     if (end === ">") {
-      this.#state = RAW_ELEMENTS.has(this.#element) ? { in: "raw", element: this.#element } : TEXT
+      this.#state = RAW_ELEMENTS.has(this.#element) ? { in: "raw", element: this.#element } : Place.TEXT
       return offset + 1
     }
     const attribute = /[^\s/>=]{1,64}/uy
@@ -289,20 +218,20 @@ class Reader {
     return quoted ? offset + 1 : offset
   }
 
-  #value(state: Extract<State, { in: "value" }>, offset: number, to: number): number {
+  #value(state: Extract<Place.State, { in: "value" }>, offset: number, to: number): number {
     if (state.quote !== "") {
       const close = this.#find(state.quote, offset, to)
-      this.#state = close === -1 ? this.#within(state, offset, to) : TAG
+      this.#state = close === -1 ? this.#within(state, offset, to) : Place.TAG
       return close === -1 ? to : close + 1
     }
     let end = offset
     while (end < to && !/[\s>]/u.test(this.#source[end] ?? "")) end++
-    this.#state = end < to ? TAG : this.#within(state, offset, to)
+    this.#state = end < to ? Place.TAG : this.#within(state, offset, to)
     return end
   }
 
   /** Characters that a browser leaves out before an address do not begin it. */
-  #within(state: Extract<State, { in: "value" }>, from: number, to: number): State {
+  #within(state: Extract<Place.State, { in: "value" }>, from: number, to: number): Place.State {
     return { ...state, begun: state.begun || /[^\0- ]/u.test(this.#source.slice(from, to)) }
   }
 }

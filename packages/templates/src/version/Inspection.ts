@@ -1,6 +1,5 @@
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { TemplateSource, Words } from "@waybill/domain/template/TemplateState"
-import * as Template from "@waybill/domain/template/Template"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
@@ -47,11 +46,7 @@ export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => {
 
 const partProblems = (source: TemplateSource): ReadonlyArray<Detail> => [
   ...ofWords(source, ""),
-  ...Object.entries(source.locales).flatMap(([tag, words]) =>
-    Template.isLocale(tag)
-      ? ofWords(words, `locales.${tag}`)
-      : [{ path: `locales.${tag.slice(0, 20)}`, message: "must be a language, such as de or pt-BR" }],
-  ),
+  ...Object.entries(source.locales).flatMap(([tag, words]) => ofWords(words, `locales.${tag}`)),
   ...(source.variables === null ? [] : VariableSchema.problemsOf(source.variables)).map(({ message, path }) => ({
     path: path === "" ? "variables" : `variables.${path}`,
     message,
@@ -95,6 +90,7 @@ export const suggest = (source: TemplateSource): VariableSchema.VariableSchema =
       node = next
     }
   }
+  // The words that a layout goes around, which no message brings.
   root.delete("content")
   return { type: "object", ...schemaOf(root) }
 }

@@ -66,11 +66,11 @@ export const make = Effect.fn("InboundBody.make")(function* (
     const contentType = `multipart/form-data; boundary=${boundary}`
     return { body: yield* ReadInbound.sendGrid(input, owner), contentType } satisfies Body
   }
-  const { sha256: _, ...facts } = event.data
-  const arrived = facts as unknown as Inbound.Arrived
   const present = InboundRecords.withLinks(links, livemode)
   // The event alone does not say which routes applied.
-  const record = present(Option.getOrElse(yield* Inbound.find(owner, mail.id), () => arrived))
+  const record = present(
+    Option.getOrElse(yield* Inbound.find(owner, mail.id), () => InboundRecords.arrivedIn(event.data)),
+  )
   const shown =
     bytes === NOTHING
       ? JSON.stringify({ ...record, ...NO_TEXTS })
@@ -78,6 +78,6 @@ export const make = Effect.fn("InboundBody.make")(function* (
           Effect.map((json) => Buffer.from(json).toString("utf8")),
           Effect.catchTag("NotDisplayable", () => Effect.succeed(JSON.stringify({ ...record, ...NO_TEXTS }))),
         )
-  const { data: __, ...call } = WebhookPayload.native(dispatch)
+  const { data: _, ...call } = WebhookPayload.native(dispatch)
   return { body: `${JSON.stringify(call).slice(0, -1)},"data":${shown}}` } satisfies Body
 })

@@ -8,9 +8,8 @@ export type Sendable = EmailMessage | TemplatedMessage
 
 export const isTemplated = (message: Sendable): message is TemplatedMessage => "template" in message
 
-const STRICT = { errors: "all", onExcessProperty: "error", reportInput: true } as const
-const decodeMessage = Schema.decodeUnknownEffect(EmailMessage, STRICT)
-const decodeTemplated = Schema.decodeUnknownEffect(TemplatedMessage, STRICT)
+const decodeMessage = Schema.decodeUnknownEffect(EmailMessage)
+const decodeTemplated = Schema.decodeUnknownEffect(TemplatedMessage)
 
 const namesTemplate = (json: unknown): boolean =>
   typeof json === "object" && json !== null && "template" in json && json.template !== null
@@ -27,10 +26,10 @@ export const Sendable = Schema.Unknown.annotate(Counts.shape(TemplatedMessage.as
   Schema.decodeTo(
     Schema.Union([Schema.toType(TemplatedMessage), Schema.toType(EmailMessage)]),
     SchemaTransformation.transformEffect<Sendable, unknown>({
-      decode: (json) =>
+      decode: (json, options) =>
         namesTemplate(json)
-          ? Effect.mapError(decodeTemplated(json), ({ issue }) => issue)
-          : Effect.mapError(decodeMessage(withoutNull(json)), ({ issue }) => issue),
+          ? Effect.mapError(decodeTemplated(json, options), ({ issue }) => issue)
+          : Effect.mapError(decodeMessage(withoutNull(json), options), ({ issue }) => issue),
       encode: (message) =>
         isTemplated(message)
           ? Effect.mapError(Schema.encodeEffect(TemplatedMessage)(message), ({ issue }) => issue)

@@ -53,7 +53,9 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const { draft, record } = yield* FoundTemplate.find(params.template)
         const after = TemplateSources.changed(draft, words)
         yield* TemplateSources.check(after)
-        const change = { ...names({ alias, description, name }), draft: after }
+        // Only what the request names: another change may come in between.
+        const changed = Object.fromEntries(Object.entries(after).filter(([field]) => Object.hasOwn(words, field)))
+        const change = { ...names({ alias, description, name }), draft: changed }
         const { account_id } = yield* CurrentKey
         const others = NewTemplate.othersOf(account_id)
         const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
@@ -77,13 +79,9 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           const { draft, record } = yield* FoundTemplate.find(call.params.template)
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
-          const publication = { created_by: actor.id, notes: call.payload.notes, source: draft }
-          return workOnStream(
-            Template,
-            record.id,
-            (now) => Template.publish(now, publication),
-            (state) => TemplateRecords.newestOf(state),
-          )
+          const by = { created_by: actor.id, notes: call.payload.notes }
+          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by)
+          return workOnStream(Template, record.id, publish, TemplateRecords.newestOf)
         }),
       ),
     versions: ({ params }) =>
@@ -147,7 +145,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const own = Inspection.problemsOf(source)
         const problems =
           own.length > 0 ? own : Inspection.unresolved(source, yield* CurrentTemplates.library(account_id))
-        const suggested = Inspection.suggest(source)
+        const suggested = own.length > 0 ? { type: "object" as const } : Inspection.suggest(source)
         return {
           object: "template_validation" as const,
           valid: problems.length === 0,

@@ -1,0 +1,73 @@
+/**
+ * Where in HTML a variable stands, if not in the text, which decides how its value is escaped. `url` is the beginning of an
+ * attribute that holds an address, where a value could choose the scheme.
+ */
+export type Place = "attribute" | "url" | "style"
+
+/** Where in HTML a reader is. */
+export type State =
+  | { readonly in: "text" | "tag" | "comment" }
+  | { readonly in: "raw"; readonly element: string }
+  /** After an attribute's equals sign; then in its value, with the quote that ends it. */
+  | { readonly in: "before-value"; readonly attribute: string }
+  | { readonly in: "value"; readonly attribute: string; readonly quote: string; readonly begun: boolean }
+
+export const TEXT: State = { in: "text" }
+export const TAG: State = { in: "tag" }
+
+export const isSame = (one: State, other: State): boolean =>
+  one.in === other.in &&
+  (one.in !== "raw" || other.in !== "raw" || one.element === other.element) &&
+  (one.in !== "value" || other.in !== "value" || (one.quote === other.quote && one.attribute === other.attribute))
+
+/** Attributes that hold an address. */
+const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
+  "action",
+  "background",
+  "cite",
+  "data",
+  "formaction",
+  "href",
+  "imagesrcset",
+  "longdesc",
+  "ping",
+  "poster",
+  "src",
+  "srcset",
+  "xlink:href",
+])
+/** Attributes whose values are read as a script or as HTML, where escaping as a value does not hold. */
+const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
+
+/** Returns the place of a variable; undefined where none can be made harmless. */
+export const placeOf = (state: State): Place | "text" | undefined => {
+  switch (state.in) {
+    case "text":
+      return "text"
+    case "raw":
+      return state.element === "style" ? "style" : state.element === "script" ? undefined : "text"
+    case "value":
+      if (state.quote === "" || isCode(state.attribute)) return undefined
+      if (state.attribute === "style") return "style"
+      return URL_ATTRIBUTES.has(state.attribute) && !state.begun ? "url" : "attribute"
+    default:
+      return undefined
+  }
+}
+
+/** Returns why no variable can stand there. */
+export const refusal = (state: State): string => {
+  switch (state.in) {
+    case "raw":
+      return "a variable cannot stand in a script"
+    case "comment":
+      return "a variable cannot stand in an HTML comment; use {% comment %} for notes"
+    case "before-value":
+    case "value":
+      return isCode(state.attribute)
+        ? `a variable cannot stand in ${state.attribute}, which is read as code or HTML`
+        : 'put the value of the attribute in quotes, as in title="{{ … }}"'
+    default:
+      return "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"
+  }
+}
