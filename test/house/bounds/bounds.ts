@@ -1,5 +1,6 @@
 import type { Audience, Bound, Group } from "./Bound.ts"
 import { clockBounds } from "./clockBounds.ts"
+import { inboundBounds } from "./inboundBounds.ts"
 import { productBounds } from "./productBounds.ts"
 import { requestLogBounds } from "./requestLogBounds.ts"
 import { securityBounds } from "./securityBounds.ts"
@@ -11,6 +12,7 @@ import { read } from "../source.ts"
 
 export const GROUPS: ReadonlyArray<Group> = [
   ...productBounds,
+  inboundBounds,
   sourceBounds,
   templateBounds,
   ...testModeBounds,

@@ -1,0 +1,61 @@
+import { customer, operator, type Group } from "./Bound.ts"
+
+const IMAGES = "packages/mail/src/inbound/withImages.ts"
+const INBOUND = "apps/server/src/smtp/InboundMail.ts"
+const INBOUND_SETTINGS = "apps/server/src/settings/InboundSettings.ts"
+const HEADING = "packages/mail/src/inbound/Heading.ts"
+
+/** Bounds of received mail. */
+export const inboundBounds: Group = {
+  title: "Received mail",
+  bounds: [
+    customer("Recipients of a mail", "MAX_RECIPIENTS", INBOUND, "452 in SMTP"),
+    customer("Servers that a mail may have passed", "MAX_HOPS", INBOUND, "554 5.4.6"),
+    customer(
+      "Unknown recipients of an IPv4 address or IPv6 /64 in 10 minutes",
+      "MAX_GUESSES",
+      "apps/server/src/inbound/Guesses.ts",
+      "450 4.7.1 for all its recipients",
+    ),
+    customer("Mails of an account and UTC day", "MAX_MAILS_PER_DAY", INBOUND, "452 4.2.2"),
+    customer("MiB of mail of an account and UTC day", "MAX_MEGABYTES_PER_DAY", INBOUND, "452 4.2.2"),
+    operator("Bytes of mail that a process reads at once", "MAX_BYTES_HELD", INBOUND, "452 4.3.1"),
+    operator("Size of a mail, by default", "DEFAULT_MAX_BYTES", INBOUND_SETTINGS, "552 5.3.4"),
+    operator("Days that a mail is kept as it came, by default", "DEFAULT_DAYS", INBOUND_SETTINGS, "removed"),
+    customer("Attachments of a record", "MAX_ATTACHMENTS", HEADING, "`complete: false`"),
+    customer("People of a header of a record", "MAX_PEOPLE", HEADING, "`complete: false`"),
+    customer("References of a record", "MAX_REFERENCES", HEADING, "`complete: false`"),
+    customer(
+      "Names that are looked up to judge the sender of a mail",
+      "MAX_LOOKUPS",
+      "packages/mail/src/incoming/Authentication.ts",
+      "`temperror`",
+    ),
+    customer(
+      "Signatures of a record",
+      "MAX_SIGNATURES",
+      "packages/mail/src/inbound/Sender.ts",
+      "left out of the record",
+    ),
+    customer(
+      "Mails that a filtered page examines",
+      "MAX_EXAMINED",
+      "packages/store/src/readmodels/Inbound.ts",
+      "a cursor before the page is full",
+    ),
+    customer(
+      "Routes of an account",
+      "MAX_ROUTES",
+      "packages/domain/src/inbound/InboundRefusal.ts",
+      "422 `too_many_routes`",
+    ),
+    customer("Mails of a thread", "MAX_THREAD", "packages/api/src/groups/Inbound.ts", "its newest"),
+    customer(
+      "Characters of a text in a call",
+      "MAX_TEXT_CHARS",
+      "apps/server/src/worker/webhooks/InboundBody.ts",
+      "cut, with `truncated`",
+    ),
+    customer("Characters of images in an HTML", "MAX_IMAGE_CHARS", IMAGES, "further ones stay references"),
+  ],
+}
