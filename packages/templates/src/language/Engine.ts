@@ -2,7 +2,7 @@ import * as Library from "liquidjs"
 import * as Escape from "./Escape.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
-import type { Place } from "./Place.ts"
+import type { HtmlContext } from "./HtmlContext.ts"
 import * as Tags from "./Tags.ts"
 
 /** HTML is escaped; a text, such as the subject, is not. */
@@ -53,13 +53,14 @@ const writer = (write: Write, trusts: boolean) =>
   }
 
 /** Filters of outputs that stand elsewhere than in the text. They are added to the source before it is parsed. */
-const PLACES: { readonly [P in Place]: { readonly filter: string; readonly escape: Write; readonly trusts: boolean } } =
-  {
-    attribute: { filter: "in_attribute", escape: Escape.html, trusts: true },
-    style: { filter: "in_style", escape: Escape.style, trusts: false },
-    url: { filter: "in_url", escape: Escape.url, trusts: false },
-  }
-export const filterOf = (place: Place): string => PLACES[place].filter
+const CONTEXTS: {
+  readonly [C in HtmlContext]: { readonly filter: string; readonly escape: Write; readonly trusts: boolean }
+} = {
+  attribute: { filter: "in_attribute", escape: Escape.html, trusts: true },
+  style: { filter: "in_style", escape: Escape.style, trusts: false },
+  url: { filter: "in_url", escape: Escape.url, trusts: false },
+}
+export const filterOf = (context: HtmlContext): string => CONTEXTS[context].filter
 
 /** Makes the library's engine with the tags, filters and limits of templates, for a source and its parts. */
 export const make = (form: Form, parts: Parts): Library.Liquid => {
@@ -83,7 +84,7 @@ export const make = (form: Form, parts: Parts): Library.Liquid => {
   for (const name of Object.keys(engine.filters)) if (!Filters.KEPT.includes(name)) engine.unregisterFilter(name)
   for (const [name, filter] of Object.entries(Filters.OWN)) engine.registerFilter(name, filter)
   engine.registerFilter("raw", { raw: true, handler: writer(asItIs, true) })
-  for (const { escape, filter, trusts } of Object.values(PLACES))
+  for (const { escape, filter, trusts } of Object.values(CONTEXTS))
     engine.registerFilter(filter, { raw: true, handler: writer(escape, trusts) })
   return engine
 }

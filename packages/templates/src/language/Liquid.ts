@@ -80,14 +80,14 @@ const parseProblem = (form: Engine.Form, source: string): Problem.Problem | unde
   }
 }
 
-/** Escapes each output for its place: what stands in an attribute, an address or a style gets a filter of its own. */
-const withPlaces = (source: string): string => {
+/** Escapes each output for its context: what stands in an attribute, an address or a style gets a filter of its own. */
+const withContexts = (source: string): string => {
   const pieces: Array<string> = []
   let from = 0
-  for (const { end, place } of Markup.read(source).outputs) {
+  for (const { context, end } of Markup.read(source).outputs) {
     const until = source[end - 1] === "-" ? end - 1 : end
     const piece = source.slice(from, until)
-    pieces.push(piece, RAW.test(piece.slice(-MAX_RAW_CHARS)) ? "" : ` | ${Engine.filterOf(place)}`)
+    pieces.push(piece, RAW.test(piece.slice(-MAX_RAW_CHARS)) ? "" : ` | ${Engine.filterOf(context)}`)
     from = until
   }
   return [...pieces, source.slice(from)].join("")
@@ -98,7 +98,7 @@ const RAW = /\|\s{0,9}raw\s{0,9}$/u
 
 /** Parses a source that has no problems. */
 export const compile = (form: Engine.Form, source: string, parts: Engine.Parts): Program => {
-  const placed = (text: string) => (form === "html" ? withPlaces(text) : text)
+  const placed = (text: string) => (form === "html" ? withContexts(text) : text)
   const engine = Engine.make(
     form,
     Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, placed(part)])),

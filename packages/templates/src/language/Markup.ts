@@ -1,9 +1,9 @@
-import * as Place from "./Place.ts"
+import * as HtmlContext from "./HtmlContext.ts"
 import * as Problem from "./Problem.ts"
 
 /** A variable that stands elsewhere than in the text. */
 export interface Output {
-  readonly place: Place.Place
+  readonly context: HtmlContext.HtmlContext
   /** Offset of the braces that end it. */
   readonly end: number
 }
@@ -56,11 +56,11 @@ class Reader {
   readonly outputs: Array<Output> = []
   readonly problems: Array<Problem.Problem> = []
   readonly #source: string
-  #state: Place.State = Place.TEXT
+  #state: HtmlContext.State = HtmlContext.TEXT
   /** Name of the element whose tag is being read. */
   #element = ""
   /** States in which the branches that are open began. */
-  readonly #branches: Array<Place.State> = []
+  readonly #branches: Array<HtmlContext.State> = []
 
   constructor(source: string) {
     this.#source = source
@@ -80,16 +80,16 @@ class Reader {
   }
 
   #output(offset: number): number {
-    const place = this.#place(offset)
+    const context = this.#context(offset)
     const end = outputEnd(this.#source, offset)
-    if (place !== undefined && place !== "text") this.outputs.push({ place, end })
+    if (context !== undefined && context !== "text") this.outputs.push({ context, end })
     return end + 2
   }
 
-  #place(offset: number): ReturnType<typeof Place.placeOf> {
-    const place = Place.placeOf(this.#state)
-    if (place === undefined) this.#problem(offset, Place.refusal(this.#state))
-    return place
+  #context(offset: number): ReturnType<typeof HtmlContext.contextOf> {
+    const context = HtmlContext.contextOf(this.#state)
+    if (context === undefined) this.#problem(offset, HtmlContext.refusal(this.#state))
+    return context
   }
 
   #tag(offset: number): number {
@@ -107,8 +107,8 @@ class Reader {
   }
 
   #counter(offset: number, name: string): void {
-    const place = this.#place(offset)
-    if (place === "style" || place === "url")
+    const context = this.#context(offset)
+    if (context === "style" || context === "url")
       this.#problem(offset, `{% ${name} %} cannot stand in a style or an address`)
   }
 
@@ -125,7 +125,7 @@ class Reader {
   #branch(offset: number, name: string): void {
     const began = this.#branches.at(-1)
     if (began === undefined) return
-    if (!Place.isSame(began, this.#state))
+    if (!HtmlContext.isSame(began, this.#state))
       this.#problem(offset, "an element or a value in quotes that begins in a branch must end in the same branch")
     this.#state = began
     if (name.startsWith("end")) this.#branches.pop()
@@ -142,7 +142,7 @@ class Reader {
       case "text":
         return this.#text(offset, to)
       case "comment":
-        return this.#until("-->", offset, to, Place.TEXT)
+        return this.#until("-->", offset, to, HtmlContext.TEXT)
       case "raw":
         return this.#raw(state.element, offset, to)
       case "tag":
@@ -154,7 +154,7 @@ class Reader {
     }
   }
 
-  #until(text: string, offset: number, to: number, then: Place.State): number {
+  #until(text: string, offset: number, to: number, then: HtmlContext.State): number {
     const found = this.#find(text, offset, to)
     if (found === -1) return to
     this.#state = then
@@ -177,7 +177,7 @@ class Reader {
     const element = ELEMENT.exec(this.#source.slice(open, Math.min(to, open + MAX_NAME_CHARS)))
     if (element === null) return open + 1
     this.#element = element[1] === "/" ? "" : (element[2] ?? "").toLowerCase()
-    this.#state = Place.TAG
+    this.#state = HtmlContext.TAG
     return open + element[0].length
   }
 
@@ -187,7 +187,7 @@ class Reader {
     const name = this.#source.slice(close + 2, close + 2 + element.length).toLowerCase()
     if (name === element) {
       this.#element = ""
-      this.#state = Place.TAG
+      this.#state = HtmlContext.TAG
       return close + 2 + element.length
     }
     return close + 2
@@ -196,7 +196,7 @@ class Reader {
   #inTag(offset: number, to: number): number {
     const end = this.#source[offset]
     if (end === ">") {
-      this.#state = RAW_ELEMENTS.has(this.#element) ? { in: "raw", element: this.#element } : Place.TEXT
+      this.#state = RAW_ELEMENTS.has(this.#element) ? { in: "raw", element: this.#element } : HtmlContext.TEXT
       return offset + 1
     }
     const attribute = /[^\s/>=]{1,64}/uy
@@ -218,20 +218,20 @@ class Reader {
     return quoted ? offset + 1 : offset
   }
 
-  #value(state: Extract<Place.State, { in: "value" }>, offset: number, to: number): number {
+  #value(state: Extract<HtmlContext.State, { in: "value" }>, offset: number, to: number): number {
     if (state.quote !== "") {
       const close = this.#find(state.quote, offset, to)
-      this.#state = close === -1 ? this.#within(state, offset, to) : Place.TAG
+      this.#state = close === -1 ? this.#within(state, offset, to) : HtmlContext.TAG
       return close === -1 ? to : close + 1
     }
     let end = offset
     while (end < to && !/[\s>]/u.test(this.#source[end] ?? "")) end++
-    this.#state = end < to ? Place.TAG : this.#within(state, offset, to)
+    this.#state = end < to ? HtmlContext.TAG : this.#within(state, offset, to)
     return end
   }
 
   /** Characters that a browser leaves out before an address do not begin it. */
-  #within(state: Extract<Place.State, { in: "value" }>, from: number, to: number): Place.State {
+  #within(state: Extract<HtmlContext.State, { in: "value" }>, from: number, to: number): HtmlContext.State {
     return { ...state, begun: state.begun || /[^\0- ]/u.test(this.#source.slice(from, to)) }
   }
 }

@@ -2,7 +2,7 @@
  * Where in HTML a variable stands, if not in the text, which decides how its value is escaped. `url` is the beginning of an
  * attribute that holds an address, where a value could choose the scheme.
  */
-export type Place = "attribute" | "url" | "style"
+export type HtmlContext = "attribute" | "url" | "style"
 
 /** Where in HTML a reader is. */
 export type State =
@@ -39,8 +39,8 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
 /** Attributes whose values are read as a script or as HTML, where escaping as a value does not hold. */
 const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
 
-/** Returns the place of a variable; undefined where none can be made harmless. */
-export const placeOf = (state: State): Place | "text" | undefined => {
+/** Returns the context of a variable; undefined where none can be made harmless. */
+export const contextOf = (state: State): HtmlContext | "text" | undefined => {
   switch (state.in) {
     case "text":
       return "text"
