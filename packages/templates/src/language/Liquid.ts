@@ -149,7 +149,7 @@ export const render = (
 
 const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
 /** Steps of the library, which looks for the line of each variable from the beginning of the source on. */
-const MAX_STEPS = 50_000_000
+const MAX_STEPS = 5_000_000
 
 /** Returns the tags of a source, and each of its outputs once: all that names variables. */
 const withoutText = (source: string): string => {
