@@ -49,7 +49,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format postm
     })
     const append = (event: object) => Webhooks.append(account_id, email_id, (at) => decode({ recipient, ...event, at }))
     yield* append({ _tag: "EmailDelivered", ...answer, code: 250, response: "Ok", category: null })
-    yield* append({ _tag: "EmailDeferred", ...answer, next_attempt_at: "2026-11-21T10:00:00.000Z" })
+    yield* append({ _tag: "EmailDeferred", ...answer, next_attempt_at: "2030-01-01T00:00:00.000Z" })
     yield* append({ _tag: "EmailBounced", bounce_type: "hard", ...answer })
     yield* append({ _tag: "EmailFailed", ...answer, code: null, response: null, category: "throttled" })
     yield* append({ _tag: "EmailComplained", feedback_type: "abuse" })

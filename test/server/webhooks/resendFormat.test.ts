@@ -79,7 +79,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
         Webhooks.append(account_id, email_id, (at) => decode({ recipient, ...event, at }))
       yield* append({ _tag: "EmailSent", ...words })
       yield* append({ _tag: "EmailDelivered", ...words })
-      yield* append({ _tag: "EmailDeferred", ...words, next_attempt_at: "2026-11-21T10:00:00.000Z" })
+      yield* append({ _tag: "EmailDeferred", ...words, next_attempt_at: "2030-01-01T00:00:00.000Z" })
       yield* append({ _tag: "EmailBounced", bounce_type: "hard", ...words })
       yield* append({ _tag: "EmailFailed", ...words, response: null, category: "throttled" })
       yield* append({ _tag: "EmailSuppressed", reason: "complaint" })

@@ -70,7 +70,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format sendg
       })
       const append = (event: object) =>
         Webhooks.append(account_id, email_id, (at) => decode({ recipient, ...event, at }))
-      const next_attempt_at = "2026-11-21T10:00:00.000Z"
+      const next_attempt_at = "2030-01-01T00:00:00.000Z"
       yield* append({ _tag: "EmailDeferred", ...answer, code: 451, response: "Later", tls: null, next_attempt_at })
       yield* append({ _tag: "EmailDelivered", ...answer, code: 250, response: "Ok", category: null })
       yield* append({ _tag: "EmailBounced", bounce_type: "hard", ...answer })
