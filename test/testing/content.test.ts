@@ -52,6 +52,7 @@ describe("a code of a test's message", () => {
       `"Welcome" has several candidates for a code: A7K2P9, 12345678. Give a pattern. Its text:`,
     ],
     ["after the word that names it", plain("Order 12345678. Your code: 4711"), undefined, "4711"],
+    ["after the letter of its sender", plain("G-493027 is your verification code."), undefined, "493027"],
     ["by a pattern", plain("Use ABC-DEF to sign in."), /Use (\S+)/u, "ABC-DEF"],
     [
       "that is missing",

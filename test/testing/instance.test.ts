@@ -1,7 +1,7 @@
 import nodemailer from "nodemailer"
 import { Resend } from "resend"
-import { afterAll, assert, beforeAll, describe, expect, it } from "vitest"
-import { type TestInstance, matchers, Waybill } from "../../packages/testing/src/Waybill.ts"
+import { afterAll, assert, beforeAll, describe, expect, it, vi } from "vitest"
+import { assertMail, type TestInstance, matchers, Waybill } from "../../packages/testing/src/Waybill.ts"
 
 expect.extend(matchers)
 
@@ -129,5 +129,84 @@ describe("an instance of a test suite", { timeout: TIMEOUT }, () => {
         await messageOf(mail.reply(gone, { text: "Hi" })),
         `"Gone" was not delivered, so nobody can answer it.`,
       )
+  })
+
+  it("has a time, which a reset sets back", async () => {
+    const before = mail.now
+    const moved = await mail.advance("0s")
+    assert.deepStrictEqual(moved, before)
+    assert.strictEqual((await mail.advance("2 days")).getTime(), before.getTime() + 2 * 86_400_000)
+    const resend = new Resend(mail.key, mail.resend)
+    await resend.emails.send({ from, to: "ana@example.org", subject: "In words", text: "Hi", scheduledAt: "in 1 hour" })
+    await expect(mail).toHaveBeenSent({ subject: "In words", timeout: TIMEOUT })
+    await mail.advance("59 minutes")
+    await assertMail.notDelivered(mail, { subject: "In words" })
+    await mail.advance("1 minute")
+    await assertMail.delivered(mail, { subject: "In words" })
+    await mail.reset()
+    assert.isBelow(mail.now.getTime(), before.getTime() + 86_400_000)
+    const id = await send({ to: "ana@example.org", subject: "Again" })
+    await expect(mail).toHaveBeenDelivered({ subject: "Again", timeout: TIMEOUT })
+    assert.match((await mail.timeline(id))[0] ?? "", /^\+0s email\.queued/u)
+  })
+
+  it("leads to the destination of a tracked link, and counts its clicks", async () => {
+    const html = `<a href="https://shop.example/reset?t=1&amp;u=2">Reset</a>`
+    await send({ to: "ana@example.org", subject: "Tracked", html, tracking: { opens: false, clicks: true } })
+    const message = await mail.next({ subject: "Tracked" }, { timeout: TIMEOUT })
+    assert.notInclude(message.html ?? "", "https://shop.example")
+    assert.strictEqual(mail.link(message, "Reset"), "https://shop.example/reset?t=1&u=2")
+    const hook = await mail.webhook(() => undefined, ["email.clicked"])
+    assert.strictEqual(await mail.click(message, "Reset"), "https://shop.example/reset?t=1&u=2")
+    await vi.waitFor(() => assert.lengthOf(hook.events, 1), TIMEOUT)
+    assert.deepInclude(hook.events[0]?.data, { url: "https://shop.example/reset?t=1&u=2" })
+    await hook.close()
+    const plain = await messageOf(mail.click({ ...message, html: `<a href="https://x.test/">X</a>` }))
+    assert.include(plain, "is not tracked")
+  })
+
+  it("gives events to a function, again after it failed", async () => {
+    let failures = 1
+    const hook = await mail.webhook(() => {
+      if (failures-- > 0) throw new Error("not today")
+    }, ["email.bounced"])
+    await send({ to: "bounced@acme.test", subject: "Bounced" })
+    await vi.waitFor(() => assert.lengthOf(hook.events, 1), TIMEOUT)
+    await mail.advance("1 hour")
+    assert.deepStrictEqual(
+      hook.events.map(({ type }) => type),
+      ["email.bounced", "email.bounced"],
+    )
+    await hook.close()
+  })
+
+  it("answers requests that send mail with an error, as often as it is told to", async () => {
+    const status = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${mail.key}`, "content-type": "application/json" }
+      const response = await fetch(mail.url + path, { method: "POST", headers, body: JSON.stringify(body) })
+      return [response.status, response.headers.has("retry-after")]
+    }
+    const message = { from, to: "ana@example.org", subject: "Flaky", text: "Hi" }
+    await mail.fail({ status: 503, times: 2 })
+    assert.deepStrictEqual(await status("/v1/email/send", message), [503, true])
+    assert.deepStrictEqual(await status("/compat/resend/emails", message), [503, true])
+    assert.deepStrictEqual(await mail.sent({ subject: "Flaky" }), [])
+    await mail.fail({ status: 429 })
+    assert.deepStrictEqual(await status("/v1/email/send", message), [429, true])
+    await mail.fail({ status: 500 })
+    const { response } = await nodemailer
+      .createTransport(mail.smtp)
+      .sendMail(message)
+      .catch((error: unknown) => error as { readonly response: string })
+    assert.match(response, /^451 4\.3\.0 /u)
+    assert.deepStrictEqual((await status("/v1/email/send", message))[0], 200)
+    await mail.fail({ status: 503, times: 9 })
+    await mail.reset()
+    assert.deepStrictEqual((await status("/v1/email/send", message))[0], 200)
+    assert.include(await messageOf(mail.fail({ status: 503, times: -1 })), "An instruction cannot be read")
+  })
+
+  it("meets no limit of rates", async () => {
+    for (let nth = 0; nth < 130; nth++) assert.isArray(await mail.sent())
   })
 })

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from "n
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import * as Service from "../../packages/testing/src/Service.ts"
+import * as Service from "../../packages/testing/src/service/Service.ts"
 
 const TIMEOUT = 180_000
 /**

@@ -1,4 +1,4 @@
-import type { ApiRequests } from "./Api.ts"
+import type { ApiRequests } from "./service/Api.ts"
 import type { Sent } from "./Mailbox.ts"
 
 export interface File {

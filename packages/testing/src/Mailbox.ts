@@ -1,5 +1,5 @@
 import * as Criteria from "./Criteria.ts"
-import type { MailEvent } from "./Feed.ts"
+import type { MailEvent } from "./service/Feed.ts"
 
 /** A message that the service has accepted, and what has happened to it so far. */
 export interface Sent {

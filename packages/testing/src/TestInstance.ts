@@ -1,22 +1,19 @@
-import * as Api from "./Api.ts"
+import * as Api from "./service/Api.ts"
 import * as Criteria from "./Criteria.ts"
-import { Feed, type MailEvent } from "./Feed.ts"
+import { Feed, type MailEvent } from "./service/Feed.ts"
 import * as Incoming from "./Incoming.ts"
 import { findCode } from "./content/findCode.ts"
+import { destinationOf } from "./content/destinationOf.ts"
 import { findLink, type Readable } from "./content/findLink.ts"
+import * as Hook from "./service/Hook.ts"
 import * as Mailbox from "./Mailbox.ts"
-import type { Service } from "./Service.ts"
+import type { FaultStatus, Service } from "./service/Service.ts"
 import { isoDuration } from "./isoDuration.ts"
 import * as Timeline from "./Timeline.ts"
+import { DEFAULT_TIMEOUT_MS, type Waiting } from "./Waiting.ts"
 
-const DEFAULT_TIMEOUT_MS = 5_000
 /** Pause between looks at an advance that takes longer than one request. */
 const ADVANCE_POLL_MS = 100
-
-export interface Waiting {
-  /** Milliseconds; 5,000 by default. */
-  readonly timeout?: number
-}
 
 /** A message as it arrived. */
 export interface Message extends Readable, Mailbox.Sent {
@@ -58,10 +55,13 @@ export class TestInstance implements AsyncDisposable, Disposable {
   readonly #service: Service
   readonly #clock: string
   readonly #api: Api.ApiRequests
+  readonly #admin: Api.ApiRequests
   readonly #feed: Feed
   readonly #mailbox = new Mailbox.Mailbox()
   readonly #names = new Map<string, string>()
   readonly #scripted = new Set<string>()
+  readonly #hooks = new Set<Hook.Hook>()
+  #now: Date
 
   constructor(service: Service) {
     const { test_clock: clock, test_key: key } = service
@@ -73,6 +73,8 @@ export class TestInstance implements AsyncDisposable, Disposable {
     this.smtp = { ...service.smtp, secure: false, auth: { user: "waybill", pass: key } }
     this.resend = { baseUrl: `${service.url}/compat/resend` }
     this.#api = Api.make(service.url, key)
+    this.#admin = Api.make(service.url, service.key)
+    this.#now = new Date(service.now)
     this.#feed = new Feed(this.#api, this.#mailbox.take)
   }
 
@@ -97,9 +99,28 @@ export class TestInstance implements AsyncDisposable, Disposable {
     return await this.#list(() => this.#mailbox.delivered(criteria), waiting)
   }
 
-  /** Returns the address of the link with this text; without a text, of the only link. */
+  /** The time of all mail, which stands still until `advance` moves it. */
+  get now(): Date {
+    return new Date(this.#now)
+  }
+
+  /**
+   * Returns the address that the link with this text leads to, also if the service tracks it; without a text, of the only
+   * link.
+   */
   link(message: Readable, text?: string | RegExp): string {
-    return findLink(message, text)
+    return destinationOf(findLink(message, text))
+  }
+
+  /** Follows a tracked link as a reader does, which is a click, and returns the address that it leads to. */
+  async click(message: Readable, text?: string | RegExp): Promise<string> {
+    const url = findLink(message, text)
+    const destination = destinationOf(url)
+    if (destination === url)
+      throw new Error(`The link to ${url} is not tracked. Send with \`tracking: { clicks: true }\`.`)
+    const { status } = await fetch(url, { redirect: "manual" })
+    if (status !== 302) throw new Error(`The service answered the click with ${status}.`)
+    return destination
   }
 
   /** Returns the one-time code of a message, without spaces. */
@@ -113,9 +134,30 @@ export class TestInstance implements AsyncDisposable, Disposable {
    * end it.
    */
   async script(address: string, steps: ReadonlyArray<string>): Promise<void> {
-    await this.#service.script(address, steps)
+    await this.#service.instruct({ script: { address, steps } })
     if (steps.length === 0) this.#scripted.delete(address)
     else this.#scripted.add(address)
+  }
+
+  /**
+   * Lets the service answer the next requests that send mail with an error, as if it were busy (429) or broken (500, 503).
+   * Nothing is sent. Over SMTP, a message gets 451.
+   */
+  async fail({ status, times = 1 }: { readonly status: FaultStatus; readonly times?: number }): Promise<void> {
+    await this.#service.instruct({ fail: { status, times } })
+  }
+
+  /**
+   * Lets a function get the events of your mail as a webhook does: of these types, or of all. An error that it throws fails
+   * the call, which is made again when time passes.
+   */
+  async webhook(handler: Hook.HookHandler, types: ReadonlyArray<string> = ["*"]): Promise<Hook.Hook> {
+    const hook = await Hook.listen(this.#admin, handler, types)
+    this.#hooks.add(hook)
+    const close = async () => {
+      if (this.#hooks.delete(hook)) await hook.close()
+    }
+    return { ...hook, close }
   }
 
   /**
@@ -130,7 +172,8 @@ export class TestInstance implements AsyncDisposable, Disposable {
       clock = (await this.#api.get(path)) as Clock
     }
     if (clock.stopped !== null) throw new Error(`The clock stopped early, at ${clock.now}: ${clock.stopped}.`)
-    return new Date(clock.now)
+    this.#now = new Date(clock.now)
+    return this.now
   }
 
   /**
@@ -162,9 +205,15 @@ export class TestInstance implements AsyncDisposable, Disposable {
     return Timeline.make(this.#nameOf(id), events)
   }
 
-  /** Forgets all messages and scripts so far and empties the sandbox. */
+  /**
+   * Forgets all messages, scripts and errors so far, empties the sandbox, and sets the clock to the present time. Mail that
+   * was still to be delivered is none of the messages afterwards.
+   */
   async reset(): Promise<void> {
     for (const address of this.#scripted) await this.script(address, [])
+    await this.#service.instruct({ fail: { status: 503, times: 0 } })
+    const { now } = await this.#service.instruct({ clock: "reset" })
+    if (now !== undefined) this.#now = new Date(now)
     await this.#feed.catchUp()
     this.#mailbox.clear()
     this.#names.clear()
@@ -173,6 +222,7 @@ export class TestInstance implements AsyncDisposable, Disposable {
 
   /** Stops the service and removes its data. */
   async stop(): Promise<void> {
+    for (const hook of this.#hooks) await hook.close()
     await this.#service.stop()
   }
 

@@ -1,4 +1,4 @@
-import type { MailEvent } from "./Feed.ts"
+import type { MailEvent } from "./service/Feed.ts"
 
 const MS_PER_SECOND = 1_000
 const SECONDS_PER: ReadonlyArray<readonly [unit: string, seconds: number]> = [

@@ -1,11 +1,15 @@
 import { TestInstance } from "./TestInstance.ts"
-import * as Service from "./Service.ts"
+import * as Service from "./service/Service.ts"
 
 export type { Criteria } from "./Criteria.ts"
-export type { TestInstance, Message, Waiting } from "./TestInstance.ts"
+export type { TestInstance, Message } from "./TestInstance.ts"
+export type { Hook, HookEvent, HookHandler } from "./service/Hook.ts"
+export type { Waiting } from "./Waiting.ts"
 export type { Incoming, Received, Reply } from "./Incoming.ts"
 export type { Sent } from "./Mailbox.ts"
-export type { ServiceOptions } from "./Service.ts"
+export type { ServiceOptions } from "./service/Service.ts"
+/** For test runners without an `expect`, such as `node:test`: `await assertMail.delivered(mail, { to })`. */
+export * as assertMail from "./Assertions.ts"
 export { matchers } from "./matchers.ts"
 
 /** Starts a whole Waybill on this machine, on free ports and with an own database, which ends with this process at the latest. */

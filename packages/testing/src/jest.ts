@@ -3,7 +3,7 @@ import { type Expected, matchers } from "./matchers.ts"
 
 declare global {
   namespace jest {
-    interface Matchers<R> {
+    interface Matchers<R, T = {}> {
       /** The service accepted a message, whatever happened to it. */
       toHaveBeenSent(expected?: Expected): Promise<void>
       /** A message was delivered to a recipient. */

@@ -1,8 +1,7 @@
 import * as Criteria from "./Criteria.ts"
 import type { TestInstance } from "./TestInstance.ts"
 import { describe } from "./Mailbox.ts"
-
-const DEFAULT_TIMEOUT_MS = 5_000
+import { DEFAULT_TIMEOUT_MS } from "./Waiting.ts"
 
 interface Result {
   readonly pass: boolean
@@ -15,7 +14,7 @@ interface Context {
 
 /** The messages that an assertion looks for, and how long it waits. */
 export interface Expected extends Criteria.Criteria {
-  /** Milliseconds to wait for it, 5,000 by default. An assertion with `not` does not wait. */
+  /** Milliseconds to wait for it, 4,000 by default. An assertion with `not` does not wait. */
   readonly timeout?: number
 }
 
@@ -32,5 +31,5 @@ const matcher = (list: "sent" | "delivered") =>
     return { pass: found.length > 0, message: () => `Expected ${wanted}. ${describe(all)}` }
   }
 
-/** Matchers for `expect.extend` of vitest and Jest. */
+/** Matchers for `expect.extend` of vitest, Jest and Playwright. */
 export const matchers = { toHaveBeenSent: matcher("sent"), toHaveBeenDelivered: matcher("delivered") }

@@ -2,12 +2,15 @@
 import { expect } from "vitest"
 import { type Expected, matchers } from "./matchers.ts"
 
-declare module "vitest" {
-  interface Matchers<R, T> {
-    /** The service accepted a message, whatever happened to it. */
-    toHaveBeenSent(expected?: Expected): Promise<void>
-    /** A message was delivered to a recipient. */
-    toHaveBeenDelivered(expected?: Expected): Promise<void>
+declare global {
+  // The assertions of each version of vitest have those of Chai.
+  namespace Chai {
+    interface Assertion {
+      /** The service accepted a message, whatever happened to it. */
+      toHaveBeenSent(expected?: Expected): Promise<void>
+      /** A message was delivered to a recipient. */
+      toHaveBeenDelivered(expected?: Expected): Promise<void>
+    }
   }
 }
 

@@ -61,6 +61,17 @@ describe("a test clock", () => {
       .refuses({ status: 422, reason: "nothing_new" })
   })
 
+  it("is set to real time for the next test of a suite, unless it advances", () => {
+    const to = "2030-02-01T00:00:00.000Z"
+    given(TestClock, created).when(TestClock.reset(AT)).appends({ _tag: "TestClockReset", to: AT, at: AT })
+    given(TestClock, created, { _tag: "TestClockReset", to: AT, at: AT })
+      .when(TestClock.beginAdvance(AT, { to: AT }))
+      .appends(advancing(AT))
+    given(TestClock, created, advancing(to))
+      .when(TestClock.reset(AT))
+      .refuses({ status: 422, reason: "test_clock_advancing" })
+  })
+
   it("never shows an earlier time, whatever is decided about it", () => {
     const decisions = (n: number): ReadonlyArray<Decide<TestClock.State, TestClock.Event, unknown>> => [
       TestClock.beginAdvance(AT, { by: { months: 0, millis: (n * 7_919) % (3 * Timestamp.DAY) } }),

@@ -33,6 +33,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.notProperty(events.json.data[0].data.headers, "X-Waybill-Test-Clock")
   })
 
+  it.effect("is the time that Resend's words for a schedule count from", function* () {
+    const { call, callTest, clock, world } = yield* customer
+    const later = { ...EMAIL, scheduled_at: "in 1 hour" }
+    const onClock = { name: "ci", mode: "test", scopes: ["email:send"], test_clock: clock }
+    const { key } = (yield* call("POST", "/v1/api-keys", onClock)).json
+    yield* callTest("POST", "/compat/resend/emails", { ...later, headers: { "X-Waybill-Test-Clock": clock } })
+    yield* world.request("POST", "/compat/resend/emails", { key, body: later })
+    const list = yield* callTest("GET", "/v1/email/logs")
+    const inAnHour = new Date(Date.parse(BEGIN) + 3_600_000).toISOString()
+    assert.deepStrictEqual(
+      list.json.data.map((each: { scheduled_at: string }) => each.scheduled_at),
+      [inAnHour, inAnHour],
+    )
+  })
+
   it.effect("refuses what it cannot be, with the field and the reason", function* () {
     const { account, advance, call, callTest, clock } = yield* customer
     yield* World.verifiedDomain("acme.test", account)

@@ -1,6 +1,6 @@
 import { execFile, spawn } from "node:child_process"
 import { once } from "node:events"
-import { chmod, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
+import { chmod, cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { setTimeout as pause } from "node:timers/promises"
 import { fileURLToPath } from "node:url"
@@ -36,11 +36,12 @@ const installJest = async () => {
 beforeAll(async () => {
   ;[packed] = await Promise.all([packPackage("testing"), installJest()])
   const { folder, project } = packed
-  const [modern = "", jest = ""] = [
-    ...(await readFile(join(ROOT, "docs/testing.md"), "utf8")).matchAll(/```(?:ts|js)\n([^]*?)```/gu),
+  const [modern = "", jest = "", plain = ""] = [
+    ...(await readFile(join(ROOT, "docs/testing.md"), "utf8")).matchAll(/```(?:ts|js|mjs)\n([^]*?)```/gu),
   ].map(([, program]) => program)
   await writeFile(join(project, "sample.test.ts"), modern)
   await writeFile(join(project, "sample.jest.cjs"), jest)
+  await writeFile(join(project, "sample.node.mjs"), plain)
   await mkdir(join(project, "tmp"))
   // Root's Postgres runs as another user, who has to reach its folder.
   for (const path of [folder, project, join(project, "tmp")]) await chmod(path, 0o711)
@@ -74,6 +75,33 @@ describe("the packed test kit", { timeout: TIMEOUT }, () => {
     const output = await node(join(JEST, "node_modules/jest/bin/jest.js"), ...options)
     assert.match(output, /✓ an invitation is delivered/u, output)
     assert.match(output, /^Tests: +1 passed, 1 total$/mu, output)
+  })
+
+  it("runs the sample suite for node:test", async () => {
+    assert.match(await node("--test", "sample.node.mjs"), /^. pass 1$/mu)
+  })
+
+  it("has types for Jest, with its global expect and with that of @jest/globals", async () => {
+    const uses = `declare const mail: import("@waybill/testing").TestInstance
+      await expect(mail).toHaveBeenSent({ to: "ana@example.org" })
+      await expect(mail).not.toHaveBeenDelivered({ subject: /x/u })
+      // @ts-expect-error: there is no such property
+      await expect(mail).toHaveBeenSent({ too: "ana@example.org" })\n`
+    const programs = {
+      "global.mts": `/// <reference types="jest" />\nimport "@waybill/testing/jest"\n${uses}`,
+      "named.mts": `import { expect } from "@jest/globals"\nimport "@waybill/testing/jest-globals"\n${uses}`,
+    }
+    const folder = join(packed.folder, "jest")
+    await mkdir(join(folder, "node_modules"), { recursive: true })
+    for (const name of await readdir(join(JEST, "node_modules")))
+      await symlink(join(JEST, "node_modules", name), join(folder, "node_modules", name))
+    await cp(join(packed.project, "node_modules/@waybill"), join(folder, "node_modules/@waybill"), { recursive: true })
+    for (const [name, program] of Object.entries(programs)) {
+      await writeFile(join(folder, name), program)
+      const options = ["--noEmit", "--strict", "--skipLibCheck", "--types", "node", "--target", "es2022"]
+      const where = ["--module", "nodenext", "--typeRoots", join(folder, "node_modules/@types"), join(folder, name)]
+      assert.strictEqual(await node(join(MODULES, "typescript/bin/tsc"), ...options, ...where), "", name)
+    }
   })
 
   it("type-checks the sample suite", async () => {

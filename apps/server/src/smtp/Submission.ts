@@ -14,6 +14,7 @@ import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../operate/NewApiKeys.ts"
 import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
+import * as InjectedFaults from "../requests/InjectedFaults.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
@@ -116,6 +117,8 @@ const mail = Effect.fn("Submission.mail")(function* ({ address }: Listener.Clien
   if (verdict._tag !== "Admitted") return yield* refuse(verdict, false)
   if (!Scope.permits(verdict.key.scopes, "email:send"))
     return yield* ofRefusal(new Scope.MissingScope({ required_scope: "email:send" }))
+  const fault = yield* InjectedFaults.take
+  if (fault !== undefined) return yield* ofRefusal(fault)
   login.admitted = verdict.key
 })
 

@@ -33,6 +33,8 @@ export const Event = Schema.TaggedUnion({
   TestClockAdvanced: { to: Timestamp.Timestamp, at },
   /** The advance ended: all that was due is done, or a limit stopped it. */
   TestClockReady: { stopped: Schema.NullOr(Stopped), at },
+  /** The clock was set anew, which may be back. What waits on it waits for the same times as before. */
+  TestClockReset: { to: Timestamp.Timestamp, at },
   TestClockDeleted: { at },
 })
 export type Event = typeof Event.Type
@@ -74,6 +76,8 @@ export const evolve = (state: State, event: Event): State => {
       }
     case "TestClockReady":
       return { ...state, advance: null, stopped: event.stopped }
+    case "TestClockReset":
+      return { ...state, now: event.to, stopped: null }
     case "TestClockDeleted":
       return { ...state, advance: null, deleted_at: event.at }
   }
@@ -145,6 +149,14 @@ export const beginAdvance = (at: Timestamp.Timestamp, target: Target): Decide<Ab
     if (!isInRange(to)) return Result.fail(new TestClockRefusal.TestClockOutOfRange({ now: to }))
     return Result.succeed(Array.of<Event>({ _tag: "TestClockAdvancing", to, at }))
   })
+
+/** Sets a clock to real time, for the next test of a suite. */
+export const reset = (at: Timestamp.Timestamp): Decide<Absent | TestClockRefusal.TestClockAdvancing> =>
+  ofClock<TestClockRefusal.TestClockAdvancing>(({ advance }) =>
+    advance === null
+      ? Result.succeed(Array.of<Event>({ _tag: "TestClockReset", to: at, at }))
+      : Result.fail(new TestClockRefusal.TestClockAdvancing({ to: advance.to })),
+  )
 
 /** Moves a clock that advances to the next time at which something is due, never beyond the target. */
 export const moveTo = (at: Timestamp.Timestamp, to: Timestamp.Timestamp): Decide<Absent | NothingNew> =>

@@ -108,6 +108,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   TestClockAdvancing: "test_clock.advancing",
   TestClockAdvanced: "test_clock.advanced",
   TestClockReady: "test_clock.ready",
+  TestClockReset: "test_clock.reset",
   TestClockDeleted: "test_clock.deleted",
 }
 

@@ -80,6 +80,7 @@ export type QuietType =
   | "test_clock.advancing"
   | "test_clock.advanced"
   | "test_clock.ready"
+  | "test_clock.reset"
   | "test_clock.deleted"
 
 export type PublicType = WebhookType | QuietType

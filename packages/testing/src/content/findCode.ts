@@ -1,9 +1,12 @@
 import type { Readable } from "./findLink.ts"
 import * as Html from "./Html.ts"
 
-/** Digits, also in two groups, or a word of capital letters and digits; not a part of a longer number or word. */
+/**
+ * Digits, also in two groups or after the sender's letter (`G-493027`), or a word of capital letters and digits; not a part of
+ * a longer number or word.
+ */
 const CANDIDATE =
-  /(?<![\w#$€£.,:/-])(?:\d{4,8}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{5,10})(?![\w%/]|[.,:-]\d)/gu
+  /(?<![\w#$€£.,:/-])(?:[A-Z]-)?(?:\d{4,8}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{5,10})(?![\w%/]|[.,:-]\d)/gu
 const WORDS = /\b(?:codes?|pin|otp|passcode|password|token|verification)\b/iu
 /** Characters before a code in which a word says that it is one. */
 const REACH = 80
@@ -24,7 +27,9 @@ export const findCode = (message: Readable, pattern?: RegExp): string => {
   const text = `${message.subject}\n${body.replace(URLS, " ")}`
   const all = [...text.matchAll(CANDIDATE)]
   const named = all.filter(({ index }) => WORDS.test(text.slice(Math.max(0, index - REACH), index)))
-  const codes = new Set((named.length > 0 ? named : all).map(([code]) => code.replace(/[ -]/u, "")))
+  const codes = new Set(
+    (named.length > 0 ? named : all).map(([code]) => code.replace(/^[A-Z]-/u, "").replace(/[ -]/u, "")),
+  )
   const [code] = codes
   if (code !== undefined && codes.size === 1) return code
   const problem = codes.size === 0 ? "no code" : `several candidates for a code: ${[...codes].join(", ")}`

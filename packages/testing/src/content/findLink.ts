@@ -22,8 +22,8 @@ const linksOfText = (text: string): ReadonlyArray<Html.Link> => {
 }
 
 /**
- * Returns the address of the link with a text; without a text, of the only link. Mail without HTML has no texts of links:
- * the words before an address count.
+ * Returns the address that stands in the link with a text, tracked or not; without a text, of the only link. Mail without HTML
+ * has no texts of links: the words before an address count.
  */
 export const findLink = (message: Readable, text?: string | RegExp): string => {
   const links = message.html === null ? linksOfText(message.text ?? "") : Html.read(message.html).links

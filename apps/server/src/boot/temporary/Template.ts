@@ -16,7 +16,7 @@ const run = promisify(execFile)
 export type Template = string
 
 /** Changes with the way in which a template is made. */
-const FORMAT = 2
+const FORMAT = 3
 /** Number of templates to keep: of this release and of others on the same machine. */
 const MAX_TEMPLATES = 3
 /** A template that is being made, or whose maker was killed. */

@@ -7,19 +7,24 @@ import * as Serve from "../Serve.ts"
 import * as Service from "../Service.ts"
 import { type Settings, urlOf } from "../../settings/Settings.ts"
 import * as Output from "../../cli/Output.ts"
+import type { Controls } from "./Instructions.ts"
 import * as TestAccess from "./TestAccess.ts"
 
 /** Creates the first account in a template. Its secrets are given to nobody. */
 export const install = (settings: Settings, url: Redacted.Redacted) =>
-  Installation.ensure().pipe(Effect.provide(Layer.merge(Service.store(settings, url), Service.instance(settings))))
+  Effect.andThen(Installation.ensure(), TestAccess.liftLimits).pipe(
+    Effect.provide(Layer.merge(Service.store(settings, url), Service.instance(settings))),
+  )
 
 /** Runs the service, and prints one line of JSON when it is ready: its address, and new keys with a clock. */
-export const run = (settings: Settings, postgres: Postgres["Service"]) =>
+export const run = (settings: Settings, postgres: Postgres["Service"], controls: Controls) =>
   Serve.serveWith(settings, postgres, {
     meanwhile: Effect.gen(function* () {
       const [account] = yield* Accounts.list()
       if (account === undefined) return yield* Effect.die(new Error("the template has no account"))
-      return { account_id: account.id, ...(yield* TestAccess.create(account.id as AccountId)) }
+      const access = yield* TestAccess.create(account.id as AccountId)
+      controls.resetClock = yield* TestAccess.clockReset(account.id as AccountId, access.test_clock)
+      return { account_id: account.id, ...access }
     }),
     ready: (access) =>
       Output.printJson({

@@ -1,9 +1,11 @@
+import * as Account from "@waybill/domain/account/Account"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as TestClock from "@waybill/domain/clock/TestClock"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { AccountId, TestClockId } from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect, Result } from "effect"
+import * as Accounts from "@waybill/store/readmodels/Accounts"
+import { Duration, Effect, Result, Schedule } from "effect"
 import { onlyUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../../operate/NewApiKeys.ts"
 import * as NewIds from "../../process/NewIds.ts"
@@ -49,5 +51,29 @@ export const create = Effect.fnUntraced(function* (account_id: AccountId) {
   })
   // Both are in one batch of commits, because a test suite waits for them.
   yield* onlyUnavailable(Effect.all([clock, keys], { concurrency: 2 }))
-  return { key: live.secret, test_key: test.secret, test_clock: clockId }
+  return { key: live.secret, test_key: test.secret, test_clock: clockId, now: test.now }
+})
+
+/** Returns what sets the clock to the present time. A reset while the clock advances waits for its end. */
+export const clockReset = Effect.fnUntraced(function* (account_id: AccountId, stream_id: TestClockId) {
+  const store = yield* EventStore
+  const ref = { account_id: Livemode.testAccountOf(account_id), stream_id }
+  return Effect.flatMap(NewIds.now, (at) => Effect.as(store.commit(TestClock, ref, TestClock.reset(at)), at)).pipe(
+    Effect.retry({ while: ({ _tag }) => _tag === "TestClockAdvancing", schedule: Schedule.spaced(RESET_AGAIN) }),
+    // The clock of the instance is there, and its database is on this machine.
+    Effect.orDie,
+  )
+})
+
+const RESET_AGAIN = Duration.millis(50)
+
+/** Gives the first account the highest limits: a test suite is to meet those of its program. */
+export const liftLimits = Effect.gen(function* () {
+  const [account] = yield* Accounts.list()
+  if (account === undefined) return
+  const { commit } = yield* EventStore
+  const each = Account.MAX_GRANTED_PER_MINUTE
+  const limits = { send: each, logs: each, other: each, monthly_emails: Account.MAX_GRANTED_MONTHLY }
+  const ref = { account_id: account.id as AccountId, stream_id: account.id }
+  yield* onlyUnavailable(commit(Account, ref, Account.changeLimits(yield* NewIds.now, limits)))
 })

@@ -8,6 +8,7 @@ import { join } from "node:path"
 import { Postgres } from "../../installation/Postgres.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as Logs from "../../observability/Logs.ts"
+import { InjectedFaults } from "../../requests/InjectedFaults.ts"
 import * as Instructions from "./Instructions.ts"
 import * as Template from "./Template.ts"
 import { freePorts } from "./freePorts.ts"
@@ -31,7 +32,11 @@ const cache = Flag.String("cache").pipe(
 )
 
 /** Runs an instance on a copy of the template, which is removed at the end. */
-const run = Effect.fnUntraced(function* (loaded: Settings.Settings, cacheFolder: string) {
+const run = Effect.fnUntraced(function* (
+  loaded: Settings.Settings,
+  cacheFolder: string,
+  controls: Instructions.Controls,
+) {
   // Root's server is another user, who reaches the folder through the folder of temporary files only.
   const data = yield* Effect.acquireRelease(
     prepare(() => mkdtemp(join(tmpdir(), NAME))),
@@ -48,6 +53,8 @@ const run = Effect.fnUntraced(function* (loaded: Settings.Settings, cacheFolder:
     port,
     smtpPort,
     baseUrl: Option.none(),
+    // Tests follow tracked links on this machine.
+    trackingUrl: Option.orElseSome(loaded.trackingUrl, () => `http://127.0.0.1:${port}`),
     transport: "capture",
     webhookAllowNetworks: THIS_MACHINE,
   }
@@ -63,16 +70,21 @@ const run = Effect.fnUntraced(function* (loaded: Settings.Settings, cacheFolder:
     },
     { concurrency: "unbounded" },
   )
-  return yield* service.run(settings, postgres)
+  return yield* service.run(settings, postgres, controls)
 }, Effect.scoped)
 
 export const temporary = Command.make("temporary", { cache }, ({ cache }) =>
   Effect.flatMap(Settings.load, (settings) => {
-    const scripts: Instructions.Scripts = new Map()
+    const controls = Instructions.controls()
     return Effect.andThen(
-      Instructions.listen(scripts),
-      run(settings, Option.getOrElse(cache, Template.defaultCache)),
-    ).pipe(Effect.provideService(RecipientScripts, scripts), Effect.provide(Logs.layer(settings.logLevel)))
+      Instructions.listen(controls),
+      run(settings, Option.getOrElse(cache, Template.defaultCache), controls),
+    ).pipe(
+      Effect.scoped,
+      Effect.provideService(RecipientScripts, controls.scripts),
+      Effect.provideService(InjectedFaults, controls.faults),
+      Effect.provide(Logs.layer(settings.logLevel)),
+    )
   }),
 ).pipe(
   Command.withDescription(

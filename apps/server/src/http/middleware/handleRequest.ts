@@ -29,6 +29,7 @@ import { bearerHash } from "./bearerHash.ts"
 import * as Bodies from "../../web/Bodies.ts"
 import type { ByteBudget } from "../../web/ByteBudget.ts"
 import * as ClientAddress from "../../requests/ClientAddress.ts"
+import * as InjectedFaults from "../../requests/InjectedFaults.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as Uuids from "../../requests/Uuids.ts"
 import * as Responses from "../../web/Responses.ts"
@@ -184,7 +185,9 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   }
   const isTrial = entrance?.door.trialOf(request.method, entrance.path, request.headers) !== undefined
   const needsKey = !isTrial && (entrance !== undefined || isApi(path))
-  const refusal = refusalOf(verdict, needsKey, authorization, request.headers)
+  const refusal =
+    refusalOf(verdict, needsKey, authorization, request.headers) ??
+    (bucket === "send" ? yield* InjectedFaults.take : undefined)
   if (refusal !== undefined) return HttpServerResponse.setHeaders(Responses.respond(refusal, id), headers)
   const admitted = admittedBy(verdict, address)
   const account_id = accountOf(verdict)

@@ -1,6 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Effect, Result, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import { entriesOf } from "../../entriesOf.ts"
@@ -67,19 +68,20 @@ const translate = (items: ReadonlyArray<unknown>, failures: Array<Failure>) =>
     (item) => Effect.flatMap(decodeBody(Message.Message, item), Draft.make),
   )
 
-/** Continues with the entries that succeed, and collects the failures of the others. Without memory none can go on. */
-const each = Effect.fnUntraced(function* <A, B, E extends RequestRefusal.InvalidRequest | RequestRefusal.Overloaded, R>(
-  entries: ReadonlyArray<Entry<A>>,
-  failures: Array<Failure>,
-  step: (value: A) => Effect.Effect<B, E, R>,
-) {
+/** Continues with the entries that succeed, and collects the failures of the others. Without memory or the database none can go on. */
+const each = Effect.fnUntraced(function* <
+  A,
+  B,
+  E extends RequestRefusal.InvalidRequest | RequestRefusal.Overloaded | StoreUnavailable,
+  R,
+>(entries: ReadonlyArray<Entry<A>>, failures: Array<Failure>, step: (value: A) => Effect.Effect<B, E, R>) {
   const done: Array<Entry<B>> = []
   for (const { index, value } of entries) {
     // Other requests get a turn between two messages.
     yield* Effect.yieldNow
     const result = yield* Effect.result(step(value))
     if (Result.isSuccess(result)) done.push({ index, value: result.success })
-    else if (result.failure._tag === "Overloaded") return yield* result.failure
+    else if (result.failure._tag !== "InvalidRequest") return yield* result.failure
     else failures.push({ index, refusal: inBatch(index, result.failure) })
   }
   return done

@@ -27,7 +27,7 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
     ...same,
     ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
     ...(tags === undefined ? {} : { metadata: Tags.metadataOf(tags.map(({ name, value = "" }) => ({ name, value }))) }),
-    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at) }),
+    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at, headers) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
   }
   const files = (attachments ?? []).flatMap(({ path }, index) => (path === undefined ? [] : [{ url: path, index }]))

@@ -6,10 +6,11 @@ import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, DateTime, Effect, Schema } from "effect"
+import { DateTime, Effect, Schema } from "effect"
 import * as chrono from "chrono-node"
 import * as Fields from "../../lenient/Fields.ts"
 import * as Pairs from "../../Pairs.ts"
+import * as SenderTime from "./SenderTime.ts"
 import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
 const oneOrMany = (maximum: number) =>
@@ -65,9 +66,9 @@ const refuse = (path: string, message: string) =>
   new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
 
 /** Returns the time that a text names: ISO 8601, or words such as "in 1 hour", read in UTC. */
-export const scheduledAt = Effect.fnUntraced(function* (text: string) {
+export const scheduledAt = Effect.fnUntraced(function* (text: string, headers: Readonly<Record<string, string>> = {}) {
   if (ISO.test(text)) return text
-  const now = new Date(yield* Clock.currentTimeMillis)
+  const now = new Date(yield* SenderTime.of(headers))
   const date = dateOf(text, now)
   if (date === undefined) return yield* refuse("scheduled_at", NO_TIME)
   return Timestamp.fromDateTime(DateTime.makeUnsafe(date))

@@ -23,19 +23,32 @@ interface Announcement {
   /** A test key, whose mail lives on the clock. */
   readonly test_key: string
   readonly test_clock: string
+  /** Time that the clock shows. */
+  readonly now: string
 }
+
+/** A change of what the service does, in one line on its standard input. */
+export type Instruction =
+  | { readonly script: { readonly address: string; readonly steps: ReadonlyArray<string> } }
+  | { readonly fail: { readonly status: FaultStatus; readonly times: number } }
+  | { readonly clock: "reset" }
+
+/** An answer that the service gives when it is busy or broken. */
+export type FaultStatus = 429 | 500 | 503
 
 /** A running service, which ends with this process at the latest. */
 export interface Service extends Announcement {
-  /** Sets what servers answer to mail to an address. */
-  readonly script: (address: string, steps: ReadonlyArray<string>) => Promise<void>
+  /** Resolves when the service has followed the instruction. */
+  readonly instruct: (instruction: Instruction) => Promise<Answer>
   readonly stop: () => Promise<void>
 }
 
 /** The line that answers an instruction. */
 interface Answer {
-  readonly object: "script" | "error"
+  readonly object: "clock" | "fail" | "script" | "error"
   readonly message?: string
+  /** Time that the clock shows. */
+  readonly now?: string
 }
 
 const START_TIMEOUT_MS = 300_000
@@ -86,7 +99,7 @@ const ready = async (child: ChildProcess, timeout: number): Promise<Service> => 
     if (child.stdout === null) return
     createInterface(child.stdout).on("line", (line) => {
       if (line.startsWith(`{"object":"temporary_instance"`)) resolve(JSON.parse(line) as Announcement)
-      else if (/^\{"object":"(?:script|error)"/u.test(line)) waiting.shift()?.(JSON.parse(line) as Answer)
+      else if (/^\{"object":"(?:clock|fail|script|error)"/u.test(line)) waiting.shift()?.(JSON.parse(line) as Answer)
       else keep(`${line}\n`)
     })
   })
@@ -102,12 +115,13 @@ const ready = async (child: ChildProcess, timeout: number): Promise<Service> => 
     letGo(child)
     return {
       ...announcement,
-      script: async (address, steps) => {
+      instruct: async (instruction) => {
         const answered = new Promise<Answer>((resolve) => waiting.push(resolve))
-        child.stdin?.write(`${JSON.stringify({ script: { address, steps } })}\n`)
+        child.stdin?.write(`${JSON.stringify(instruction)}\n`)
         child.ref()
         const answer = await Promise.race([answered, failed]).finally(() => child.unref())
         if (answer.object === "error") throw new Error(answer.message)
+        return answer
       },
       stop: async () => {
         child.ref()
