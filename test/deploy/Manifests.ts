@@ -26,6 +26,9 @@ export const parse = (yaml: string): ReadonlyArray<Manifest> =>
     })
     .filter((manifest) => manifest !== null)
 
+const packageOf = ({ apiVersion }: Manifest): string =>
+  apiVersion.startsWith("monitoring.coreos.com/") ? "@kubernetes-models/prometheus-operator" : "kubernetes-models"
+
 /**
  * Checks manifests against the API of Kubernetes: fields, types and required fields. Its schemas allow unknown fields,
  * so the manifests are compiled as literals of its types, which do not. Returns what the compiler reports.
@@ -33,7 +36,7 @@ export const parse = (yaml: string): ReadonlyArray<Manifest> =>
 export const problems = async (helm: Helm, manifests: ReadonlyArray<Manifest>): Promise<string> => {
   const lines = manifests.map(
     (manifest, nth) =>
-      `export const manifest${nth}: import("kubernetes-models/${manifest.apiVersion}").I${manifest.kind} = ${JSON.stringify(manifest)}`,
+      `export const manifest${nth}: import("${packageOf(manifest)}/${manifest.apiVersion}").I${manifest.kind} = ${JSON.stringify(manifest)}`,
   )
   const compilerOptions = {
     module: "nodenext",

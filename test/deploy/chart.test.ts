@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs"
+import { parse as parseYaml } from "yaml"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { CHART, type Helm, IS_AVAILABLE, unpack } from "./helm/Helm.ts"
 import * as Manifests from "./Manifests.ts"
@@ -14,6 +16,10 @@ const FULL = [
   "settings.MAX_BODY_BYTES=20971520,settings.OTEL_TRACES_SAMPLER_ARG=0.25,settings.TRACKING_DOMAINS=on",
   "--set-json",
   'networkPolicy.metricsFrom=[{"namespaceSelector":{}}]',
+  "--set",
+  "api.autoscaling.enabled=true,worker.autoscaling.enabled=true,smtp.autoscaling.enabled=true",
+  "--set",
+  "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus,prometheusRule.enabled=true",
 ]
 
 describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
@@ -57,11 +63,17 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     ])
     assert.includeMembers(named(full), [
       "Deployment mail-waybill-smtp",
+      "HorizontalPodAutoscaler mail-waybill-api",
+      "HorizontalPodAutoscaler mail-waybill-smtp",
+      "HorizontalPodAutoscaler mail-waybill-worker",
       "Ingress mail-waybill",
       "NetworkPolicy mail-waybill-smtp",
       "Secret mail-waybill",
+      "PrometheusRule mail-waybill",
       "Secret mail-waybill-migration",
+      "Service mail-waybill-metrics",
       "Service mail-waybill-smtp",
+      "ServiceMonitor mail-waybill",
     ])
   })
 
@@ -81,19 +93,52 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     }
   })
 
+  it("an autoscaler alone decides how many pods its deployment has", () => {
+    const scaled = full.filter(({ kind }) => kind === "HorizontalPodAutoscaler")
+    for (const { spec } of scaled) {
+      const deployment = full.find(
+        ({ kind, metadata }) => kind === spec.scaleTargetRef.kind && metadata.name === spec.scaleTargetRef.name,
+      )
+      assert.notProperty(deployment?.["spec"], "replicas")
+      assert.property(deployment?.["spec"].template.spec.containers[0].resources.requests, "cpu")
+    }
+    assert.lengthOf(scaled, 3)
+  })
+
+  it("Prometheus reads the metrics of every pod, as the job that the alerts look for", () => {
+    const of = (kind: string, name: string) =>
+      full.find((each) => each.kind === kind && each.metadata.name === name) as Manifests.Manifest & {
+        readonly metadata: { readonly labels: Readonly<Record<string, string>> }
+      }
+    const service = of("Service", "mail-waybill-metrics")
+    const monitor = of("ServiceMonitor", "mail-waybill")
+    for (const { kind, spec } of full)
+      if (kind === "Deployment") assert.deepInclude(spec.template.metadata.labels, service["spec"].selector)
+    assert.deepInclude(service.metadata.labels, monitor["spec"].selector.matchLabels)
+    assert.strictEqual(monitor["spec"].endpoints[0].port, service["spec"].ports[0].name)
+    assert.strictEqual(monitor.metadata.labels["release"], "prometheus")
+    assert.deepStrictEqual(monitor["spec"].endpoints[0].relabelings, [{ targetLabel: "job", replacement: "waybill" }])
+    const [alerts] = parseYaml(readFileSync("docs/operating/alerts.yaml", "utf8")).groups
+    assert.deepStrictEqual(of("PrometheusRule", "mail-waybill")["spec"].groups, [alerts])
+  })
+
   it("ports of services, probes and policies are ports of the pods", async () => {
     const portsOf = (component: string): ReadonlyArray<string> =>
       full
         .find(({ kind, metadata }) => kind === "Deployment" && metadata.name === `mail-waybill-${component}`)
         ?.["spec"].template.spec.containers[0].ports.map(({ name }: { name: string }) => name) ?? []
-    const componentOf = ({ kind, spec }: Manifests.Manifest): string =>
-      (kind === "Service" ? spec.selector : spec.podSelector.matchLabels)["app.kubernetes.io/component"]
+    const componentsOf = ({ kind, spec }: Manifests.Manifest): ReadonlyArray<string> => {
+      const labels = kind === "Service" ? spec.selector : spec.podSelector.matchLabels
+      return [labels["app.kubernetes.io/component"] ?? ["api", "worker", "smtp"]].flat()
+    }
     const used = full.flatMap((manifest) => {
       if (manifest.kind !== "Service" && manifest.kind !== "NetworkPolicy") return []
       const rules: ReadonlyArray<{ readonly ports: ReadonlyArray<object> }> =
         manifest.kind === "Service" ? [manifest["spec"]] : manifest["spec"].ingress
       const ports = rules.flatMap((rule) => rule.ports) as ReadonlyArray<{ port: string; targetPort?: string }>
-      return ports.map(({ port, targetPort = port }) => ({ component: componentOf(manifest), port: targetPort }))
+      return componentsOf(manifest).flatMap((component) =>
+        ports.map(({ port, targetPort = port }) => ({ component, port: targetPort })),
+      )
     })
     assert.isAbove(used.length, 8)
     for (const { component, port } of used) assert.include(portsOf(component), port, component)
@@ -143,6 +188,9 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     [[...NAMED, "--set", "ingress.enabled=true"], /ingress\.hosts is empty/u],
     [[...NAMED, "--set", "settings.TRANSPROT=relay"], /TRANSPROT/u],
     [[...NAMED, "--set", "settings.PORT=80"], /'PORT'/u],
+    [[...NAMED, "--set", "settings.TRANSPORT=smtp"], /TRANSPORT.*'sandbox', 'relay', 'direct', 'nodemailer'/su],
+    [[...NAMED, "--set", "api.autoscaling.enabled=true,api.autoscaling.minReplicas=20"], /minReplicas is above/u],
+    [[...NAMED, "--set", "serviceMonitor.interval=often"], /interval/u],
     [[...NAMED, "--set", "settings.SMTP_URL=smtp://u:p@relay"], /'SMTP_URL'/u],
     [[...NAMED, "--set", "replicas=3"], /replicas/u],
   ])("%j is refused with the reason", async (args, reason) => {

@@ -1,3 +1,4 @@
+import * as TransportName from "../../apps/server/src/settings/TransportName.ts"
 import { readdirSync, readFileSync } from "node:fs"
 import { assert, describe, it } from "vitest"
 import { parse } from "yaml"
@@ -33,6 +34,7 @@ interface Schema {
   readonly propertyNames?: { readonly enum: ReadonlyArray<string> }
   readonly properties?: Readonly<Record<string, Schema>>
   readonly additionalProperties?: unknown
+  readonly enum?: ReadonlyArray<unknown>
 }
 
 describe("settings of the Helm chart", () => {
@@ -42,6 +44,13 @@ describe("settings of the Helm chart", () => {
       settings.flatMap((each) => (each.isSecret === isSecret && !FIXED.includes(each.name) ? [each.name] : []))
     assert.sameMembers([...(properties["settings"]?.propertyNames?.enum ?? [])], names(false))
     assert.sameMembers([...(properties["secret"]?.properties?.["values"]?.propertyNames?.enum ?? [])], names(true))
+  })
+
+  it("the chart has the alerts of the documentation, and the words of a setting that has only some", () => {
+    const alerts = (folder: string) => readFileSync(`${folder}/alerts.yaml`, "utf8")
+    assert.strictEqual(alerts(CHART), alerts("docs/operating"), `copy docs/operating/alerts.yaml to ${CHART}`)
+    const words = properties["settings"]?.properties?.["TRANSPORT"]?.enum
+    assert.deepStrictEqual(words, TransportName.NAMES)
   })
 
   it("templates set no variable that is not a setting", () => {
@@ -72,7 +81,8 @@ describe("settings of the Helm chart", () => {
 
   it("values.yaml has every value of the schema, and no other", () => {
     const paths = (value: unknown, schema: Schema | undefined, path: string): ReadonlyArray<string> =>
-      schema?.properties === undefined
+      // Names of settings are open: values.yaml shows examples.
+      schema?.properties === undefined || schema.propertyNames !== undefined
         ? []
         : [
             ...Object.keys(schema.properties).filter((name) => name !== "global" && !(name in (value as object))),

@@ -129,7 +129,9 @@ metadata:
   labels:
     {{- include "waybill.labels" . | nindent 4 }}
 spec:
+  {{- if not .role.autoscaling.enabled }}
   replicas: {{ .role.replicas }}
+  {{- end }}
   # A node of the new release serves before one of the old release ends.
   strategy:
     type: RollingUpdate
