@@ -2,7 +2,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
 import { ROTATION_BATCH, Secrets, WrongInstanceKey } from "@waybill/store/secrets/Secrets"
-import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Result, Scope } from "effect"
+import { Cause, Context, Effect, Exit, Layer, Option, Redacted, Result, Runtime, Scope } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
@@ -141,6 +141,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a rotation of the ins
     const exit = yield* Effect.exit(secretsUnder(keyA))
     const error = Exit.isFailure(exit) ? Cause.squash(exit.cause) : undefined
     assert(error instanceof WrongInstanceKey)
+    assert.strictEqual(error[Runtime.errorExitCode], 78)
     const ids = [keyA, keyB].map((each) => Result.getOrThrow(InstanceKey.parse(each)).current)
     for (const id of ids) assert.include(error.message, id)
   })

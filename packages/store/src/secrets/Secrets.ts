@@ -1,6 +1,6 @@
 import { PgClient, PgTypes } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Clock, Context, Data, Duration, Effect, Layer, Option, Result } from "effect"
+import { Clock, Context, Data, Duration, Effect, Layer, Option, Result, Runtime } from "effect"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as Cells from "../routing/Cells.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
@@ -24,8 +24,13 @@ export interface SecretRef {
   readonly purpose: string
 }
 
-/** The database is sealed under another instance key, so that no secret in it could be opened. */
-export class WrongInstanceKey extends Data.TaggedError("WrongInstanceKey")<{ readonly message: string }> {}
+/**
+ * The database is sealed under another instance key, so that no secret in it could be opened. Exits with EX_CONFIG, so that
+ * nothing starts the service again.
+ */
+export class WrongInstanceKey extends Data.TaggedError("WrongInstanceKey")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = 78
+}
 
 /** Row sealed under the first key of the instance, by which a node with another key notices that at its start. */
 const WITNESS: SecretRef = { account_id: "", id: "instance", purpose: "witness" }
