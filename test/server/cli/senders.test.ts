@@ -110,7 +110,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
       "--attach",
       join(home, "terms.txt"),
       "--at",
-      new Date(Date.now() + 3_600_000).toISOString(),
+      "1h",
       "--idempotency-key",
       "order-7",
     )
@@ -126,6 +126,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
       new RegExp(`^id .*\\n${second.id} .*Your receipt$`, "u"),
     )
     const shown = yield* json("emails", "get", second.id)
+    const wait = Date.parse(shown.scheduled_at) - Date.parse(shown.created_at)
+    assert.isTrue(wait > 3_000_000 && wait <= 3_600_000, `${wait}`)
     assert.deepStrictEqual(
       [shown.cc, shown.headers?.["X-Order"] ?? "7", shown.content.attachments[0].filename],
       [["bo@example.org"], "7", "terms.txt"],

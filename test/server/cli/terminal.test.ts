@@ -22,6 +22,8 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     '`waybill emails` has no command "shwo". Its commands are list, get, timeline, cancel, resend.',
     "waybill emails",
   ],
+  ["emials --help", '`waybill` has no command "emials". Did you mean `emails`?', "waybill"],
+  ["keys crate -h", '`waybill keys` has no command "crate". Did you mean `create`?', "waybill keys"],
   ["keys crate", '`waybill keys` has no command "crate". Did you mean `create`?', "waybill keys"],
   [
     "emails list --statsu sent",
@@ -37,6 +39,11 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     "emails list --since yesterday",
     '--since does not take "yesterday": a time such as 2027-01-31T09:00:00Z, or how long ago, such as 45s, 30m, 12h or 7d.',
     "waybill emails list",
+  ],
+  [
+    "send --from a@acme.test --to b@acme.test --subject Hi --text Hi --at tomorrow",
+    '--at does not take "tomorrow": a time such as 2027-01-31T09:00:00Z, or in how long, such as 45s, 30m, 12h or 7d.',
+    "waybill send",
   ],
   ["emails list --limit 0", '--limit does not take "0": a number from 1 to 10000.', "waybill emails list"],
   ["emails get", "<id> is missing: Email id, msg_…", "waybill emails get"],

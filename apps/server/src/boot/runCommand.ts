@@ -3,6 +3,7 @@ import { CliOutput, Command } from "effect/cli"
 import * as Version from "../process/Version.ts"
 import * as Output from "../cli/Output.ts"
 import { presenter } from "../cli/presenter.ts"
+import { withoutHelp } from "../cli/withoutHelp.ts"
 
 /** Commands over the HTTP API. They are loaded without those that need the code of the service, to start fast. */
 export const REMOTE: ReadonlySet<string> = new Set([
@@ -28,7 +29,7 @@ export const runCommand = Effect.fnUntraced(
   function* (words: ReadonlyArray<string>) {
     if (REMOTE.has(words[0] ?? "")) {
       const { remote } = yield* Effect.promise(() => import("../cli/remote/Tree.ts"))
-      return yield* Command.runWith(remote, config)(words)
+      return yield* Command.runWith(remote, config)(withoutHelp(remote, words))
     }
     if (words[0] === "temporary") {
       const { temporary } = yield* Effect.promise(() => import("./temporary/temporary.ts"))
@@ -38,7 +39,7 @@ export const runCommand = Effect.fnUntraced(
     // Speeds up decoding in the service. Loaded before the schemas.
     yield* Effect.promise(() => import("effect/schema/SchemaJITCompiler/enable"))
     const { waybill } = yield* Effect.promise(() => import("./waybill.ts"))
-    yield* Command.runWith(waybill, config)(words)
+    yield* Command.runWith(waybill, config)(withoutHelp(waybill, words))
   },
   Effect.tapCause((cause) =>
     Effect.suspend(() => {

@@ -4,7 +4,11 @@ import { nearestName } from "@waybill/domain/values/nearestName"
 import { Clock, DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Flag } from "effect/cli"
 
-const FORM = "a time such as 2027-01-31T09:00:00Z, or how long ago, such as 45s, 30m, 12h or 7d"
+/** Forms of a time that was, and of one that will be. */
+const FORMS = {
+  past: "a time such as 2027-01-31T09:00:00Z, or how long ago, such as 45s, 30m, 12h or 7d",
+  future: "a time such as 2027-01-31T09:00:00Z, or in how long, such as 45s, 30m, 12h or 7d",
+} as const
 
 const UNITS: Readonly<Record<string, Duration.Unit>> = { s: "seconds", m: "minutes", h: "hours", d: "days" }
 
@@ -15,22 +19,25 @@ export const durationOf = (text: string): Option.Option<Duration.Duration> => {
   return name === undefined ? Option.none() : Duration.fromInput(`${Number(count)} ${name}`)
 }
 
-/** Reads a time with an offset, or one that is so long ago. */
-export const timeOf = Effect.fnUntraced(function* (text: string) {
-  const ago = durationOf(text)
-  if (Option.isSome(ago)) return new Date((yield* Clock.currentTimeMillis) - Duration.toMillis(ago.value))
+/** Reads a time with an offset, or one that is so long ago, or in so long. */
+export const timeOf = Effect.fnUntraced(function* (text: string, direction: keyof typeof FORMS = "past") {
+  const away = durationOf(text)
+  if (Option.isSome(away)) {
+    const millis = Duration.toMillis(away.value)
+    return new Date((yield* Clock.currentTimeMillis) + (direction === "past" ? -millis : millis))
+  }
   const isWhole = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/u.test(text)
   const time = isWhole ? DateTime.make(text) : Option.none()
-  return yield* Effect.mapError(Effect.fromOption(Option.map(time, DateTime.toDateUtc)), () => FORM)
+  return yield* Effect.mapError(Effect.fromOption(Option.map(time, DateTime.toDateUtc)), () => FORMS[direction])
 })
 
 /** Flag that takes a time. */
-export const time = (name: string, description: string) =>
+export const time = (name: string, description: string, direction: keyof typeof FORMS = "past") =>
   Flag.String(name).pipe(
-    Flag.withDescription(`${description}: ${FORM}`),
+    Flag.withDescription(`${description}: ${FORMS[direction]}`),
     Flag.mapEffect((value) =>
       Effect.mapError(
-        timeOf(value),
+        timeOf(value, direction),
         (expected) => new CliError.InvalidValue({ option: name, value, expected, kind: "flag" }),
       ),
     ),

@@ -55,7 +55,7 @@ export const send = Command.make(
     tag: several("tag", "Label for filtering"),
     metadata: Flags.pairs("metadata", "Metadata for identifying, `name=value`", MAX_REPEATS),
     header,
-    at: one("at", "When to send it, such as 2027-01-31T09:00:00Z").pipe(Flag.optional),
+    at: Flags.time("at", "When to send it", "future"),
     idempotencyKey: one("idempotency-key", "Send at most once with this key").pipe(Flag.optional),
     json: Output.json,
   },
@@ -64,7 +64,7 @@ export const send = Command.make(
     const body = {
       text: Option.isSome(flags.text) ? flags.text : yield* bodyOf(flags.textFile),
       html: Option.isSome(flags.html) ? flags.html : yield* bodyOf(flags.htmlFile),
-      scheduled_at: at,
+      scheduled_at: Option.map(at, (time) => time.toISOString()),
     }
     const message = {
       from,
