@@ -82,7 +82,7 @@ export interface Failure {
 
 const PARTS = ["subject", "preheader", "html", "text"] as const
 
-/** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the steady clock, in milliseconds. */
+/** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the clock of that time, in milliseconds. */
 export const render = (
   compiled: Compiled,
   given: Variables,
@@ -102,7 +102,7 @@ export const render = (
   for (const part of PARTS) {
     const program = compiled[part]
     if (program === null) continue
-    const rendered = Liquid.render(program, variables, writing, Math.max(0, end - now()))
+    const rendered = Liquid.render(program, variables, writing, Math.max(0, end - now()), now)
     if ("problem" in rendered) {
       const { isLate, problem } = rendered
       return Result.fail({ cause: "rendering", problems: [placed(part, problem)], isLate })
