@@ -181,12 +181,11 @@ try {
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
         table(results),
-        ...doors.map(
-          (door) =>
-            door === "template"
-              ? `A ready-made send against one by a template: rate ${(own / rateOf(results, throughDoor(door))).toFixed(2)}x, ` +
-                `processor time of the template against ready-made ${doorCost(results, door).toFixed(2)}x.`
-              : `Processor time of a send at /compat/${door} against a native one: ${doorCost(results, door).toFixed(2)}x.`,
+        ...doors.map((door) =>
+          door === "template"
+            ? `A ready-made send against one by a template: rate ${(own / rateOf(results, throughDoor(door))).toFixed(2)}x, ` +
+              `processor time of the template against ready-made ${doorCost(results, door).toFixed(2)}x.`
+            : `Processor time of a send at /compat/${door} against a native one: ${doorCost(results, door).toFixed(2)}x.`,
         ),
         ...(doors.length > 0
           ? []

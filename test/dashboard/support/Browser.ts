@@ -132,7 +132,8 @@ export const eventually = <A>(read: () => A | Promise<A>, message?: string) =>
 
 /** Script that returns the accessible name of the focused element. A string, because the tests have no DOM types. */
 const FOCUSED = `(() => {
-  const element = document.activeElement
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
   if (element === null || element === document.body) return ""
   const label = element.labels?.[0]?.textContent ?? element.textContent
   return (element.getAttribute("aria-label") ?? label ?? "").replace(/\\s+/g, " ").trim()

@@ -84,11 +84,7 @@ export interface Change extends Partial<Naming> {
 const isSeen = ({ updated_at }: ExistingTemplate, since: Timestamp.Timestamp | null): boolean =>
   since === null || updated_at === since
 
-export const change = (
-  now: Timestamp.Timestamp,
-  others: Others,
-  { draft, unchanged_since = null, ...names }: Change,
-) =>
+export const change = (now: Timestamp.Timestamp, others: Others, { draft, unchanged_since = null, ...names }: Change) =>
   ofTemplate<TemplateRefusal.AliasTaken | TemplateRefusal.DraftChanged | NothingNew>((template) => {
     if (!isSeen(template, unchanged_since)) return Result.fail(new TemplateRefusal.DraftChanged())
     const { alias, description, name } = { ...template, ...names }

@@ -126,7 +126,9 @@ export const RenderRequest = Schema.Struct({
   )
   .annotate({ identifier: "TemplateRendering" })
 
-export const Publication = Schema.Struct({ notes: Notes, unchanged_since: UnchangedSince }).annotate({ identifier: "TemplatePublication" })
+export const Publication = Schema.Struct({ notes: Notes, unchanged_since: UnchangedSince }).annotate({
+  identifier: "TemplatePublication",
+})
 
 export const Rollback = Schema.Struct({ version: Schema.Int.check(Schema.isGreaterThan(0)) }).annotate({
   identifier: "TemplateRollback",

@@ -80,8 +80,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
           const by = { created_by: actor.id, notes: call.payload.notes }
-          const publish = (now: Timestamp.Timestamp) =>
-            Template.publish(now, draft, by, call.payload.unchanged_since)
+          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, call.payload.unchanged_since)
           return workOnStream(Template, record.id, publish, TemplateRecords.newestOf)
         }),
       ),

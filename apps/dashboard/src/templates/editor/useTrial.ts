@@ -1,0 +1,99 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
+import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
+import * as TemplateQueries from "../TemplateQueries.ts"
+import * as Form from "./Form.ts"
+import * as Problems from "./Problems.ts"
+
+/** Pause of the author after which the text is checked and rendered. */
+const PAUSE_MS = 300
+
+export interface Trial {
+  /** What was rendered last without problems. */
+  readonly rendered: RenderedTemplate | undefined
+  readonly validation: TemplateValidation | undefined
+  readonly problems: ReadonlyArray<Problems.TextProblem>
+  /** Whether the preview shows the text as it is now. */
+  readonly isCurrent: boolean
+}
+
+interface Tried {
+  readonly validation?: TemplateValidation
+  readonly rendered?: RenderedTemplate
+  readonly problems: ReadonlyArray<Problems.TextProblem>
+}
+
+/** Values that the author has typed; `undefined` takes those of the schema. Not JSON, or no object, is told. */
+const valuesIn = (sample: string | undefined, validation: TemplateValidation): object => {
+  if (sample === undefined) return validation.sample
+  const values = JSON.parse(sample) as unknown
+  if (typeof values !== "object" || values === null || Array.isArray(values)) throw new SyntaxError("no object")
+  return values
+}
+
+const attempt = async (
+  id: string,
+  form: Form.Form,
+  sample: string | undefined,
+  locale: string | null,
+): Promise<Tried> => {
+  let validation: TemplateValidation | undefined
+  try {
+    const draft = Form.toSource(form)
+    validation = await TemplateQueries.validate(draft)
+    if (!validation.valid) return { validation, problems: Problems.of(validation.problems) }
+    try {
+      const variables = valuesIn(sample, validation)
+      return { validation, rendered: await TemplateQueries.render(id, { draft, variables, locale }), problems: [] }
+    } catch (error) {
+      return { validation, problems: Problems.inSample(error) }
+    }
+  } catch (error) {
+    const problems = Problems.inError(error)
+    if (problems.length === 0) throw error
+    return { problems }
+  }
+}
+
+/** Checks and renders a text as it is typed, without storing it. */
+export const useTrial = (
+  id: string,
+  form: Form.Form,
+  {
+    enabled,
+    locale,
+    sample,
+  }: { readonly enabled: boolean; readonly locale: string | null; readonly sample: string | undefined },
+): Trial => {
+  const key = JSON.stringify([form, sample ?? null, locale])
+  const [tried, setTried] = useState(key)
+  useEffect(() => {
+    if (tried === key) return undefined
+    const timer = setTimeout(() => setTried(key), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [tried, key])
+  const query = useQuery({
+    queryKey: ["template-trial", id, tried],
+    enabled,
+    retry: false,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    queryFn: () => {
+      const [typed, typedSample, chosen] = JSON.parse(tried) as [Form.Form, string | null, string | null]
+      return attempt(id, typed, typedSample ?? undefined, chosen)
+    },
+  })
+  const [rendered, setRendered] = useState<RenderedTemplate>()
+  const newest = query.data?.rendered
+  useEffect(() => {
+    if (newest !== undefined) setRendered(newest)
+  }, [newest])
+  return {
+    rendered: newest ?? rendered,
+    validation: query.data?.validation,
+    problems: query.data?.problems ?? Problems.inError(query.error),
+    isCurrent: tried === key && !query.isFetching && newest !== undefined,
+  }
+}
