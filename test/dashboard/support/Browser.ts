@@ -110,7 +110,7 @@ export interface BrowserTab {
 export const DESKTOP = { width: 1280, height: 820 }
 
 /** Timeout of a single step. Generous, because test machines can be slow. */
-const STEP_TIMEOUT_MS = 50_000
+const STEP_TIMEOUT_MS = Number(process.env["STEP_MS"] ?? 50_000)
 
 /** Opens a tab in its own context, with separate cookies. */
 export const openTab = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<BrowserTab> => {

@@ -64,6 +64,7 @@ export const CodeEditor = ({ className, label, language, onChange, problems = []
           theme,
           EditorView.contentAttributes.of({
             "aria-label": label,
+            tabindex: "0",
             "aria-description": "Press Escape and then Tab to leave the editor.",
           }),
           access.current.of([]),

@@ -59,7 +59,12 @@ export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly loc
           <SkeletonRows rows={4} />
         )
       ) : (
-        <div aria-busy={!isCurrent} className={cx(problems.length > 0 && "opacity-50")}>
+        <div aria-busy={!isCurrent}>
+          {problems.length > 0 ? (
+            <p className="border-b border-line bg-sunken px-4 py-1.5 text-xs text-ink-2">
+              Shows the last text without problems.
+            </p>
+          ) : undefined}
           <p className="border-b border-line px-4 py-2.5 text-sm break-words">
             <span className="text-xs text-ink-3">
               Subject{locale === null ? "" : ` (${rendered.locale ?? "own language"})`}
@@ -91,26 +96,28 @@ export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly loc
   )
 }
 
-const ProblemList = ({ problems }: { readonly problems: ReadonlyArray<Problems.TextProblem> }) =>
-  problems.length === 0 ? undefined : (
-    <ul
-      role="status"
-      aria-label="Problems"
-      className="flex flex-col gap-1 border-b border-line bg-bad-soft px-4 py-2.5 text-sm text-bad"
-    >
-      {problems.map(({ column, line, message, path }, index) => (
-        <li key={index} className="break-words">
-          {path === "" ? undefined : (
-            <strong className="font-medium">
-              {path === Problems.SAMPLE ? "Sample values" : Form.labelOf(path)}
-              {line === undefined ? "" : `, line ${line}, column ${column ?? 1}`}:{" "}
-            </strong>
-          )}
-          <UntrustedText text={Problems.sentence(message)} />
-        </li>
-      ))}
-    </ul>
-  )
+const ProblemList = ({ problems }: { readonly problems: ReadonlyArray<Problems.TextProblem> }) => (
+  <div role="status">
+    {problems.length === 0 ? undefined : (
+      <ul
+        aria-label="Problems"
+        className="flex flex-col gap-1 border-b border-line bg-bad-soft px-4 py-2.5 text-sm text-bad"
+      >
+        {problems.map(({ column, line, message, path }, index) => (
+          <li key={index} className="break-words">
+            {path === "" ? undefined : (
+              <strong className="font-medium">
+                {path === Problems.SAMPLE ? "Sample values" : Form.labelOf(path)}
+                {line === undefined ? "" : `, line ${line}, column ${column ?? 1}`}:{" "}
+              </strong>
+            )}
+            <UntrustedText text={Problems.sentence(message)} />
+          </li>
+        ))}
+      </ul>
+    )}
+  </div>
+)
 
 const Warnings = ({ warnings }: { readonly warnings: NonNullable<Trial["rendered"]>["warnings"] }) =>
   warnings.length === 0 ? undefined : (
