@@ -110,7 +110,7 @@ export interface BrowserTab {
 export const DESKTOP = { width: 1280, height: 820 }
 
 /** Timeout of a single step. Generous, because test machines can be slow. */
-const STEP_TIMEOUT_MS = Number(process.env["STEP_MS"] ?? 50_000)
+const STEP_TIMEOUT_MS = 50_000
 
 /** Opens a tab in its own context, with separate cookies. */
 export const openTab = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<BrowserTab> => {
@@ -140,16 +140,16 @@ const FOCUSED = `(() => {
 })()`
 const MAX_TABS = 80
 
-/** Presses Tab until the element with this accessible name has the focus. */
-export const tabTo = async (page: Page, name: string | RegExp): Promise<void> => {
+/** Presses Tab, or Shift+Tab, until the element with this accessible name has the focus. */
+export const tabTo = async (page: Page, name: string | RegExp, key = "Tab"): Promise<void> => {
   const reached: Array<string> = []
   for (let index = 0; index < MAX_TABS; index++) {
     const focused = String(await page.evaluate(FOCUSED))
     if (typeof name === "string" ? focused === name : name.test(focused)) return
     reached.push(focused)
-    await page.keyboard.press("Tab")
+    await page.keyboard.press(key)
   }
-  throw new Error(`Tab never reached ${String(name)}; reached: ${reached.join(" | ")}`)
+  throw new Error(`${key} never reached ${String(name)}; reached: ${reached.join(" | ")}`)
 }
 
 export const signIn = async (

@@ -11,9 +11,12 @@ import * as Form from "./Form.ts"
 import * as Problems from "./Problems.ts"
 import type { Trial } from "./useTrial.ts"
 
+/** Below this, the narrow layout of an email is easier to read than a scaled one. */
+const NARROW_PX = 640
+
 /** What a reader gets: on a desktop, on a phone, in the dark, and as plain text. */
 export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly locale: string | null }) => {
-  const [shape, setShape] = useState<"desktop" | "phone" | "text">("desktop")
+  const [shape, setShape] = useState<"desktop" | "phone" | "text">(window.innerWidth < NARROW_PX ? "phone" : "desktop")
   const [isDark, setIsDark] = useState(false)
   const [hasImages, setHasImages] = useState(false)
   const { isCurrent, problems, rendered } = trial
@@ -23,7 +26,7 @@ export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly loc
     ["text", "Plain text", Type],
   ] as const
   return (
-    <Panel className="min-w-0 overflow-hidden">
+    <Panel className="min-w-0 overflow-hidden lg:sticky lg:top-6">
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
         <h2 className="mr-2 text-sm font-semibold">Preview</h2>
         {shapes.map(([name, label, Icon]) => (

@@ -41,20 +41,26 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone }: Props) => {
   )
 }
 
-/** Replaces the content of the frame. Its own parser is used, so that the policy of its page holds. */
+/** Replaces the content of the frame. It is parsed there, so that the policy of its page holds. */
 const show = (frame: HTMLIFrameElement, html: string, isDark: boolean): void => {
   const page = frame.contentDocument
-  const view = frame.contentWindow as (Window & { readonly DOMParser: typeof DOMParser }) | null
+  const view = frame.contentWindow
   if (page === null || view === null) return
   const { scrollX, scrollY } = view
-  const next = new view.DOMParser().parseFromString(`<!doctype html><base target="_blank">${html}`, "text/html")
-  const root = page.adoptNode(next.documentElement)
-  page.replaceChild(root, page.documentElement)
+  const root = page.documentElement
+  const holder = page.createElement("div")
+  holder.innerHTML = `<div${HTML_TAG.exec(html)?.[1] ?? ""}></div>`
+  for (const { name } of [...root.attributes]) root.removeAttribute(name)
+  for (const { name, value } of holder.firstElementChild?.attributes ?? []) root.setAttribute(name, value)
+  root.innerHTML = `<base target="_blank">${html}`
   root.style.colorScheme = isDark ? "dark" : "light"
   frame.style.backgroundColor = isDark ? "#121212" : ""
   for (const sheet of page.styleSheets) chooseScheme(sheet.cssRules, isDark)
   view.scrollTo(scrollX, scrollY)
 }
+
+/** The tag of the whole, whose attributes the parser of its content leaves out. */
+const HTML_TAG = /<html(\s[^>]{0,2000})>/iu
 
 const SCHEME = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/giu
 

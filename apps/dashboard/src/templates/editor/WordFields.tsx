@@ -37,8 +37,15 @@ const EMPTY: { readonly [W in Form.Word]: string } = {
   subject: "",
 }
 
-/** A text of many lines of a language, with its problems where they are. */
-export const CodeField = ({ form, locale, problems, setText, word }: Props) => {
+/** A text of many lines of a language, with its problems where they are. `isBeside`: another language stands beside it. */
+export const CodeField = ({
+  form,
+  isBeside,
+  locale,
+  problems,
+  setText,
+  word,
+}: Props & { readonly isBeside: boolean }) => {
   const name = Form.nameOf(word, locale)
   const label = Form.labelOf(name)
   const value = form[name] ?? ""
@@ -53,7 +60,7 @@ export const CodeField = ({ form, locale, problems, setText, word }: Props) => {
         language={word === "html" ? "liquid" : "text"}
         onChange={setText === undefined ? undefined : (text) => setText(name, text)}
         problems={problems.filter((each) => each.path === name)}
-        className={word === "preheader" ? "h-32" : "h-112"}
+        className={word === "preheader" ? "h-32" : isBeside ? "h-72" : "h-112"}
       />
       {value === "" ? (
         <p className="text-xs text-ink-3">

@@ -55,7 +55,15 @@ export const Workbench = ({
   const codeOf = (word: Form.Word) => (
     <div className={cx("grid gap-3 p-4", isWide && "md:grid-cols-2")}>
       {columns.map((each) => (
-        <CodeField key={each ?? ""} word={word} locale={each} form={form} setText={setText} problems={trial.problems} />
+        <CodeField
+          isBeside={isWide}
+          key={each ?? ""}
+          word={word}
+          locale={each}
+          form={form}
+          setText={setText}
+          problems={trial.problems}
+        />
       ))}
     </div>
   )
