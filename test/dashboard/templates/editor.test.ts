@@ -105,6 +105,7 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("button", { name: "Plain text" }).click()
       await page.getByLabel("Plain text").last().getByText("Thank you, Ana <b>").waitFor()
       await page.getByRole("button", { name: "Desktop width" }).click()
+      assert.strictEqual(await page.getByLabel("Plain text").count(), 1)
     })
 
     it("runs nothing of a hostile template", { timeout: TIMEOUT }, async () => {

@@ -167,6 +167,7 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("button", { name: "Publish", exact: true }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Publish" }).click()
       await page.getByText("version 1 is sent").waitFor()
+      assert.strictEqual((await read(id)).current_version, 1)
       await page.setViewportSize(Browser.DESKTOP)
     })
 

@@ -6,7 +6,7 @@ import type { ListedTemplate, TemplateRecord } from "../api/Records.ts"
 import { useFormErrors } from "../api/useFormErrors.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
-import { KINDS } from "./columns.tsx"
+import { KINDS } from "./TemplateColumns.tsx"
 import { STARTERS } from "./starters.ts"
 import * as TemplateQueries from "./TemplateQueries.ts"
 

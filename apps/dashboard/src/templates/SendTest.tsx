@@ -11,7 +11,7 @@ import { TextField } from "../ui/controls/Field.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 
 interface Props {
-  /** What the preview shows. */
+  /** The rendering that the preview shows. */
   readonly rendered: RenderedTemplate
   /** Sender of the template; empty if it has none. */
   readonly from: string

@@ -11,7 +11,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
-import { columnsOf, KINDS } from "./columns.tsx"
+import { columnsOf, KINDS } from "./TemplateColumns.tsx"
 import { NewTemplate } from "./NewTemplate.tsx"
 import * as TemplateQueries from "./TemplateQueries.ts"
 

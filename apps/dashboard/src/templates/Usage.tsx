@@ -8,7 +8,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Table } from "../ui/layout/Table.tsx"
-import { columnsOf } from "./columns.tsx"
+import { columnsOf } from "./TemplateColumns.tsx"
 import * as TemplateQueries from "./TemplateQueries.ts"
 
 /** Where a template is used: its messages, or the templates that it is a part of. */

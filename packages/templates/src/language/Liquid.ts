@@ -4,6 +4,7 @@ import * as Failures from "./Failures.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
 import * as Markup from "./Markup.ts"
+import * as PlainOutputs from "./PlainOutputs.ts"
 import * as Problem from "./Problem.ts"
 
 export type { Form, Parts } from "./Engine.ts"
@@ -103,9 +104,13 @@ export const compile = (form: Engine.Form, source: string, parts: Engine.Parts):
     form,
     Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, placed(part)])),
   )
+  PlainOutputs.renderPlainly(engine)
   // Parsed now, so that no rendering spends its time on that.
-  for (const { name, type } of [source, ...Object.values(parts)].flatMap(matchesOf)) engine.parseFileSync(name, type)
-  return { engine, templates: engine.parse(placed(source)) }
+  for (const { name, type } of [source, ...Object.values(parts)].flatMap(matchesOf))
+    PlainOutputs.simplifyAll(engine.parseFileSync(name, type))
+  const templates = engine.parse(placed(source))
+  PlainOutputs.simplifyAll(templates)
+  return { engine, templates }
 }
 
 /** Collects what is written, up to the bound. */

@@ -8,7 +8,7 @@ import { Compartment, EditorState, type Extension, type Text } from "@codemirror
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view"
 import { useEffect, useId, useRef } from "react"
 import { cx } from "../../ui/display/cx.ts"
-import { highlighting, theme } from "./codeTheme.ts"
+import * as CodeTheme from "./CodeTheme.ts"
 import * as Problems from "./Problems.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
@@ -60,8 +60,8 @@ export const CodeEditor = ({ className, label, language, onChange, problems = []
           EditorView.lineWrapping,
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
           LANGUAGES[language](),
-          syntaxHighlighting(highlighting),
-          theme,
+          syntaxHighlighting(CodeTheme.highlighting),
+          CodeTheme.theme,
           EditorView.contentAttributes.of({
             "aria-label": label,
             tabindex: "0",

@@ -3,7 +3,7 @@ import type { TemplateRecord } from "../../api/Records.ts"
 type Source = TemplateRecord["draft"]
 
 /**
- * What the editor changes, as texts by name; the words of a language are `locales.de.html` and so on. Flat, so that the
+ * Texts that the editor changes, by name. The words of a language are `locales.de.html` and so on. Flat, so that the
  * changes of two people are compared and merged text by text.
  */
 export type Form = Readonly<Record<string, string>>
@@ -11,7 +11,7 @@ export type Form = Readonly<Record<string, string>>
 export const WORDS = ["subject", "preheader", "html", "text"] as const
 export type Word = (typeof WORDS)[number]
 
-const LABELS: Readonly<Record<string, string>> = {
+const LABELS: ReadonlyMap<string, string> = new Map(Object.entries({
   name: "Name",
   alias: "Alias",
   description: "Description",
@@ -23,12 +23,12 @@ const LABELS: Readonly<Record<string, string>> = {
   reply_to: "Reply-To",
   layout: "Layout",
   variables: "Variables",
-}
+}))
 
 /** Returns the name of a text for people: `locales.de.html` is “HTML (de)”. */
 export const labelOf = (name: string): string => {
   const [, tag, word] = /^locales\.([^.]+)\.(\w+)$/u.exec(name) ?? []
-  return tag === undefined ? (LABELS[name] ?? name) : `${LABELS[word ?? ""] ?? word ?? ""} (${tag})`
+  return tag === undefined ? (LABELS.get(name) ?? name) : `${LABELS.get(word ?? "") ?? word ?? ""} (${tag})`
 }
 
 export const nameOf = (word: Word, locale: string | null): string =>

@@ -14,7 +14,7 @@ import type { Trial } from "./useTrial.ts"
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 640
 
-/** What a reader gets: on a desktop, on a phone, in the dark, and as plain text. */
+/** Shows a mail as readers get it: on a desktop, on a phone, in the dark, and as plain text. */
 export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly locale: string | null }) => {
   const [shape, setShape] = useState<"desktop" | "phone" | "text">(window.innerWidth < NARROW_PX ? "phone" : "desktop")
   const [isDark, setIsDark] = useState(false)

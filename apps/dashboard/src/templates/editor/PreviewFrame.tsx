@@ -50,7 +50,7 @@ const show = (frame: HTMLIFrameElement, html: string, isDark: boolean): void => 
   const root = page.documentElement
   const holder = page.createElement("div")
   holder.innerHTML = `<div${HTML_TAG.exec(html)?.[1] ?? ""}></div>`
-  for (const { name } of [...root.attributes]) root.removeAttribute(name)
+  for (const name of root.getAttributeNames()) root.removeAttribute(name)
   for (const { name, value } of holder.firstElementChild?.attributes ?? []) root.setAttribute(name, value)
   root.innerHTML = `<base target="_blank">${html}`
   root.style.colorScheme = isDark ? "dark" : "light"

@@ -1,7 +1,7 @@
 import { ApiError } from "../../api/ApiError.ts"
 import type { TemplateValidation } from "../../api/Records.ts"
 
-/** What is wrong with a text of a template, and where. */
+/** A problem of a text of a template, with its place. */
 export interface TextProblem {
   /** Name of the text, such as `html` or `locales.de.subject`; empty for the whole template. */
   readonly path: string

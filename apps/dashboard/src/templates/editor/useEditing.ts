@@ -68,7 +68,7 @@ export const useEditing = (record: TemplateRecord): Editing => {
       const unchanged_since = base.updated_at
       const saved = await Api.patch<TemplateRecord>(`/templates/${base.id}`, { ...change, unchanged_since })
       client.setQueryData(TemplateQueries.template(base.id).queryKey, saved)
-      // What the author typed meanwhile is merged as the own change.
+      // Merges, too, the texts that the author has typed meanwhile.
       set({ base: saved, form: Form.merge(form, latest.current.form, Form.of(saved)).form })
       return saved
     } catch (cause) {

@@ -9,7 +9,7 @@ import * as Problems from "./Problems.ts"
 const PAUSE_MS = 300
 
 export interface Trial {
-  /** What was rendered last without problems. */
+  /** The last rendering without problems. */
   readonly rendered: RenderedTemplate | undefined
   readonly validation: TemplateValidation | undefined
   readonly problems: ReadonlyArray<Problems.TextProblem>

@@ -20,7 +20,7 @@ interface Props {
 const DRAFT = -1
 const NOTHING = 0
 
-/** What is different between two versions, or a version and the draft. */
+/** Shows the differences between two versions, or a version and the draft. */
 export const Comparison = ({ initial, record, versions }: Props) => {
   const [[from, to], setPair] = useState<readonly [number, number]>([initial - 1, initial])
   const [before, after] = useQueries({
