@@ -11,19 +11,21 @@ export type Form = Readonly<Record<string, string>>
 export const WORDS = ["subject", "preheader", "html", "text"] as const
 export type Word = (typeof WORDS)[number]
 
-const LABELS: ReadonlyMap<string, string> = new Map(Object.entries({
-  name: "Name",
-  alias: "Alias",
-  description: "Description",
-  subject: "Subject",
-  preheader: "Preheader",
-  html: "HTML",
-  text: "Text",
-  from: "From",
-  reply_to: "Reply-To",
-  layout: "Layout",
-  variables: "Variables",
-}))
+const LABELS: ReadonlyMap<string, string> = new Map(
+  Object.entries({
+    name: "Name",
+    alias: "Alias",
+    description: "Description",
+    subject: "Subject",
+    preheader: "Preheader",
+    html: "HTML",
+    text: "Text",
+    from: "From",
+    reply_to: "Reply-To",
+    layout: "Layout",
+    variables: "Variables",
+  }),
+)
 
 /** Returns the name of a text for people: `locales.de.html` is “HTML (de)”. */
 export const labelOf = (name: string): string => {
