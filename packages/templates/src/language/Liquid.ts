@@ -13,7 +13,19 @@ export type { Form, Parts } from "./Engine.ts"
 export interface Program {
   readonly engine: Library.Liquid
   readonly templates: Array<Library.Template>
+  /** Memory that it takes. */
+  readonly bytes: number
 }
+
+/** Memory of an engine, of a tag or output, which has one of the longest kind, and of a character. */
+const ENGINE_BYTES = 10_000
+const PIECE_BYTES = 3_000
+const CHAR_BYTES = 2
+
+const bytesOf = (sources: ReadonlyArray<string>): number =>
+  sources.reduce((bytes, source) => bytes + source.length * CHAR_BYTES + piecesOf(source) * PIECE_BYTES, ENGINE_BYTES)
+
+const PIECE = /\{\{|\{%/gu
 
 const USE = /\{%-?\s*(render|layout)\s+(["'])([^"']{1,64})\2/gu
 
@@ -42,8 +54,6 @@ export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Pro
       : [Problem.at(source, dynamic.index, 'render needs a name in quotes, as in {% render "footer" %}')]
   return [...named, ...(form === "html" ? Markup.read(source).problems : [])]
 }
-
-const PIECE = /\{\{|\{%/gu
 
 /** Number of the tags and outputs of a source. */
 export const piecesOf = (source: string): number => source.match(PIECE)?.length ?? 0
@@ -110,7 +120,7 @@ export const compile = (form: Engine.Form, source: string, parts: Engine.Parts):
     PlainOutputs.simplifyAll(engine.parseFileSync(name, type))
   const templates = engine.parse(placed(source))
   PlainOutputs.simplifyAll(templates)
-  return { engine, templates }
+  return { engine, templates, bytes: bytesOf([source, ...Object.values(parts)]) }
 }
 
 /** Collects what is written, up to the bound. */
@@ -148,7 +158,7 @@ const limitBy = ({ renderLimit }: Library.Context, limitMs: number, now: () => n
  * methods.
  */
 export const render = (
-  { engine, templates }: Program,
+  { engine, templates }: Pick<Program, "engine" | "templates">,
   variables: object,
   writing: Filters.Writing,
   limitMs: number = Limits.RENDER_MS,

@@ -64,6 +64,10 @@ export const prepare = (
   })
 }
 
+/** Returns the memory that a parsed version takes. */
+export const bytesOf = (compiled: Compiled): number =>
+  PARTS.reduce((bytes, part) => bytes + (compiled[part]?.bytes ?? 0), 0)
+
 export interface Rendered {
   readonly subject: string | null
   readonly html: string | null
