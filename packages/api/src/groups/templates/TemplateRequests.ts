@@ -66,6 +66,8 @@ const newSource = {
 }
 export const NewSource = Schema.Struct(newSource).annotate({ identifier: "NewTemplateSource" })
 export type NewSource = typeof NewSource.Type
+/** The same inside of a body: OpenAPI has bodies and parts of them apart. */
+const TriedSource = Schema.Struct(newSource).annotate({ identifier: "TriedTemplateSource" })
 
 const Name = Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1), Checks.oneLine)
 const Description = Schema.String.check(Checks.chars(Template.MAX_DESCRIPTION_CHARS), Checks.stored)
@@ -113,7 +115,7 @@ export const Change = Schema.Struct({
 
 export const RenderRequest = Schema.Struct({
   version: optional(Schema.Int.check(Schema.isGreaterThan(0)), "A published version; the draft by default"),
-  draft: optional(NewSource, "A source instead of the draft, which is not stored"),
+  draft: optional(TriedSource, "A source instead of the draft, which is not stored"),
   variables: optional(TemplateChoice.Variables, "Values made of the schema by default"),
   locale: optional(TemplateChoice.Locale, "The template's own language by default"),
   time_zone: optional(TemplateChoice.TimeZone, "UTC by default"),
