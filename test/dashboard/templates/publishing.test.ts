@@ -124,6 +124,7 @@ describe.skipIf(typeof browser === "string")(
       const template = { alias: "letter", variables: {} }
       await instance.request("POST", "/email/send", { from: "hello@acme.test", to: "ana@example.org", template })
       await page.goto(`/templates/${layout.id}`)
+      await Editor.frame(page).getByText("The words of a template stand here.").waitFor()
       await page.getByRole("button", { name: "Use" }).click()
       await page.getByRole("link", { name: /Template letter/u }).click()
       await page.getByRole("heading", { level: 1, name: "Template letter" }).waitFor()

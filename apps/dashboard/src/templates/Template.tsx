@@ -49,7 +49,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
   const [sample, setSample] = useState<string>()
   const [dialog, setDialog] = useState<"publish" | "test" | "archive">()
   const shown = locale !== null && Form.localesOf(form).includes(locale) ? locale : null
-  const trial = useTrial(id, form, { enabled: mayWrite, locale: shown, sample })
+  const trial = useTrial(id, form, { enabled: mayWrite, isLayout: record.kind === "layout", locale: shown, sample })
   const blocker = useBlocker({
     shouldBlockFn: () => isDirty,
     enableBeforeUnload: () => isDirty,

@@ -69,7 +69,10 @@ export const Workbench = ({
   )
   return (
     <div className={cx("grid grid-cols-1 items-start gap-5", !isWide && hasPreview && "lg:grid-cols-2")}>
-      <p className="text-sm text-ink-2 sm:hidden">Open this template on a larger screen to edit it.</p>
+      <div className="flex flex-col gap-3 sm:hidden">
+        <p className="text-sm text-ink-2">Open this template on a larger screen to edit it.</p>
+        <Languages form={form} onForm={undefined} locale={locale} onLocale={onLocale} />
+      </div>
       <Panel className="min-w-0 overflow-hidden max-sm:hidden">
         <div className="flex flex-col gap-3 border-b border-line p-4">
           <Languages form={form} onForm={onForm} locale={locale} onLocale={onLocale} />

@@ -17,6 +17,13 @@ export interface Trial {
   readonly isCurrent: boolean
 }
 
+interface Options {
+  readonly enabled: boolean
+  readonly isLayout: boolean
+  readonly locale: string | null
+  readonly sample: string | undefined
+}
+
 interface Tried {
   readonly validation?: TemplateValidation
   readonly rendered?: RenderedTemplate
@@ -24,18 +31,21 @@ interface Tried {
 }
 
 /** Values that the author has typed; `undefined` takes those of the schema. Not JSON, or no object, is told. */
-const valuesIn = (sample: string | undefined, validation: TemplateValidation): object => {
+const valuesIn = (sample: string | undefined, validation: TemplateValidation): Readonly<Record<string, unknown>> => {
   if (sample === undefined) return validation.sample
   const values = JSON.parse(sample) as unknown
   if (typeof values !== "object" || values === null || Array.isArray(values)) throw new SyntaxError("no object")
-  return values
+  return values as Readonly<Record<string, unknown>>
 }
+
+/** A layout has no words of a template to stand around, so the preview has others in their place. */
+const CONTENT = "The words of a template stand here."
 
 const attempt = async (
   id: string,
   form: Form.Form,
   sample: string | undefined,
-  locale: string | null,
+  { isLayout, locale }: Pick<Options, "isLayout" | "locale">,
 ): Promise<Tried> => {
   let validation: TemplateValidation | undefined
   try {
@@ -43,7 +53,8 @@ const attempt = async (
     validation = await TemplateQueries.validate(draft)
     if (!validation.valid) return { validation, problems: Problems.of(validation.problems) }
     try {
-      const variables = valuesIn(sample, validation)
+      const values = valuesIn(sample, validation)
+      const variables = isLayout && draft.variables === null ? { content: CONTENT, ...values } : values
       return { validation, rendered: await TemplateQueries.render(id, { draft, variables, locale }), problems: [] }
     } catch (error) {
       return { validation, problems: Problems.inSample(error) }
@@ -56,15 +67,7 @@ const attempt = async (
 }
 
 /** Checks and renders a text as it is typed, without storing it. */
-export const useTrial = (
-  id: string,
-  form: Form.Form,
-  {
-    enabled,
-    locale,
-    sample,
-  }: { readonly enabled: boolean; readonly locale: string | null; readonly sample: string | undefined },
-): Trial => {
+export const useTrial = (id: string, form: Form.Form, { enabled, isLayout, locale, sample }: Options): Trial => {
   const key = JSON.stringify([form, sample ?? null, locale])
   const [tried, setTried] = useState(key)
   useEffect(() => {
@@ -82,7 +85,7 @@ export const useTrial = (
     placeholderData: keepPreviousData,
     queryFn: () => {
       const [typed, typedSample, chosen] = JSON.parse(tried) as [Form.Form, string | null, string | null]
-      return attempt(id, typed, typedSample ?? undefined, chosen)
+      return attempt(id, typed, typedSample ?? undefined, { isLayout, locale: chosen })
     },
   })
   const [rendered, setRendered] = useState<RenderedTemplate>()
