@@ -1,4 +1,5 @@
 import * as Library from "liquidjs"
+import * as Deadline from "./Deadline.ts"
 import * as Engine from "./Engine.ts"
 import * as Failures from "./Failures.ts"
 import * as Filters from "./Filters.ts"
@@ -141,34 +142,21 @@ export type Rendered =
   /** `isLate`: the time was over, which may be the machine's doing. */
   | { readonly problem: Problem.Problem; readonly isLate: boolean }
 
-/** Checks of the library between two looks at the clock, which takes as long as a small tag. */
-const CHECKS_PER_LOOK = 8
-
-/** Ends a rendering by a clock that may be another than the library's. */
-const limitBy = ({ renderLimit }: Library.Context, limitMs: number, now: () => number): void => {
-  const end = now() + limitMs
-  let checks = 0
-  renderLimit.check = () => {
-    if (checks++ % CHECKS_PER_LOOK === 0 && now() > end) throw new Error(Failures.LATE)
-  }
-}
-
-/**
- * Renders a program within some milliseconds, by a clock that the caller may choose. Variables are JSON: objects without
- * methods.
- */
+/** Renders a program until a deadline. Variables are JSON: objects without methods. */
 export const render = (
   { engine, templates }: Pick<Program, "engine" | "templates">,
   variables: object,
   writing: Filters.Writing,
-  limitMs: number = Limits.RENDER_MS,
-  now: () => number = () => performance.now(),
+  deadline: Deadline.Deadline = Deadline.within(Limits.RENDER_MS),
 ): Rendered => {
   const context = new Library.Context(variables, engine.options, {
     sync: true,
     globals: { [Filters.WRITING]: writing },
   })
-  limitBy(context, limitMs, now)
+  // The library's own clock counts the work of other processes, too.
+  context.renderLimit.check = () => {
+    if (deadline.isOver()) throw new Error(Failures.LATE)
+  }
   const emitter = new BoundedEmitter()
   try {
     Library.toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
