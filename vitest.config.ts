@@ -6,7 +6,11 @@ import * as CitusSuites from "./test/support/cells/citusSuites.ts"
  * nothing of theirs (`test/tidy.test.ts` looks) and share it with the next: loading what they test takes most of them
  * longer than testing it.
  */
-export const ALONE = ["test/attack/fuzz.test.ts", "test/dashboard/tail.test.ts"]
+export const ALONE = [
+  "test/attack/fuzz.test.ts",
+  "test/dashboard/tail.test.ts",
+  "test/server/templates/programs.test.ts",
+]
 
 const citus = (name: string, include: Array<string>, env: Record<string, string>) => ({
   extends: true as const,

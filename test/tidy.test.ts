@@ -63,6 +63,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     // The same, for files of suppressions, which the command line reads too.
     "@waybill/domain/suppression/SuppressionFile",
     "@base-ui/react",
+    "@codemirror",
+    "@lezer/highlight",
     "@simplewebauthn/browser",
     "@tanstack",
     "lucide-react",

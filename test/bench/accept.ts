@@ -1,5 +1,6 @@
 // POST /v1/email/send from 64 connections: the service, and four hand-written baselines that do part of its work. With
-// `--door resend,postmark,sendgrid`, the same service by the APIs of other services instead of the baselines.
+// `--door resend,postmark,sendgrid`, the same service by the APIs of other services instead of the baselines; with
+// `--template`, the same message made of a template.
 import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
@@ -7,7 +8,7 @@ import * as os from "node:os"
 import * as path from "node:path"
 import * as Cpu from "./accept/Cpu.ts"
 import * as Processes from "./accept/Processes.ts"
-import { BODY_BYTES, type Door, isDoor } from "./accept/request.ts"
+import { BODY_BYTES, type Door, isDoor, TEMPLATE } from "./accept/request.ts"
 import { tenant } from "./accept/tenant.ts"
 import * as Waybill from "./accept/Waybill.ts"
 import * as Held from "./report/Held.ts"
@@ -28,7 +29,7 @@ const SETTLE_MILLIS = 500
 
 const WAYBILL = "waybill"
 const PER_REQUEST = "(a) one transaction and job a request"
-const throughDoor = (door: Door) => `waybill, by /compat/${door}`
+const throughDoor = (door: Door) => (door === "template" ? "waybill, by a template" : `waybill, by /compat/${door}`)
 const GROUPED = "(b) grouped, validates nothing"
 const SAME_ROWS = "(c) the same with Waybill's rows"
 const SAME_CHECKS = "(d) the same with Waybill's checks"
@@ -47,9 +48,10 @@ const spent = new Map<string, Spent>()
 
 const doorAt = process.argv.indexOf("--door")
 const doorNames = doorAt < 0 ? [] : (process.argv[doorAt + 1] ?? "").split(",")
-const doors: ReadonlyArray<Door> = doorNames.filter(isDoor)
-if (doors.length < doorNames.length || doors.includes("native")) {
-  process.stderr.write("Usage: npm run bench -- accept [--door resend,postmark,sendgrid]\n")
+const usesTemplate = process.argv.includes("--template")
+const doors: ReadonlyArray<Door> = [...doorNames.filter(isDoor), ...(usesTemplate ? (["template"] as const) : [])]
+if (doorNames.some((name) => !isDoor(name) || name === "native" || name === "template")) {
+  process.stderr.write("Usage: npm run bench -- accept [--door resend,postmark,sendgrid] [--template]\n")
   process.exit(64)
 }
 
@@ -137,6 +139,7 @@ try {
   const addDomain = async (url: string, key: string) => {
     const service = await Waybill.start(url, home)
     await Waybill.addDomain(service, key)
+    if (usesTemplate) await Waybill.addTemplate(service, key, TEMPLATE)
     await service.stop()
   }
   const load = await Held.acquire(
@@ -164,6 +167,7 @@ try {
     settings.push({
       commit_delay,
       results,
+      own,
       against_per_request: own / rateOf(results, PER_REQUEST),
       against_grouped: own / rateOf(results, GROUPED),
     })
@@ -173,13 +177,15 @@ try {
     [
       `POST /v1/email/send, ${CONNECTIONS} connections with a key each, ${BODY_BYTES} bytes, ${ROUNDS} rounds.`,
       TemporaryServer.describe(environment),
-      ...settings.flatMap(({ against_grouped, against_per_request, commit_delay, results }) => [
+      ...settings.flatMap(({ against_grouped, against_per_request, commit_delay, own, results }) => [
         "",
         commit_delay === 0 ? "The disk as it is:" : `Every commit ${commit_delay / 1000} ms, as on a cloud's disk:`,
         table(results),
-        ...doors.map(
-          (door) =>
-            `Processor time of a send at /compat/${door} against a native one: ${doorCost(results, door).toFixed(2)}x.`,
+        ...doors.map((door) =>
+          door === "template"
+            ? `A ready-made send against one by a template: rate ${(own / rateOf(results, throughDoor(door))).toFixed(2)}x, ` +
+              `processor time of the template against ready-made ${doorCost(results, door).toFixed(2)}x.`
+            : `Processor time of a send at /compat/${door} against a native one: ${doorCost(results, door).toFixed(2)}x.`,
         ),
         ...(doors.length > 0
           ? []
@@ -192,8 +198,17 @@ try {
             ]),
       ]),
     ].join("\n"),
-    settings.flatMap(({ commit_delay, results }) => {
+    settings.flatMap(({ commit_delay, results }): ReadonlyArray<Measure.Finding> => {
       const disk = commit_delay === 0 ? "" : `, every commit ${commit_delay / 1000} ms`
+      if (usesTemplate)
+        return [
+          {
+            what: `ready-made sends against sends by a template${disk}`,
+            measured: Measure.ratio(results, WAYBILL, throughDoor("template")),
+            unit: "times" as const,
+            atMost: 1.3,
+          },
+        ]
       if (doors.length > 0) return []
       return [
         {

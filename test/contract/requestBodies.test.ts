@@ -265,13 +265,13 @@ const SAMPLES: ReadonlyArray<Samples> = [
   {
     method: "PATCH",
     path: "/v1/templates/{template}",
-    good: [{}, { html: null, variables: { type: "object" } }],
-    bad: [{ name: null }, { html: 3 }, { status: "archived" }],
+    good: [{}, { html: null, variables: { type: "object" } }, { unchanged_since: "2026-11-30T09:00:00.000Z" }],
+    bad: [{ name: null }, { html: 3 }, { status: "archived" }, { unchanged_since: 3 }],
   },
   {
     method: "POST",
     path: "/v1/templates/{template}/publish",
-    good: [{}, { notes: null }],
+    good: [{}, { notes: null, unchanged_since: null }],
     bad: [{ notes: 3 }, { note: "x" }],
   },
   { method: "POST", path: "/v1/templates/{template}/rollback", good: [{ version: 1 }], bad: [{}, { version: 0 }] },
@@ -284,7 +284,7 @@ const SAMPLES: ReadonlyArray<Samples> = [
   {
     method: "POST",
     path: "/v1/templates/{template}/render",
-    good: [{}, { version: 1, variables: { name: "Ana" }, locale: "de", time_zone: "Europe/Berlin" }],
+    good: [{}, { version: 1, variables: { name: "Ana" }, locale: "de", time_zone: "Europe/Berlin" }, { draft: {} }],
     bad: [{ variables: [] }, { locale: "german!" }, { time_zone: 3 }],
   },
   {

@@ -102,6 +102,8 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/requests", ready: "/v1/email/send" },
   { path: "/domains", ready: "mail.shop.dev" },
   { path: "/domains/mail.shop.dev", ready: "Current DNS value", screenshot: "domain" },
+  { path: "/templates", ready: "No templates yet" },
+  { path: "/templates?new=true", ready: "Begin with an example" },
   { path: "/webhooks", ready: "Every event of the shop" },
   { path: "/settings/api-keys?new=true", ready: "Allowed IP addresses", screenshot: "new-key" },
   { path: "/suppressions", ready: /^bounced\+/u },

@@ -1,6 +1,7 @@
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Limits from "@waybill/templates/language/Limits"
+import * as Deadline from "@waybill/templates/language/Deadline"
 import * as Liquid from "@waybill/templates/language/Liquid"
 import { assert, describe, it } from "../support/effectTest.ts"
 import { processorMs } from "../support/processorMs.ts"
@@ -17,7 +18,7 @@ interface Given {
 const messageOf = (source: string, { limitMs = Limits.RENDER_MS, parts = {}, variables = {} }: Given = {}): string => {
   const [problem] = Liquid.problemsOf("html", source)
   if (problem !== undefined) return problem.message
-  const rendered = Liquid.render(Liquid.compile("html", source, parts), variables, WRITING, limitMs)
+  const rendered = Liquid.render(Liquid.compile("html", source, parts), variables, WRITING, Deadline.within(limitMs))
   return "text" in rendered ? "" : rendered.problem.message
 }
 
@@ -154,5 +155,31 @@ describe("limits of a template", () => {
     const before = processorMs()
     Inspection.warningsOf({ html, subject: null, text: null }, TemplateState.EMPTY)
     assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+  })
+})
+
+describe("the deadline of a rendering", () => {
+  it("is that of the processor's time, which stands still while other processes run", () => {
+    const source = "{% for i in (1..3000) %}{{ i }}{% endfor %}"
+    const program = Liquid.compile("text", source, {})
+    assert.property(
+      Liquid.render(
+        program,
+        {},
+        WRITING,
+        Deadline.within(0, () => 0),
+      ),
+      "text",
+    )
+    let ticks = 0
+    assert.include(
+      Liquid.render(
+        program,
+        {},
+        WRITING,
+        Deadline.within(0, () => ticks++),
+      ),
+      { isLate: true },
+    )
   })
 })

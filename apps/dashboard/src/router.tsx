@@ -177,6 +177,19 @@ const webhook = createRoute({
   component: lazyScreen(() => import("./webhooks/Webhook.tsx"), "Webhook"),
 })
 
+const templates = createRoute({
+  getParentRoute: () => shell,
+  path: "/templates",
+  validateSearch: withFilters("q", "status", "kind"),
+  component: lazyScreen(() => import("./templates/Templates.tsx"), "Templates"),
+})
+
+const template = createRoute({
+  getParentRoute: () => shell,
+  path: "/templates/$id",
+  component: lazyScreen(() => import("./templates/Template.tsx"), "Template"),
+})
+
 const suppressions = createRoute({
   getParentRoute: () => shell,
   path: "/suppressions",
@@ -272,6 +285,8 @@ const routeTree = root.addChildren([
     domain,
     webhooks,
     webhook,
+    templates,
+    template,
     suppressions,
     apiKeys,
     members,

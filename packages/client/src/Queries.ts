@@ -46,6 +46,8 @@ export interface TemplatesQuery {
   readonly kind?: T.TemplateKind
   /** Archived ones are listed only if they are asked for. */
   readonly status?: T.ListedTemplate["status"]
+  /** Alias of a layout or partial that they use. */
+  readonly uses?: string
   /** Part of the name or alias, in any case. */
   readonly q?: string
 }

@@ -1388,6 +1388,8 @@ export type TemplateChange = {
   readonly layout?: string | null
   readonly locales?: { readonly [name: string]: ChangedTemplateWords } | null
   readonly variables?: { readonly [name: string]: unknown } | null
+  /** `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since */
+  readonly unchanged_since?: Timestamp | null
 }
 
 export type TemplateChoice = {
@@ -1447,11 +1449,15 @@ export type TemplateKind = "template" | "layout" | "partial"
 export type TemplatePublication = {
   /** Reason of the change */
   readonly notes?: string | null
+  /** `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since */
+  readonly unchanged_since?: Timestamp | null
 }
 
 export type TemplateRendering = {
   /** A published version; the draft by default */
   readonly version?: number | null
+  /** A source instead of the draft, which is not stored */
+  readonly draft?: TriedTemplateSource | null
   /** Values made of the schema by default */
   readonly variables?: TemplateVariables | null
   /** The template's own language by default */
@@ -1657,6 +1663,27 @@ export type TlsReports = {
   readonly policies: ReadonlyArray<TlsPolicy>
   /** Those with the most sessions first */
   readonly failures: ReadonlyArray<TlsFailure>
+}
+
+export type TriedTemplateSource = {
+  /** Liquid; becomes one line */
+  readonly subject?: string | null
+  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
+  readonly html?: string | null
+  /** Liquid; derived from the HTML if absent */
+  readonly text?: string | null
+  /** Liquid; what mail programs show beside the subject */
+  readonly preheader?: string | null
+  /** Sender of messages that name none */
+  readonly from?: string | null
+  /** Reply addresses of messages that name none */
+  readonly reply_to?: ReadonlyArray<string> | null
+  /** Alias of the layout around the HTML and the text */
+  readonly layout?: string | null
+  /** Words in other languages, by BCP 47 tag */
+  readonly locales?: { readonly [name: string]: NewTemplateWords } | null
+  /** JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it, none is checked */
+  readonly variables?: { readonly [name: string]: unknown } | null
 }
 
 export type UsedTemplate = {

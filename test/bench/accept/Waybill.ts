@@ -60,12 +60,25 @@ export const startBundled = async (
   return { pid: child.pid ?? 0, port, stop }
 }
 
-/** Adds the sending domain; its name is reserved, so it is verified at once. */
-export const addDomain = async ({ port }: Processes.Server, key: string): Promise<void> => {
-  const response = await fetch(`http://127.0.0.1:${port}/v1/domains`, {
+const post = async ({ port }: Processes.Server, key: string, path: string, body: object): Promise<void> => {
+  const response = await fetch(`http://127.0.0.1:${port}/v1${path}`, {
     method: "POST",
     headers: { authorization: `Bearer ${key}`, "content-type": "application/json" },
-    body: JSON.stringify({ name: "acme.test" }),
+    body: JSON.stringify(body),
   })
-  if (response.status !== 201) throw new Error(`the domain was not added: ${await response.text()}`)
+  if (response.status !== 201) throw new Error(`POST ${path} was refused: ${await response.text()}`)
+}
+
+/** Adds the sending domain; its name is reserved, so it is verified at once. */
+export const addDomain = (service: Processes.Server, key: string): Promise<void> =>
+  post(service, key, "/domains", { name: "acme.test" })
+
+/** Creates and publishes a template. */
+export const addTemplate = async (
+  service: Processes.Server,
+  key: string,
+  template: { readonly alias: string },
+): Promise<void> => {
+  await post(service, key, "/templates", template)
+  await post(service, key, `/templates/${template.alias}/publish`, {})
 }

@@ -17,6 +17,52 @@ export const MESSAGE = {
   headers: { "X-Order": NUMBER },
   tags: ["receipt", "shop"],
 }
+/** The same receipt as a template, and the message that is made of it. */
+export const TEMPLATE = {
+  name: "Receipt",
+  alias: "receipt",
+  subject: "Your receipt {{ number }}",
+  html:
+    "<html><body><h1>Thank you</h1><p>Order {{ number }}</p><table>{% for row in rows %}<tr><td>{{ row.name }}</td>" +
+    "<td>{{ row.count }} × {{ row.price }} €</td><td>{{ row.total }} €</td></tr>{% endfor %}</table></body></html>",
+  text: "Thank you for your order {{ number }}. We send it tomorrow.",
+  variables: {
+    type: "object",
+    required: ["number", "rows"],
+    properties: {
+      number: { type: "string" },
+      rows: {
+        type: "array",
+        items: {
+          type: "object",
+          required: ["name", "count", "price", "total"],
+          properties: {
+            name: { type: "string" },
+            count: { type: "integer" },
+            price: { type: "string" },
+            total: { type: "string" },
+          },
+        },
+      },
+    },
+  },
+}
+const { html: _html, subject: _subject, text: _text, ...ADDRESSED } = MESSAGE
+const TEMPLATED = {
+  ...ADDRESSED,
+  template: {
+    alias: TEMPLATE.alias,
+    variables: {
+      number: NUMBER,
+      rows: Array.from({ length: 24 }, (_, n) => ({
+        name: `Article ${n + 1}`,
+        count: n + 1,
+        price: "4.20",
+        total: (4.2 * (n + 1)).toFixed(2),
+      })),
+    },
+  },
+}
 export const BODY_BYTES = Buffer.byteLength(JSON.stringify(MESSAGE))
 
 interface Way {
@@ -29,6 +75,7 @@ interface Way {
 /** Path and body of a send at Waybill's own API, and of the same message at other services'. */
 const DOORS = {
   native: { path: "/v1/email/send", body: MESSAGE },
+  template: { path: "/v1/email/send", body: TEMPLATED },
   resend: {
     path: "/compat/resend/emails",
     body: { ...MESSAGE, tags: MESSAGE.tags.map((value, nth) => ({ name: `kind${nth}`, value })) },

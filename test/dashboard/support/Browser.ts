@@ -132,23 +132,24 @@ export const eventually = <A>(read: () => A | Promise<A>, message?: string) =>
 
 /** Script that returns the accessible name of the focused element. A string, because the tests have no DOM types. */
 const FOCUSED = `(() => {
-  const element = document.activeElement
+  let element = document.activeElement
+  while (element?.shadowRoot?.activeElement) element = element.shadowRoot.activeElement
   if (element === null || element === document.body) return ""
   const label = element.labels?.[0]?.textContent ?? element.textContent
   return (element.getAttribute("aria-label") ?? label ?? "").replace(/\\s+/g, " ").trim()
 })()`
 const MAX_TABS = 80
 
-/** Presses Tab until the element with this accessible name has the focus. */
-export const tabTo = async (page: Page, name: string | RegExp): Promise<void> => {
+/** Presses Tab, or Shift+Tab, until the element with this accessible name has the focus. */
+export const tabTo = async (page: Page, name: string | RegExp, key = "Tab"): Promise<void> => {
   const reached: Array<string> = []
   for (let index = 0; index < MAX_TABS; index++) {
     const focused = String(await page.evaluate(FOCUSED))
     if (typeof name === "string" ? focused === name : name.test(focused)) return
     reached.push(focused)
-    await page.keyboard.press("Tab")
+    await page.keyboard.press(key)
   }
-  throw new Error(`Tab never reached ${String(name)}; reached: ${reached.join(" | ")}`)
+  throw new Error(`${key} never reached ${String(name)}; reached: ${reached.join(" | ")}`)
 }
 
 export const signIn = async (

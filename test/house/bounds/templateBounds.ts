@@ -1,4 +1,4 @@
-import { customer, type Group } from "./Bound.ts"
+import { customer, type Group, operator } from "./Bound.ts"
 
 const TEMPLATES = "packages/domain/src/template/TemplateRefusal.ts"
 const TEMPLATE = "packages/domain/src/template/Template.ts"
@@ -54,6 +54,18 @@ export const templateBounds: Group = {
     customer("Time of a rendering", "RENDER_MS", LIQUID, "422 `template_not_rendered`"),
     customer("Characters of a rendered part", "MAX_OUTPUT_CHARS", LIQUID, "422 `template_not_rendered`"),
     customer("Characters and items that a rendering makes", "MAX_MADE", LIQUID, "422 `template_not_rendered`"),
+    operator(
+      "Parsed templates in the memory of a process",
+      "MAX_PROGRAM_BYTES",
+      "apps/server/src/templates/Programs.ts",
+      "those used longest ago are parsed again",
+    ),
+    operator(
+      "Sources of templates in the memory of a process, and as much of partials and layouts",
+      "MAX_SOURCE_BYTES",
+      "apps/server/src/templates/Programs.ts",
+      "those used longest ago are read again",
+    ),
     customer(
       "Versions of a template in a list",
       "MAX_LISTED",

@@ -13,6 +13,7 @@ import type * as SandboxApi from "@waybill/api/groups/Sandbox"
 import type * as SavedViewsApi from "@waybill/api/schemas/SavedView"
 import type * as StatsApi from "@waybill/api/groups/Stats"
 import type * as SuppressionsApi from "@waybill/api/groups/Suppressions"
+import type * as TemplatesApi from "@waybill/api/groups/templates/TemplateRecords"
 import type * as DeliveryApi from "@waybill/api/schemas/WebhookDelivery"
 import type * as WebhooksApi from "@waybill/api/groups/Webhooks"
 
@@ -49,6 +50,12 @@ export type Suppression = typeof SuppressionsApi.SuppressionRecord.Encoded
 export type SuppressionBatchAnswer = typeof SuppressionsApi.BatchAnswer.Encoded
 export type Delivery = typeof DeliveryApi.Delivery.Encoded
 export type DeliveryDetail = typeof DeliveryApi.DeliveryDetail.Encoded
+export type ListedTemplate = typeof TemplatesApi.ListedTemplate.Encoded
+export type TemplateRecord = typeof TemplatesApi.TemplateRecord.Encoded
+export type ListedTemplateVersion = typeof TemplatesApi.ListedVersion.Encoded
+export type TemplateVersion = typeof TemplatesApi.VersionRecord.Encoded
+export type TemplateValidation = typeof TemplatesApi.Validated.Encoded
+export type RenderedTemplate = typeof TemplatesApi.Rendered.Encoded
 export type Webhook = typeof WebhooksApi.ListedWebhook.Encoded
 export type WebhookWithSecret = typeof WebhooksApi.WithSecret.Encoded
 

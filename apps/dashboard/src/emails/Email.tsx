@@ -239,7 +239,7 @@ const useBackKey = () => {
     const onKey = (event: KeyboardEvent) => {
       if (
         event.key === "u" &&
-        !Keyboard.isTyping(event.target) &&
+        !Keyboard.isTyping(event) &&
         !Keyboard.isDialogOpen() &&
         !event.metaKey &&
         !event.ctrlKey

@@ -20,6 +20,8 @@ export interface EmailFilters {
   readonly q?: string
   readonly message_id?: string
   readonly api_key_id?: string
+  /** Id of the template that it was made of. */
+  readonly template?: string
 }
 
 export const STATUSES: ReadonlyArray<EmailStatus> = [

@@ -1,10 +1,11 @@
 import { Image, ImageOff, Monitor, RotateCw, Smartphone } from "lucide-react"
-import { useEffect, useRef, useState } from "react"
+import { useState } from "react"
 import * as Mode from "../api/Mode.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { useWidth } from "../ui/layout/useWidth.ts"
 
 /** Widths of the preview. Most emails are laid out for at least the wide one on a desktop. */
 const DESKTOP_PX = 640
@@ -12,20 +13,6 @@ const PHONE_PX = 390
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 480
 const HEIGHT_REM = 34
-
-/** Width of the element with the ref, 0 before it is known. */
-const useWidth = () => {
-  const ref = useRef<HTMLDivElement>(null)
-  const [width, setWidth] = useState(0)
-  useEffect(() => {
-    const element = ref.current
-    if (element === null) return undefined
-    const observer = new ResizeObserver(() => setWidth(element.clientWidth))
-    observer.observe(element)
-    return () => observer.disconnect()
-  }, [])
-  return [ref, width] as const
-}
 
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
 export const HtmlFrame = ({ id, of = "emails" }: { readonly id: string; readonly of?: "emails" | "inbound" }) => {

@@ -1,5 +1,10 @@
-export const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
+/** Whether a key goes into a text, also one in a shadow tree, which `event.target` hides. */
+export const isTyping = (event: KeyboardEvent): boolean => {
+  const [target] = event.composedPath()
+  return (
+    target instanceof HTMLElement && (target.isContentEditable || /^(?:INPUT|TEXTAREA|SELECT)$/u.test(target.tagName))
+  )
+}
 
 /** Open dialogs and menus. Toasts, which have the role of a dialog, and popups that are closing do not count. */
 const OPEN_DIALOG = ':is([role="dialog"], [role="alertdialog"], [role="menu"]):not([data-toast], [data-closed])'

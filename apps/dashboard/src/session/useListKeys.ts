@@ -13,8 +13,7 @@ export const useListKeys = (count: number, { open, show }: Actions): number => {
   const current = useRef(selected)
   useEffect(() => {
     const onKey = (event: KeyboardEvent) => {
-      if (Keyboard.isTyping(event.target) || Keyboard.isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey)
-        return
+      if (Keyboard.isTyping(event) || Keyboard.isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey) return
       const step = { j: 1, k: -1 }[event.key]
       if (step !== undefined && count > 0) {
         const next = Math.min(count - 1, Math.max(0, current.current + step))

@@ -8,6 +8,7 @@ import {
   Inbox,
   KeyRound,
   Layers,
+  LayoutTemplate,
   Mail,
   MailOpen,
   Network,
@@ -57,6 +58,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     title: "Sending",
     screens: [
       { name: "Domains", to: "/domains", icon: Globe, key: "d", scope: "domains:read" },
+      { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "b", scope: "templates:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
       { name: "Suppressions", to: "/suppressions", icon: Ban, key: "s", scope: "suppressions:read" },
     ],

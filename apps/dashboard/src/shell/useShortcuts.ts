@@ -26,7 +26,7 @@ export const useShortcuts = ({
         event.preventDefault()
         return onPalette()
       }
-      if (Keyboard.isTyping(event.target) || Keyboard.isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey)
+      if (Keyboard.isTyping(event) || Keyboard.isDialogOpen() || event.metaKey || event.ctrlKey || event.altKey)
         return undefined
       if (event.timeStamp - pressedG.current < CHORD_MS) {
         pressedG.current = NEVER

@@ -13,6 +13,10 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
   }
 }
 
+/** Renderings and checks of templates store nothing, and an editor asks for one with each pause of its author. */
+export const isTrial = (method: string, path: string): boolean =>
+  method === "POST" && /^\/v1\/templates\/(?:validate|[^/]+\/render)$/u.test(path)
+
 /** An answer to a received mail counts like a send. */
 const isReply = (path: string): boolean => path.startsWith("/v1/inbound/") && path.endsWith("/reply")
 

@@ -6,44 +6,44 @@ import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateV
 import type { Library } from "@waybill/templates/version/Parts"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import * as Words from "@waybill/templates/version/Words"
-import { Context, Effect, Layer, Option, type Result } from "effect"
+import { Context, Effect, Layer, Option, Result } from "effect"
 
-/** Characters of the versions that are kept parsed. Parsed, they take about twenty times as many bytes. */
-export const MAX_KEPT_CHARS = 4 * 1024 * 1024
-/** Accounts whose partials and layouts are kept. */
-const MAX_LIBRARIES = 200
+/** Memory of the versions that are kept parsed, each in the languages that were asked for. */
+export const MAX_PROGRAM_BYTES = 48 * 1024 * 1024
+/** Memory of the sources of versions that are kept, and of the partials and layouts of accounts. */
+export const MAX_SOURCE_BYTES = 12 * 1024 * 1024
+/** Memory of what is kept of a version beside its texts. */
+const ENTRY_BYTES = 1_024
 
 interface Kept<A> {
   readonly value: A
-  readonly chars: number
+  readonly bytes: number
 }
-
-/** Versions that are parsed for the next message, and the partials and layouts of accounts. */
-export class Programs extends Context.Service<
-  Programs,
-  {
-    readonly versions: LruCache<string, Kept<Parsed>>
-    readonly libraries: LruCache<string, Kept<Library>>
-  }
->()("@waybill/server/templates/Programs") {}
 
 type Compiled = Result.Result<Rendering.Compiled, ReadonlyArray<Detail>>
 
-/** A version, parsed in each language that was asked for. A language that it does not have is its own. */
-interface Parsed {
-  readonly source: TemplateSource
-  readonly compiled: Map<string | null, Compiled>
+interface Caches {
+  readonly sources: LruCache<string, Kept<TemplateSource>>
+  readonly programs: LruCache<string, Kept<Compiled>>
+  readonly libraries: LruCache<string, Kept<Library>>
 }
 
-const cache = <A>(maxEntries: number) =>
-  new LruCache<string, Kept<A>>({ maxEntries, maxWeight: MAX_KEPT_CHARS, weigh: ({ chars }) => chars })
+/** Versions that are parsed for the next message, and the partials and layouts of accounts. */
+export class Programs extends Context.Service<Programs, Caches>()("@waybill/server/templates/Programs") {}
 
-export const layer = Layer.sync(Programs, () => ({
-  versions: cache<Parsed>(10_000),
-  libraries: cache<Library>(MAX_LIBRARIES),
-}))
+const cache = <A>(maxWeight: number) =>
+  new LruCache<string, Kept<A>>({ maxEntries: maxWeight / ENTRY_BYTES, maxWeight, weigh: ({ bytes }) => bytes })
 
-const charsOf = (value: unknown): number => JSON.stringify(value).length
+export const make = (): Caches => ({
+  sources: cache(MAX_SOURCE_BYTES),
+  programs: cache(MAX_PROGRAM_BYTES),
+  libraries: cache(MAX_SOURCE_BYTES),
+})
+
+export const layer = Layer.sync(Programs, make)
+
+/** A text takes up to two bytes for each character. */
+const bytesOf = (value: unknown): number => ENTRY_BYTES + 2 * JSON.stringify(value).length
 
 const NO_PARTS: Library = new Map()
 
@@ -55,9 +55,25 @@ export const library = Effect.fnUntraced(function* (account_id: string, parts: s
   const kept = libraries.get(key)
   if (kept !== undefined) return kept.value
   const value: Library = yield* CurrentTemplates.library(account_id)
-  libraries.set(key, { value, chars: charsOf([...value]) })
+  libraries.set(key, { value, bytes: bytesOf([...value]) })
   return value
 })
+
+export const keepSource = ({ sources }: Caches, key: string, value: TemplateSource): void =>
+  sources.set(key, { value, bytes: bytesOf(value) })
+
+/** Parses a version in a language, and keeps it. `name` is that of the version and the language. */
+export const compile = (
+  { programs }: Caches,
+  name: string,
+  source: TemplateSource,
+  parts: Library,
+  locale: string | undefined,
+): Compiled => {
+  const value = Rendering.prepare(source, parts, locale)
+  programs.set(name, { value, bytes: ENTRY_BYTES + (Result.isSuccess(value) ? Rendering.bytesOf(value.success) : 0) })
+  return value
+}
 
 /** Returns a version, parsed in a language; undefined if there is no such version. */
 export const version = Effect.fnUntraced(function* (
@@ -66,22 +82,18 @@ export const version = Effect.fnUntraced(function* (
   number: number,
   locale: string | undefined,
 ) {
-  const { versions } = yield* Programs
-  const key = `${account_id} ${id} ${number} ${parts}`
-  let parsed = versions.get(key)?.value
-  if (parsed === undefined) {
+  const caches = yield* Programs
+  const key = `${account_id} ${id} ${number}`
+  let source = caches.sources.get(key)?.value
+  if (source === undefined) {
     const found = yield* TemplateVersions.find(account_id, id, number)
     if (Option.isNone(found)) return undefined
-    parsed = { source: found.value.source, compiled: new Map() }
-    const { source } = found.value
-    versions.set(key, { value: parsed, chars: charsOf(source) * (1 + Object.keys(source.locales).length) })
+    source = found.value.source
+    keepSource(caches, key, source)
   }
-  const { compiled, source } = parsed
-  const language = Words.choose(source, locale).locale
-  let program = compiled.get(language)
-  if (program === undefined) {
-    program = Rendering.prepare(source, yield* library(account_id, parts), locale)
-    compiled.set(language, program)
-  }
-  return { source, compiled: program }
+  // A language that it does not have is its own.
+  const name = `${key} ${parts} ${Words.choose(source, locale).locale ?? ""}`
+  const kept = caches.programs.get(name)
+  const compiled = kept?.value ?? compile(caches, name, source, yield* library(account_id, parts), locale)
+  return { source, compiled }
 })

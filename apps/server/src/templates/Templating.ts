@@ -5,7 +5,6 @@ import type { TemplatedMessage } from "@waybill/api/schemas/template/TemplatedMe
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { UsedTemplate } from "@waybill/domain/email/Acceptance"
 import * as Header from "@waybill/domain/email/Header"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
 import * as Turn from "@waybill/domain/flow/Turn"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
@@ -14,7 +13,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Rendering from "@waybill/templates/version/Rendering"
-import { Clock, Effect, Result } from "effect"
+import { Effect, Result } from "effect"
 import * as Programs from "./Programs.ts"
 
 /** A message whose words were made of a template. */
@@ -99,9 +98,15 @@ const TOO_LARGE = [
   { path: "", message: `have more than ${VariableSchema.MAX_VARIABLES_CHARS} characters in their texts and names` },
 ]
 
+/** Processor time of this thread, which does not grow while other processes use the machine. */
+const processorMillis = (): number => {
+  const { system, user } = process.threadCpuUsage()
+  return (system + user) / 1_000
+}
+
 /**
- * Renders in a turn of its own. What takes too long is tried once more, because on a busy machine other processes may have
- * used up the time.
+ * Renders in a turn of its own. What takes too long is tried once more, because the first time code may have been compiled
+ * and memory cleaned up.
  */
 export const render = Effect.fnUntraced(function* (
   compiled: Rendering.Compiled,
@@ -109,10 +114,8 @@ export const render = Effect.fnUntraced(function* (
 ) {
   if (VariableSchema.areTooLarge(variables ?? {}))
     return yield* new TemplateRefusal.VariablesInvalid({ problems: TOO_LARGE })
-  const clock = yield* Clock.Clock
-  const now = () => MonotonicClock.millisOf(clock)
   const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }
-  const once = Effect.sync(() => Rendering.render(compiled, variables ?? {}, writing, now))
+  const once = Effect.sync(() => Rendering.render(compiled, variables ?? {}, writing, processorMillis))
   yield* Turn.next
   let rendered = yield* once
   if (Result.isFailure(rendered) && rendered.failure.isLate) {

@@ -77,10 +77,16 @@ const ofTemplate =
 /** A change of names and draft; absent fields stay as they are. */
 export interface Change extends Partial<Naming> {
   readonly draft?: Partial<TemplateSource>
+  /** Time of the last change that the author has seen; `null` for any. */
+  readonly unchanged_since?: Timestamp.Timestamp | null
 }
 
-export const change = (now: Timestamp.Timestamp, others: Others, { draft, ...names }: Change) =>
-  ofTemplate<TemplateRefusal.AliasTaken | NothingNew>((template) => {
+const isSeen = ({ updated_at }: ExistingTemplate, since: Timestamp.Timestamp | null): boolean =>
+  since === null || updated_at === since
+
+export const change = (now: Timestamp.Timestamp, others: Others, { draft, unchanged_since = null, ...names }: Change) =>
+  ofTemplate<TemplateRefusal.AliasTaken | TemplateRefusal.DraftChanged | NothingNew>((template) => {
+    if (!isSeen(template, unchanged_since)) return Result.fail(new TemplateRefusal.DraftChanged())
     const { alias, description, name } = { ...template, ...names }
     const after = { ...template.draft, ...draft }
     const before = {
@@ -100,21 +106,17 @@ export const publish = (
   now: Timestamp.Timestamp,
   checked: TemplateSource,
   by: { readonly created_by: string | null; readonly notes: string | null },
+  unchanged_since: Timestamp.Timestamp | null = null,
 ) =>
-  ofTemplate<TemplateRefusal.DraftChanged>(({ draft, template_id, versions }) =>
-    Equal.equals(draft, checked)
-      ? Result.succeed(
-          Array.of<Event>({
-            _tag: "TemplatePublished",
-            template_id,
-            number: versions + 1,
-            source: draft,
-            ...by,
-            at: now,
-          }),
-        )
-      : Result.fail(new TemplateRefusal.DraftChanged()),
-  )
+  ofTemplate<TemplateRefusal.DraftChanged>((template) => {
+    const { draft, template_id, versions } = template
+    if (!isSeen(template, unchanged_since) || !Equal.equals(draft, checked))
+      return Result.fail(new TemplateRefusal.DraftChanged())
+    const number = versions + 1
+    return Result.succeed(
+      Array.of<Event>({ _tag: "TemplatePublished", template_id, number, source: draft, ...by, at: now }),
+    )
+  })
 
 /** Sends a former version from now on. The draft stays as it is. */
 export const rollBack = (now: Timestamp.Timestamp, number: number) =>

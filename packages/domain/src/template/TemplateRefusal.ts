@@ -54,7 +54,7 @@ export class DraftChanged extends Schema.TaggedError<DraftChanged>()("TemplateDr
   readonly code = "unprocessable"
   readonly reason = "template_draft_changed"
   override get message() {
-    return "The draft was changed while it was being published. Look at it, and publish it again."
+    return "The template was changed meanwhile. Read it again, and then repeat what you wanted to do."
   }
 }
 

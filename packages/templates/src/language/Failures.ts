@@ -11,7 +11,7 @@ export const placeOf = (error: unknown): { readonly line: number; readonly colum
 }
 
 /** The library's words for a rendering whose time is over. */
-const LATE = "template render limit exceeded"
+export const LATE = "template render limit exceeded"
 
 export const isLate = (error: unknown): boolean => error instanceof Error && error.message.includes(LATE)
 

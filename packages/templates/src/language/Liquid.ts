@@ -1,9 +1,11 @@
 import * as Library from "liquidjs"
+import * as Deadline from "./Deadline.ts"
 import * as Engine from "./Engine.ts"
 import * as Failures from "./Failures.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
 import * as Markup from "./Markup.ts"
+import * as PlainOutputs from "./PlainOutputs.ts"
 import * as Problem from "./Problem.ts"
 
 export type { Form, Parts } from "./Engine.ts"
@@ -12,7 +14,19 @@ export type { Form, Parts } from "./Engine.ts"
 export interface Program {
   readonly engine: Library.Liquid
   readonly templates: Array<Library.Template>
+  /** Memory that it takes. */
+  readonly bytes: number
 }
+
+/** Memory of an engine, of a tag or output, which has one of the longest kind, and of a character. */
+const ENGINE_BYTES = 10_000
+const PIECE_BYTES = 3_000
+const CHAR_BYTES = 2
+
+const bytesOf = (sources: ReadonlyArray<string>): number =>
+  sources.reduce((bytes, source) => bytes + source.length * CHAR_BYTES + piecesOf(source) * PIECE_BYTES, ENGINE_BYTES)
+
+const PIECE = /\{\{|\{%/gu
 
 const USE = /\{%-?\s*(render|layout)\s+(["'])([^"']{1,64})\2/gu
 
@@ -41,8 +55,6 @@ export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Pro
       : [Problem.at(source, dynamic.index, 'render needs a name in quotes, as in {% render "footer" %}')]
   return [...named, ...(form === "html" ? Markup.read(source).problems : [])]
 }
-
-const PIECE = /\{\{|\{%/gu
 
 /** Number of the tags and outputs of a source. */
 export const piecesOf = (source: string): number => source.match(PIECE)?.length ?? 0
@@ -103,9 +115,13 @@ export const compile = (form: Engine.Form, source: string, parts: Engine.Parts):
     form,
     Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, placed(part)])),
   )
+  PlainOutputs.renderPlainly(engine)
   // Parsed now, so that no rendering spends its time on that.
-  for (const { name, type } of [source, ...Object.values(parts)].flatMap(matchesOf)) engine.parseFileSync(name, type)
-  return { engine, templates: engine.parse(placed(source)) }
+  for (const { name, type } of [source, ...Object.values(parts)].flatMap(matchesOf))
+    PlainOutputs.simplifyAll(engine.parseFileSync(name, type))
+  const templates = engine.parse(placed(source))
+  PlainOutputs.simplifyAll(templates)
+  return { engine, templates, bytes: bytesOf([source, ...Object.values(parts)]) }
 }
 
 /** Collects what is written, up to the bound. */
@@ -126,18 +142,21 @@ export type Rendered =
   /** `isLate`: the time was over, which may be the machine's doing. */
   | { readonly problem: Problem.Problem; readonly isLate: boolean }
 
-/** Renders a program within some milliseconds. Variables are JSON: objects without methods. */
+/** Renders a program until a deadline. Variables are JSON: objects without methods. */
 export const render = (
-  { engine, templates }: Program,
+  { engine, templates }: Pick<Program, "engine" | "templates">,
   variables: object,
   writing: Filters.Writing,
-  limitMs: number = Limits.RENDER_MS,
+  deadline: Deadline.Deadline = Deadline.within(Limits.RENDER_MS),
 ): Rendered => {
   const context = new Library.Context(variables, engine.options, {
     sync: true,
-    renderLimit: limitMs,
     globals: { [Filters.WRITING]: writing },
   })
+  // The library's own clock counts the work of other processes, too.
+  context.renderLimit.check = () => {
+    if (deadline.isOver()) throw new Error(Failures.LATE)
+  }
   const emitter = new BoundedEmitter()
   try {
     Library.toValueSync(engine.renderer.renderTemplates(templates, context, emitter))

@@ -2,6 +2,7 @@ import type { Detail } from "@waybill/domain/values/Refusal"
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import { Result, type Schema } from "effect"
+import * as Deadline from "../language/Deadline.ts"
 import * as Escape from "../language/Escape.ts"
 import type * as Filters from "../language/Filters.ts"
 import * as Limits from "../language/Limits.ts"
@@ -64,6 +65,10 @@ export const prepare = (
   })
 }
 
+/** Returns the memory that a parsed version takes. */
+export const bytesOf = (compiled: Compiled): number =>
+  PARTS.reduce((bytes, part) => bytes + (compiled[part]?.bytes ?? 0), 0)
+
 export interface Rendered {
   readonly subject: string | null
   readonly html: string | null
@@ -82,7 +87,7 @@ export interface Failure {
 
 const PARTS = ["subject", "preheader", "html", "text"] as const
 
-/** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the steady clock, in milliseconds. */
+/** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the clock of that time, in milliseconds. */
 export const render = (
   compiled: Compiled,
   given: Variables,
@@ -98,11 +103,11 @@ export const render = (
     html: null,
     text: null,
   }
-  const end = now() + Limits.RENDER_MS
+  const deadline = Deadline.within(Limits.RENDER_MS, now)
   for (const part of PARTS) {
     const program = compiled[part]
     if (program === null) continue
-    const rendered = Liquid.render(program, variables, writing, Math.max(0, end - now()))
+    const rendered = Liquid.render(program, variables, writing, deadline)
     if ("problem" in rendered) {
       const { isLate, problem } = rendered
       return Result.fail({ cause: "rendering", problems: [placed(part, problem)], isLate })

@@ -86,6 +86,7 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   is: "a status, such as bounced",
   anyone: "a status, such as bounced",
   key: "the name of an API key",
+  template: "the id of a template (tpl_…)",
   after: "a date, such as 2026-11-30, today or 7d",
   before: "a date, such as 2026-11-30, today or 7d",
   id: "the id or the Message-ID of an email",
@@ -192,6 +193,10 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
         }
       : once(filters, "api_key_id", key.id, { name: "API key", value: key.name })
   },
+  template: (value, filters) =>
+    /^tpl_[0-7][0-9a-z]{25}$/u.test(value)
+      ? once(filters, "template", value, { name: "Template", value })
+      : { problem: "Use the id of a template (tpl_…)." },
   after: dateReader("created_after", "After"),
   before: dateReader("created_before", "Before"),
   id: (value, filters) =>
@@ -233,6 +238,7 @@ const FIELD_OF: Readonly<Record<string, SearchText.Field>> = {
   tag: "tag",
   domain: "domain",
   api_key_id: "key",
+  template: "template",
   created_after: "after",
   created_before: "before",
 }

@@ -9,6 +9,7 @@ export const FIELDS = [
   "is",
   "anyone",
   "key",
+  "template",
   "after",
   "before",
   "id",

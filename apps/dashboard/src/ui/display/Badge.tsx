@@ -62,6 +62,9 @@ const STATUSES: Record<string, readonly [tone: Tone, label: string]> = {
   building: ["warn", "Building"],
   ready: ["blue", "Ready"],
   kept: ["neutral", "Previous"],
+  draft: ["neutral", "Draft"],
+  published: ["good", "Published"],
+  archived: ["neutral", "Archived"],
 }
 
 export const StatusBadge = ({ status }: { readonly status: string }) => {

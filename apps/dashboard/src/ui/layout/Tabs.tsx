@@ -7,8 +7,20 @@ export interface Tab {
   readonly content: () => ReactNode
 }
 
-export const Tabs = ({ label, tabs }: { readonly label: string; readonly tabs: ReadonlyArray<Tab> }) => (
-  <Base.Root defaultValue={tabs[0]?.name}>
+interface Props {
+  readonly label: string
+  readonly tabs: ReadonlyArray<Tab>
+  /** Name of the selected tab, where the screen remembers it. */
+  readonly selected?: string
+  readonly onSelect?: (name: string) => void
+}
+
+export const Tabs = ({ label, onSelect, selected, tabs }: Props) => (
+  <Base.Root
+    defaultValue={tabs[0]?.name}
+    {...(selected === undefined ? {} : { value: selected })}
+    {...(onSelect === undefined ? {} : { onValueChange: (name: string) => onSelect(name) })}
+  >
     <Base.List
       aria-label={label}
       className="flex gap-1 overflow-x-auto border-b border-line px-2 max-sm:gap-0 max-sm:px-1"

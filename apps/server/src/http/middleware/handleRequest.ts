@@ -245,7 +245,7 @@ const callerOf = (
 ): Calls.Caller | undefined => {
   if (verdict._tag !== "UserAdmitted") return verdict.key === null ? undefined : Calls.callerOf(verdict.key)
   const { account_id, user_id } = verdict.user
-  const isRead = method === "GET" || method === "HEAD"
+  const isRead = method === "GET" || method === "HEAD" || RequestTarget.isTrial(method, RequestTarget.pathOf(url))
   return isRead ? undefined : Calls.memberOf(account_id, user_id, RequestTarget.livemodeOf(url) ?? true)
 }
 

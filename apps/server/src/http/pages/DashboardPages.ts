@@ -27,6 +27,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   "requests",
   "domains",
   "webhooks",
+  "templates",
   "suppressions",
   "settings",
   "operate",

@@ -20,6 +20,7 @@ import * as TrackedLinks from "../../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../../links/UnsubscribeLinks.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as InboundPreview from "./InboundPreview.ts"
+import * as TemplateFrame from "./TemplateFrame.ts"
 import * as Responses from "../../web/Responses.ts"
 
 /** References in the HTML that may be replaced by an inline picture; later ones show none. */
@@ -32,6 +33,10 @@ export const MAX_INLINE_BYTES = 8 * 1024 * 1024
  * loading them tells the sender that the mail was opened.
  */
 const policy = (images: boolean): string =>
+  `${framePolicy(images)}; sandbox allow-popups allow-popups-to-escape-sandbox`
+
+/** The same for a page of the dashboard's origin, whose frame is sandboxed by its element. */
+const framePolicy = (images: boolean): string =>
   [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
@@ -40,23 +45,24 @@ const policy = (images: boolean): string =>
     "form-action 'none'",
     "base-uri 'none'",
     "frame-ancestors 'self'",
-    "sandbox allow-popups allow-popups-to-escape-sandbox",
   ].join("; ")
 
-/** Account of the signed-in user, if their role may read logs. API keys read mail through the API. */
-const readerAccount = Effect.gen(function* () {
+/** Account of the signed-in user, if their role has a scope. API keys read mail through the API. */
+const accountWith = Effect.fnUntraced(function* (scope: Scope.Scope) {
   const admitted = yield* Admitted
   const user = admitted !== undefined && "user" in admitted ? admitted.user : undefined
-  if (user === undefined || !Scope.permits(Team.SCOPES[user.role], "email:logs:read"))
+  if (user === undefined || !Scope.permits(Team.SCOPES[user.role], scope))
     return yield* new RequestRefusal.NoSuchRoute({ method: "GET", path: "/preview" })
   return user.account_id
 })
+
+const templateFrame = Effect.andThen(accountWith("templates:read"), TemplateFrame.emptyPage(framePolicy))
 
 const isEmailId = Schema.is(Id.EmailId)
 
 /** The account whose mail is asked for, live or test. */
 const requestedAccount = Effect.gen(function* () {
-  const owner = yield* readerAccount
+  const owner = yield* accountWith("email:logs:read")
   const { url } = yield* HttpServerRequest.HttpServerRequest
   const isTest = new URL(url, "http://x").searchParams.get("livemode") === "false"
   return isTest ? Livemode.testAccountOf(owner) : owner
@@ -215,6 +221,7 @@ export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "b
       ) => Effect.catch(handler, Responses.refused)
       yield* router.add("GET", "/preview/emails/:id", withRefusals(html))
       yield* router.add("GET", "/preview/inbound/:id", withRefusals(received))
+      yield* router.add("GET", "/preview/template", withRefusals(templateFrame))
       yield* router.add("GET", "/preview/emails/:id/raw", withRefusals(raw(sender)))
       yield* router.add("GET", "/preview/emails/:id/attachments/:nth", withRefusals(attachment))
     }),

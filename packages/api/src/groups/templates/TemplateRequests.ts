@@ -2,6 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Template from "@waybill/domain/template/Template"
 import * as State from "@waybill/domain/template/TemplateState"
 import { StoredJson } from "@waybill/domain/values/StoredJson"
+import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result, Schema } from "effect"
 import * as Checks from "../../schemas/Checks.ts"
 import { optional } from "../../schemas/optional.ts"
@@ -30,7 +31,7 @@ const Mailbox = Schema.String.check(
     return Result.isSuccess(parsed) || parsed.failure
   }),
 )
-const Alias = Schema.String.check(
+export const Alias = Schema.String.check(
   Schema.isPattern(Template.ALIAS, {
     message: "must begin with a letter, not with tpl_, and have at most 64 letters, digits, `-`, `_` and `.`",
   }),
@@ -65,6 +66,8 @@ const newSource = {
 }
 export const NewSource = Schema.Struct(newSource).annotate({ identifier: "NewTemplateSource" })
 export type NewSource = typeof NewSource.Type
+/** The same inside of a body: OpenAPI has bodies and parts of them apart. */
+const TriedSource = Schema.Struct(newSource).annotate({ identifier: "TriedTemplateSource" })
 
 const Name = Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1), Checks.oneLine)
 const Description = Schema.String.check(Checks.chars(Template.MAX_DESCRIPTION_CHARS), Checks.stored)
@@ -80,6 +83,11 @@ export const Creation = Schema.Struct({
   description: optional(Description, "Purpose of the template"),
   ...newSource,
 }).annotate({ identifier: "TemplateCreation" })
+
+const UnchangedSince = optional(
+  Timestamp.Timestamp,
+  "`updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since",
+)
 
 /** A field that stays as it is if it is absent; `null` empties it. */
 const changed = <S extends Schema.Top>(schema: S) => Schema.optionalKey(Schema.NullOr(schema))
@@ -99,6 +107,7 @@ export const Change = Schema.Struct({
     Schema.Record(Schema.String, ChangedWords).check(Schema.makeFilter((locales) => localesProblem(locales) ?? true)),
   ),
   variables: changed(StoredJson),
+  unchanged_since: UnchangedSince,
 }).annotate({
   identifier: "TemplateChange",
   description: "Changes the draft. Fields that are left out stay as they are; `null` empties a field",
@@ -106,12 +115,22 @@ export const Change = Schema.Struct({
 
 export const RenderRequest = Schema.Struct({
   version: optional(Schema.Int.check(Schema.isGreaterThan(0)), "A published version; the draft by default"),
+  draft: optional(TriedSource, "A source instead of the draft, which is not stored"),
   variables: optional(TemplateChoice.Variables, "Values made of the schema by default"),
   locale: optional(TemplateChoice.Locale, "The template's own language by default"),
   time_zone: optional(TemplateChoice.TimeZone, "UTC by default"),
-}).annotate({ identifier: "TemplateRendering" })
+})
+  .check(
+    Schema.makeFilter(
+      ({ draft, version }) =>
+        draft === null || version === null || { path: ["draft"], issue: "cannot be combined with `version`" },
+    ),
+  )
+  .annotate({ identifier: "TemplateRendering" })
 
-export const Publication = Schema.Struct({ notes: Notes }).annotate({ identifier: "TemplatePublication" })
+export const Publication = Schema.Struct({ notes: Notes, unchanged_since: UnchangedSince }).annotate({
+  identifier: "TemplatePublication",
+})
 
 export const Rollback = Schema.Struct({ version: Schema.Int.check(Schema.isGreaterThan(0)) }).annotate({
   identifier: "TemplateRollback",

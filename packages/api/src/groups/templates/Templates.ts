@@ -31,6 +31,9 @@ export class Templates extends HttpApiGroup.make("templates")
         after: Schema.optionalKey(Id.TemplateId),
         kind: Schema.optionalKey(State.TemplateKind),
         status: Schema.optionalKey(Records.fields.status),
+        uses: Schema.optionalKey(Requests.Alias).annotate({
+          description: "Alias of a layout or partial that they use",
+        }),
         q: Schema.optionalKey(Schema.String.check(Checks.chars(Template.MAX_NAME_CHARS, 1), Checks.oneLine)),
       },
       success: Page.of(Records.ListedTemplate),
@@ -38,7 +41,7 @@ export class Templates extends HttpApiGroup.make("templates")
       annotate(
         "List templates",
         read,
-        "Templates, layouts and partials, newest first. Records.Archived ones only with `status=archived`.",
+        "Templates, layouts and partials, newest first. Archived ones only with `status=archived`.",
       ),
     ),
     HttpApiEndpoint.get("get", "/templates/:template", { params, success: Records.TemplateRecord }).annotateMerge(

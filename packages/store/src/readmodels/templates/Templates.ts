@@ -62,11 +62,14 @@ export interface ListQuery {
   readonly after?: string
   readonly kind?: TemplateState.TemplateKind
   readonly status?: TemplateRecord["status"]
+  /** Alias of a layout or partial that they use, in the draft or in the version that is sent. */
+  readonly uses?: string
   readonly q?: string
 }
 
 /** Lists templates, newest first. Archived ones come only if they are asked for. */
-export const list = Effect.fn("Templates.list")(function* ({ account_id, after, kind, limit, q, status }: ListQuery) {
+export const list = Effect.fn("Templates.list")(function* (query: ListQuery) {
+  const { account_id, after, kind, limit, q, status, uses } = query
   const sql = yield* Sql
   const none = sql.literal("")
   const rows = yield* sql<{ readonly record: TemplateRecord }>`
@@ -74,12 +77,24 @@ export const list = Effect.fn("Templates.list")(function* ({ account_id, after, 
       ${after === undefined ? none : sql`AND id < ${after}`}
       ${kind === undefined ? none : sql`AND kind = ${kind}`}
       ${status === undefined ? sql`AND NOT archived` : sql`AND record ->> 'status' = ${status}`}
+      ${uses === undefined ? none : usesPart(sql, uses)}
       ${q === undefined ? none : sql`AND strpos(lower(concat_ws(' ', alias, record ->> 'name')), ${q.toLowerCase()}) > 0`}
     ORDER BY id DESC LIMIT ${limit + 1}::int`
   const page = rows.slice(0, limit).map(({ record }) => record)
   const next = rows.length > limit ? (page.at(-1)?.id ?? null) : null
   return { data: page, has_more: next !== null, next_cursor: next }
 })
+
+/** An alias has no sign of a regular expression but the dot. In JSON a double quote stands after a backslash. */
+const usesPart = (sql: Sql, alias: string): Fragment => {
+  const pattern = `\\{%-?\\s*(render|layout)\\s+\\\\?["']${alias.replaceAll(".", "\\.")}\\\\?["']`
+  return sql`AND EXISTS (
+    SELECT FROM (
+      SELECT templates.draft AS source
+      UNION ALL SELECT v.source FROM template_versions v
+      WHERE v.account_id = templates.account_id AND v.template_id = templates.id AND v.number = templates.current
+    ) AS sources WHERE source ->> 'layout' = ${alias} OR source::text ~ ${pattern})`
+}
 
 /** A template with its draft. */
 export interface Found {

@@ -49,13 +49,13 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       ),
     update: ({ params, payload }) =>
       Effect.gen(function* () {
-        const { alias, description, name, ...words } = payload
+        const { alias, description, name, unchanged_since, ...words } = payload
         const { draft, record } = yield* FoundTemplate.find(params.template)
         const after = TemplateSources.changed(draft, words)
         yield* TemplateSources.check(after)
         // Only what the request names: another change may come in between.
         const changed = Object.fromEntries(Object.entries(after).filter(([field]) => Object.hasOwn(words, field)))
-        const change = { ...names({ alias, description, name }), draft: changed }
+        const change = { ...names({ alias, description, name }), draft: changed, unchanged_since }
         const { account_id } = yield* CurrentKey
         const others = NewTemplate.othersOf(account_id)
         const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
@@ -80,7 +80,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
           const by = { created_by: actor.id, notes: call.payload.notes }
-          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by)
+          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, call.payload.unchanged_since)
           return workOnStream(Template, record.id, publish, TemplateRecords.newestOf)
         }),
       ),
@@ -122,8 +122,9 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const { draft, record } = yield* FoundTemplate.find(params.template)
-        const source =
+        const stored =
           payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
+        const source = payload.draft === null ? stored : TemplateSources.changed(State.EMPTY, payload.draft)
         yield* TemplateSources.check(source)
         const library = yield* CurrentTemplates.library(account_id)
         const compiled = Rendering.prepare(source, library, payload.locale ?? undefined)
@@ -151,7 +152,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           valid: problems.length === 0,
           problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
           suggested_variables: suggested as Schema.JsonObject,
-          sample: VariableSchema.sampleOf(suggested) as Schema.JsonObject,
+          sample: own.length > 0 || source.variables === null ? asSample(suggested) : sampleOf(source),
         }
       }),
   }),
@@ -164,5 +165,8 @@ const names = ({ alias, description, name }: { readonly [K in keyof State.Naming
   ...(name === undefined ? {} : { name }),
 })
 
+const asSample = (schema: VariableSchema.VariableSchema): Schema.JsonObject =>
+  VariableSchema.sampleOf(schema) as Schema.JsonObject
+
 const sampleOf = ({ variables }: State.TemplateSource): Schema.JsonObject =>
-  variables === null ? {} : (VariableSchema.sampleOf(variables as VariableSchema.VariableSchema) as Schema.JsonObject)
+  variables === null ? {} : asSample(variables as VariableSchema.VariableSchema)

@@ -1,0 +1,126 @@
+import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands"
+import { json } from "@codemirror/lang-json"
+import { liquid } from "@codemirror/lang-liquid"
+import { bracketMatching, syntaxHighlighting } from "@codemirror/language"
+import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint"
+import { highlightSelectionMatches, searchKeymap } from "@codemirror/search"
+import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state"
+import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view"
+import { useEffect, useId, useRef } from "react"
+import { cx } from "../../ui/display/cx.ts"
+import * as CodeTheme from "./CodeTheme.ts"
+import * as Problems from "./Problems.ts"
+
+const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
+  liquid: () => liquid(),
+  json: () => json(),
+  text: () => [],
+}
+
+interface Props {
+  readonly label: string
+  readonly value: string
+  readonly onChange?: ((value: string) => void) | undefined
+  readonly language: keyof typeof LANGUAGES
+  readonly problems?: ReadonlyArray<Problems.TextProblem>
+  readonly className?: string
+}
+
+/**
+ * Editor of a text. It stands in a shadow tree, where its styles are a sheet that is adopted: the dashboard's policy allows
+ * no style element.
+ */
+export const CodeEditor = ({ className, label, language, onChange, problems = [], value }: Props) => {
+  const host = useRef<HTMLDivElement>(null)
+  const view = useRef<EditorView>(undefined)
+  const latest = useRef(onChange)
+  const access = useRef(new Compartment())
+  const hint = useId()
+  const isEditable = onChange !== undefined
+  useEffect(() => {
+    latest.current = onChange
+  })
+  useEffect(() => {
+    const element = host.current
+    if (element === null) return undefined
+    const root = element.shadowRoot ?? element.attachShadow({ mode: "open" })
+    const editor = new EditorView({
+      parent: root,
+      root,
+      state: EditorState.create({
+        doc: value,
+        extensions: [
+          lineNumbers(),
+          history(),
+          drawSelection(),
+          highlightActiveLine(),
+          bracketMatching(),
+          highlightSelectionMatches(),
+          lintGutter(),
+          EditorView.lineWrapping,
+          keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
+          LANGUAGES[language](),
+          syntaxHighlighting(CodeTheme.highlighting),
+          CodeTheme.theme,
+          EditorView.contentAttributes.of({
+            "aria-label": label,
+            tabindex: "0",
+            "aria-description": "Press Escape and then Tab to leave the editor.",
+          }),
+          access.current.of([]),
+          EditorView.updateListener.of(({ docChanged, state, transactions }) => {
+            if (docChanged && !transactions.some((each) => each.isUserEvent("outside")))
+              latest.current?.(state.doc.toString())
+          }),
+        ],
+      }),
+    })
+    view.current = editor
+    return () => {
+      view.current = undefined
+      editor.destroy()
+    }
+    // The value and the label change without a new editor.
+  }, [language, label])
+  useEffect(() => {
+    view.current?.dispatch({
+      effects: access.current.reconfigure(isEditable ? [] : [EditorState.readOnly.of(true)]),
+    })
+  }, [isEditable, language, label])
+  useEffect(() => {
+    const editor = view.current
+    if (editor === undefined || editor.state.doc.toString() === value) return
+    const changes = { from: 0, to: editor.state.doc.length, insert: value }
+    editor.dispatch({ changes, userEvent: "outside" })
+  }, [value])
+  useEffect(() => {
+    const editor = view.current
+    if (editor !== undefined) editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(problems, editor.state.doc)))
+  }, [problems, value, language, label])
+  return (
+    <div className="flex min-w-0 flex-col gap-1">
+      <div
+        ref={host}
+        data-editor={label}
+        aria-describedby={hint}
+        className={cx(
+          "overflow-hidden rounded-lg border border-line-strong focus-within:border-accent focus-within:outline-1 focus-within:outline-accent",
+          className ?? "h-96",
+        )}
+      />
+      {isEditable ? (
+        <p id={hint} className="text-xs text-ink-3">
+          <kbd className="font-sans">Esc</kbd> and then <kbd className="font-sans">Tab</kbd> leaves the editor.
+        </p>
+      ) : undefined}
+    </div>
+  )
+}
+
+/** A problem without a place is that of the first line. */
+const diagnosticsOf = (problems: ReadonlyArray<Problems.TextProblem>, text: Text): ReadonlyArray<Diagnostic> =>
+  problems.map(({ column = 1, line = 1, message }) => {
+    const at = text.line(Math.min(Math.max(1, line), text.lines))
+    const from = Math.min(at.from + column - 1, at.to)
+    return { from, to: Math.min(from + 2, at.to), severity: "error", message: Problems.sentence(message) }
+  })

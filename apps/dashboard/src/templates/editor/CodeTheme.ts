@@ -1,0 +1,49 @@
+import { HighlightStyle } from "@codemirror/language"
+import { EditorView } from "@codemirror/view"
+import { tags } from "@lezer/highlight"
+
+/** Colors of the dashboard, which a shadow tree inherits as properties. */
+export const theme = EditorView.theme({
+  "&": { color: "var(--ink)", backgroundColor: "var(--raised)", fontSize: "0.75rem", height: "100%" },
+  "&.cm-focused": { outline: "none" },
+  ".cm-scroller": { fontFamily: "var(--font-mono, ui-monospace, monospace)", lineHeight: "1.6", overflow: "auto" },
+  ".cm-content": { caretColor: "var(--ink)", padding: "0.5rem 0" },
+  ".cm-cursor": { borderLeftColor: "var(--ink)" },
+  ".cm-gutters": { backgroundColor: "var(--sunken)", color: "var(--ink-3)", borderRight: "1px solid var(--line)" },
+  ".cm-activeLine, .cm-activeLineGutter": { backgroundColor: "transparent" },
+  "&.cm-focused .cm-activeLine, &.cm-focused .cm-activeLineGutter": {
+    backgroundColor: "color-mix(in srgb, var(--hover) 60%, transparent)",
+  },
+  ".cm-selectionBackground, &.cm-focused > .cm-scroller > .cm-selectionLayer .cm-selectionBackground": {
+    backgroundColor: "var(--accent-soft)",
+  },
+  ".cm-matchingBracket, &.cm-focused .cm-matchingBracket": { backgroundColor: "var(--hover)", color: "inherit" },
+  ".cm-panels, .cm-tooltip": {
+    backgroundColor: "var(--raised)",
+    color: "var(--ink)",
+    border: "1px solid var(--line-strong)",
+    fontFamily: "var(--font-sans, system-ui)",
+  },
+  ".cm-panel.cm-search label": { fontSize: "0.75rem" },
+  ".cm-textfield": { backgroundColor: "var(--raised)", color: "var(--ink)", borderColor: "var(--line-strong)" },
+  ".cm-button": { backgroundImage: "none", backgroundColor: "var(--hover)", borderColor: "var(--line-strong)" },
+  ".cm-diagnostic": { padding: "0.375rem 0.5rem", borderLeft: "3px solid var(--bad)" },
+  ".cm-lintRange-error": {
+    backgroundImage: "none",
+    textDecoration: "underline wavy var(--bad)",
+    textDecorationSkipInk: "none",
+  },
+  ".cm-lint-marker-error": { content: "none" },
+  ".cm-lint-marker-error::before": { content: '"●"', color: "var(--bad)" },
+  ".cm-gutter-lint .cm-gutterElement": { padding: "0 0.25rem" },
+})
+
+export const highlighting = HighlightStyle.define([
+  { tag: [tags.keyword, tags.controlKeyword, tags.operatorKeyword], color: "var(--violet)" },
+  { tag: [tags.tagName, tags.typeName], color: "var(--accent)" },
+  { tag: [tags.attributeName, tags.propertyName, tags.variableName], color: "var(--warn)" },
+  { tag: [tags.string, tags.attributeValue], color: "var(--good)" },
+  { tag: [tags.number, tags.bool, tags.null], color: "var(--bad)" },
+  { tag: [tags.comment, tags.meta, tags.documentMeta], color: "var(--ink-3)" },
+  { tag: [tags.punctuation, tags.bracket, tags.angleBracket, tags.brace, tags.operator], color: "var(--ink-2)" },
+])

@@ -1,0 +1,71 @@
+import { useState } from "react"
+import { Button } from "../../ui/controls/Button.tsx"
+import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
+import { Dialog } from "../../ui/feedback/Dialog.tsx"
+import { TextDifference } from "../versions/TextDifference.tsx"
+import * as Form from "./Form.ts"
+import type { Conflict } from "./useEditing.ts"
+
+interface Props {
+  readonly conflict: Conflict | undefined
+  readonly form: Form.Form
+  readonly onResolve: (form: Form.Form) => void
+}
+
+/** Asks which text stays where two people have changed the same one. It stays open until that is decided. */
+export const ConflictDialog = ({ conflict, form, onResolve }: Props) => (
+  <Dialog
+    open={conflict !== undefined}
+    onOpenChange={() => undefined}
+    requiresClose
+    wide
+    title="Somebody else changed the same"
+    description="Choose what stays. Nothing is saved until you save again, and everything else of both is kept."
+  >
+    {conflict === undefined ? undefined : <Choices conflict={conflict} form={form} onResolve={onResolve} />}
+  </Dialog>
+)
+
+const Choices = ({ conflict, form, onResolve }: Props & { readonly conflict: Conflict }) => {
+  const { names, theirs } = conflict
+  const [taken, setTaken] = useState<ReadonlySet<string>>(new Set())
+  const choose = (name: string, side: "mine" | "theirs") => {
+    const next = new Set(taken)
+    if (side === "theirs") next.add(name)
+    else next.delete(name)
+    setTaken(next)
+  }
+  return (
+    <div className="flex flex-col gap-4 p-5">
+      {names.map((name) => (
+        <section key={name} className="flex flex-col gap-2">
+          <header className="flex flex-wrap items-center gap-2">
+            <h3 className="grow text-sm font-medium">{Form.labelOf(name)}</h3>
+            <SegmentedControl
+              label={`Which ${Form.labelOf(name)} stays`}
+              value={taken.has(name) ? "theirs" : "mine"}
+              options={[
+                ["mine", "Mine"],
+                ["theirs", "Theirs"],
+              ]}
+              onChange={(side) => choose(name, side)}
+            />
+          </header>
+          <TextDifference label={Form.labelOf(name)} before={theirs[name] ?? ""} after={form[name] ?? ""} />
+        </section>
+      ))}
+      <p className="text-xs text-ink-3">Red lines are theirs, green ones yours.</p>
+      <footer className="flex justify-end">
+        <Button
+          variant="primary"
+          onClick={() => {
+            const chosen = names.filter((name) => taken.has(name)).map((name) => [name, theirs[name] ?? ""])
+            onResolve({ ...form, ...Object.fromEntries(chosen) })
+          }}
+        >
+          Continue
+        </Button>
+      </footer>
+    </div>
+  )
+}

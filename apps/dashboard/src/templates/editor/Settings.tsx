@@ -1,0 +1,85 @@
+import { useQuery } from "@tanstack/react-query"
+import type { ListedTemplate } from "../../api/Records.ts"
+import { useFormErrors } from "../../api/useFormErrors.ts"
+import { SelectField, TextArea, TextField } from "../../ui/controls/Field.tsx"
+import * as TemplateQueries from "../TemplateQueries.ts"
+import type * as Form from "./Form.ts"
+
+interface Props {
+  readonly kind: ListedTemplate["kind"]
+  readonly form: Form.Form
+  readonly setText: ((name: string, text: string) => void) | undefined
+  /** Why it could not be saved. */
+  readonly error: unknown
+}
+
+/** Names of a template, and what its messages have besides words. */
+export const Settings = ({ error, form, kind, setText }: Props) => {
+  const { data } = useQuery({ ...TemplateQueries.layouts, enabled: kind === "template" })
+  const fields = {
+    name: form["name"] ?? "",
+    alias: form["alias"] ?? "",
+    description: form["description"] ?? "",
+    from: form["from"] ?? "",
+    reply_to: form["reply_to"] ?? "",
+    layout: form["layout"] ?? "",
+  }
+  const errors = useFormErrors(error, fields)
+  const inputOf = (name: keyof typeof fields) => ({
+    value: fields[name],
+    readOnly: setText === undefined,
+    onChange: (event: { readonly target: { readonly value: string } }) => setText?.(name, event.target.value),
+    error: errors.field[name],
+  })
+  const layouts = (data?.data ?? []).flatMap(({ alias, name }) => (alias === null ? [] : [{ alias, name }]))
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      <TextField label="Name" required {...inputOf("name")} />
+      <TextField
+        label="Alias"
+        hint={
+          kind === "template"
+            ? "Name in requests: template: “receipt”."
+            : "Name in other templates. Required to use it."
+        }
+        autoCapitalize="none"
+        spellCheck={false}
+        {...inputOf("alias")}
+      />
+      <TextArea label="Description" className="min-h-16" {...inputOf("description")} />
+      {kind === "template" ? (
+        <>
+          <TextField
+            label="From"
+            placeholder="Acme <hello@acme.com>"
+            hint="Sender of messages that name none."
+            {...inputOf("from")}
+          />
+          <TextField
+            label="Reply-To"
+            hint="Leave empty for replies to the sender. Separate with commas."
+            {...inputOf("reply_to")}
+          />
+          <SelectField
+            label="Layout"
+            hint="Stands around the HTML and the text."
+            disabled={setText === undefined}
+            value={fields.layout}
+            onChange={(event) => setText?.("layout", event.target.value)}
+            error={errors.field.layout}
+          >
+            <option value="">None</option>
+            {layouts.some(({ alias }) => alias === fields.layout) || fields.layout === "" ? undefined : (
+              <option value={fields.layout}>{fields.layout}</option>
+            )}
+            {layouts.map(({ alias, name }) => (
+              <option key={alias} value={alias}>
+                {name} ({alias})
+              </option>
+            ))}
+          </SelectField>
+        </>
+      ) : undefined}
+    </div>
+  )
+}

@@ -1,0 +1,102 @@
+import { keepPreviousData, useQuery } from "@tanstack/react-query"
+import { useEffect, useState } from "react"
+import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
+import * as TemplateQueries from "../TemplateQueries.ts"
+import * as Form from "./Form.ts"
+import * as Problems from "./Problems.ts"
+
+/** Pause of the author after which the text is checked and rendered. */
+const PAUSE_MS = 300
+
+export interface Trial {
+  /** The last rendering without problems. */
+  readonly rendered: RenderedTemplate | undefined
+  readonly validation: TemplateValidation | undefined
+  readonly problems: ReadonlyArray<Problems.TextProblem>
+  /** Whether the preview shows the text as it is now. */
+  readonly isCurrent: boolean
+}
+
+interface Options {
+  readonly enabled: boolean
+  readonly isLayout: boolean
+  readonly locale: string | null
+  readonly sample: string | undefined
+}
+
+interface Tried {
+  readonly validation?: TemplateValidation
+  readonly rendered?: RenderedTemplate
+  readonly problems: ReadonlyArray<Problems.TextProblem>
+}
+
+/** Values that the author has typed; `undefined` takes those of the schema. Not JSON, or no object, is told. */
+const valuesIn = (sample: string | undefined, validation: TemplateValidation): Readonly<Record<string, unknown>> => {
+  if (sample === undefined) return validation.sample
+  const values = JSON.parse(sample) as unknown
+  if (typeof values !== "object" || values === null || Array.isArray(values)) throw new SyntaxError("no object")
+  return values as Readonly<Record<string, unknown>>
+}
+
+/** A layout has no words of a template to stand around, so the preview has others in their place. */
+const CONTENT = "The words of a template stand here."
+
+const attempt = async (
+  id: string,
+  form: Form.Form,
+  sample: string | undefined,
+  { isLayout, locale }: Pick<Options, "isLayout" | "locale">,
+): Promise<Tried> => {
+  let validation: TemplateValidation | undefined
+  try {
+    const draft = Form.toSource(form)
+    validation = await TemplateQueries.validate(draft)
+    if (!validation.valid) return { validation, problems: Problems.of(validation.problems) }
+    try {
+      const values = valuesIn(sample, validation)
+      const variables = isLayout && draft.variables === null ? { content: CONTENT, ...values } : values
+      return { validation, rendered: await TemplateQueries.render(id, { draft, variables, locale }), problems: [] }
+    } catch (error) {
+      return { validation, problems: Problems.inSample(error) }
+    }
+  } catch (error) {
+    const problems = Problems.inError(error)
+    if (problems.length === 0) throw error
+    return { problems }
+  }
+}
+
+/** Checks and renders a text as it is typed, without storing it. */
+export const useTrial = (id: string, form: Form.Form, { enabled, isLayout, locale, sample }: Options): Trial => {
+  const key = JSON.stringify([form, sample ?? null, locale])
+  const [tried, setTried] = useState(key)
+  useEffect(() => {
+    if (tried === key) return undefined
+    const timer = setTimeout(() => setTried(key), PAUSE_MS)
+    return () => clearTimeout(timer)
+  }, [tried, key])
+  const query = useQuery({
+    queryKey: ["template-trial", id, tried],
+    enabled,
+    retry: false,
+    gcTime: 0,
+    refetchOnWindowFocus: false,
+    staleTime: Number.POSITIVE_INFINITY,
+    placeholderData: keepPreviousData,
+    queryFn: () => {
+      const [typed, typedSample, chosen] = JSON.parse(tried) as [Form.Form, string | null, string | null]
+      return attempt(id, typed, typedSample ?? undefined, { isLayout, locale: chosen })
+    },
+  })
+  const [rendered, setRendered] = useState<RenderedTemplate>()
+  const newest = query.data?.rendered
+  useEffect(() => {
+    if (newest !== undefined) setRendered(newest)
+  }, [newest])
+  return {
+    rendered: newest ?? rendered,
+    validation: query.data?.validation,
+    problems: query.data?.problems ?? Problems.inError(query.error),
+    isCurrent: tried === key && !query.isFetching && newest !== undefined,
+  }
+}

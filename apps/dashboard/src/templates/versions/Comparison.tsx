@@ -1,0 +1,88 @@
+import { useQueries } from "@tanstack/react-query"
+import { useState } from "react"
+import type { ListedTemplateVersion, TemplateRecord } from "../../api/Records.ts"
+import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
+import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
+import { Panel } from "../../ui/layout/Panel.tsx"
+import { SelectField } from "../../ui/controls/Field.tsx"
+import * as Form from "../editor/Form.ts"
+import * as TemplateQueries from "../TemplateQueries.ts"
+import { TextDifference } from "./TextDifference.tsx"
+
+interface Props {
+  readonly record: TemplateRecord
+  readonly versions: ReadonlyArray<ListedTemplateVersion>
+  /** Version whose changes are shown first. */
+  readonly initial: number
+}
+
+/** Stands for the draft among the numbers of versions, and for nothing, which is before the first. */
+const DRAFT = -1
+const NOTHING = 0
+
+/** Shows the differences between two versions, or a version and the draft. */
+export const Comparison = ({ initial, record, versions }: Props) => {
+  const [[from, to], setPair] = useState<readonly [number, number]>([initial - 1, initial])
+  const [before, after] = useQueries({
+    queries: [from, to].map((number) => ({
+      ...TemplateQueries.version(record.id, number),
+      enabled: number > NOTHING,
+    })),
+  })
+  const formOf = (number: number, query: typeof before): Form.Form | undefined => {
+    if (number === NOTHING) return {}
+    if (number === DRAFT) return Form.ofSource(record.draft)
+    return query?.data === undefined ? undefined : Form.ofSource(query.data)
+  }
+  const [old, next] = [formOf(from, before), formOf(to, after)]
+  const error = before?.error ?? after?.error
+  const options = versions.map(({ number }) => (
+    <option key={number} value={number}>
+      Version {number}
+    </option>
+  ))
+  const choice = (label: string, value: number, onChange: (value: number) => void, withNothing: boolean) => (
+    <SelectField
+      label={label}
+      value={value}
+      onChange={(event) => onChange(Number(event.target.value))}
+      className="w-40"
+    >
+      <option value={DRAFT}>Draft</option>
+      {options}
+      {withNothing ? <option value={NOTHING}>Nothing</option> : undefined}
+    </SelectField>
+  )
+  return (
+    <Panel title="Changes" className="overflow-hidden">
+      <div className="flex flex-wrap gap-4 border-b border-line p-4">
+        {choice("From", from, (value) => setPair([value, to]), true)}
+        {choice("To", to, (value) => setPair([from, value]), false)}
+      </div>
+      {error !== null && error !== undefined ? (
+        <div className="p-4">
+          <ErrorMessage error={error} />
+        </div>
+      ) : old === undefined || next === undefined ? (
+        <SkeletonRows rows={3} />
+      ) : (
+        <Differences before={old} after={next} />
+      )}
+    </Panel>
+  )
+}
+
+const Differences = ({ after, before }: { readonly before: Form.Form; readonly after: Form.Form }) => {
+  const names = Form.changes(before, after).filter((name) => (before[name] ?? "") !== (after[name] ?? ""))
+  if (names.length === 0) return <p className="p-8 text-center text-sm text-ink-3">No difference.</p>
+  return (
+    <div className="flex flex-col gap-4 p-4">
+      {names.map((name) => (
+        <section key={name} className="flex flex-col gap-1.5">
+          <h3 className="text-sm font-medium">{Form.labelOf(name)}</h3>
+          <TextDifference label={Form.labelOf(name)} before={before[name] ?? ""} after={after[name] ?? ""} />
+        </section>
+      ))}
+    </div>
+  )
+}

@@ -1,0 +1,14 @@
+/** The end of the time that a rendering may take. */
+export interface Deadline {
+  readonly isOver: () => boolean
+}
+
+/**
+ * Returns a deadline by a clock that runs no faster than time does, such as that of the processor time of this thread. It is
+ * read once the time itself is over: to read it takes as long as to render two outputs.
+ */
+export const within = (limitMs: number, now: () => number = () => performance.now()): Deadline => {
+  const end = now() + limitMs
+  const earliest = performance.now() + limitMs
+  return { isOver: () => performance.now() > earliest && now() > end }
+}
