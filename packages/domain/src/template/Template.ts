@@ -4,6 +4,7 @@ import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as TemplateRefusal from "./TemplateRefusal.ts"
+import { evolve } from "./TemplateState.ts"
 import type { Event, TemplateKind, Naming, TemplateSource, State, ExistingTemplate } from "./TemplateState.ts"
 
 export { Event, evolve, initial, type State, type ExistingTemplate } from "./TemplateState.ts"
@@ -115,6 +116,38 @@ export const publish = (
         )
       : Result.fail(new TemplateRefusal.DraftChanged()),
   )
+
+/** A push of a template: what it should be and, if it is to be published, by whom and whether that is what is sent now. */
+export interface Push extends NewTemplate {
+  readonly publication: {
+    readonly created_by: string | null
+    readonly notes: string | null
+    readonly isSent: boolean
+  } | null
+}
+
+/** Creates or changes a template, and publishes it unless it is what is sent already. */
+export const push =
+  (now: Timestamp.Timestamp, others: Others, { publication, ...template }: Push): Decide<TemplateRefusal.PushRefusal> =>
+  (before) => {
+    const { alias, description, draft, kind, name } = template
+    if (before._tag === "Template" && before.kind !== kind) return Result.fail(new TemplateRefusal.PushConflict())
+    const written: Result.Result<ReadonlyArray<Event>, TemplateRefusal.PushRefusal | NothingNew> = before._tag ===
+    "NotCreated"
+      ? create(now, others, template)(before)
+      : change(now, others, { alias, name, description, draft })(before)
+    if (Result.isFailure(written) && written.failure._tag !== "NothingNew") return Result.fail(written.failure)
+    const events = Result.getOrElse(written, (): ReadonlyArray<Event> => [])
+    const after = events.reduce(evolve, before)
+    if (publication === null || publication.isSent || after._tag !== "Template") return append(events)
+    const { created_by, notes } = publication
+    return Result.flatMap(publish(now, draft, { created_by, notes })(after), (published) =>
+      append([...events, ...published]),
+    )
+  }
+
+const append = (events: ReadonlyArray<Event>) =>
+  Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
 
 /** Sends a former version from now on. The draft stays as it is. */
 export const rollBack = (now: Timestamp.Timestamp, number: number) =>
