@@ -16,6 +16,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "webhooks",
   "suppressions",
   "inbound",
+  "templates",
   "listen",
   "trigger",
   "mcp",
