@@ -1,4 +1,4 @@
-import { Arbitrary, Effect, Exit, Schema } from "effect"
+import { Arbitrary, Effect, Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"

@@ -4,18 +4,15 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as ExitCodes from "../../../process/ExitCodes.ts"
 import * as Output from "../../Output.ts"
-import { ApiClient, type ApiFailure, call, failureOf } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
 import { fail, type LocalTemplate, TemplateFailure } from "./LocalTemplate.ts"
+import { importing } from "./importCommand.ts"
 import * as PulledState from "./PulledState.ts"
+import * as Pushes from "./Pushes.ts"
 import * as TemplateFolder from "./TemplateFolder.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
 import { templateTypes, type TypedTemplate } from "./templateTypes.ts"
 
-export const folder = Argument.String("folder").pipe(
-  Argument.withDescription("Folder with a folder for each template"),
-  Argument.withDefault("templates"),
-)
 const publish = Flag.Boolean("publish").pipe(
   Flag.withDescription("Publish what differs from what is sent; without it, only drafts change"),
   Flag.withDefault(false),
@@ -29,24 +26,11 @@ const force = Flag.Boolean("force").pipe(
   Flag.withDefault(false),
 )
 
-/** Works on files and the API. */
-export const working = <A>(work: (client: Waybill) => Promise<A>) =>
-  Effect.flatMap(ApiClient, ({ client }) => onFiles(() => work(client)))
-
-export const onFiles = <A>(work: () => Promise<A>) =>
-  Effect.tryPromise({
-    try: work,
-    catch: (cause): TemplateFailure | ApiFailure => (cause instanceof TemplateFailure ? cause : failureOf(cause)),
-  })
-
-/** Names the account in the state of a folder. */
-const accountOf = async (client: Waybill): Promise<string> => (await client.session.get()).account_id
-
 const pull = Command.make(
   "pull",
-  { folder, json: Output.json },
+  { folder: Pushes.folder, json: Output.json },
   Effect.fn(function* ({ folder, json }) {
-    const { kept, pulled, unnamed } = yield* working((client) => pullTo(client, folder))
+    const { kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
     if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed })
     yield* Output.say(`${folder} has ${pulled.length} templates.`)
     for (const file of kept)
@@ -78,7 +62,7 @@ const pullTo = async (client: Waybill, root: string) => {
     kept.push(...(await TemplateFolder.write(place, template)))
   }
   await fs.mkdir(root, { recursive: true })
-  await PulledState.keep(root, await accountOf(client), etags)
+  await PulledState.keep(root, await Pushes.accountOf(client), etags)
   return { pulled: Object.keys(etags), unnamed, kept }
 }
 
@@ -89,9 +73,9 @@ class WouldChange extends Data.TaggedError("WouldChange")<{ readonly message: st
 
 const plan = Command.make(
   "plan",
-  { folder, publish, json: Output.json },
+  { folder: Pushes.folder, publish, json: Output.json },
   Effect.fn(function* ({ folder, json, publish }) {
-    const { differences, problems } = yield* working(async (client) => {
+    const { differences, problems } = yield* Pushes.working(async (client) => {
       const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(folder), { publish })
       const changes = planned.filter(TemplatePlan.isChange)
       const differences = []
@@ -100,34 +84,26 @@ const plan = Command.make(
       return { differences, problems: TemplatePlan.problemsOf(planned) }
     })
     if (json) yield* Output.printJson({ folder, publish, changes: differences, problems }, 2)
-    else yield* Output.say(...differences.flatMap((each) => [headOf(each), ...each.diff]))
+    else yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
     if (problems.length > 0) return yield* new TemplateFailure({ message: problems.join("\n") })
     if (differences.length > 0)
-      return yield* new WouldChange({ message: `A push would change ${countOf(differences.length)}.` })
+      return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
     if (!json) yield* Output.say("Nothing to push: the account has what the folder has.")
   }),
 ).pipe(Command.withDescription("Show what a push would change; the exit code is then 2"))
 
-const countOf = (templates: number): string => (templates === 1 ? "1 template" : `${templates} templates`)
-
-interface Head {
-  readonly alias: string
-  readonly action: string
-  readonly version: number | null
-}
-const headOf = ({ action, alias, version }: Head): string =>
-  `${alias}: ${action}${version === null ? " (draft)" : ` (version ${version})`}`
-
 const push = Command.make(
   "push",
-  { folder, publish, notes, force, json: Output.json },
+  { folder: Pushes.folder, publish, notes, force, json: Output.json },
   Effect.fn(function* ({ folder, force, json, notes, publish }) {
     const publication = { publish, ...Flags.present({ notes }) }
-    const results = yield* working((client) => pushFrom(client, folder, publication, force))
+    const results = yield* Pushes.working(async (client) =>
+      Pushes.push(client, folder, await TemplateFolder.readAll(folder), publication, force),
+    )
     if (json) return yield* Output.printJson({ folder, templates: results }, 2)
     yield* results.length === 0
       ? Output.say("Nothing to push: the account has what the folder has.")
-      : Output.say(...results.map(headOf))
+      : Output.say(...results.map(Pushes.headOf))
   }),
 ).pipe(
   Command.withDescription(
@@ -138,35 +114,6 @@ const push = Command.make(
     { command: 'waybill templates push --publish --notes "Shorter receipt"', description: "Changes what is sent" },
   ]),
 )
-
-export const pushFrom = async (
-  client: Waybill,
-  root: string,
-  publication: TemplatePlan.Publication,
-  isForced: boolean,
-) => {
-  const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(root), publication)
-  const problems = TemplatePlan.problemsOf(planned)
-  if (problems.length > 0) return fail(problems.join("\n"))
-  const account = await accountOf(client)
-  const seen = await PulledState.read(root, account)
-  const changes = planned.filter(TemplatePlan.isChange)
-  const others = changes.filter(
-    ({ result, template }) =>
-      result.action === "changed" && Object.hasOwn(seen, template.alias) && seen[template.alias] !== result.base,
-  )
-  if (others.length > 0 && !isForced)
-    return fail(
-      `${others.map(({ template }) => template.alias).join(", ")} changed in the account since the last pull or push. Pull and join the changes, or push with --force.`,
-    )
-  const results = changes.length === 0 ? [] : (await TemplatePlan.push(client, changes, publication)).templates
-  await PulledState.keep(
-    root,
-    account,
-    Object.fromEntries(planned.map(({ result, template }) => [template.alias, result.etag])),
-  )
-  return results
-}
 
 const types = Command.make(
   "types",
@@ -180,15 +127,15 @@ const types = Command.make(
   },
   Effect.fn(function* ({ folder, json, out }) {
     const templates = Option.isSome(folder)
-      ? yield* onFiles(() => TemplateFolder.readAll(folder.value))
-      : yield* working(sentTemplates)
+      ? yield* Pushes.onFiles(() => TemplateFolder.readAll(folder.value))
+      : yield* Pushes.working(sentTemplates)
     const typed = templates.filter((each) => each.kind === "template")
     const text = templateTypes(typed)
     if (Option.isNone(out)) return yield* json ? Output.printJson({ types: text }) : Output.sayLines(text.trimEnd())
-    yield* onFiles(() => fs.writeFile(out.value, text))
+    yield* Pushes.onFiles(() => fs.writeFile(out.value, text))
     yield* json
       ? Output.printJson({ file: out.value, templates: typed.map(({ alias }) => alias) })
-      : Output.say(`${out.value} has the variables of ${countOf(typed.length)}.`)
+      : Output.say(`${out.value} has the variables of ${Pushes.countOf(typed.length)}.`)
   }),
 ).pipe(Command.withDescription("Write TypeScript types of the variables of all templates, for @waybill/client"))
 
@@ -210,7 +157,7 @@ const list = Command.make(
   "list",
   { limit: Flags.limit, json: Output.json },
   Effect.fn(function* ({ json, limit }) {
-    const rows = yield* call(async (client) => {
+    const rows = yield* Pushes.working(async (client) => {
       const rows = []
       for await (const template of client.templates.all()) if (rows.push({ ...template }) >= limit) break
       return rows
@@ -221,6 +168,5 @@ const list = Command.make(
 
 export const templates = Command.make("templates").pipe(
   Command.withDescription("Templates of the account, and folders of them"),
-  Command.withSubcommands([list, pull, plan, push, types]),
-  Command.provide(ApiClient.layer),
+  Command.withSubcommands([list, pull, plan, push, types, importing]),
 )
