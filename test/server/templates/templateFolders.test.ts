@@ -2,7 +2,7 @@ import { Arbitrary, Effect, Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { placeholdersOf } from "../../../apps/server/src/cli/remote/templates/compile.ts"
+import * as SourceFiles from "../../../apps/server/src/cli/remote/templates/SourceFiles.ts"
 import { lineDiff } from "../../../apps/server/src/cli/remote/templates/lineDiff.ts"
 import * as TemplateFolder from "../../../apps/server/src/cli/remote/templates/TemplateFolder.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -144,7 +144,7 @@ describe("a diff", () => {
 describe("a component", () => {
   it("gets a placeholder for each variable of the schema", () => {
     const order = { type: "object", properties: { id: { type: "integer" }, lines: { type: "array" } } }
-    assert.deepStrictEqual(placeholdersOf({ properties: { name: { type: "string" }, order } }, ""), {
+    assert.deepStrictEqual(SourceFiles.placeholdersOf({ properties: { name: { type: "string" }, order } }, ""), {
       name: "{{ name }}",
       order: { id: "{{ order.id }}" },
     })

@@ -3,7 +3,7 @@ import { createHash } from "node:crypto"
 
 const CHARS = 32
 
-/** What a push writes of a template. */
+/** The names and the draft of a template, as a push writes them. */
 export interface Tagged extends State.Naming {
   readonly kind: State.TemplateKind
   readonly draft: State.TemplateSource

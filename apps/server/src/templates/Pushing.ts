@@ -1,5 +1,5 @@
 import type { Pushed } from "@waybill/api/groups/templates/TemplateRecords"
-import { NO_BASE, type Push, type PushedTemplate } from "@waybill/api/groups/templates/TemplateRequests"
+import * as TemplateRequests from "@waybill/api/groups/templates/TemplateRequests"
 import * as Turn from "@waybill/domain/flow/Turn"
 import * as State from "@waybill/domain/template/TemplateState"
 import type * as Id from "@waybill/domain/values/Id"
@@ -15,7 +15,10 @@ import * as TemplateSources from "./TemplateSources.ts"
 
 /** A template of a push beside what the account has. */
 export interface Planned {
-  readonly pushed: PushedTemplate & { readonly kind: State.TemplateKind; readonly draft: State.TemplateSource }
+  readonly pushed: TemplateRequests.PushedTemplate & {
+    readonly kind: State.TemplateKind
+    readonly draft: State.TemplateSource
+  }
   /** Absent if the push creates it. */
   readonly existing: { readonly id: Id.TemplateId; readonly version: number } | undefined
   readonly publishes: boolean
@@ -27,7 +30,7 @@ export interface Planned {
 }
 
 /** Returns what a push would do, and all that is wrong with it. Reads one template after another, each in a turn of its own. */
-export const plan = Effect.fnUntraced(function* (account_id: string, { publish, templates }: Push) {
+export const plan = Effect.fnUntraced(function* (account_id: string, { publish, templates }: TemplateRequests.Push) {
   const planned: Array<Planned> = []
   for (const template of templates) {
     yield* Turn.next
@@ -39,7 +42,11 @@ export const plan = Effect.fnUntraced(function* (account_id: string, { publish, 
   return yield* Effect.forEach(planned, (each) => withParts(each, parts))
 })
 
-const planOne = Effect.fnUntraced(function* (account_id: string, template: PushedTemplate, publish: boolean) {
+const planOne = Effect.fnUntraced(function* (
+  account_id: string,
+  template: TemplateRequests.PushedTemplate,
+  publish: boolean,
+) {
   const { alias, base, description, name } = template
   const kind = template.kind ?? "template"
   const draft = TemplateSources.changed(State.EMPTY, template)
@@ -54,7 +61,7 @@ const planOne = Effect.fnUntraced(function* (account_id: string, template: Pushe
   const problems: Array<Detail> = [...Inspection.problemsOf(draft)]
   if (before !== undefined && before.kind !== kind)
     problems.unshift({ path: "kind", message: `is ${before.kind} in this account, and never changes` })
-  const isStale = base !== null && base !== (tag ?? NO_BASE)
+  const isStale = base !== null && base !== (tag ?? TemplateRequests.NO_BASE)
   if (isStale) problems.unshift({ path: "base", message: "is not the template any more: somebody changed it" })
   const isPublished = publishes && !isSent
   const result: Pushed = {
@@ -82,7 +89,7 @@ const sends = Effect.fnUntraced(function* (
   return Option.isSome(version) && Equal.equals(version.value.source, draft)
 })
 
-/** What a template uses must be published, or be published by the same push. */
+/** The parts that a template uses must be published, or be published by the same push. */
 const withParts = Effect.fnUntraced(function* (planned: Planned, parts: Library) {
   const { publishes, pushed, result } = planned
   if (!publishes || result.problems.length > 0) return planned

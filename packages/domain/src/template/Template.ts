@@ -4,7 +4,7 @@ import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as TemplateRefusal from "./TemplateRefusal.ts"
-import { evolve } from "./TemplateState.ts"
+import * as TemplateState from "./TemplateState.ts"
 import type { Event, TemplateKind, Naming, TemplateSource, State, ExistingTemplate } from "./TemplateState.ts"
 
 export { Event, evolve, initial, type State, type ExistingTemplate } from "./TemplateState.ts"
@@ -138,7 +138,7 @@ export const push =
       : change(now, others, { alias, name, description, draft })(before)
     if (Result.isFailure(written) && written.failure._tag !== "NothingNew") return Result.fail(written.failure)
     const events = Result.getOrElse(written, (): ReadonlyArray<Event> => [])
-    const after = events.reduce(evolve, before)
+    const after = events.reduce(TemplateState.evolve, before)
     if (publication === null || publication.isSent || after._tag !== "Template") return append(events)
     const { created_by, notes } = publication
     return Result.flatMap(publish(now, draft, { created_by, notes })(after), (published) =>

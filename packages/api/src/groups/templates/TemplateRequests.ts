@@ -128,7 +128,7 @@ export const MAX_PUSHED = 200
 export const MAX_PUSHED_CHARS = 8 * 1024 * 1024
 /** Characters of an `etag`. */
 const MAX_BASE_CHARS = 64
-/** As `base`: there must be no template with this alias. */
+/** The `base` of a template that must be new. */
 export const NO_BASE = "none"
 
 const PushedTemplate = Schema.Struct({

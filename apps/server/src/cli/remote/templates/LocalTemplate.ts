@@ -12,16 +12,16 @@ export const fail = (message: string): never => {
 export const FILES = ["subject", "html", "text"] as const
 export type FileName = (typeof FILES)[number]
 
-export interface Words {
+export interface LocalWords {
   readonly subject: string | null
   readonly html: string | null
   readonly text: string | null
   readonly preheader: string | null
 }
-export const NO_WORDS: Words = { subject: null, html: null, text: null, preheader: null }
+export const NO_WORDS: LocalWords = { subject: null, html: null, text: null, preheader: null }
 
 /** A template as a folder holds it. */
-export interface LocalTemplate extends Words {
+export interface LocalTemplate extends LocalWords {
   readonly alias: string
   readonly kind: "template" | "layout" | "partial"
   readonly name: string
@@ -29,7 +29,7 @@ export interface LocalTemplate extends Words {
   readonly from: string | null
   readonly reply_to: ReadonlyArray<string>
   readonly layout: string | null
-  readonly locales: Readonly<Record<string, Words>>
+  readonly locales: Readonly<Record<string, LocalWords>>
   readonly variables: Readonly<Record<string, unknown>> | null
   /** `false` leaves it a draft when the others are published. */
   readonly publish: boolean

@@ -1,9 +1,9 @@
 import { Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
-import { readText } from "./TemplateFolder.ts"
+import * as TemplateFolder from "./TemplateFolder.ts"
 
-// What `pull` and `push` saw last in each account, so that a push notices a change that somebody made there since. It belongs
+// The file keeps what `pull` and `push` saw last in each account, so that a push notices a change that somebody made there since. It belongs
 // to this machine, and not to the repository.
 
 const FILE = ".waybill-state.json"
@@ -16,7 +16,7 @@ export const read = async (root: string, account: string): Promise<Readonly<Reco
   (await all(root))[account] ?? {}
 
 const all = async (root: string): Promise<typeof State.Type> => {
-  const text = await readText(join(root, FILE))
+  const text = await TemplateFolder.readText(join(root, FILE))
   const decoded = decode(text ?? "{}")
   return decoded._tag === "Some" ? decoded.value : {}
 }

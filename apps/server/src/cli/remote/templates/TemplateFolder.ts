@@ -1,7 +1,7 @@
 import * as fs from "node:fs/promises"
 import { join, relative } from "node:path"
-import { compile, isCompiled, SOURCES } from "./compile.ts"
-import { fail, FILES, type LocalTemplate, NO_WORDS, type Words } from "./LocalTemplate.ts"
+import * as SourceFiles from "./SourceFiles.ts"
+import { fail, FILES, type LocalTemplate, NO_WORDS, type LocalWords } from "./LocalTemplate.ts"
 import * as TemplateYaml from "./TemplateYaml.ts"
 
 export const SETTINGS = "template.yaml"
@@ -56,18 +56,25 @@ interface Part {
   readonly settings: TemplateYaml.Settings
 }
 
-const wordsIn = async ({ folder, settings }: Part, preheader: string | null): Promise<Words> => {
+const wordsIn = async ({ folder, settings }: Part, preheader: string | null): Promise<LocalWords> => {
   const words: Record<string, string | null> = { ...NO_WORDS, preheader }
   for (const name of FILES) {
-    const sources = [`${name}.liquid`, ...SOURCES.map((ending) => `${name}${ending}`)].map((file) => join(folder, file))
+    const sources = [`${name}.liquid`, ...SourceFiles.SOURCES.map((ending) => `${name}${ending}`)].map((file) =>
+      join(folder, file),
+    )
     const texts = await Promise.all(sources.map(readText))
     const given = sources.filter((_, nth) => texts[nth] !== null)
     const [file = "", other] = given
     if (other !== undefined) return fail(`${file} and ${other} are the same part; keep one of them`)
     const text = texts.find((each) => each !== null) ?? null
-    words[name] = text === null ? null : isCompiled(file) ? await compile(file, text, settings.variables) : endOf(text)
+    words[name] =
+      text === null
+        ? null
+        : SourceFiles.isCompiled(file)
+          ? await SourceFiles.compile(file, text, settings.variables)
+          : endOf(text)
   }
-  return words as unknown as Words
+  return words as unknown as LocalWords
 }
 
 /** Reads a template of its folder, and compiles what is not written in Liquid. */
@@ -77,7 +84,7 @@ export const read = async (folder: string): Promise<LocalTemplate> => {
   const { alias = folderName(folder), layout = null, locales, name = alias, variables = null } = settings
   if (!ALIAS.test(alias))
     return fail(`${file}: alias ${JSON.stringify(alias)} must begin with a letter and have letters, digits, -, _ and .`)
-  const languages: Record<string, Words> = {}
+  const languages: Record<string, LocalWords> = {}
   const entries = (await entriesOf(folder)) ?? []
   const folders = entries.filter((entry) => entry.isDirectory() && LOCALE.test(entry.name)).map((entry) => entry.name)
   for (const tag of new Set([...Object.keys(locales ?? {}), ...folders])) {
@@ -147,10 +154,10 @@ export const placesOf = async (root: string, aliases: ReadonlyArray<string>): Pr
   return places
 }
 
-const writeWords = async (folder: string, words: Words): Promise<ReadonlyArray<string>> => {
+const writeWords = async (folder: string, words: LocalWords): Promise<ReadonlyArray<string>> => {
   const kept: Array<string> = []
   for (const name of FILES) {
-    const sources = SOURCES.map((ending) => join(folder, `${name}${ending}`))
+    const sources = SourceFiles.SOURCES.map((ending) => join(folder, `${name}${ending}`))
     const texts = await Promise.all(sources.map(readText))
     const source = sources.find((_, nth) => texts[nth] !== null)
     const file = join(folder, `${name}.liquid`)

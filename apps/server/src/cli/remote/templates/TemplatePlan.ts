@@ -1,6 +1,6 @@
 import type { PushedTemplateResult, Template, TemplatePush, TemplatePushAnswer, Waybill } from "@waybill/client/Waybill"
 import { lineDiff } from "./lineDiff.ts"
-import { fail, type LocalTemplate, NO_WORDS, pushedOf, type Words } from "./LocalTemplate.ts"
+import { fail, type LocalTemplate, NO_WORDS, pushedOf, type LocalWords } from "./LocalTemplate.ts"
 
 /** Templates of one push, as the API bounds them. */
 const MAX_PUSHED = 200
@@ -10,7 +10,7 @@ export interface Publication {
   readonly notes?: string
 }
 
-/** What a push would do with one template. */
+/** A template of a folder, and what a push would do with it. */
 export interface PlannedTemplate {
   readonly template: LocalTemplate
   readonly result: PushedTemplateResult
@@ -104,7 +104,7 @@ const fieldsOf = (template: LocalTemplate): Fields => {
   return Object.fromEntries(Object.entries(fields).filter((field): field is [string, string] => field[1] !== null))
 }
 
-const wordFields = ({ html, preheader, subject, text }: Words, prefix: string): Record<string, string | null> => ({
+const wordFields = ({ html, preheader, subject, text }: LocalWords, prefix: string): Record<string, string | null> => ({
   [`${prefix}subject`]: subject,
   [`${prefix}preheader`]: preheader,
   [`${prefix}html`]: html,
@@ -131,4 +131,10 @@ export const localOf = ({ alias, description, draft, kind, name }: Template): Lo
   publish: true,
 })
 
-const wordsOf = ({ html, preheader, subject, text }: Words): Words => ({ ...NO_WORDS, subject, html, text, preheader })
+const wordsOf = ({ html, preheader, subject, text }: LocalWords): LocalWords => ({
+  ...NO_WORDS,
+  subject,
+  html,
+  text,
+  preheader,
+})

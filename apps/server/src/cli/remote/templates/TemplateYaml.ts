@@ -2,7 +2,7 @@ import { nearestName } from "@waybill/domain/values/nearestName"
 import { Schema } from "effect"
 import { fail, type LocalTemplate } from "./LocalTemplate.ts"
 
-/** What stands in `template.yaml`: all of a template but the parts that have files of their own. */
+/** Fields of `template.yaml`: all of a template but the parts that have files of their own. */
 const Settings = Schema.Struct({
   alias: Schema.optionalKey(Schema.String),
   kind: Schema.optionalKey(Schema.Literals(["template", "layout", "partial"])),

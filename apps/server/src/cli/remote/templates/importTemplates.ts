@@ -1,11 +1,11 @@
 import { type LocalTemplate, NO_WORDS } from "./LocalTemplate.ts"
-import { fromPostmark, POSTMARK, postmarkTemplate } from "./services/postmark.ts"
-import { fromResend, RESEND, resendTemplate } from "./services/resend.ts"
-import { fromSendgrid, SENDGRID, sendgridTemplate } from "./services/sendgrid.ts"
+import * as Postmark from "./services/Postmark.ts"
+import * as Resend from "./services/Resend.ts"
+import * as Sendgrid from "./services/Sendgrid.ts"
 import type { Json, ServiceTemplate } from "./services/ServiceTemplate.ts"
-import { translateHandlebars } from "./translation/handlebars.ts"
-import { translateMustachio } from "./translation/mustachio.ts"
-import { translateResend, type Translated } from "./translation/resend.ts"
+import { translateHandlebars } from "./translation/translateHandlebars.ts"
+import { translateMustachio } from "./translation/translateMustachio.ts"
+import { translateResend, type Translated } from "./translation/translateResend.ts"
 
 interface Service {
   readonly title: string
@@ -18,23 +18,23 @@ interface Service {
 export const SERVICES = {
   resend: {
     title: "Resend",
-    api: RESEND,
-    read: fromResend,
-    templateOf: resendTemplate,
+    api: Resend.API,
+    read: Resend.read,
+    templateOf: Resend.templateOf,
     translate: translateResend,
   },
   postmark: {
     title: "Postmark",
-    api: POSTMARK,
-    read: fromPostmark,
-    templateOf: postmarkTemplate,
+    api: Postmark.API,
+    read: Postmark.read,
+    templateOf: Postmark.templateOf,
     translate: translateMustachio,
   },
   sendgrid: {
     title: "SendGrid",
-    api: SENDGRID,
-    read: fromSendgrid,
-    templateOf: sendgridTemplate,
+    api: Sendgrid.API,
+    read: Sendgrid.read,
+    templateOf: Sendgrid.templateOf,
     translate: translateHandlebars,
   },
 } satisfies Record<string, Service>

@@ -35,13 +35,13 @@ const TIMEOUT_MS = 30_000
 /** Templates that one import takes. */
 export const MAX_IMPORTED = 1_000
 
-export interface Api {
+export interface ServiceApi {
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
 }
 
 /** Reads from the API of a service. Follows no redirect, which could take the key elsewhere. */
-export const get = async ({ headers, url }: Api, path: string): Promise<Json> => {
+export const get = async ({ headers, url }: ServiceApi, path: string): Promise<Json> => {
   const target = `${url.replace(/\/+$/u, "")}${path}`
   try {
     const response = await fetch(target, {

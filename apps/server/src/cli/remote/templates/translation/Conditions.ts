@@ -1,5 +1,6 @@
+import * as Table from "@waybill/domain/collections/Table"
 import type { Expression } from "./Expressions.ts"
-import { isGiven, quotedOf } from "./Names.ts"
+import * as Names from "./Names.ts"
 
 /** A condition of Liquid, and the tags that have to stand before it. */
 export interface Condition {
@@ -27,7 +28,7 @@ export const HELPERS = ["if", "unless", "and", "or", ...Object.keys(OPERATORS)]
 export const valueOf = (scope: Scope, expression: Expression): string | undefined => {
   switch (expression.is) {
     case "text":
-      return quotedOf(expression.text)
+      return Names.quotedOf(expression.text)
     case "literal":
       return expression.text
     case "path":
@@ -43,7 +44,7 @@ export const valueOf = (scope: Scope, expression: Expression): string | undefine
 
 /** Returns the condition of a helper that is a block, or stands in one. */
 export const conditionOf = (scope: Scope, name: string, given: ReadonlyArray<Expression>): Condition | undefined => {
-  const operator = Object.hasOwn(OPERATORS, name) ? OPERATORS[name] : undefined
+  const operator = Table.at(OPERATORS, name)
   if (operator !== undefined) {
     const [left, right] = given.map((each) => valueOf(scope, each))
     return given.length !== 2 || left === undefined || right === undefined
@@ -63,13 +64,13 @@ const given = (scope: Scope, expression: Expression): Condition | undefined => {
       return { before: "", test: ["false", "nil", "0"].includes(expression.text) ? "false" : "true" }
     case "path": {
       const path = scope.pathOf(expression)
-      return path === undefined ? undefined : { before: "", test: isGiven(path) }
+      return path === undefined ? undefined : { before: "", test: Names.isGiven(path) }
     }
     case "helper": {
       const value = valueOf(scope, expression)
       return value === undefined
         ? conditionOf(scope, expression.name, expression.given)
-        : { before: "", test: isGiven(value) }
+        : { before: "", test: Names.isGiven(value) }
     }
   }
 }

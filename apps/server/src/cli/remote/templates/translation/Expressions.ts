@@ -1,4 +1,4 @@
-/** What stands in a tag of Handlebars: texts, numbers, paths, and helpers with what they are given. */
+/** A piece of a tag of Handlebars: texts, numbers, paths, and helpers with what they are given. */
 export type Expression =
   | { readonly is: "text"; readonly text: string }
   | { readonly is: "literal"; readonly text: string }

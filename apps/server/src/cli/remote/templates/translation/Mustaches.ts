@@ -7,7 +7,7 @@ export interface TextToken {
 
 export interface TagToken {
   readonly kind: "tag"
-  /** What stands before the name: `#`, `/`, `^`, `!`, `>`, or nothing; `{` for an output that is not escaped. */
+  /** Sign before the name: `#`, `/`, `^`, `!`, `>`, or nothing; `{` for an output that is not escaped. */
   readonly sigil: "" | "#" | "/" | "^" | "!" | ">" | "{"
   readonly body: string
   readonly line: number

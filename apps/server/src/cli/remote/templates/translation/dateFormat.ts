@@ -1,4 +1,6 @@
-/** What SendGrid's `formatDate` writes, and what Liquid's `date` does. */
+import * as Table from "@waybill/domain/collections/Table"
+
+/** Words of a format of SendGrid's `formatDate`, and of Liquid's `date`. */
 const WORDS: Readonly<Record<string, string>> = {
   YYYY: "%Y",
   YY: "%y",
@@ -26,6 +28,6 @@ const WORDS: Readonly<Record<string, string>> = {
 /** Returns a date's format in Liquid; undefined if one of its letters has no counterpart. */
 export const dateFormat = (format: string): string | undefined => {
   const pieces = format.match(/([A-Za-z])\1*|[^A-Za-z]+/gu) ?? []
-  const words = pieces.map((piece) => (/^[A-Za-z]/u.test(piece) ? WORDS[piece] : piece.replaceAll("%", "%%")))
+  const words = pieces.map((piece) => (/^[A-Za-z]/u.test(piece) ? Table.at(WORDS, piece) : piece.replaceAll("%", "%%")))
   return words.includes(undefined) ? undefined : words.join("")
 }

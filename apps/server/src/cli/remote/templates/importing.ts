@@ -4,7 +4,7 @@ import * as Output from "../../Output.ts"
 import { type ImportedTemplate, importTemplates, SERVICES, type ServiceName } from "./importTemplates.ts"
 import { fail, TemplateFailure } from "./LocalTemplate.ts"
 import * as Pushes from "./Pushes.ts"
-import { readExport } from "./services/exportFile.ts"
+import { readExport } from "./services/readExport.ts"
 import * as TemplateFolder from "./TemplateFolder.ts"
 
 const service = Argument.Literals("service", ["resend", "postmark", "sendgrid"]).pipe(
@@ -14,7 +14,10 @@ const service = Argument.Literals("service", ["resend", "postmark", "sendgrid"])
 /** Reads the key from the environment, so that it is in no list of processes. */
 const keyOf = Effect.fnUntraced(function* (name: ServiceName) {
   const variable = SERVICES[name].api.key
-  const key = yield* Config.option(Config.String(variable)).pipe(Effect.orDie)
+  const key = yield* Config.option(Config.String(variable)).pipe(
+    // A text that is there is valid.
+    Effect.orDie,
+  )
   return yield* Option.match(key, {
     onNone: () =>
       new TemplateFailure({

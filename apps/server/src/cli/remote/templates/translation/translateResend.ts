@@ -1,9 +1,9 @@
-import { literally, pathIn, quotedOf } from "./Names.ts"
-import { tokensOf, type Untranslated } from "./Mustaches.ts"
+import * as Names from "./Names.ts"
+import * as Mustaches from "./Mustaches.ts"
 
 export interface Translated {
   readonly liquid: string
-  readonly problems: ReadonlyArray<Untranslated>
+  readonly problems: ReadonlyArray<Mustaches.Untranslated>
 }
 
 /** Names that Resend fills in itself. */
@@ -11,13 +11,13 @@ const OWN = /^RESEND_/u
 
 /** Translates `{{{NAME}}}` and `{{{NAME|fallback}}}`, which are not escaped. */
 export const translateResend = (source: string): Translated => {
-  const problems: Array<Untranslated> = []
-  const pieces = tokensOf(source).map((token) => {
-    if (token.kind === "text") return literally(token.text)
+  const problems: Array<Mustaches.Untranslated> = []
+  const pieces = Mustaches.tokensOf(source).map((token) => {
+    if (token.kind === "text") return Names.literally(token.text)
     const [name = "", ...fallback] = token.body.split("|")
-    const path = pathIn("", name.trim().split("."))
+    const path = Names.pathIn("", name.trim().split("."))
     const words = fallback.join("|").trim()
-    const quoted = quotedOf(words)
+    const quoted = Names.quotedOf(words)
     if ((token.sigil !== "" && token.sigil !== "{") || path === undefined || quoted === undefined || OWN.test(path)) {
       problems.push({ line: token.line, message: `{{${token.body}}} has no counterpart` })
       return ""

@@ -1,11 +1,19 @@
-import { type Api, get, type Json, listOf, MAX_IMPORTED, type ServiceTemplate, textOf } from "./ServiceTemplate.ts"
+import {
+  type ServiceApi,
+  get,
+  type Json,
+  listOf,
+  MAX_IMPORTED,
+  type ServiceTemplate,
+  textOf,
+} from "./ServiceTemplate.ts"
 
-export const POSTMARK = { url: "https://api.postmarkapp.com", key: "POSTMARK_SERVER_TOKEN" }
+export const API = { url: "https://api.postmarkapp.com", key: "POSTMARK_SERVER_TOKEN" }
 const PAGE = 500
 
 /** Reads all templates and layouts of a server of Postmark. */
-export const fromPostmark = async (url: string, key: string): Promise<ReadonlyArray<Json>> => {
-  const api: Api = { url, headers: { "x-postmark-server-token": key } }
+export const read = async (url: string, key: string): Promise<ReadonlyArray<Json>> => {
+  const api: ServiceApi = { url, headers: { "x-postmark-server-token": key } }
   const templates: Array<Json> = []
   let total = 1
   while (templates.length < Math.min(total, MAX_IMPORTED)) {
@@ -19,7 +27,7 @@ export const fromPostmark = async (url: string, key: string): Promise<ReadonlyAr
   return templates
 }
 
-export const postmarkTemplate = (json: Json): ServiceTemplate => ({
+export const templateOf = (json: Json): ServiceTemplate => ({
   id: textOf(json["TemplateId"]) ?? "",
   alias: textOf(json["Alias"]),
   name: textOf(json["Name"]) ?? "Template",

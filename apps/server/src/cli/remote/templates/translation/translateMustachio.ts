@@ -1,6 +1,6 @@
-import { freeName, isGiven, literally, pathIn } from "./Names.ts"
-import { type TagToken, tokensOf, type Untranslated, withoutLinesOfTags } from "./Mustaches.ts"
-import type { Translated } from "./resend.ts"
+import * as Names from "./Names.ts"
+import * as Mustaches from "./Mustaches.ts"
+import type { Translated } from "./translateResend.ts"
 
 interface Open {
   readonly name: string
@@ -13,10 +13,10 @@ type Chain = readonly [string, ...ReadonlyArray<string>]
 
 /** Translates the language of Postmark's templates: sections, `each`, parents and outputs. */
 export const translateMustachio = (source: string): Translated => {
-  const problems: Array<Untranslated> = []
+  const problems: Array<Mustaches.Untranslated> = []
   const opened: Array<Open> = []
   const chains: Array<Chain> = [[""]]
-  const item = freeName(source, "item")
+  const item = Names.freeName(source, "item")
   let items = 0
 
   /** Returns the chain that ends with the value of a path. A step up from the variables stays there. */
@@ -26,7 +26,7 @@ export const translateMustachio = (source: string): Translated => {
     const chain: Array<string> = around.slice(0, Math.max(1, around.length - parents))
     const rest = text.slice(parents * 3)
     for (const segment of rest === "." || rest === "" ? [] : rest.split(".")) {
-      const path = pathIn(chain.at(-1) ?? "", [segment])
+      const path = Names.pathIn(chain.at(-1) ?? "", [segment])
       if (path === undefined) return undefined
       chain.push(path)
     }
@@ -34,16 +34,16 @@ export const translateMustachio = (source: string): Translated => {
     return first === undefined ? undefined : [first, ...more]
   }
   const pathOf = (text: string): string | undefined => chainOf(text)?.at(-1) || undefined
-  const refuse = ({ body, line, sigil }: TagToken, why: string): string => {
+  const refuse = ({ body, line, sigil }: Mustaches.TagToken, why: string): string => {
     problems.push({ line, message: `{{${sigil === "{" ? "" : sigil}${body}}} ${why}` })
     return ""
   }
-  const open = (tag: TagToken, name: string, begin: string, end: string, chain: Chain): string => {
+  const open = (tag: Mustaches.TagToken, name: string, begin: string, end: string, chain: Chain): string => {
     opened.push({ name, end, line: tag.line })
     chains.push(chain)
     return begin
   }
-  const section = (tag: TagToken): string => {
+  const section = (tag: Mustaches.TagToken): string => {
     const each = /^each\s+(\S+)$/u.exec(tag.body)?.[1]
     const around = chains.at(-1) ?? [""]
     const chain = chainOf(each ?? tag.body)
@@ -52,20 +52,20 @@ export const translateMustachio = (source: string): Translated => {
       refuse(tag, "has no counterpart")
       return open(tag, each === undefined ? tag.body : "each", "{% if false %}", "{% endif %}", around)
     }
-    if (each === undefined) return open(tag, tag.body, `{% if ${isGiven(path)} %}`, "{% endif %}", chain)
+    if (each === undefined) return open(tag, tag.body, `{% if ${Names.isGiven(path)} %}`, "{% endif %}", chain)
     const name = ++items === 1 ? item : `${item}${items}`
     // From an item, one step up is the list, which has no names of its own, and two are what is around it.
     return open(tag, "each", `{% for ${name} in ${path} %}`, "{% endfor %}", [...around, around.at(-1) ?? "", name])
   }
-  const inverted = (tag: TagToken): string => {
+  const inverted = (tag: Mustaches.TagToken): string => {
     const around = chains.at(-1) ?? [""]
     const path = pathOf(tag.body)
     if (path === undefined) refuse(tag, "has no counterpart")
-    const begin = path === undefined ? "{% unless true %}" : `{% unless ${isGiven(path)} %}`
+    const begin = path === undefined ? "{% unless true %}" : `{% unless ${Names.isGiven(path)} %}`
     // One step up is what is around it, and so is none: the value has no names.
     return open(tag, tag.body, begin, "{% endunless %}", [...around, around.at(-1) ?? ""])
   }
-  const close = (tag: TagToken): string => {
+  const close = (tag: Mustaches.TagToken): string => {
     const last = opened.at(-1)
     if (last === undefined || (tag.body !== "" && tag.body.split(/\s/u)[0] !== last.name))
       return refuse(tag, "closes nothing that is open")
@@ -73,7 +73,7 @@ export const translateMustachio = (source: string): Translated => {
     chains.pop()
     return last.end
   }
-  const write = (tag: TagToken): string => {
+  const write = (tag: Mustaches.TagToken): string => {
     switch (tag.sigil) {
       case "!":
         return ""
@@ -93,8 +93,8 @@ export const translateMustachio = (source: string): Translated => {
       }
     }
   }
-  const pieces = withoutLinesOfTags(tokensOf(source)).map((token) =>
-    token.kind === "text" ? literally(token.text) : write(token),
+  const pieces = Mustaches.withoutLinesOfTags(Mustaches.tokensOf(source)).map((token) =>
+    token.kind === "text" ? Names.literally(token.text) : write(token),
   )
   for (const { end, line, name } of opened.toReversed()) {
     problems.push({ line, message: `{{#${name}}} is not closed` })

@@ -1,9 +1,10 @@
+import * as Table from "@waybill/domain/collections/Table"
 import * as Conditions from "./Conditions.ts"
 import { dateFormat } from "./dateFormat.ts"
 import * as Expressions from "./Expressions.ts"
-import { type TagToken, tokensOf, type Untranslated, withoutTagLines } from "./Mustaches.ts"
-import { freeName, isGiven, literally, pathIn, quotedOf } from "./Names.ts"
-import type { Translated } from "./resend.ts"
+import * as Mustaches from "./Mustaches.ts"
+import * as Names from "./Names.ts"
+import type { Translated } from "./translateResend.ts"
 
 /** Where names are looked for: in all variables, in an item of a loop, or in a value. */
 interface Level {
@@ -22,15 +23,22 @@ interface Open {
   hasElse: boolean
 }
 
+/** Names of Handlebars and of Liquid in a loop. */
+const LOOP: Readonly<Record<string, string>> = {
+  index: "forloop.index0",
+  first: "forloop.first",
+  last: "forloop.last",
+}
+
 const NO_COUNTERPART = "has no counterpart in Liquid"
 
 /** Translates Handlebars with the helpers of SendGrid. */
 export const translateHandlebars = (source: string): Translated => {
-  const problems: Array<Untranslated> = []
+  const problems: Array<Mustaches.Untranslated> = []
   const opened: Array<Open> = []
   const levels: Array<Level> = [{ below: "", isLoop: false }]
-  const itemName = freeName(source, "item")
-  const flagName = freeName(source, "flag")
+  const itemName = Names.freeName(source, "item")
+  const flagName = Names.freeName(source, "flag")
   let [items, flags] = [0, 0]
 
   const scope: Conditions.Scope = {
@@ -38,29 +46,29 @@ export const translateHandlebars = (source: string): Translated => {
     pathOf: ({ data, parents, segments }) => {
       if (!data) {
         const level = levels[levels.length - 1 - parents]
-        return level === undefined ? undefined : pathIn(level.below, segments)
+        return level === undefined ? undefined : Names.pathIn(level.below, segments)
       }
       const [name = "", ...rest] = segments
       const level = levels.at(-1)
-      if (name === "root") return pathIn("", rest)
+      if (name === "root") return Names.pathIn("", rest)
       if (parents > 0 || rest.length > 0 || level === undefined || !level.isLoop) return undefined
       if (name === "key") return level.key
-      return { index: "forloop.index0", first: "forloop.first", last: "forloop.last" }[name]
+      return Table.at(LOOP, name)
     },
   }
 
-  const refuse = ({ body, line, sigil }: TagToken, why = NO_COUNTERPART): string => {
+  const refuse = ({ body, line, sigil }: Mustaches.TagToken, why = NO_COUNTERPART): string => {
     problems.push({ line, message: `{{${sigil === "{" ? "" : sigil}${body}}} ${why}` })
     return ""
   }
-  const open = (tag: TagToken, name: string, begin: string, end: string, level?: Level): string => {
+  const open = (tag: Mustaches.TagToken, name: string, begin: string, end: string, level?: Level): string => {
     opened.push({ name, line: tag.line, end, hasLevel: level !== undefined, hasElse: false })
     if (level !== undefined) levels.push(level)
     return begin
   }
 
   /** Opens what cannot be translated, and shows nothing of it. */
-  const openUnknown = (tag: TagToken, name: string): string => {
+  const openUnknown = (tag: Mustaches.TagToken, name: string): string => {
     refuse(tag)
     return open(
       tag,
@@ -71,7 +79,7 @@ export const translateHandlebars = (source: string): Translated => {
     )
   }
 
-  const block = (tag: TagToken, usesKey: boolean): string => {
+  const block = (tag: Mustaches.TagToken, usesKey: boolean): string => {
     const [helper, ...given] = Expressions.read(tag.body) ?? []
     const name = helper?.is === "path" && helper.segments.length === 1 && !helper.data ? (helper.segments[0] ?? "") : ""
     const [only] = given
@@ -79,7 +87,7 @@ export const translateHandlebars = (source: string): Translated => {
       const path = Conditions.valueOf(scope, only)
       if (path === undefined) return openUnknown(tag, name)
       if (name === "with")
-        return open(tag, name, `{% if ${isGiven(path)} %}`, "{% endif %}", { below: path, isLoop: false })
+        return open(tag, name, `{% if ${Names.isGiven(path)} %}`, "{% endif %}", { below: path, isLoop: false })
       const item = ++items === 1 ? itemName : `${itemName}${items}`
       const level = usesKey ? { below: `${item}[1]`, key: `${item}[0]`, isLoop: true } : { below: item, isLoop: true }
       return open(tag, name, `{% for ${item} in ${path} %}`, "{% endfor %}", level)
@@ -91,11 +99,11 @@ export const translateHandlebars = (source: string): Translated => {
       : open(tag, name, `${condition.before}{% if ${condition.test} %}`, "{% endif %}")
   }
 
-  const otherwise = (tag: TagToken, condition: string): string => {
+  const otherwise = (tag: Mustaches.TagToken, condition: string): string => {
     const last = opened.at(-1)
     if (last === undefined || last.hasElse) return refuse(tag, "stands in no block")
     if (last.hasLevel && levels.length > 1) {
-      // What follows is not about the value any more.
+      // The rest of the block is not about the value any more.
       levels.pop()
       opened[opened.length - 1] = { ...last, hasLevel: false }
     }
@@ -114,7 +122,7 @@ export const translateHandlebars = (source: string): Translated => {
     return `{% else %}${test?.before ?? ""}{% ${isUnless ? "unless" : "if"} ${test?.test ?? "false"} %}`
   }
 
-  const close = (tag: TagToken): string => {
+  const close = (tag: Mustaches.TagToken): string => {
     const last = opened.at(-1)
     if (last === undefined || tag.body !== last.name) return refuse(tag, "closes nothing that is open")
     opened.pop()
@@ -122,7 +130,7 @@ export const translateHandlebars = (source: string): Translated => {
     return last.end
   }
 
-  const write = (tag: TagToken): string => {
+  const write = (tag: Mustaches.TagToken): string => {
     const expressions = Expressions.read(tag.body)
     const [first, ...given] = expressions ?? []
     const raw = tag.sigil === "{" ? " | raw" : ""
@@ -136,9 +144,9 @@ export const translateHandlebars = (source: string): Translated => {
     return value === undefined || first.is === "text" ? refuse(tag) : `{{ ${value}${raw} }}`
   }
 
-  const tokens = withoutTagLines(tokensOf(source))
+  const tokens = Mustaches.withoutTagLines(Mustaches.tokensOf(source))
   const pieces = tokens.map((token, nth) => {
-    if (token.kind === "text") return literally(token.text)
+    if (token.kind === "text") return Names.literally(token.text)
     const inverse = /^else(?:\s+|$)/u.exec(token.body)
     switch (token.sigil) {
       case "!":
@@ -165,7 +173,7 @@ export const translateHandlebars = (source: string): Translated => {
 const firstWord = (body: string): string => body.split(/\s/u)[0] ?? ""
 
 /** Whether the items of a loop, which begins before these tokens, are asked for their keys: then they are those of an object. */
-const usesKey = (tokens: ReadonlyArray<ReturnType<typeof tokensOf>[number]>): boolean => {
+const usesKey = (tokens: ReadonlyArray<ReturnType<typeof Mustaches.tokensOf>[number]>): boolean => {
   let depth = 0
   for (const token of tokens) {
     if (token.kind === "text") continue
@@ -188,10 +196,10 @@ const outputOf = (
   if (helper === "length" && second === undefined) return `${value}.size`
   if (second?.is !== "text") return undefined
   if (helper === "insert") {
-    const words = quotedOf(second.text.replace(/^default=/u, ""))
+    const words = Names.quotedOf(second.text.replace(/^default=/u, ""))
     return words === undefined ? undefined : `${value} | default: ${words}, allow_false: true`
   }
   const format = helper === "formatDate" ? dateFormat(second.text) : undefined
-  const quoted = format === undefined ? undefined : quotedOf(format)
+  const quoted = format === undefined ? undefined : Names.quotedOf(format)
   return quoted === undefined ? undefined : `${value} | date: ${quoted}`
 }

@@ -1,3 +1,4 @@
+import * as Table from "@waybill/domain/collections/Table"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { createRequire } from "node:module"
@@ -140,5 +141,5 @@ const ENTITIES: Readonly<Record<string, string>> = {
 /** Quotes and signs in Liquid are its own, and not those of HTML. */
 const inLiquid = (html: string): string =>
   html.replaceAll(/\{\{[^]*?\}\}|\{%[^]*?%\}/gu, (piece) =>
-    piece.replaceAll(/&(?:quot|lt|gt|amp|#x27|#39|#34);/gu, (entity) => ENTITIES[entity] ?? entity),
+    piece.replaceAll(/&(?:quot|lt|gt|amp|#x27|#39|#34);/gu, (entity) => Table.at(ENTITIES, entity) ?? entity),
   )

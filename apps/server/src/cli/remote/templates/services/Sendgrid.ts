@@ -1,5 +1,5 @@
 import {
-  type Api,
+  type ServiceApi,
   get,
   isObject,
   type Json,
@@ -9,12 +9,12 @@ import {
   textOf,
 } from "./ServiceTemplate.ts"
 
-export const SENDGRID = { url: "https://api.sendgrid.com", key: "SENDGRID_API_KEY" }
+export const API = { url: "https://api.sendgrid.com", key: "SENDGRID_API_KEY" }
 const PAGE = 200
 
 /** Reads all dynamic templates of an account of SendGrid. */
-export const fromSendgrid = async (url: string, key: string): Promise<ReadonlyArray<Json>> => {
-  const api: Api = { url, headers: { authorization: `Bearer ${key}` } }
+export const read = async (url: string, key: string): Promise<ReadonlyArray<Json>> => {
+  const api: ServiceApi = { url, headers: { authorization: `Bearer ${key}` } }
   const templates: Array<Json> = []
   let token: string | null = ""
   while (token !== null && templates.length < MAX_IMPORTED) {
@@ -34,7 +34,7 @@ const tokenOf = (metadata: unknown): string | null => {
 }
 
 /** Takes the active version, or else the newest. */
-export const sendgridTemplate = (json: Json): ServiceTemplate => {
+export const templateOf = (json: Json): ServiceTemplate => {
   const versions = listOf(json["versions"])
   const version = versions.find(({ active }) => active === 1 || active === true) ?? versions[0] ?? json
   return {

@@ -1,11 +1,19 @@
-import { type Api, get, type Json, listOf, MAX_IMPORTED, type ServiceTemplate, textOf } from "./ServiceTemplate.ts"
+import {
+  type ServiceApi,
+  get,
+  type Json,
+  listOf,
+  MAX_IMPORTED,
+  type ServiceTemplate,
+  textOf,
+} from "./ServiceTemplate.ts"
 
-export const RESEND = { url: "https://api.resend.com", key: "RESEND_API_KEY" }
+export const API = { url: "https://api.resend.com", key: "RESEND_API_KEY" }
 const PAGE = 100
 
 /** Reads all templates of an account of Resend. */
-export const fromResend = async (url: string, key: string): Promise<ReadonlyArray<Json>> => {
-  const api: Api = { url, headers: { authorization: `Bearer ${key}` } }
+export const read = async (url: string, key: string): Promise<ReadonlyArray<Json>> => {
+  const api: ServiceApi = { url, headers: { authorization: `Bearer ${key}` } }
   const templates: Array<Json> = []
   let after = ""
   for (let more = true; more && templates.length < MAX_IMPORTED;) {
@@ -18,7 +26,7 @@ export const fromResend = async (url: string, key: string): Promise<ReadonlyArra
   return templates
 }
 
-export const resendTemplate = (json: Json): ServiceTemplate => {
+export const templateOf = (json: Json): ServiceTemplate => {
   const replies = json["reply_to"]
   return {
     id: textOf(json["id"]) ?? "",
