@@ -6,6 +6,7 @@ import * as SourceFiles from "../../../apps/server/src/cli/remote/templates/Sour
 import { lineDiff } from "../../../apps/server/src/cli/remote/templates/lineDiff.ts"
 import * as TemplateFolder from "../../../apps/server/src/cli/remote/templates/TemplateFolder.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { RECEIPT } from "./receiptTemplate.ts"
@@ -197,6 +198,24 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a folder of templates",
     const original = yield* call("GET", "/v1/templates/receipt")
     assert.strictEqual(copied.json.etag, original.json.etag)
     assert.strictEqual((yield* other.type("plan", folder, "--publish")).code, 0)
+  })
+
+  it.effect("has types of the variables of what is sent, or of its own schemas", function* () {
+    const { call, folder, type } = yield* shop
+    yield* call("POST", "/v1/templates/push", { templates: [RECEIPT, BASE], publish: true })
+    yield* call("PATCH", "/v1/templates/receipt", { variables: { type: "object", properties: { nick: {} } } })
+    const sent = yield* type("types")
+    assert.include(sent.output, "    receipt: {\n")
+    assert.include(sent.output, "      readonly name: string\n")
+    assert.notInclude(sent.output, "base")
+    yield* type("pull", folder)
+    const file = join(folder, "types.d.ts")
+    assert.strictEqual((yield* type("types", folder, "--out", file)).output, `${file} has the variables of 1 template.`)
+    assert.match(yield* Effect.promise(() => fs.readFile(file, "utf8")), /readonly nick\?: unknown/u)
+    const without = CommandLine.typeWith({ XDG_CONFIG_HOME: NOWHERE }, "templates", "types", folder)
+    assert.match((yield* without).output, /nick/u)
+    const listed = yield* type("list", "--json")
+    assert.strictEqual(JSON.parse(listed.output).length, 2)
   })
 
   it.effect("overwrites no change that somebody made in the account", function* () {

@@ -1,5 +1,6 @@
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
+import { longestTurn } from "../../support/longestTurn.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
 import { MAIL, RECEIPT, VARIABLES } from "./receiptTemplate.ts"
 
@@ -151,5 +152,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a push of templates", (
     assert.deepStrictEqual(tooLarge.json.error.details, [
       { path: "templates", message: "have 8750000 characters; at most 8388608 are allowed together" },
     ])
+  })
+
+  it.effect("as large as one may be holds up no other request", function* () {
+    const { call } = yield* shop
+    const html = "<p>{{ name }} hello there</p>".repeat(1_300)
+    const templates = Array.from({ length: 200 }, (_, nth) => ({ alias: `t${nth}`, name: "x", html }))
+    const longest = longestTurn()
+    assert.strictEqual((yield* call("POST", "/v1/templates/push", { templates, publish: true })).status, 200)
+    assert.isBelow(longest(), 500)
   })
 })
