@@ -166,7 +166,14 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a folder of templates",
 
   it.effect("is pulled, planned and pushed, also from one account to another", function* () {
     const { call, folder, type } = yield* shop
-    const pushed = { templates: [{ ...RECEIPT, layout: "base", preheader: "Your order" }, BASE] }
+    const locales = { de: { subject: "Hallo\n", preheader: " x" }, "pt-BR": {}, fr: { text: "" } }
+    const whole = {
+      description: "Of: a shop",
+      from: "Acme <hi@shop.test>",
+      reply_to: ["a@shop.test"],
+      text: "Hi\r\n\n",
+    }
+    const pushed = { templates: [{ ...RECEIPT, ...whole, locales, layout: "base", preheader: "Your\norder" }, BASE] }
     yield* call("POST", "/v1/templates/push", pushed)
     assert.strictEqual((yield* type("pull", folder)).output, `${folder} has 2 templates.`)
     const same = yield* type("plan", folder)
@@ -241,5 +248,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a folder of templates",
     assert.match(wrong.errors, /base: html there is no filter upcas; did you mean upcase\? \(line 1, column 1\)/u)
     assert.strictEqual((yield* type("plan", folder)).code, 1)
     assert.match((yield* type("push", `${folder}-none`)).errors, /there is no such folder/u)
+    assert.match((yield* type("pull", join(folder, "base"))).errors, /is a template itself/u)
   })
 })

@@ -1,6 +1,7 @@
 import * as Liquid from "@waybill/templates/language/Liquid"
 import Handlebars from "handlebars"
 import Mustache from "mustache"
+import { importTemplates } from "../../../../apps/server/src/cli/remote/templates/importTemplates.ts"
 import { translateHandlebars } from "../../../../apps/server/src/cli/remote/templates/translation/translateHandlebars.ts"
 import { translateMustachio } from "../../../../apps/server/src/cli/remote/templates/translation/translateMustachio.ts"
 import { translateResend } from "../../../../apps/server/src/cli/remote/templates/translation/translateResend.ts"
@@ -159,6 +160,14 @@ describe("what Liquid cannot say", () => {
     ])
     assert.match(liquid, /^Hi \{\{ name \}\}/u)
     assert.deepStrictEqual(Liquid.problemsOf("html", liquid), [])
+  })
+
+  it("is refused before it is read if it is larger than a template", async () => {
+    for (const html of ["{{#each a}}".repeat(2_001), "{{".repeat(3_000), "x".repeat(300_000)]) {
+      const [imported] = await importTemplates("sendgrid", [{ id: "d-1", name: "Large", html_content: html }])
+      assert.deepStrictEqual(imported?.problems, ["html: is larger than a part can be"])
+      assert.deepInclude(imported?.template, { html: null, publish: false })
+    }
   })
 
   it("is listed for Postmark and Resend too", () => {

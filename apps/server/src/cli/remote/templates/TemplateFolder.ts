@@ -135,7 +135,10 @@ const DEVICES = /^(?:aux|con|nul|prn|com\d|lpt\d)(?:\.|$)/iu
 export const placesOf = async (root: string, aliases: ReadonlyArray<string>): Promise<ReadonlyMap<string, string>> => {
   const places = new Map<string, string>()
   const taken = new Set<string>()
-  if ((await entriesOf(root)) !== undefined)
+  const entries = await entriesOf(root)
+  if (entries?.some(({ name }) => name === SETTINGS) === true)
+    return fail(`${root}: is a template itself. Name the folder around it.`)
+  if (entries !== undefined)
     for (const folder of await foldersIn(root)) {
       const file = join(folder, SETTINGS)
       const { alias = folderName(folder) } = await TemplateYaml.read(file, (await readText(file)) ?? "")

@@ -63,6 +63,10 @@ export const importTemplates = async (
     const translated = (part: "subject" | "html" | "text"): string | null => {
       const source = template[part]
       if (source === null) return null
+      if (source.length > MAX_PART_CHARS || source.split("{{").length > MAX_TAGS) {
+        untranslated.push(`${part}: is larger than a part can be`)
+        return null
+      }
       const { liquid, problems } = service.translate(source)
       untranslated.push(...problems.map(({ line, message }) => `${part}, line ${line}: ${message}`))
       return liquid
@@ -91,6 +95,9 @@ export const importTemplates = async (
   })
 }
 
+/** Characters and tags of a part. The service takes no more, and translating takes time for each. */
+const MAX_PART_CHARS = 256 * 1024
+const MAX_TAGS = 2_000
 const MAX_NAME_CHARS = 200
 const MAX_ALIAS_CHARS = 60
 

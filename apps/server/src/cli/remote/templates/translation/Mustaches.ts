@@ -23,7 +23,8 @@ export interface Untranslated {
   readonly message: string
 }
 
-const TAG = /(\\)?\{\{\{(~?)([^]*?)(~?)\}\}\}|(\\)?\{\{(~?)(!--[^]*?--|[^{][^]*?)(~?)\}\}/gu
+/** A tag is no longer than this, so that one that is not closed is looked for only so far. */
+const TAG = /(\\)?\{\{\{(~?)([^]{0,4000}?)(~?)\}\}\}|(\\)?\{\{(~?)(!--[^]{0,4000}?--|[^{][^]{0,4000}?)(~?)\}\}/gu
 
 /** Splits a source into text and tags. A tag after `\` is text. */
 export const tokensOf = (source: string): ReadonlyArray<Token> => {
@@ -72,16 +73,22 @@ export const withoutTagLines = (tokens: ReadonlyArray<Token>): ReadonlyArray<Tok
     if (token.kind !== "tag") continue
     const [before, after] = [tokens[nth - 1], tokens[nth + 1]]
     const [left, right] = [textOf(before), textOf(after)]
-    if (token.trims.before) note(nth - 1, "end", /\s*$/u.exec(left)?.[0] ?? "")
+    if (token.trims.before) note(nth - 1, "end", left.slice(left.trimEnd().length))
     if (token.trims.after) note(nth + 1, "start", /^\s*/u.exec(right)?.[0] ?? "")
     const beginsLine = before === undefined || (nth === 1 ? /(?:^|\n)[ \t]*$/u : /\n[ \t]*$/u).test(left)
     const endsLine =
       after === undefined || (nth === tokens.length - 2 ? /^[ \t]*(?:\r?\n|$)/u : /^[ \t]*\r?\n/u).test(right)
     if (!isStructure(token) || !beginsLine || !endsLine) continue
-    if (!keeping.has(token)) note(nth - 1, "end", /[ \t]*$/u.exec(left)?.[0] ?? "")
+    if (!keeping.has(token)) note(nth - 1, "end", blanksAtEnd(left))
     note(nth + 1, "start", /^[ \t]*\r?\n?/u.exec(right)?.[0] ?? "")
   }
   return cut(tokens, cuts)
+}
+
+const blanksAtEnd = (text: string): string => {
+  let start = text.length
+  while (start > 0 && " \t".includes(text.charAt(start - 1))) start--
+  return text.slice(start)
 }
 
 /** Ends of blocks with both `else if` and `else`, before which Handlebars leaves the white space. */
