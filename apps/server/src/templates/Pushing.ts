@@ -101,7 +101,7 @@ const withParts = Effect.fnUntraced(function* (planned: Planned, parts: Library)
 const changedFields = (before: Etag.Tagged | undefined, after: Etag.Tagged): ReadonlyArray<string> => {
   if (before === undefined) return []
   const names = (["name", "description"] as const).filter((field) => before[field] !== after[field])
-  const words = Object.keys(State.EMPTY).filter((name) => {
+  const words = [...new Set([...Object.keys(before.draft), ...Object.keys(after.draft)])].filter((name) => {
     const field = name as keyof State.TemplateSource
     return !Equal.equals(before.draft[field], after.draft[field])
   })

@@ -126,25 +126,35 @@ export interface Push extends NewTemplate {
   } | null
 }
 
-/** Creates or changes a template, and publishes it unless it is what is sent already. */
+/** Creates a template, or makes it what it should be as a whole, and publishes it unless it is what is sent already. */
 export const push =
   (now: Timestamp.Timestamp, others: Others, { publication, ...template }: Push): Decide<TemplateRefusal.PushRefusal> =>
   (before) => {
-    const { alias, description, draft, kind, name } = template
-    if (before._tag === "Template" && before.kind !== kind) return Result.fail(new TemplateRefusal.PushConflict())
-    const written: Result.Result<ReadonlyArray<Event>, TemplateRefusal.PushRefusal | NothingNew> = before._tag ===
-    "NotCreated"
-      ? create(now, others, template)(before)
-      : change(now, others, { alias, name, description, draft })(before)
+    const written =
+      before._tag === "NotCreated" ? create(now, others, template)(before) : replace(now, others, template, before)
     if (Result.isFailure(written) && written.failure._tag !== "NothingNew") return Result.fail(written.failure)
     const events = Result.getOrElse(written, (): ReadonlyArray<Event> => [])
     const after = events.reduce(TemplateState.evolve, before)
     if (publication === null || publication.isSent || after._tag !== "Template") return append(events)
     const { created_by, notes } = publication
-    return Result.flatMap(publish(now, draft, { created_by, notes })(after), (published) =>
+    return Result.flatMap(publish(now, template.draft, { created_by, notes })(after), (published) =>
       append([...events, ...published]),
     )
   }
+
+const replace = (
+  now: Timestamp.Timestamp,
+  others: Others,
+  { alias, description, draft, kind, name }: NewTemplate,
+  before: ExistingTemplate,
+): Result.Result<ReadonlyArray<Event>, TemplateRefusal.PushRefusal> => {
+  if (before.archived) return Result.fail(new TemplateRefusal.TemplateArchived())
+  if (before.kind !== kind) return Result.fail(new TemplateRefusal.PushConflict())
+  const after = { alias, name, description, draft }
+  const former = { alias: before.alias, name: before.name, description: before.description, draft: before.draft }
+  if (Equal.equals(former, after)) return Result.fail(new NothingNew())
+  return Result.map(free(others, alias, before.template_id), () => [{ _tag: "TemplateChanged", ...after, at: now }])
+}
 
 const append = (events: ReadonlyArray<Event>) =>
   Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
