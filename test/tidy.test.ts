@@ -54,6 +54,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "ipaddr.js",
     "pg",
     "smtp-server",
+    "yaml",
     "node:",
   ],
   "apps/dashboard": [

@@ -210,6 +210,7 @@ describe("client", () => {
       "POST /v1/templates/{template}/rollback": (id) => templates.rollback(id, 1),
       "POST /v1/templates/{template}/duplicate": (id) => templates.duplicate(id),
       "POST /v1/templates/{template}/render": (id) => templates.render(id),
+      "POST /v1/templates/push": () => templates.push({ templates: [{ alias: "receipt", name: "Receipt" }] }),
       "POST /v1/templates/validate": () => templates.validate({ html: "<p>Hi</p>" }),
       "GET /v1/domains": () => domains.list(),
       "POST /v1/domains": () => domains.add("acme.test"),

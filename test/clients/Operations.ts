@@ -72,6 +72,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     "POST /v1/templates/{template}/rollback",
     "POST /v1/templates/{template}/duplicate",
     "POST /v1/templates/{template}/render",
+    "POST /v1/templates/push",
     "POST /v1/templates/validate",
   ),
   ...leftOut("the same events come from GET /v1/events with `wait`", "GET /v1/events/stream"),

@@ -289,6 +289,28 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/templates/push",
+    good: [
+      { templates: [{ alias: "receipt", name: "Receipt" }] },
+      {
+        templates: [
+          { alias: "base", name: "Base", kind: "layout", publish: false, base: "none", html: "{{ content }}" },
+        ],
+        publish: true,
+        dry_run: true,
+        notes: "First",
+      },
+    ],
+    bad: [
+      {},
+      { templates: [] },
+      { templates: [{ name: "Receipt" }] },
+      { templates: [{ alias: "x", name: "x" }], publish: "yes" },
+      { templates: [{ alias: "x", name: "x", base: "" }] },
+    ],
+  },
+  {
+    method: "POST",
     path: "/v1/templates/validate",
     good: [{}, { html: "<p>Hi</p>", reply_to: ["a@b.test"] }],
     bad: [{ html: 3 }, { from: 3 }, { name: "x" }],

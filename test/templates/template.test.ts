@@ -18,6 +18,7 @@ const NEW = {
 } as const
 const created: Template.Event = { _tag: "TemplateCreated", ...NEW, at: now }
 const draft = { ...TemplateState.EMPTY, html: "<p>Hi</p>" }
+const NAMES = { alias: "receipt", name: "Receipt", description: null }
 const BY = { created_by: null, notes: null }
 const published = (number: number, source = TemplateState.EMPTY): Template.Event => ({
   _tag: "TemplatePublished",
@@ -46,14 +47,39 @@ describe("a template", () => {
 
   it("keeps its alias through a change, and is changed once", () => {
     const own = { ...ALONE, withAlias: () => template_id }
-    const names = { alias: "receipt", name: "Receipt", description: null }
-    const changed: Template.Event = { _tag: "TemplateChanged", ...names, draft, at: now }
+    const changed: Template.Event = { _tag: "TemplateChanged", ...NAMES, draft, at: now }
     given(Template, created)
       .when(Template.change(now, own, { draft }))
       .appends(changed)
     given(Template, created, changed)
       .when(Template.change(now, own, { draft }))
       .refuses({ status: 422, reason: "nothing_new" })
+  })
+
+  it("is pushed: created, changed and published, as far as it is another", () => {
+    const own = { ...ALONE, withAlias: () => template_id }
+    const publication = { ...BY, isSent: false }
+    given(Template)
+      .when(Template.push(now, ALONE, { ...NEW, publication: null }))
+      .appends(created)
+    given(Template)
+      .when(Template.push(now, ALONE, { ...NEW, publication }))
+      .appends(created, published(1))
+    given(Template, created)
+      .when(Template.push(now, own, { ...NEW, draft, publication }))
+      .appends({ _tag: "TemplateChanged", ...NAMES, draft, at: now }, published(1, draft))
+    given(Template, created)
+      .when(Template.push(now, own, { ...NEW, publication }))
+      .appends(published(1))
+    given(Template, created, published(1))
+      .when(Template.push(now, own, { ...NEW, publication: { ...BY, isSent: true } }))
+      .refuses({ status: 422, reason: "nothing_new" })
+    given(Template, created)
+      .when(Template.push(now, own, { ...NEW, kind: "layout", publication }))
+      .refuses({ status: 422, reason: "template_push_conflict" })
+    given(Template)
+      .when(Template.push(now, { ...ALONE, count: 1_000 }, { ...NEW, publication }))
+      .refuses({ status: 422, reason: "too_many_templates" })
   })
 
   it("is published as it was checked, and not if it was changed meanwhile", () => {

@@ -80,6 +80,7 @@ export const RULES: Rules = {
     rollback: "whole account",
     duplicate: "whole account",
     render: "whole account",
+    push: "whole account",
     validate: "whole account",
   },
   // A webhook receives the events of all domains, and its deliveries contain them.

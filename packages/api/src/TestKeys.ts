@@ -82,6 +82,7 @@ export const RULES: Rules = {
     rollback: "live only",
     duplicate: "live only",
     render: "live only",
+    push: "live only",
     validate: "live only",
   },
   webhooks: {

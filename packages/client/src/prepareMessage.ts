@@ -17,17 +17,26 @@ export interface TemplateTypes {}
 
 type AnyTemplates = Readonly<Record<string, T.TemplateVariables>>
 type Templates = keyof TemplateTypes extends never ? AnyTemplates : TemplateTypes
-type TemplateChoice<Alias> = Omit<T.TemplateChoice, "variables" | "alias"> & { readonly alias?: Alias | null }
+type Choice = Omit<T.TemplateChoice, "alias" | "id" | "variables">
+type ChoiceByAlias<Alias> = Choice & { readonly alias: Alias; readonly id?: null }
+type ChoiceById = Choice & { readonly id: string; readonly alias?: null }
+/** Variables may be left out if all of them may. */
+type With<Variables> = {} extends Variables ? { readonly variables?: Variables } : { readonly variables: Variables }
+type Without = { readonly variables?: never }
 type Common = WithDates<Omit<T.TemplatedMessage, "attachments" | "template" | "html" | "text">, "scheduled_at"> &
   Pick<MessageInput, "attachments">
 
 /** A message that is made of a template: by its alias, or by its id, a version or a language. */
-export type TemplatedInput = {
-  readonly [Alias in Extract<keyof Templates, string>]: Common & {
-    readonly template: Alias | TemplateChoice<Alias>
-    readonly variables?: Templates[Alias]
-  }
-}[Extract<keyof Templates, string>]
+export type TemplatedInput = Common &
+  (
+    | {
+        readonly [Alias in Extract<keyof Templates, string>]:
+          | ({ readonly template: Alias | ChoiceByAlias<Alias> } & With<Templates[Alias]>)
+          | ({ readonly template: ChoiceByAlias<Alias> & With<Templates[Alias]> } & Without)
+      }[Extract<keyof Templates, string>]
+    | ({ readonly template: ChoiceById } & With<T.TemplateVariables>)
+    | ({ readonly template: ChoiceById & With<T.TemplateVariables> } & Without)
+  )
 
 /** A message that has something to read. */
 export type MessageWithBody = MessageInput &

@@ -41,6 +41,9 @@ export const templateCalls = (sender: () => Sender) => {
     /** Returns what would be sent. */
     render: (name: string, rendering: T.TemplateRendering = {}) =>
       post<T.RenderedTemplate>(`/templates/${path(name)}/render`, rendering),
+    /** Creates, changes and publishes templates by their aliases: all of them, or none. */
+    push: (push: T.TemplatePush, options?: WriteOptions) =>
+      post<T.TemplatePushAnswer>("/templates/push", push, options),
     /** Returns what is wrong with a source, and the variables that it uses. */
     validate: (source: T.NewTemplateSource) => post<T.TemplateValidation>("/templates/validate", source),
   }

@@ -1046,6 +1046,55 @@ export type Position = string
 /** Where to continue from: a position from a response, or `0` for the beginning */
 export type PositionFrom = string
 
+export type PushedTemplate = {
+  readonly alias: string
+  readonly name: string
+  /** `template` by default; that of an existing template never changes */
+  readonly kind?: TemplateKind | null
+  /** Purpose of the template */
+  readonly description?: string | null
+  /** Liquid; becomes one line */
+  readonly subject?: string | null
+  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
+  readonly html?: string | null
+  /** Liquid; derived from the HTML if absent */
+  readonly text?: string | null
+  /** Liquid; what mail programs show beside the subject */
+  readonly preheader?: string | null
+  /** Sender of messages that name none */
+  readonly from?: string | null
+  /** Reply addresses of messages that name none */
+  readonly reply_to?: ReadonlyArray<string> | null
+  /** Alias of the layout around the HTML and the text */
+  readonly layout?: string | null
+  /** Words in other languages, by BCP 47 tag */
+  readonly locales?: { readonly [name: string]: NewTemplateWords } | null
+  /** JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it, none is checked */
+  readonly variables?: { readonly [name: string]: unknown } | null
+  /** `false` leaves this one a draft when the others are published */
+  readonly publish?: boolean | null
+  /** `etag` of the template that the caller has read, or `none`; refused if the template is another by now */
+  readonly base?: string | null
+}
+
+export type PushedTemplateResult = {
+  readonly alias: string
+  /** `null` if a dry run would create it */
+  readonly id: TemplateId | null
+  /** `published` if the draft was there before, and only its publication is new */
+  readonly action: "created" | "changed" | "published" | "unchanged"
+  /** Fields that differ from the former draft */
+  readonly changed_fields: ReadonlyArray<string>
+  /** The version that the push publishes */
+  readonly version: number | null
+  /** `etag` before the push */
+  readonly base: string | null
+  /** Changes with the names and the draft; the `base` of a push */
+  readonly etag: string
+  /** Reasons why it cannot be pushed; in a dry run only */
+  readonly problems: ReadonlyArray<TemplateWarning>
+}
+
 export type Ready = {
   readonly status: "ok"
   /** Cells that do not answer, whose accounts get 503; left out if there are none */
@@ -1366,6 +1415,8 @@ export type Template = {
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   readonly draft: TemplateSource
+  /** Changes with the names and the draft; the `base` of a push */
+  readonly etag: string
 }
 
 export type TemplateArchived = {
@@ -1451,6 +1502,23 @@ export type TemplatePublication = {
   readonly notes?: string | null
   /** `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since */
   readonly unchanged_since?: Timestamp | null
+}
+
+export type TemplatePush = {
+  readonly templates: ReadonlyArray<PushedTemplate>
+  /** Whether what is sent changes too; drafts only by default */
+  readonly publish?: boolean | null
+  /** Whether only the answer is wanted, and nothing is to change */
+  readonly dry_run?: boolean | null
+  /** Reason of the change */
+  readonly notes?: string | null
+}
+
+export type TemplatePushAnswer = {
+  readonly object: "template_push"
+  readonly dry_run: boolean
+  /** In the order of the request */
+  readonly templates: ReadonlyArray<PushedTemplateResult>
 }
 
 export type TemplateRendering = {

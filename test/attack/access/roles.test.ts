@@ -67,6 +67,7 @@ const MEMBER = [
   "templates.create",
   "templates.duplicate",
   "templates.publish",
+  "templates.push",
   "templates.render",
   "templates.rollback",
   "templates.update",

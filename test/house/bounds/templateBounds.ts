@@ -3,6 +3,7 @@ import { customer, type Group, operator } from "./Bound.ts"
 const TEMPLATES = "packages/domain/src/template/TemplateRefusal.ts"
 const TEMPLATE = "packages/domain/src/template/Template.ts"
 const VARIABLES = "packages/domain/src/template/VariableSchema.ts"
+const REQUESTS = "packages/api/src/groups/templates/TemplateRequests.ts"
 const LIQUID = "packages/templates/src/language/Limits.ts"
 
 /** Bounds of templates. */
@@ -14,18 +15,10 @@ export const templateBounds: Group = {
     customer("The name of a template", "MAX_NAME_CHARS", TEMPLATE, "400"),
     customer("The description of a template", "MAX_DESCRIPTION_CHARS", TEMPLATE, "400"),
     customer("The notes of a version", "MAX_NOTES_CHARS", TEMPLATE, "400"),
-    customer(
-      "One part of a template",
-      "MAX_PART_CHARS",
-      "packages/api/src/groups/templates/TemplateRequests.ts",
-      "400",
-    ),
-    customer(
-      "Reply addresses of a template",
-      "MAX_REPLY_TO",
-      "packages/api/src/groups/templates/TemplateRequests.ts",
-      "400",
-    ),
+    customer("One part of a template", "MAX_PART_CHARS", REQUESTS, "400"),
+    customer("Reply addresses of a template", "MAX_REPLY_TO", REQUESTS, "400"),
+    customer("Templates of a push", "MAX_PUSHED", REQUESTS, "400"),
+    customer("Characters of the templates of a push", "MAX_PUSHED_CHARS", REQUESTS, "400"),
     customer("Tags and variables of a part", "MAX_PIECES", LIQUID, "422 `template_invalid`"),
     customer("A tag or variable of a part", "MAX_PIECE_CHARS", LIQUID, "422 `template_invalid`"),
     customer("Partials and layouts of a template", "MAX_PARTS", LIQUID, "422 `template_invalid`"),

@@ -109,7 +109,7 @@ export const type = (...args: ReadonlyArray<string>) =>
  */
 export const toEnd = (...args: ReadonlyArray<string>) =>
   Effect.map(type(...args), ({ errors, exit, output }) => ({
-    code: Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause)),
+    code: codeOf(exit),
     output: [output, errors].filter((text) => text !== "").join("\n"),
   }))
 
@@ -122,3 +122,7 @@ export const typed = Effect.fnUntraced(function* (...args: ReadonlyArray<string>
   const printed: any = JSON.parse(output)
   return printed
 })
+
+/** Returns the code that a process ends with. */
+export const codeOf = (exit: Exit.Exit<unknown, unknown>): number =>
+  Exit.isSuccess(exit) ? 0 : Runtime.getErrorExitCode(Cause.squash(exit.cause))

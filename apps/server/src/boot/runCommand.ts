@@ -17,6 +17,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "webhooks",
   "suppressions",
   "inbound",
+  "templates",
   "listen",
   "trigger",
   "mcp",

@@ -4,6 +4,7 @@ import type * as Id from "../values/Id.ts"
 import { NothingNew } from "../values/Refusal.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as TemplateRefusal from "./TemplateRefusal.ts"
+import * as TemplateState from "./TemplateState.ts"
 import type { Event, TemplateKind, Naming, TemplateSource, State, ExistingTemplate } from "./TemplateState.ts"
 
 export { Event, evolve, initial, type State, type ExistingTemplate } from "./TemplateState.ts"
@@ -117,6 +118,48 @@ export const publish = (
       Array.of<Event>({ _tag: "TemplatePublished", template_id, number, source: draft, ...by, at: now }),
     )
   })
+
+/** A push of a template: what it should be and, if it is to be published, by whom and whether that is what is sent now. */
+export interface Push extends NewTemplate {
+  readonly publication: {
+    readonly created_by: string | null
+    readonly notes: string | null
+    readonly isSent: boolean
+  } | null
+}
+
+/** Creates a template, or makes it what it should be as a whole, and publishes it unless it is what is sent already. */
+export const push =
+  (now: Timestamp.Timestamp, others: Others, { publication, ...template }: Push): Decide<TemplateRefusal.PushRefusal> =>
+  (before) => {
+    const written =
+      before._tag === "NotCreated" ? create(now, others, template)(before) : replace(now, others, template, before)
+    if (Result.isFailure(written) && written.failure._tag !== "NothingNew") return Result.fail(written.failure)
+    const events = Result.getOrElse(written, (): ReadonlyArray<Event> => [])
+    const after = events.reduce(TemplateState.evolve, before)
+    if (publication === null || publication.isSent || after._tag !== "Template") return append(events)
+    const { created_by, notes } = publication
+    return Result.flatMap(publish(now, template.draft, { created_by, notes })(after), (published) =>
+      append([...events, ...published]),
+    )
+  }
+
+const replace = (
+  now: Timestamp.Timestamp,
+  others: Others,
+  { alias, description, draft, kind, name }: NewTemplate,
+  before: ExistingTemplate,
+): Result.Result<ReadonlyArray<Event>, TemplateRefusal.PushRefusal> => {
+  if (before.archived) return Result.fail(new TemplateRefusal.TemplateArchived())
+  if (before.kind !== kind) return Result.fail(new TemplateRefusal.PushConflict())
+  const after = { alias, name, description, draft }
+  const former = { alias: before.alias, name: before.name, description: before.description, draft: before.draft }
+  if (Equal.equals(former, after)) return Result.fail(new NothingNew())
+  return Result.map(free(others, alias, before.template_id), () => [{ _tag: "TemplateChanged", ...after, at: now }])
+}
+
+const append = (events: ReadonlyArray<Event>) =>
+  Array.isReadonlyArrayNonEmpty(events) ? Result.succeed(events) : Result.fail(new NothingNew())
 
 /** Sends a former version from now on. The draft stays as it is. */
 export const rollBack = (now: Timestamp.Timestamp, number: number) =>

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { Detail } from "../values/Refusal.ts"
+import type { Detail, NothingNew } from "../values/Refusal.ts"
 
 export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", {}) {
   readonly status = 404
@@ -102,6 +102,31 @@ export class TemplateNotRendered extends Schema.TaggedError<TemplateNotRendered>
     return "The template cannot be rendered with these variables. `details` has the reason."
   }
 }
+
+/** A template of a push is another by now than the one that its caller has read. */
+export class PushConflict extends Schema.TaggedError<PushConflict>()("TemplatePushConflict", {
+  problems: Schema.optionalKey(details),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_push_conflict"
+  get details(): ReadonlyArray<Detail> {
+    return this.problems ?? []
+  }
+  override get message() {
+    return "Templates were changed since they were read. Read them again, join the changes, and push again."
+  }
+}
+
+/** Refusals of the decision about one template of a push. */
+export type PushRefusal =
+  | AliasTaken
+  | DraftChanged
+  | PushConflict
+  | TemplateArchived
+  | TemplateNotFound
+  | TooManyTemplates
+  | NothingNew
 
 /** A message is made of a template that is not there, or that nothing is sent by. */
 export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("TemplateUnusable", {

@@ -9,6 +9,7 @@ import { trigger } from "./live/trigger.ts"
 import * as LoginCommands from "./LoginCommands.ts"
 import { send } from "./send.ts"
 import { suppressions } from "./suppressions.ts"
+import { templates } from "./templates/templates.ts"
 import { webhooks } from "./webhooks.ts"
 
 /** Commands over the HTTP API, which need a key and no database. */
@@ -23,6 +24,7 @@ export const commands = [
   webhooks,
   suppressions,
   inbound,
+  templates,
   listen,
   trigger,
   mcp,

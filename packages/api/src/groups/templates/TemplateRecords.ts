@@ -41,7 +41,9 @@ export const fields = {
 export const ListedTemplate = Schema.Struct(fields).annotate({ identifier: "ListedTemplate" })
 export type ListedTemplate = typeof ListedTemplate.Type
 
-export const TemplateRecord = Schema.Struct({ ...fields, draft: Source }).annotate({ identifier: "Template" })
+const etag = Schema.String.annotate({ description: "Changes with the names and the draft; the `base` of a push" })
+
+export const TemplateRecord = Schema.Struct({ ...fields, draft: Source, etag }).annotate({ identifier: "Template" })
 export type TemplateRecord = typeof TemplateRecord.Type
 
 const version = {
@@ -83,3 +85,24 @@ export const Archived = Schema.Struct({
   id: Id.TemplateId,
   archived: Schema.Literal(true),
 }).annotate({ identifier: "TemplateArchived" })
+
+const Pushed = Schema.Struct({
+  alias: Schema.String,
+  id: Schema.NullOr(Id.TemplateId).annotate({ description: "`null` if a dry run would create it" }),
+  action: Schema.Literals(["created", "changed", "published", "unchanged"]).annotate({
+    description: "`published` if the draft was there before, and only its publication is new",
+  }),
+  changed_fields: Schema.Array(Schema.String).annotate({ description: "Fields that differ from the former draft" }),
+  version: Schema.NullOr(Schema.Natural).annotate({ description: "The version that the push publishes" }),
+  base: Schema.NullOr(Schema.String).annotate({ description: "`etag` before the push" }),
+  etag,
+  problems: Schema.Array(Warning).annotate({ description: "Reasons why it cannot be pushed; in a dry run only" }),
+}).annotate({ identifier: "PushedTemplateResult" })
+export type Pushed = typeof Pushed.Type
+
+export const Push = Schema.Struct({
+  object: Schema.Literal("template_push"),
+  dry_run: Schema.Boolean,
+  templates: Schema.Array(Pushed).annotate({ description: "In the order of the request" }),
+}).annotate({ identifier: "TemplatePushAnswer" })
+export type Push = typeof Push.Type

@@ -140,3 +140,56 @@ export const Duplication = Schema.Struct({
   name: optional(Name, "`Copy of …` by default"),
   alias: optional(Alias, "None by default"),
 }).annotate({ identifier: "TemplateDuplication" })
+
+/** Templates of one push. */
+export const MAX_PUSHED = 200
+/** Characters of the sources of one push. */
+export const MAX_PUSHED_CHARS = 8 * 1024 * 1024
+/** Characters of an `etag`. */
+const MAX_BASE_CHARS = 64
+/** The `base` of a template that must be new. */
+export const NO_BASE = "none"
+
+const PushedTemplate = Schema.Struct({
+  alias: Alias,
+  name: Name,
+  kind: optional(State.TemplateKind, "`template` by default; that of an existing template never changes"),
+  description: optional(Description, "Purpose of the template"),
+  ...newSource,
+  publish: optional(Schema.Boolean, "`false` leaves this one a draft when the others are published"),
+  base: optional(
+    Schema.String.check(Checks.chars(MAX_BASE_CHARS, 1)),
+    "`etag` of the template that the caller has read, or `none`; refused if the template is another by now",
+  ),
+}).annotate({ identifier: "PushedTemplate" })
+export type PushedTemplate = typeof PushedTemplate.Type
+
+const sourceChars = ({ html, locales, preheader, subject, text }: PushedTemplate): number =>
+  [{ html, preheader, subject, text }, ...Object.values(locales ?? {})].reduce(
+    (sum, words) => Object.values(words).reduce((chars, part) => chars + (part?.length ?? 0), sum),
+    0,
+  )
+
+/** Aliases are given once, and the sources have a bound together. */
+const pushProblems = (templates: ReadonlyArray<PushedTemplate>) => {
+  const seen = new Set<string>()
+  const issues = templates.flatMap(({ alias }, nth) => {
+    const isTwice = seen.has(alias)
+    seen.add(alias)
+    return isTwice ? [{ path: [nth, "alias"], issue: "is in this push twice" }] : []
+  })
+  const chars = templates.reduce((sum, template) => sum + sourceChars(template), 0)
+  return chars <= MAX_PUSHED_CHARS
+    ? issues
+    : [...issues, { path: [], issue: `have ${chars} characters; at most ${MAX_PUSHED_CHARS} are allowed together` }]
+}
+
+export const Push = Schema.Struct({
+  templates: Schema.Array(PushedTemplate)
+    .check(Checks.items(1, MAX_PUSHED, "templates"))
+    .check(Schema.makeFilter(pushProblems)),
+  publish: optional(Schema.Boolean, "Whether what is sent changes too; drafts only by default"),
+  dry_run: optional(Schema.Boolean, "Whether only the answer is wanted, and nothing is to change"),
+  notes: Notes,
+}).annotate({ identifier: "TemplatePush" })
+export type Push = typeof Push.Type

@@ -122,6 +122,18 @@ export class Templates extends HttpApiGroup.make("templates")
         "Returns what would be sent, and what a reader would miss. Nothing is sent.",
       ),
     ),
+    HttpApiEndpoint.post("push", "/templates/push", {
+      headers,
+      payload: Requests.Push,
+      success: Idempotency.replayable(Records.Push),
+      error: ApiError.Unprocessable,
+    }).annotateMerge(
+      annotate(
+        "Push templates",
+        write,
+        "Creates and changes templates, layouts and partials by their aliases, and publishes them: all of them, or none. Those that are as they should be stay untouched. With `dry_run`, only says what would change, and every problem.",
+      ),
+    ),
     HttpApiEndpoint.post("validate", "/templates/validate", {
       headers,
       payload: Requests.NewSource,

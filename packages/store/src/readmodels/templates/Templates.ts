@@ -112,3 +112,21 @@ export const find = Effect.fn("Templates.find")(function* (account_id: string, n
     SELECT record, draft FROM templates WHERE account_id = ${account_id} AND ${named(sql, name)}`
   return Option.fromUndefinedOr(rows[0])
 })
+
+/** A template as a push finds it. */
+export interface Pushable extends Found {
+  /** Number of its events. */
+  readonly version: number
+  /** Whether its draft is the version that is sent. */
+  readonly is_sent: boolean
+}
+
+/** Finds the template that has an alias, for a push. */
+export const findPushable = Effect.fn("Templates.findPushable")(function* (account_id: string, alias: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<Pushable>`
+    SELECT t.record, t.draft, t.version, coalesce(v.source = t.draft, false) AS is_sent FROM templates t
+    LEFT JOIN template_versions v ON v.account_id = t.account_id AND v.template_id = t.id AND v.number = t.current
+    WHERE t.account_id = ${account_id} AND t.alias = ${alias} AND NOT t.archived`
+  return rows[0]
+})

@@ -15,7 +15,7 @@ import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateV
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Effect, Result, type Schema } from "effect"
-import { HttpApiBuilder } from "effect/http-api"
+import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import { workOnStream } from "../../../accept/workOnStream.ts"
 import * as TemplateSources from "../../../templates/TemplateSources.ts"
@@ -23,6 +23,7 @@ import * as Templating from "../../../templates/Templating.ts"
 import * as Records from "../../../web/Records.ts"
 import * as FoundTemplate from "./FoundTemplate.ts"
 import * as NewTemplate from "./NewTemplate.ts"
+import * as TemplatePush from "./TemplatePush.ts"
 import * as TemplateRecords from "./TemplateRecords.ts"
 
 export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers) =>
@@ -34,10 +35,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         return { object: "list" as const, ...page, data: page.data.map(TemplateRecords.listed) }
       }),
     get: ({ params }) =>
-      Effect.map(FoundTemplate.find(params.template), ({ draft, record }) => ({
-        ...TemplateRecords.listed(record),
-        draft,
-      })),
+      Effect.map(FoundTemplate.find(params.template), ({ draft, record }) => TemplateRecords.whole(record, draft)),
     create: (call) =>
       RequestCommit.commitPrepared(
         call,
@@ -139,6 +137,10 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           warnings: Inspection.warningsOf(rendered, source),
         }
       }),
+    push: (call) =>
+      call.payload.dry_run === true
+        ? Effect.map(TemplatePush.rehearse(call.payload), (body) => HttpApiSchema.withHeaders({ body, headers: {} }))
+        : RequestCommit.commitPrepared(call, TemplatePush.pushing(call.payload)),
     validate: ({ payload }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey

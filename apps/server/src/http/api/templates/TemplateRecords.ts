@@ -2,6 +2,7 @@ import type { ListedTemplate, ListedVersion, TemplateRecord } from "@waybill/api
 import type * as Template from "@waybill/domain/template/Template"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Etag from "../../../templates/Etag.ts"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import type * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 
@@ -28,9 +29,15 @@ export const listedVersion = (
 })
 
 /** Returns a template with its draft. */
+export const whole = (record: Templates.TemplateRecord, draft: Template.ExistingTemplate["draft"]): TemplateRecord => ({
+  ...listed(record),
+  draft,
+  etag: Etag.of({ ...record, draft }),
+})
+
 export const recordOf = (state: Template.State): TemplateRecord => {
   if (state._tag !== "Template") throw new Error("decided about a template that does not exist")
-  return { ...listed(Templates.recordOf(state)), draft: state.draft }
+  return whole(Templates.recordOf(state), state.draft)
 }
 
 /** Returns the version that was published last. */

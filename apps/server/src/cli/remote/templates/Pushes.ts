@@ -1,0 +1,67 @@
+import type { PushedTemplateResult, Waybill } from "@waybill/client/Waybill"
+import { Effect } from "effect"
+import { Argument } from "effect/cli"
+import { ApiClient, type ApiFailure, failureOf } from "../ApiClient.ts"
+import { fail, type LocalTemplate, TemplateFailure } from "./LocalTemplate.ts"
+import * as PulledState from "./PulledState.ts"
+import * as TemplatePlan from "./TemplatePlan.ts"
+
+export const folder = Argument.String("folder").pipe(
+  Argument.withDescription("Folder with a folder for each template"),
+  Argument.withDefault("templates"),
+)
+
+/** Works on files and the API, for commands that need no login without it. */
+export const working = <A>(work: (client: Waybill) => Promise<A>) =>
+  Effect.flatMap(ApiClient, ({ client }) => onFiles(() => work(client))).pipe(Effect.provide(ApiClient.layer))
+
+export const onFiles = <A>(work: () => Promise<A>) =>
+  Effect.tryPromise({
+    try: work,
+    catch: (cause): TemplateFailure | ApiFailure => (cause instanceof TemplateFailure ? cause : failureOf(cause)),
+  })
+
+export const countOf = (templates: number): string => (templates === 1 ? "1 template" : `${templates} templates`)
+
+/** Returns the line of a template that a push changes. */
+export const headOf = ({
+  action,
+  alias,
+  version,
+}: Pick<PushedTemplateResult, "action" | "alias" | "version">): string =>
+  `${alias}: ${action}${version === null ? " (draft)" : ` (version ${version})`}`
+
+/** Names the account in the state of a folder. */
+export const accountOf = async (client: Waybill): Promise<string> => (await client.session.get()).account_id
+
+/** Pushes templates of a folder, unless the account has changes that this machine has not seen. */
+export const push = async (
+  client: Waybill,
+  root: string,
+  templates: ReadonlyArray<LocalTemplate>,
+  publication: TemplatePlan.Publication,
+  isForced: boolean,
+): Promise<ReadonlyArray<PushedTemplateResult>> => {
+  if (templates.length === 0) return []
+  const planned = await TemplatePlan.plan(client, templates, publication)
+  const problems = TemplatePlan.problemsOf(planned)
+  if (problems.length > 0) return fail(problems.join("\n"))
+  const account = await accountOf(client)
+  const seen = await PulledState.read(root, account)
+  const changes = planned.filter(TemplatePlan.isChange)
+  const others = changes.filter(
+    ({ result, template }) =>
+      result.action === "changed" && Object.hasOwn(seen, template.alias) && seen[template.alias] !== result.base,
+  )
+  if (others.length > 0 && !isForced)
+    return fail(
+      `${others.map(({ template }) => template.alias).join(", ")} changed in the account since the last pull or push. Pull and join the changes, or push with --force.`,
+    )
+  const results = changes.length === 0 ? [] : (await TemplatePlan.push(client, changes, publication)).templates
+  await PulledState.keep(
+    root,
+    account,
+    Object.fromEntries(planned.map(({ result, template }) => [template.alias, result.etag])),
+  )
+  return results
+}

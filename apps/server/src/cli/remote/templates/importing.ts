@@ -1,0 +1,110 @@
+import { Config, Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Output from "../../Output.ts"
+import { type ImportedTemplate, importTemplates, SERVICES, type ServiceName } from "./importTemplates.ts"
+import { fail, TemplateFailure } from "./LocalTemplate.ts"
+import * as Pushes from "./Pushes.ts"
+import { readExport } from "./services/readExport.ts"
+import * as TemplateFolder from "./TemplateFolder.ts"
+
+const service = Argument.Literals("service", ["resend", "postmark", "sendgrid"]).pipe(
+  Argument.withDescription("Service that has the templates"),
+)
+
+/** Reads the key from the environment, so that it is in no list of processes. */
+const keyOf = Effect.fnUntraced(function* (name: ServiceName) {
+  const variable = SERVICES[name].api.key
+  const key = yield* Config.option(Config.String(variable)).pipe(
+    // A text that is there is valid.
+    Effect.orDie,
+  )
+  return yield* Option.match(key, {
+    onNone: () =>
+      new TemplateFailure({
+        message: `Set ${variable} to a key of ${SERVICES[name].title} that can read templates, or name an export with --from.`,
+      }),
+    onSome: (key) => Effect.succeed(key.trim()),
+  })
+})
+
+export const importing = Command.make(
+  "import",
+  {
+    service,
+    folder: Pushes.folder,
+    from: Flag.String("from").pipe(
+      Flag.withDescription("Export of the service: a file with JSON, or a folder; its API by default"),
+      Flag.optional,
+    ),
+    url: Flag.String("url").pipe(Flag.withDescription("Address of the service's API"), Flag.optional),
+    push: Flag.Boolean("push").pipe(
+      Flag.withDescription("Push them too, and publish those that are translated as a whole"),
+      Flag.withDefault(false),
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ folder, from, json, push, service, url }) {
+    const { api, read, title } = SERVICES[service]
+    const exported = Option.isSome(from)
+      ? yield* Pushes.onFiles(() => readExport(from.value))
+      : yield* Effect.flatMap(keyOf(service), (key) =>
+          Pushes.onFiles(() =>
+            read(
+              Option.getOrElse(url, () => api.url),
+              key,
+            ),
+          ),
+        )
+    const imported = yield* Pushes.onFiles(() => importTemplates(service, exported))
+    yield* Pushes.onFiles(() => writeAll(folder, imported))
+    const pushed = push ? yield* pushing(folder, imported) : []
+    const left = imported.filter(({ problems }) => problems.length > 0)
+    if (json)
+      return yield* Output.printJson(
+        {
+          folder,
+          templates: imported.map(({ problems, template }) => ({
+            alias: template.alias,
+            name: template.name,
+            translated: problems.length === 0,
+            problems,
+          })),
+          pushed,
+        },
+        2,
+      )
+    yield* Output.say(`${folder} has ${Pushes.countOf(imported.length)} of ${title}.`)
+    for (const { isValid, problems, template } of left)
+      yield* Output.say(
+        `${template.alias} ${isValid ? "stays a draft" : "cannot be pushed before it is mended"}:`,
+        ...problems.map((problem) => `  ${problem}`),
+      )
+    yield* Output.say(...pushed.map(Pushes.headOf))
+  }),
+).pipe(
+  Command.withDescription("Translate the templates of Resend, Postmark or SendGrid into a folder of Liquid"),
+  Command.withExamples([
+    { command: "waybill templates import postmark", description: "With POSTMARK_SERVER_TOKEN set" },
+    { command: "waybill templates import sendgrid --from export.json --push", description: "From an export" },
+  ]),
+)
+
+const writeAll = async (root: string, imported: ReadonlyArray<ImportedTemplate>): Promise<void> => {
+  if (imported.length === 0) fail("There are no templates to import.")
+  const places = await TemplateFolder.placesOf(
+    root,
+    imported.map(({ template }) => template.alias),
+  )
+  for (const { problems, template } of imported) {
+    const place = places.get(template.alias) ?? fail(`${template.alias} has no folder`)
+    const notes =
+      problems.length === 0 ? [] : ["Not translated; remove `publish: false` when it is mended:", ...problems]
+    await TemplateFolder.write(place, template, notes)
+  }
+}
+
+/** Pushes what the account takes. What has errors stays in the folder. */
+const pushing = (folder: string, imported: ReadonlyArray<ImportedTemplate>) => {
+  const templates = imported.filter(({ isValid }) => isValid).map(({ template }) => template)
+  return Pushes.working((client) => Pushes.push(client, folder, templates, { publish: true, notes: "Imported" }, false))
+}

@@ -1,0 +1,172 @@
+import type { Waybill } from "@waybill/client/Waybill"
+import { Data, Effect, Option, Runtime } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as fs from "node:fs/promises"
+import * as ExitCodes from "../../../process/ExitCodes.ts"
+import * as Output from "../../Output.ts"
+import * as Flags from "../Flags.ts"
+import { fail, type LocalTemplate, TemplateFailure } from "./LocalTemplate.ts"
+import { importing } from "./importing.ts"
+import * as PulledState from "./PulledState.ts"
+import * as Pushes from "./Pushes.ts"
+import * as TemplateFolder from "./TemplateFolder.ts"
+import * as TemplatePlan from "./TemplatePlan.ts"
+import { templateTypes, type TypedTemplate } from "./templateTypes.ts"
+
+const publish = Flag.Boolean("publish").pipe(
+  Flag.withDescription("Publish what differs from what is sent; without it, only drafts change"),
+  Flag.withDefault(false),
+)
+const notes = Flag.String("notes").pipe(
+  Flag.withDescription("Reason of the change, kept with each version"),
+  Flag.optional,
+)
+const force = Flag.Boolean("force").pipe(
+  Flag.withDescription("Overwrite changes that were made in the account since the last pull or push"),
+  Flag.withDefault(false),
+)
+
+const pull = Command.make(
+  "pull",
+  { folder: Pushes.folder, json: Output.json },
+  Effect.fn(function* ({ folder, json }) {
+    const { kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
+    if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed })
+    yield* Output.say(`${folder} has ${pulled.length} templates.`)
+    for (const file of kept)
+      yield* Output.say(`${file} stays as it is: it is compiled, and the account has its result.`)
+    for (const name of unnamed) yield* Output.say(`${name} was left out: it has no alias.`)
+  }),
+).pipe(Command.withDescription("Write the drafts of the account to a folder, over what is there"))
+
+const pullTo = async (client: Waybill, root: string) => {
+  const templates: Array<LocalTemplate> = []
+  const etags: Record<string, string> = {}
+  const unnamed: Array<string> = []
+  for await (const { alias, id, name } of client.templates.all()) {
+    if (alias === null) {
+      unnamed.push(`${name} (${id})`)
+      continue
+    }
+    const template = await client.templates.get(id)
+    etags[alias] = template.etag
+    templates.push(TemplatePlan.localOf(template))
+  }
+  const places = await TemplateFolder.placesOf(
+    root,
+    templates.map(({ alias }) => alias),
+  )
+  const kept: Array<string> = []
+  for (const template of templates) {
+    const place = places.get(template.alias) ?? fail(`${template.alias} has no folder`)
+    kept.push(...(await TemplateFolder.write(place, template)))
+  }
+  await fs.mkdir(root, { recursive: true })
+  await PulledState.keep(root, await Pushes.accountOf(client), etags)
+  return { pulled: Object.keys(etags), unnamed, kept }
+}
+
+/** A push would change something. */
+class WouldChange extends Data.TaggedError("WouldChange")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_PLANNED
+}
+
+const plan = Command.make(
+  "plan",
+  { folder: Pushes.folder, publish, json: Output.json },
+  Effect.fn(function* ({ folder, json, publish }) {
+    const { differences, problems } = yield* Pushes.working(async (client) => {
+      const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(folder), { publish })
+      const changes = planned.filter(TemplatePlan.isChange)
+      const differences = []
+      for (const change of changes)
+        differences.push({ ...change.result, diff: await TemplatePlan.diffOf(client, change) })
+      return { differences, problems: TemplatePlan.problemsOf(planned) }
+    })
+    if (json) yield* Output.printJson({ folder, publish, changes: differences, problems }, 2)
+    else yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
+    if (problems.length > 0) return yield* new TemplateFailure({ message: problems.join("\n") })
+    if (differences.length > 0)
+      return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
+    if (!json) yield* Output.say("Nothing to push: the account has what the folder has.")
+  }),
+).pipe(Command.withDescription("Show what a push would change; the exit code is then 2"))
+
+const push = Command.make(
+  "push",
+  { folder: Pushes.folder, publish, notes, force, json: Output.json },
+  Effect.fn(function* ({ folder, force, json, notes, publish }) {
+    const publication = { publish, ...Flags.present({ notes }) }
+    const results = yield* Pushes.working(async (client) =>
+      Pushes.push(client, folder, await TemplateFolder.readAll(folder), publication, force),
+    )
+    if (json) return yield* Output.printJson({ folder, templates: results }, 2)
+    yield* results.length === 0
+      ? Output.say("Nothing to push: the account has what the folder has.")
+      : Output.say(...results.map(Pushes.headOf))
+  }),
+).pipe(
+  Command.withDescription(
+    "Make the account's templates those of a folder: all of them, or none. Others stay as they are",
+  ),
+  Command.withExamples([
+    { command: "waybill templates push", description: "Changes drafts" },
+    { command: 'waybill templates push --publish --notes "Shorter receipt"', description: "Changes what is sent" },
+  ]),
+)
+
+const types = Command.make(
+  "types",
+  {
+    folder: Argument.String("folder").pipe(
+      Argument.withDescription("Folder of templates; those of the account by default"),
+      Argument.optional,
+    ),
+    out: Flag.String("out").pipe(Flag.withDescription("File to write, such as src/templates.d.ts"), Flag.optional),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ folder, json, out }) {
+    const templates = Option.isSome(folder)
+      ? yield* Pushes.onFiles(() => TemplateFolder.readAll(folder.value))
+      : yield* Pushes.working(sentTemplates)
+    const typed = templates.filter((each) => each.kind === "template")
+    const text = templateTypes(typed)
+    if (Option.isNone(out)) return yield* json ? Output.printJson({ types: text }) : Output.sayLines(text.trimEnd())
+    yield* Pushes.onFiles(() => fs.writeFile(out.value, text))
+    yield* json
+      ? Output.printJson({ file: out.value, templates: typed.map(({ alias }) => alias) })
+      : Output.say(`${out.value} has the variables of ${Pushes.countOf(typed.length)}.`)
+  }),
+).pipe(Command.withDescription("Write TypeScript types of the variables of all templates, for @waybill/client"))
+
+/** Returns the templates of the account with the variables of what is sent, or else of the draft. */
+const sentTemplates = async (client: Waybill): Promise<ReadonlyArray<TypedTemplate & Pick<LocalTemplate, "kind">>> => {
+  const templates = []
+  for await (const { alias, current_version, id, kind } of client.templates.all({ kind: "template" })) {
+    if (alias === null) continue
+    const source =
+      current_version === null
+        ? (await client.templates.get(id)).draft
+        : await client.templates.version(id, current_version)
+    templates.push({ alias, kind, variables: source.variables as TypedTemplate["variables"] })
+  }
+  return templates
+}
+
+const list = Command.make(
+  "list",
+  { limit: Flags.limit, json: Output.json },
+  Effect.fn(function* ({ json, limit }) {
+    const rows = yield* Pushes.working(async (client) => {
+      const rows = []
+      for await (const template of client.templates.all()) if (rows.push({ ...template }) >= limit) break
+      return rows
+    })
+    yield* Output.print(rows, { json, columns: ["alias", "kind", "name", "status", "current_version", "updated_at"] })
+  }),
+).pipe(Command.withDescription("List templates, layouts and partials, newest first"))
+
+export const templates = Command.make("templates").pipe(
+  Command.withDescription("Templates of the account, and folders of them"),
+  Command.withSubcommands([list, pull, plan, push, types, importing]),
+)
