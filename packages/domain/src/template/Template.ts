@@ -95,26 +95,43 @@ export const change = (now: Timestamp.Timestamp, others: Others, { draft, ...nam
     )
   })
 
+/** How a version is published. */
+export interface Publishing {
+  readonly created_by: string | null
+  readonly notes: string | null
+  /** Whether it is what is sent from now on. */
+  readonly activates: boolean
+}
+
 /** Makes the next version of the draft, which must be the one that was checked. */
 export const publish = (
   now: Timestamp.Timestamp,
   checked: TemplateSource,
-  by: { readonly created_by: string | null; readonly notes: string | null },
+  { activates, created_by, notes }: Publishing,
 ) =>
-  ofTemplate<TemplateRefusal.DraftChanged>(({ draft, template_id, versions }) =>
-    Equal.equals(draft, checked)
-      ? Result.succeed(
-          Array.of<Event>({
-            _tag: "TemplatePublished",
+  ofTemplate<TemplateRefusal.DraftChanged>(({ current, draft, template_id, versions }) => {
+    if (!Equal.equals(draft, checked)) return Result.fail(new TemplateRefusal.DraftChanged())
+    const number = versions + 1
+    const published: Event = {
+      _tag: "TemplatePublished",
+      template_id,
+      number,
+      source: draft,
+      created_by,
+      notes,
+      at: now,
+    }
+    return Result.succeed(
+      activates
+        ? Array.of<Event>(published)
+        : Array.make<[Event, Event]>(published, {
+            _tag: "TemplateRolledBack",
             template_id,
-            number: versions + 1,
-            source: draft,
-            ...by,
+            number: current,
             at: now,
           }),
-        )
-      : Result.fail(new TemplateRefusal.DraftChanged()),
-  )
+    )
+  })
 
 /** Sends a former version from now on. The draft stays as it is. */
 export const rollBack = (now: Timestamp.Timestamp, number: number) =>

@@ -13,6 +13,7 @@ const Words = Schema.Struct(words).annotate({ identifier: "TemplateWords" })
 
 const source = {
   ...words,
+  language: Schema.optionalKey(State.TemplateLanguage).annotate({ description: "Absent for Liquid" }),
   from: Schema.NullOr(Schema.String),
   reply_to: Schema.Array(Schema.String),
   layout: Schema.NullOr(Schema.String).annotate({ description: "Alias of the layout around the HTML and the text" }),

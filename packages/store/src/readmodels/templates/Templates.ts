@@ -97,3 +97,11 @@ export const find = Effect.fn("Templates.find")(function* (account_id: string, n
     SELECT record, draft FROM templates WHERE account_id = ${account_id} AND ${named(sql, name)}`
   return Option.fromUndefinedOr(rows[0])
 })
+
+/** Returns the ids of all templates that are not archived. */
+export const ids = Effect.fn("Templates.ids")(function* (account_id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly id: string }>`
+    SELECT id FROM templates WHERE account_id = ${account_id} AND NOT archived`
+  return rows.map(({ id }) => id)
+})

@@ -79,7 +79,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           const { draft, record } = yield* FoundTemplate.find(call.params.template)
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
-          const by = { created_by: actor.id, notes: call.payload.notes }
+          const { activate, notes } = call.payload
+          const by = { created_by: actor.id, notes, activates: activate ?? true }
           const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by)
           return workOnStream(Template, record.id, publish, TemplateRecords.newestOf)
         }),
