@@ -18,7 +18,7 @@ const NEW = {
 } as const
 const created: Template.Event = { _tag: "TemplateCreated", ...NEW, at: now }
 const draft = { ...TemplateState.EMPTY, html: "<p>Hi</p>" }
-const BY = { created_by: null, notes: null }
+const BY = { created_by: null, notes: null, activates: true }
 const published = (number: number, source = TemplateState.EMPTY): Template.Event => ({
   _tag: "TemplatePublished",
   template_id,

@@ -8,6 +8,7 @@ import type {
 import * as Page from "@waybill/api/schemas/Page"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { TemplateKind, TemplateLanguage } from "@waybill/domain/template/TemplateState"
+import * as Table from "@waybill/domain/collections/Table"
 import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect } from "effect"
 import * as Native from "../Native.ts"
@@ -116,15 +117,16 @@ export const rollBack = (name: string, number: number, headers: Headers) =>
     headers: Native.idempotency(headers),
   })
 
-/** Refuses a source that could not be published, before anything of it is stored. */
-export const check = Effect.fnUntraced(function* (source: Source) {
+/** Refuses a source that could not be published, before anything of it is stored. `names` are the service's for our fields. */
+export const check = Effect.fnUntraced(function* (source: Source, names: Readonly<Record<string, string>>) {
   const { problems } = yield* Native.call<typeof Validated.Type>({
     method: "POST",
     path: "/v1/templates/validate",
     body: source,
   })
-  if (problems.length > 0)
-    return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: problems })
+  if (problems.length === 0) return
+  const details = problems.map(({ message, path }) => ({ path: Table.at(names, path) ?? path, message }))
+  return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
 })
 
 /** Refuses to change words that are in another language than those of the service. */

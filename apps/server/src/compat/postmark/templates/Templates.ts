@@ -9,14 +9,15 @@ import * as Paging from "../Paging.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
 
-const respelled = renamed({
+const NAMES = {
   name: "Name",
   alias: "Alias",
   subject: "Subject",
   html: "HtmlBody",
   text: "TextBody",
   layout: "LayoutTemplate",
-})
+}
+const respelled = renamed(NAMES)
 
 const short = ({ alias, id, kind, name }: ListedTemplate, layout: string | null) => ({
   TemplateId: TemplateNumber.of(id),
@@ -67,7 +68,7 @@ const create: Route = {
     const source = sourceOf(creation)
     const refusal = refusalOf(kind, source)
     if (refusal !== undefined) return yield* refusal
-    yield* respelled(NativeTemplates.check(source))
+    yield* NativeTemplates.check(source, NAMES)
     const names = { name: creation.Name, alias: creation.Alias, kind } as const
     const made = yield* respelled(NativeTemplates.create({ ...names, ...source }, headers))
     yield* respelled(NativeTemplates.publish(made.id, {}, headers, 1))
@@ -98,7 +99,7 @@ const edit: Route = {
     }
     const refusal = refusalOf(found.kind, source)
     if (refusal !== undefined) return yield* refusal
-    yield* respelled(NativeTemplates.check(source))
+    yield* NativeTemplates.check(source, NAMES)
     const names = { name: change.Name, alias: change.Alias }
     const changed = yield* respelled(NativeTemplates.update(found.id, { ...names, ...given }))
     yield* respelled(NativeTemplates.publish(found.id, {}, headers))

@@ -74,7 +74,8 @@ const fields = {
 const Creation = Schema.Struct({ name: Schema.String, template_id: Schema.optional(Schema.String), ...fields })
 const Change = Schema.Struct({ name: Schema.optional(Schema.String), ...fields })
 
-const respelled = renamed({ html: "html_content", text: "plain_content", notes: "name" })
+const NAMES = { html: "html_content", text: "plain_content", notes: "name" }
+const respelled = renamed(NAMES)
 
 type Written = Pick<typeof Change.Type, "html_content" | "plain_content" | "subject">
 const sourceOf = ({ html_content, plain_content, subject }: Written) =>
@@ -88,7 +89,7 @@ const publish = Effect.fnUntraced(function* (
   headers: Readonly<Record<string, string | undefined>>,
 ) {
   yield* NativeTemplates.checkLanguage(template, "handlebars")
-  yield* respelled(NativeTemplates.check(source))
+  yield* NativeTemplates.check(source, NAMES)
   yield* respelled(NativeTemplates.update(template.id, source))
   const { number } = yield* respelled(NativeTemplates.publish(template.id, { notes: name, activate }, headers))
   return yield* shown(template.id, number)
