@@ -16,6 +16,7 @@ import { acceptSubmitted } from "../accept/acceptSubmitted.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
+import type { Programs } from "../templates/Programs.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
 
 /** Maximum number of connections of a process. Each holds a socket and possibly a message. */
@@ -57,7 +58,7 @@ interface Login {
 
 /** Accepts mail from mail programs that log in with an API key as the password. Returns the port. */
 export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls, tracks }: Options) =>
-  Listener.listen<Login, Admission | EventStore | PgClient.PgClient>(
+  Listener.listen<Login, Admission | EventStore | PgClient.PgClient | Programs>(
     {
       host,
       port,

@@ -1,6 +1,6 @@
-import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
+import type * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as State from "@waybill/domain/template/TemplateState"
-import * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Detail } from "@waybill/domain/values/Refusal"

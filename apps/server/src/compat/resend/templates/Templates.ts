@@ -59,7 +59,15 @@ const listed = ({ alias, created_at, current_version, id, name, status, updated_
 
 /** Fields that make a version of a draft. */
 const sourceOf = ({ from, html, language, layout, locales, preheader, reply_to, subject, text, variables }: Draft) => ({
-  ...{ from, html, layout, locales, preheader, reply_to, subject, text, variables },
+  from,
+  html,
+  layout,
+  locales,
+  preheader,
+  reply_to,
+  subject,
+  text,
+  variables,
   language: language ?? "liquid",
 })
 type Draft = TemplateRecord["draft"]

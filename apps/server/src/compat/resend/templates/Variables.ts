@@ -1,4 +1,4 @@
-import * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { Schema } from "effect"
 

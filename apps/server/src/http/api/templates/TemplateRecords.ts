@@ -6,7 +6,7 @@ import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import type * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 
 /** Returns a template as the API lists it. */
-export const listed = (record: Templates.TemplateRecord): ListedTemplate => {
+export const listed = (record: Templates.TemplateRecord, used_at: string | null = null): ListedTemplate => {
   const { created_at, id, updated_at } = record
   return {
     object: "template",
@@ -14,6 +14,7 @@ export const listed = (record: Templates.TemplateRecord): ListedTemplate => {
     id: id as Id.TemplateId,
     created_at: created_at as Timestamp.Timestamp,
     updated_at: updated_at as Timestamp.Timestamp,
+    used_at: used_at as Timestamp.Timestamp | null,
   }
 }
 
@@ -27,10 +28,10 @@ export const listedVersion = (
   published_at: published_at as Timestamp.Timestamp,
 })
 
-/** Returns a template with its draft. */
-export const recordOf = (state: Template.State): TemplateRecord => {
+/** Returns a template with its draft; `used_at` is when it was last used. */
+export const recordOf = (state: Template.State, used_at: string | null = null): TemplateRecord => {
   if (state._tag !== "Template") throw new Error("decided about a template that does not exist")
-  return { ...listed(Templates.recordOf(state)), draft: state.draft }
+  return { ...listed(Templates.recordOf(state), used_at), draft: state.draft }
 }
 
 /** Returns the version that was published last. */
