@@ -6,6 +6,7 @@ import { findCode } from "./content/findCode.ts"
 import { findLink, type Readable } from "./content/findLink.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { Service } from "./Service.ts"
+import * as Templates from "./Templates.ts"
 import { isoDuration } from "./isoDuration.ts"
 import * as Timeline from "./Timeline.ts"
 
@@ -58,6 +59,7 @@ export class TestInstance implements AsyncDisposable, Disposable {
   readonly #service: Service
   readonly #clock: string
   readonly #api: Api.ApiRequests
+  readonly #admin: Api.ApiRequests
   readonly #feed: Feed
   readonly #mailbox = new Mailbox.Mailbox()
   readonly #names = new Map<string, string>()
@@ -73,6 +75,7 @@ export class TestInstance implements AsyncDisposable, Disposable {
     this.smtp = { ...service.smtp, secure: false, auth: { user: "waybill", pass: key } }
     this.resend = { baseUrl: `${service.url}/compat/resend` }
     this.#api = Api.make(service.url, key)
+    this.#admin = Api.make(service.url, service.key)
     this.#feed = new Feed(this.#api, this.#mailbox.take)
   }
 
@@ -95,6 +98,23 @@ export class TestInstance implements AsyncDisposable, Disposable {
   /** Messages that were delivered, also those that `next` has returned. Waits as `sent` does. */
   async delivered(criteria: Criteria.Criteria = {}, waiting: Waiting = {}): Promise<ReadonlyArray<Mailbox.Sent>> {
     return await this.#list(() => this.#mailbox.delivered(criteria), waiting)
+  }
+
+  /**
+   * Renders a template, by its id or alias or from its words, and sends nothing. Variables that do not fit its schema are an
+   * error that lists them. `link` and `code` read the result.
+   */
+  async render(
+    template: string | Templates.TemplateWords,
+    variables: object = {},
+    options: Templates.RenderOptions = {},
+  ): Promise<Templates.RenderedTemplate> {
+    return await Templates.render(this.#admin, template, variables, options)
+  }
+
+  /** Makes words what is sent by an alias from now on, and returns the number of the version. */
+  async publish(alias: string, words: Templates.TemplateWords): Promise<number> {
+    return await Templates.publish(this.#admin, alias, words)
   }
 
   /** Returns the address of the link with this text; without a text, of the only link. */

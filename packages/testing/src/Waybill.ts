@@ -5,6 +5,7 @@ export type { Criteria } from "./Criteria.ts"
 export type { TestInstance, Message, Waiting } from "./TestInstance.ts"
 export type { Incoming, Received, Reply } from "./Incoming.ts"
 export type { Sent } from "./Mailbox.ts"
+export type { RenderedTemplate, RenderOptions, TemplateWords } from "./Templates.ts"
 export type { ServiceOptions } from "./Service.ts"
 export { matchers } from "./matchers.ts"
 
