@@ -14,7 +14,7 @@ interface Failure {
   readonly details?: ReadonlyArray<{ readonly path: string; readonly message: string }>
 }
 
-/** All that is wrong, one line each. */
+/** Returns all details of a refusal, one line each. */
 const listOf = ({ error }: { readonly error?: Failure }): string =>
   (error?.details ?? []).map(({ message, path }) => `\n  ${path === "" ? "" : `${path} `}${message}`).join("")
 

@@ -26,7 +26,7 @@ export interface RenderOptions {
   readonly version?: number
 }
 
-/** What would be sent, and what a reader would miss. */
+/** The words that would be sent, and warnings of what a reader would miss. */
 export interface RenderedTemplate extends Readable {
   readonly subject: string
   readonly warnings: ReadonlyArray<{ readonly path: string; readonly message: string }>

@@ -52,7 +52,7 @@ export const templateBounds: Group = {
     customer(
       "Characters of `X-Waybill-Variables`",
       "MAX_VARIABLES_HEADER_CHARS",
-      "apps/server/src/accept/TemplateHeaders.ts",
+      "apps/server/src/templates/TemplateHeaders.ts",
       "554 5.6.0 over SMTP",
     ),
     customer(

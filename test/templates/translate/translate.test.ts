@@ -96,6 +96,19 @@ describe("a translation", () => {
     ])
   })
 
+  it("reaches no prototype and escapes for the place where a variable stands", () => {
+    const inherited = "{{x.constructor.name}}{{constructor}}{{__proto__}}{{x.__proto__.toString}}"
+    for (const translate of [fromHandlebars, fromMustachio])
+      assert.strictEqual(render(translate(`[${inherited}]`), { x: {} }), "[]")
+    const link = '<a href="{{url}}" style="color:{{color}}">x</a>'
+    const hostile = { url: "javascript:alert(1)", color: "red;background:url(x)" }
+    for (const translate of [fromHandlebars, fromMustachio]) {
+      const html = render(translate(link), hostile)
+      assert.include(html, 'href="about:blank#blocked"')
+      assert.notInclude(html, "url(")
+    }
+  })
+
   it("takes time in proportion to the largest source", () => {
     const size = 256 * 1024
     const deep = `{{#with ${"a".repeat(200)}}}`

@@ -17,7 +17,7 @@ import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import * as ControlHeaders from "./ControlHeaders.ts"
 import * as SteeringInstructions from "./SteeringInstructions.ts"
-import * as TemplateHeaders from "./TemplateHeaders.ts"
+import * as TemplateHeaders from "../templates/TemplateHeaders.ts"
 
 /** Sender and recipients of MAIL FROM and RCPT TO. */
 export interface Envelope {

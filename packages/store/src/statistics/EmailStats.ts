@@ -53,7 +53,7 @@ export interface Query {
     readonly time: "hour" | "day" | null
     readonly domain: boolean
     readonly tag: boolean
-    /** By template and version. */
+    /** Each version of a template is a group. */
     readonly template?: boolean
   }
   readonly domain?: string

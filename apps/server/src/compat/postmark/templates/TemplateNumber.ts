@@ -23,10 +23,13 @@ export const of = (id: string): number => Number.parseInt(hash("sha256", id, "he
 const MAX_REMEMBERED = 10_000
 const remembered = new LruCache<string, string>({ maxEntries: MAX_REMEMBERED })
 
+/** The account whose templates a request means. Test mail is made of those of the live account. */
+export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
+
 /** Returns our name of a template that is named by its number or alias. Two of the same number are none. */
 export const nameOf = Effect.fnUntraced(function* (text: string) {
   if (!/^\d{1,10}$/u.test(text)) return text
-  const account_id = Livemode.liveAccountOf(accountOf(yield* Admitted) as Id.AccountId)
+  const account_id = yield* owner
   const key = `${account_id} ${text}`
   const known = remembered.get(key)
   if (known !== undefined) return known

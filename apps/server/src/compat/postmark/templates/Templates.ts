@@ -1,10 +1,11 @@
 import type { ListedTemplate, TemplateRecord } from "@waybill/api/groups/templates/TemplateRecords"
+import * as StoredTemplates from "@waybill/store/readmodels/templates/Templates"
 import { Effect } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import { renamed } from "../../renamed.ts"
-import * as NativeTemplates from "../../templates/NativeTemplates.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 import * as Paging from "../Paging.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
@@ -56,7 +57,7 @@ const sourceOf = ({ HtmlBody, LayoutTemplate, Subject, TextBody }: TemplateBodie
   language: "mustachio",
 })
 
-/** What is made is sent at once: Postmark has no drafts. */
+/** Publishes the template at once: Postmark has no drafts. */
 const create: Route = {
   method: "POST",
   path: "/templates",
@@ -127,7 +128,6 @@ const remove: Route = {
 
 const TYPES = ["all", "standard", "layout"]
 
-/** The names of layouts are in the templates themselves, which are read only as far as the answer goes. */
 const list: Route = {
   method: "GET",
   path: "/templates",
@@ -141,17 +141,16 @@ const list: Route = {
     const all = (yield* NativeTemplates.all()).filter(
       ({ kind }) => kind !== "partial" && (type === "all" || (kind === "layout") === (type === "layout")),
     )
-    const inLayout = layout === null ? all : yield* Effect.filter(all, ({ id }) => uses(id, layout))
-    const shown = yield* Effect.forEach(inLayout.slice(offset, offset + count), (template) =>
-      template.kind === "layout"
-        ? Effect.succeed(short(template, null))
-        : Effect.map(NativeTemplates.get(template.id), ({ draft }) => short(template, draft.layout)),
-    )
-    return Native.ok({ TotalCount: inLayout.length, Templates: shown })
+    const layouts = yield* StoredTemplates.layouts(yield* TemplateNumber.owner)
+    const layoutOf = (id: string) => layouts.get(id) ?? null
+    const found = layout === null ? all : all.filter(({ id }) => layoutOf(id) === layout)
+    const shown = found.slice(offset, offset + count)
+    return Native.ok({
+      TotalCount: found.length,
+      Templates: shown.map((template) => short(template, layoutOf(template.id))),
+    })
   }),
 }
-
-const uses = (id: string, layout: string) => Effect.map(NativeTemplates.get(id), ({ draft }) => draft.layout === layout)
 
 /** An account is one server of Postmark, the one with the ID 0, so that there is nothing to push. */
 const push: Route = {

@@ -1,20 +1,17 @@
 import type * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as State from "@waybill/domain/template/TemplateState"
 import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
-import * as Livemode from "@waybill/domain/account/Livemode"
-import type * as Id from "@waybill/domain/values/Id"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Effect, Result, type Schema } from "effect"
-import { accountOf } from "../../../requests/accountOf.ts"
-import { Admitted } from "../../../requests/Admitted.ts"
 import * as Templating from "../../../templates/Templating.ts"
 import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
+import * as TemplateNumber from "./TemplateNumber.ts"
 
 const SECTIONS = { Subject: "subject", HtmlBody: "html", TextBody: "text" } as const
 
@@ -51,7 +48,7 @@ export const validate: Route = {
     }
     if (source.subject === null && source.html === null && source.text === null)
       return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
-    const library = yield* CurrentTemplates.library(Livemode.liveAccountOf(accountOf(yield* Admitted) as Id.AccountId))
+    const library = yield* CurrentTemplates.library(yield* TemplateNumber.owner)
     const own = Inspection.problemsOf(source)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
     const suggested = own.length > 0 ? {} : modelOf(Inspection.suggest(source))

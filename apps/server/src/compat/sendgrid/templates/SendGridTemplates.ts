@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
-import * as NativeTemplates from "../../templates/NativeTemplates.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 import * as SendGridIds from "./SendGridIds.ts"
 import * as SendGridVersions from "./SendGridVersions.ts"
 

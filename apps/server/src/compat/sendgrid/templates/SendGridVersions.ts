@@ -4,7 +4,7 @@ import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import { renamed } from "../../renamed.ts"
-import * as NativeTemplates from "../../templates/NativeTemplates.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 import * as SendGridIds from "./SendGridIds.ts"
 
 /**
@@ -67,7 +67,7 @@ const fields = {
   active: Schema.optional(Schema.Literals([0, 1])),
   /** Without a text, it is always made of the HTML. */
   generate_plain_content: Schema.optional(Schema.Boolean),
-  /** Of SendGrid's own editor. */
+  /** The editor of SendGrid that made it, and its data for tests, which are not kept. */
   editor: Schema.optional(Schema.Literals(["code", "design"])),
   test_data: Schema.optional(Schema.String),
 }

@@ -11,8 +11,8 @@ import type { TemplateKind, TemplateLanguage } from "@waybill/domain/template/Te
 import * as Table from "@waybill/domain/collections/Table"
 import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect } from "effect"
-import * as Native from "../Native.ts"
-import { nativePath } from "../nativePath.ts"
+import * as Native from "./Native.ts"
+import { nativePath } from "./nativePath.ts"
 
 /** Pages of our own list, which has at most 1,000 templates that are not archived. */
 const MAX_PAGES = 20

@@ -5,10 +5,10 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Effect } from "effect"
 import type { SendMailOptions } from "nodemailer"
-import * as TemplateHeaders from "../../../apps/server/src/accept/TemplateHeaders.ts"
+import * as TemplateHeaders from "../../../apps/server/src/templates/TemplateHeaders.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
-import * as Smtp from "./support.ts"
+import * as Smtp from "../smtp/support.ts"
 
 const source: TemplateState.TemplateSource = {
   ...TemplateState.EMPTY,

@@ -1,8 +1,8 @@
 import { Effect } from "effect"
 import { Errors, Models, ServerClient, AccountClient } from "postmark"
 import { Resend } from "resend"
-import { assert, layer } from "../../support/effectTest.ts"
-import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, timeout: "90 seconds" })(
   "templates of other services",

@@ -8,8 +8,6 @@ export const MAX_VARIABLES_HEADER_CHARS = 64 * 1024
 const TEMPLATE = "x-waybill-template"
 const VARIABLES = "x-waybill-variables"
 
-export const isTemplateHeader = ({ name }: Field): boolean => [TEMPLATE, VARIABLES].includes(name.toLowerCase())
-
 export interface TemplateHeaders {
   /** The field `template` of the API, not decoded yet; absent if the message names none. */
   readonly template?: unknown
