@@ -65,6 +65,19 @@ describe("a template", () => {
       .refuses({ status: 422, reason: "template_draft_changed" })
   })
 
+  it("makes a version without sending it, and goes on sending the present one or none", () => {
+    const inactive = { ...BY, activates: false }
+    const back = (number: number): Template.Event => ({ _tag: "TemplateRolledBack", template_id, number, at: now })
+    given(Template, created, published(1))
+      .when(Template.publish(now, TemplateState.EMPTY, inactive))
+      .appends(published(2), back(1))
+    given(Template, created)
+      .when(Template.publish(now, TemplateState.EMPTY, inactive))
+      .appends(published(1), back(0))
+    const state = [created, published(1), back(0)].reduce(Template.evolve, Template.initial as Template.State)
+    assert.deepInclude(state, { current: 0, versions: 1 })
+  })
+
   it("numbers its versions, whatever is sent now", () => {
     given(Template, created)
       .when(Template.publish(now, TemplateState.EMPTY, BY))
