@@ -19,7 +19,7 @@ const NEW = {
 const created: Template.Event = { _tag: "TemplateCreated", ...NEW, at: now }
 const draft = { ...TemplateState.EMPTY, html: "<p>Hi</p>" }
 const NAMES = { alias: "receipt", name: "Receipt", description: null }
-const BY = { created_by: null, notes: null }
+const BY = { created_by: null, notes: null, activates: true }
 const published = (number: number, source = TemplateState.EMPTY): Template.Event => ({
   _tag: "TemplatePublished",
   template_id,
@@ -89,6 +89,19 @@ describe("a template", () => {
     given(Template, created)
       .when(Template.publish(now, draft, BY))
       .refuses({ status: 422, reason: "template_draft_changed" })
+  })
+
+  it("makes a version without sending it, and goes on sending the present one or none", () => {
+    const inactive = { ...BY, activates: false }
+    const back = (number: number): Template.Event => ({ _tag: "TemplateRolledBack", template_id, number, at: now })
+    given(Template, created, published(1))
+      .when(Template.publish(now, TemplateState.EMPTY, inactive))
+      .appends(published(2), back(1))
+    given(Template, created)
+      .when(Template.publish(now, TemplateState.EMPTY, inactive))
+      .appends(published(1), back(0))
+    const state = [created, published(1), back(0)].reduce(Template.evolve, Template.initial as Template.State)
+    assert.deepInclude(state, { current: 0, versions: 1 })
   })
 
   it("numbers its versions, whatever is sent now", () => {

@@ -54,6 +54,36 @@ describe("an instance of a test suite", { timeout: TIMEOUT }, () => {
     assert.strictEqual((await mail.next({ to: "no@example.org" }, { timeout: TIMEOUT })).html?.trim(), "<b>N</b>")
   })
 
+  it("renders templates without sending, and publishes them for the program", async () => {
+    const words = {
+      subject: "Code for {{ name }}",
+      html: '<p>{{ code }}</p><a href="{{ url }}">Reset</a>',
+      variables: {
+        type: "object",
+        required: ["name"],
+        properties: { name: { type: "string" }, code: { type: "integer" }, url: { type: "string" } },
+      },
+      locales: { de: { subject: "Code für {{ name }}" } },
+    }
+    const variables = { name: "Ana", code: 493027, url: "https://shop.example/reset" }
+    const rendered = await mail.render(words, variables, { locale: "de-AT" })
+    assert.deepStrictEqual(
+      [rendered.subject, mail.code(rendered), mail.link(rendered, "Reset")],
+      ["Code für Ana", "493027", "https://shop.example/reset"],
+    )
+    assert.deepStrictEqual(
+      rendered.warnings.map(({ path }) => path),
+      ["text"],
+    )
+    const wrong = await messageOf(mail.render(words, { nmae: "Ana" }))
+    assert.include(wrong, "\n  nmae is not a variable of this template; did you mean `name`?\n  name is missing")
+    assert.deepStrictEqual([await mail.publish("code", words), await mail.publish("code", words)], [1, 2])
+    assert.strictEqual((await mail.render("code", variables)).subject, "Code for Ana")
+    const id = await send({ to: "te@example.org", text: undefined, template: { alias: "code", variables } })
+    const arrived = await mail.next({ to: "te@example.org" }, { timeout: TIMEOUT })
+    assert.deepStrictEqual([arrived.id, arrived.subject], [id, "Code for Ana"])
+  })
+
   it("matchers wait for what is sent and delivered, and say what was instead", async () => {
     await send({ to: "bounced@acme.test", subject: "Lost" })
     await expect(mail).toHaveBeenSent({ to: "bounced@acme.test", subject: "Lost", timeout: TIMEOUT })

@@ -923,6 +923,8 @@ export type ListedTemplate = {
   readonly versions: number
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
+  /** Start of the hour in which mail was last accepted by it, as far as it is counted */
+  readonly used_at: Timestamp | null
 }
 
 export type ListedTemplateVersion = {
@@ -1005,6 +1007,8 @@ export type NewTemplateSource = {
   readonly text?: string | null
   /** Liquid; what mail programs show beside the subject */
   readonly preheader?: string | null
+  /** Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered */
+  readonly language?: TemplateLanguage | null
   /** Sender of messages that name none */
   readonly from?: string | null
   /** Reply addresses of messages that name none */
@@ -1061,6 +1065,8 @@ export type PushedTemplate = {
   readonly text?: string | null
   /** Liquid; what mail programs show beside the subject */
   readonly preheader?: string | null
+  /** Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered */
+  readonly language?: TemplateLanguage | null
   /** Sender of messages that name none */
   readonly from?: string | null
   /** Reply addresses of messages that name none */
@@ -1279,10 +1285,10 @@ export type Stats = {
   readonly from: Timestamp
   /** End of the range, rounded up to the hour; exclusive */
   readonly to: Timestamp
-  readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag">
+  readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag" | "template">
   /** Every event of the account up to this position is counted exactly once; later events are not counted yet */
   readonly up_to_position: Position
-  /** Whether the account has more tags. Grouped by tag, a response has the first 1000 by name; query others with `tag` */
+  /** Whether the account has more tags, or versions of templates if it is grouped by template. A response has the first 1000 by name; query others with `tag` */
   readonly more_tags: boolean
   /** Oldest first; groups without events have no row */
   readonly data: ReadonlyArray<StatsRow>
@@ -1314,6 +1320,10 @@ export type StatsRow = {
   readonly domain: string | null
   /** `null` unless grouped by it */
   readonly tag: string | null
+  /** Id; `null` unless grouped by it */
+  readonly template: string | null
+  /** `null` unless grouped by template: each version has a row */
+  readonly template_version: number | null
   /** Recipients of accepted messages */
   readonly accepted: number
   /** Recipients delivered in this period; some may bounce or complain later */
@@ -1414,6 +1424,8 @@ export type Template = {
   readonly versions: number
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
+  /** Start of the hour in which mail was last accepted by it, as far as it is counted */
+  readonly used_at: Timestamp | null
   readonly draft: TemplateSource
   /** Changes with the names and the draft; the `base` of a push */
   readonly etag: string
@@ -1434,6 +1446,7 @@ export type TemplateChange = {
   readonly html?: string | null
   readonly text?: string | null
   readonly preheader?: string | null
+  readonly language?: TemplateLanguage | null
   readonly from?: string | null
   readonly reply_to?: ReadonlyArray<string> | null
   readonly layout?: string | null
@@ -1474,6 +1487,8 @@ export type TemplateCreation = {
   readonly text?: string | null
   /** Liquid; what mail programs show beside the subject */
   readonly preheader?: string | null
+  /** Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered */
+  readonly language?: TemplateLanguage | null
   /** Sender of messages that name none */
   readonly from?: string | null
   /** Reply addresses of messages that name none */
@@ -1497,9 +1512,13 @@ export type TemplateId = string
 
 export type TemplateKind = "template" | "layout" | "partial"
 
+export type TemplateLanguage = "liquid" | "handlebars" | "mustachio" | "resend"
+
 export type TemplatePublication = {
   /** Reason of the change */
   readonly notes?: string | null
+  /** Whether it is sent from now on; `true` by default */
+  readonly activate?: boolean | null
   /** `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since */
   readonly unchanged_since?: Timestamp | null
 }
@@ -1543,6 +1562,7 @@ export type TemplateSource = {
   readonly html: string | null
   readonly text: string | null
   readonly preheader: string | null
+  readonly language?: TemplateLanguage
   readonly from: string | null
   readonly reply_to: ReadonlyArray<string>
   /** Alias of the layout around the HTML and the text */
@@ -1577,6 +1597,7 @@ export type TemplateVersion = {
   readonly html: string | null
   readonly text: string | null
   readonly preheader: string | null
+  readonly language?: TemplateLanguage
   readonly from: string | null
   readonly reply_to: ReadonlyArray<string>
   /** Alias of the layout around the HTML and the text */
@@ -1742,6 +1763,8 @@ export type TriedTemplateSource = {
   readonly text?: string | null
   /** Liquid; what mail programs show beside the subject */
   readonly preheader?: string | null
+  /** Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered */
+  readonly language?: TemplateLanguage | null
   /** Sender of messages that name none */
   readonly from?: string | null
   /** Reply addresses of messages that name none */

@@ -8,6 +8,7 @@ import { findLink, type Readable } from "./content/findLink.ts"
 import * as Hook from "./service/Hook.ts"
 import * as Mailbox from "./Mailbox.ts"
 import type { FaultStatus, Service } from "./service/Service.ts"
+import * as Templates from "./Templates.ts"
 import { isoDuration } from "./isoDuration.ts"
 import * as Timeline from "./Timeline.ts"
 import { DEFAULT_TIMEOUT_MS, type Waiting } from "./Waiting.ts"
@@ -97,6 +98,23 @@ export class TestInstance implements AsyncDisposable, Disposable {
   /** Messages that were delivered, also those that `next` has returned. Waits as `sent` does. */
   async delivered(criteria: Criteria.Criteria = {}, waiting: Waiting = {}): Promise<ReadonlyArray<Mailbox.Sent>> {
     return await this.#list(() => this.#mailbox.delivered(criteria), waiting)
+  }
+
+  /**
+   * Renders a template, by its id or alias or from its words, and sends nothing. Variables that do not fit its schema are an
+   * error that lists them. `link` and `code` read the result.
+   */
+  async render(
+    template: string | Templates.TemplateWords,
+    variables: object = {},
+    options: Templates.RenderOptions = {},
+  ): Promise<Templates.RenderedTemplate> {
+    return await Templates.render(this.#admin, template, variables, options)
+  }
+
+  /** Makes words what is sent by an alias from now on, and returns the number of the version. */
+  async publish(alias: string, words: Templates.TemplateWords): Promise<number> {
+    return await Templates.publish(this.#admin, alias, words)
   }
 
   /** The time of all mail, which stands still until `advance` moves it. */

@@ -7,6 +7,7 @@ export type { Hook, HookEvent, HookHandler } from "./service/Hook.ts"
 export type { Waiting } from "./Waiting.ts"
 export type { Incoming, Received, Reply } from "./Incoming.ts"
 export type { Sent } from "./Mailbox.ts"
+export type { RenderedTemplate, RenderOptions, TemplateWords } from "./Templates.ts"
 export type { ServiceOptions } from "./service/Service.ts"
 /** For test runners without an `expect`, such as `node:test`: `await assertMail.delivered(mail, { to })`. */
 export * as assertMail from "./Assertions.ts"

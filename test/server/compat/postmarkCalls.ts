@@ -24,10 +24,9 @@ export const EMAIL: Message = {
 }
 const STREAM = "outbound"
 const ADDRESS = { Suppressions: [{ EmailAddress: "cy@example.org" }] }
-const TEMPLATE = { From: EMAIL.From, To: "ana@example.org", TemplateId: 1, TemplateModel: {} }
+const TEMPLATE = { From: EMAIL.From, To: "ana@example.org", TemplateAlias: "welcome", TemplateModel: { name: "Ana" } }
+const WORDS = { Subject: "Hello {{name}}", HtmlBody: "<p>Hello {{name}}</p>" }
 
-const TEMPLATES =
-  "404, 404: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send HtmlBody and TextBody."
 const STREAMS = "404, 404: Waybill has no message streams. Leave MessageStream out, or set it to outbound."
 const PROGRAMS =
   "404, 404: Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
@@ -97,16 +96,38 @@ export const postmarkCalls: ReadonlyArray<PostmarkCall> = [
     gives: "422, 1226: Waybill has no message streams. The only one that can be named is `outbound`, not `broadcast`.",
     run: (client) => client.getSuppressions("broadcast"),
   },
-  ...rows(TEMPLATES, {
-    sendEmailWithTemplate: (client) => client.sendEmailWithTemplate(TEMPLATE),
-    sendEmailBatchWithTemplates: (client) => client.sendEmailBatchWithTemplates([TEMPLATE]),
-    getTemplates: (client) => client.getTemplates(),
-    getTemplate: (client) => client.getTemplate(1),
-    createTemplate: (client) => client.createTemplate({ Name: "t" }),
-    editTemplate: (client) => client.editTemplate(1, {}),
-    deleteTemplate: (client) => client.deleteTemplate(1),
-    validateTemplate: (client) => client.validateTemplate({}),
-  }),
+  {
+    call: "createTemplate",
+    gives: "POST /v1/templates and …/publish; words in Mustachio",
+    run: (client) => client.createTemplate({ Name: "Welcome", Alias: "welcome", ...WORDS }),
+  },
+  {
+    call: "editTemplate",
+    gives: "PATCH /v1/templates/{id} and …/publish",
+    run: (client) => client.editTemplate("welcome", { Subject: "Welcome, {{name}}" }),
+  },
+  { call: "getTemplate", gives: "GET /v1/templates/{id}", run: (client) => client.getTemplate("welcome") },
+  { call: "getTemplates", gives: "GET /v1/templates", run: (client) => client.getTemplates() },
+  {
+    call: "validateTemplate",
+    gives: "POST /v1/templates/validate, and what of it is rendered",
+    run: (client) => client.validateTemplate(WORDS),
+  },
+  {
+    call: "sendEmailWithTemplate",
+    gives: "POST /v1/email/send; `InlineCss` has no effect",
+    run: (client) => client.sendEmailWithTemplate(TEMPLATE),
+  },
+  {
+    call: "sendEmailBatchWithTemplates",
+    gives: "POST /v1/email/send/batch, at most 500 messages; a result for each",
+    run: (client) => client.sendEmailBatchWithTemplates([TEMPLATE]),
+  },
+  {
+    call: "deleteTemplate",
+    gives: "DELETE /v1/templates/{id}, which archives it",
+    run: (client) => client.deleteTemplate("welcome"),
+  },
   ...rows("404, 404: Waybill has no broadcasts: it sends transactional mail only. Send to each recipient.", {
     sendBulkEmail: (client) => client.sendBulkEmail({ From: EMAIL.From, Messages: [] }),
     getBulkEmailStatus: (client) => client.getBulkEmailStatus("b"),

@@ -68,6 +68,8 @@ const setUp = Effect.gen(function* () {
   const gone = yield* post("/v1/webhooks", { url: "https://example.org/gone", events: ["*"] })
   const old = yield* post("/v1/api-keys", { name: "old", scopes: ["email:send"] })
   for (const address of ["a@x.test", "b@x.test"]) yield* post("/v1/suppressions", { email: address })
+  const template = yield* post("/v1/templates", { name: "Hi", alias: "hi", language: "resend", html: "<p>{{{X}}}</p>" })
+  yield* post("/v1/templates", { name: "Old", alias: "old" })
   const file = { filename: "a.txt", content: "YQ==" }
   const made = { from: "ana@example.org", to: "hi@acme.test", subject: "x", text: "x", attachments: [file] }
   const received = (yield* post("/v1/test/inbound", made)).id
@@ -109,6 +111,13 @@ const setUp = Effect.gen(function* () {
     "suppressions.get": ["a@x.test"],
     "suppressions.list": [{ limit: 1 }],
     "suppressions.remove": ["b@x.test"],
+    "templates.create": [{ name: "New", html: "<p>{{{X}}}</p>", variables: [{ key: "X", type: "string" }] }],
+    "templates.duplicate": [template.id],
+    "templates.get": ["hi"],
+    "templates.list": [{ limit: 1 }],
+    "templates.publish": ["hi"],
+    "templates.remove": ["old"],
+    "templates.update": [template.id, { subject: "Hello {{{X}}}" }],
     "usage.get": [],
     "webhooks.create": [{ endpoint: "https://example.org/new", events: ["email.sent"] }],
     "webhooks.events.attempts.list": [hooks],

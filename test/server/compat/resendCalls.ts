@@ -23,14 +23,12 @@ const INBOXES =
   "Waybill has no inboxes in this form. Received mail is at /emails/receiving, and threads are at GET /v1/threads."
 const CLAIMS = "Waybill has no claims of domains. Create the domain and publish its records."
 const BROADCASTS = "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."
-const TEMPLATES =
-  "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send `html` and `text`."
 const AUTOMATIONS = "Waybill has no automations. Send each email from your program, with `scheduled_at` to delay it."
 const EVENTS = "Waybill has no custom events. Send the email from your program instead."
 const LOGS = "Waybill has no logs in this form. Its log of API requests is at GET /v1/requests."
 const GRANTS = "Waybill has no OAuth grants. Programs use API keys."
 
-const SENT = "`template` and `topicId` are refused"
+const SENT = "`topicId` is refused; `template` is named by its id or alias"
 const TYPES =
   "takes the types of emails, of suppressions and of domains; `email.sent` and `email.scheduled` come together"
 
@@ -94,7 +92,13 @@ export const CALLS: ReadonlyArray<ResendCall> = [
   works("suppressions.get"),
   works("suppressions.list", "`before` and `origin` are refused"),
   works("suppressions.remove"),
-  ...refused(TEMPLATES, "templates", "create", "duplicate", "get", "list", "publish", "remove", "update"),
+  works("templates.create", "variables are escaped in HTML"),
+  works("templates.duplicate"),
+  works("templates.get"),
+  works("templates.list"),
+  works("templates.publish"),
+  works("templates.remove", "it is archived"),
+  works("templates.update"),
   ...refused(LISTS, "topics", "create", "get", "list", "remove", "update"),
   works("usage.get", "counts and limits of what Waybill does not have are 0"),
   works("webhooks.create", TYPES),

@@ -32,8 +32,29 @@ const request =
   ({ client }: MailService) =>
     client.request({ method, url })
 
-const TEMPLATES =
-  "has no meaning: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content."
+/** Makes a template with a version, and returns its path. */
+const made = async ({ client }: MailService): Promise<string> => {
+  const post = (url: string, body: object) =>
+    client.request({ method: "POST", url, body }) as Promise<[unknown, { readonly id: string }]>
+  const [, template] = await post("/v3/templates", { name: "Receipt", generation: "dynamic" })
+  const version = { name: "1", subject: "Order {{order}}", html_content: "<p>{{order}}</p>" }
+  await post(`/v3/templates/${template.id}/versions`, version)
+  return `/v3/templates/${template.id}`
+}
+
+const VERSION = "GET, PATCH /v3/templates/{id}/versions/{id}, POST …/activate"
+
+/** Calls a version of a template. */
+const ofVersion =
+  (method: string, below = "", body?: object) =>
+  async (mail: MailService) => {
+    const path = await made(mail)
+    const [, { versions }] = (await mail.client.request({ method: "GET", url: path })) as [
+      unknown,
+      { readonly versions: ReadonlyArray<{ readonly id: string }> },
+    ]
+    return mail.client.request({ method, url: `${path}/versions/${versions[0]?.id}${below}`, body })
+  }
 
 /** Calls of the npm package `@sendgrid/mail`, and what each gives at /compat/sendgrid. */
 export const sendgridCalls: ReadonlyArray<SendGridCall> = [
@@ -59,9 +80,15 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
     run: (mail) => mail.send(email({ sendAt: Math.floor(Date.now() / 1000) + 3600 })),
   },
   {
-    call: "send with templateId",
-    gives: `400, template_id: template_id ${TEMPLATES}`,
-    run: (mail) => mail.send(email({ templateId: "1" })),
+    call: "send with templateId and dynamicTemplateData",
+    gives: "`template` of POST /v1/email/send; its subject counts",
+    run: async (mail) =>
+      mail.send(email({ templateId: (await made(mail)).split("/")[3] ?? "", dynamicTemplateData: { order: 7041 } })),
+  },
+  {
+    call: "send with templateId of another account",
+    gives: "400, template_id: `template_id` is not a template of this account.",
+    run: (mail) => mail.send(email({ templateId: "d-0123456789abcdef0123456789abcdef" })),
   },
   {
     call: "send with substitutions",
@@ -100,11 +127,34 @@ export const sendgridCalls: ReadonlyArray<SendGridCall> = [
       "tracking_settings.ganalytics.enable cannot be true: Waybill adds nothing to links.",
     run: (mail) => mail.send(email({ trackingSettings: { ganalytics: { enable: true } } })),
   },
+  { call: "GET /v3/templates", gives: "GET /v1/templates", run: request("GET", "/v3/templates") },
   {
-    call: "GET /v3/templates",
-    gives:
-      "404, null: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content.",
-    run: request("GET", "/v3/templates"),
+    call: "POST /v3/templates, POST /v3/templates/{id}/versions",
+    gives: "POST /v1/templates, PATCH /v1/templates/{id} and …/publish; words in Handlebars",
+    run: made,
+  },
+  {
+    call: "GET, PATCH, POST, DELETE /v3/templates/{id}",
+    gives: "the same of /v1/templates; DELETE archives it, POST duplicates it",
+    run: async (mail) => {
+      const url = await made(mail)
+      await mail.client.request({ method: "GET", url })
+      await mail.client.request({ method: "PATCH", url, body: { name: "Other" } })
+      await mail.client.request({ method: "POST", url, body: { name: "Copy" } })
+      return mail.client.request({ method: "DELETE", url })
+    },
+  },
+  { call: VERSION, gives: "versions of one name are one version of SendGrid", run: ofVersion("GET") },
+  {
+    call: VERSION,
+    gives: "versions of one name are one version of SendGrid",
+    run: ofVersion("PATCH", "", { subject: "x" }),
+  },
+  { call: VERSION, gives: "versions of one name are one version of SendGrid", run: ofVersion("POST", "/activate") },
+  {
+    call: "DELETE /v3/templates/{id}/versions/{id}",
+    gives: "404, null: Versions of a template stay for ever. Activate another one, or delete the template.",
+    run: ofVersion("DELETE"),
   },
   {
     call: "POST /v3/mail/batch",

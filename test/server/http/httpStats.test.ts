@@ -52,6 +52,56 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepInclude(tagged[0], { at: null, tag: "receipt", accepted: 2 })
   })
 
+  it.effect("counts mail by template and version apart from tags, and tells when each was last used", function* () {
+    const { call, stats } = yield* setUp
+    const create = (alias: string) => call("POST", "/v1/templates", { name: alias, alias, subject: alias, text: "Hi" })
+    const { id } = (yield* create("receipt")).json
+    yield* create("unused")
+    const { text: _, ...message } = MESSAGE
+    const send = (more: object) =>
+      call("POST", "/v1/email/send", { ...message, template: { alias: "receipt" }, ...more })
+    yield* call("POST", "/v1/templates/receipt/publish", {})
+    yield* send({ tags: ["tagged"] })
+    yield* call("POST", "/v1/templates/receipt/publish", {})
+    const { created_at } = (yield* send({ to: "ana@example.org" })).json
+    yield* call("POST", "/v1/email/send", MESSAGE)
+    assert.strictEqual((yield* call("GET", `/v1/templates/${id}`)).json.used_at, null)
+    while ((yield* Follower.step(EmailStatsFollower.follower)).events > 0);
+
+    type Row = { readonly template: string; readonly template_version: number; readonly accepted: number }
+    const rows = (query: string) =>
+      Effect.map(stats(query), ({ json }) =>
+        json.data.map(({ accepted, template, template_version }: Row) => [template, template_version, accepted]),
+      )
+    assert.deepStrictEqual(yield* rows("group_by=template"), [
+      [id, 1, 2],
+      [id, 2, 1],
+    ])
+    assert.deepStrictEqual(yield* rows(`template=${id}`), [[null, null, 3]])
+    assert.deepStrictEqual(yield* rows("template=tpl_01m8k800vbfnpa9nq06dq9q80m"), [])
+    assert.deepStrictEqual(yield* rows(""), [[null, null, 5]])
+    const tagged = yield* stats("group_by=tag")
+    assert.deepStrictEqual(
+      tagged.json.data.map(({ accepted, tag }: { readonly tag: string; readonly accepted: number }) => [tag, accepted]),
+      [["tagged", 2]],
+    )
+    assert.deepStrictEqual(reasonOf(yield* stats("group_by=template&tag=tagged")), [400, "validation_failed"])
+
+    const hour = `${created_at.slice(0, 13)}:00:00.000Z`
+    assert.strictEqual((yield* call("GET", "/v1/templates/receipt")).json.used_at, hour)
+    const listed = yield* call("GET", "/v1/templates")
+    assert.deepStrictEqual(
+      listed.json.data.map((each: { readonly alias: string; readonly used_at: string | null }) => [
+        each.alias,
+        each.used_at,
+      ]),
+      [
+        ["unused", null],
+        ["receipt", hour],
+      ],
+    )
+  })
+
   it.effect("shows an account only its own data", function* () {
     const { call } = yield* setUp
     yield* call("POST", "/v1/email/send", MESSAGE)

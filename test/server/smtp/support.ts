@@ -19,6 +19,7 @@ import { readFileSync } from "node:fs"
 import nodemailer, { type SendMailOptions } from "nodemailer"
 import type SMTPTransport from "nodemailer/lib/smtp-transport/index.js"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
+import * as Programs from "../../../apps/server/src/templates/Programs.ts"
 import * as Submission from "../../../apps/server/src/smtp/Submission.ts"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
@@ -31,7 +32,12 @@ export const CA = fixture("ca.pem")
 
 /** The services of a node on a new database, with a DNS that knows no name. */
 const layerOn = <A, E, R>(world: Layer.Layer<A, E, R>) =>
-  Admission.layer.pipe(Layer.provide(KeyUses.layer), Layer.provideMerge(world), Layer.provideMerge(dnsZones({})))
+  Admission.layer.pipe(
+    Layer.provide(KeyUses.layer),
+    Layer.provideMerge(world),
+    Layer.provideMerge(dnsZones({})),
+    Layer.provideMerge(Programs.layer),
+  )
 
 export const layer = layerOn(World.layer)
 

@@ -45,6 +45,7 @@ const Template = Schema.Struct({
   ...words,
   from: Schema.NullOr(Schema.Literals(["Acme <hi@acme.test>", "hi@acme.test"])),
   reply_to: Schema.Array(Schema.Literals(["a@acme.test", "no@acme.test"])).check(Schema.isMaxLength(2)),
+  language: Schema.optionalKey(Schema.Literals(["handlebars", "mustachio", "resend"])),
   layout: Schema.NullOr(Schema.Literals(["base", "no"])),
   locales: Schema.Record(Schema.Literals(["de", "pt-BR", "no"]), Schema.Struct(words)),
   variables: Schema.NullOr(

@@ -155,12 +155,20 @@ const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
   encoding: Encoding,
 ) {
   const target = yield* currentTarget
-  const claim = claimOf(target, call)
+  return response(yield* commitClaimedPrepared(target, claimOf(target, call), prepare, encoding))
+})
+
+/** Commits under a claim work that has to look up something first, which a repeated request skips. */
+export const commitClaimedPrepared = Effect.fnUntraced(function* <A, E, E2, R>(
+  target: Target,
+  claim: Claim | undefined,
+  prepare: Effect.Effect<Work<A, E>, E2, R>,
+  encoding: Encoding = PLAIN,
+) {
   const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* NewIds.now)
-  if (claim === undefined || stored === undefined)
-    return response(yield* commitClaimed(target, claim, yield* prepare, encoding))
+  if (claim === undefined || stored === undefined) return yield* commitClaimed(target, claim, yield* prepare, encoding)
   if (stored.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
-  return response(replayed<A>(claim, stored.answer, encoding))
+  return replayed<A>(claim, stored.answer, encoding)
 })
 
 const replayed = <A>(claim: Claim, stored: Uint8Array, { open }: Encoding): Outcome<A> => ({

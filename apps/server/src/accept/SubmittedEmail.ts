@@ -1,4 +1,4 @@
-import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Sendable from "@waybill/api/schemas/template/Sendable"
 import * as Checks from "@waybill/api/schemas/Checks"
 import * as MessageHeaders from "@waybill/api/schemas/MessageHeaders"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"
@@ -17,6 +17,7 @@ import { isUtf8 } from "node:buffer"
 import { createHash } from "node:crypto"
 import * as ControlHeaders from "./ControlHeaders.ts"
 import * as SteeringInstructions from "./SteeringInstructions.ts"
+import * as TemplateHeaders from "../templates/TemplateHeaders.ts"
 
 /** Sender and recipients of MAIL FROM and RCPT TO. */
 export interface Envelope {
@@ -27,7 +28,7 @@ export interface Envelope {
 type Form = Pick<Content.Attachment, "alternative" | "entity">
 
 export interface ConvertedEmail {
-  readonly message: EmailMessage
+  readonly message: Sendable.Sendable
   /** Which attachments are no files: other forms of the text, or the message itself. */
   readonly forms: ReadonlyMap<number, Form>
   readonly steering: NonNullable<Command["steering"]>
@@ -47,6 +48,7 @@ export const read = (
     const shown = shownTo(submitted, envelope.recipients)
     // The API requires a recipient in `to`; a borrowed one is given back below.
     const lender = shown.to.length > 0 ? "to" : shown.bcc.length > 0 ? "bcc" : "cc"
+    const templated = TemplateHeaders.read(submitted.headers)
     const fields = submitted.headers.filter((field) => Header.isAllowed(field.name) && !ControlHeaders.isControl(field))
     const steering =
       fields.length > Header.MAX_HEADERS ? [] : fields.filter(({ name }) => SteeringHeader.isSteering(name))
@@ -57,23 +59,22 @@ export const read = (
       ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
       ...control.repeated.map(repeated),
+      ...templated.problems,
       ...custom.problems,
     ]
     const written = {
       from: mailboxText(submitted.from[0] ?? { address: envelope.from, name: "" }),
       ...(lender === "to" ? shown : { ...shown, to: shown[lender].slice(0, 1), [lender]: shown[lender].slice(1) }),
       reply_to: submitted.replyTo.map(mailboxText),
-      subject: submitted.subject,
+      ...wordsOf(submitted, templated),
       headers: custom.headers,
-      html: submitted.html,
-      text: submitted.text,
       tags: [...control.tags, ...instructions.tags],
       ...(Object.keys(instructions.metadata).length === 0 ? {} : { metadata: instructions.metadata }),
       scheduled_at: control.scheduledAt ?? instructions.scheduledAt ?? null,
       ...trackingOf(control, instructions),
       attachments: submitted.files.map(attachment),
     }
-    const decoded = Schema.decodeUnknownResult(EmailMessage, { errors: "all" })(written)
+    const decoded = Schema.decodeUnknownResult(Sendable.Sendable, { errors: "all" })(written)
     const violations = Violations.join([
       Violations.of([], problems),
       Result.isFailure(decoded) ? Violations.fromIssue(decoded.failure.issue) : Violations.NONE,
@@ -98,6 +99,13 @@ export const read = (
       idempotency: control.key === undefined ? undefined : { key: control.key, fingerprint: fingerprint(written) },
     }
   })
+
+/** A mail program sends an empty text where a template has the words, and its subject is that of the template. */
+const wordsOf = ({ html, subject, text }: SubmittedMessage, { template }: TemplateHeaders.TemplateHeaders) => {
+  if (template === undefined) return { subject, html, text }
+  const given = (words: string | null) => (words === null || words.trim() === "" ? null : words)
+  return { subject: subject === "" ? null : subject, html: given(html), text: given(text), template }
+}
 
 const repeated = (name: string): Detail => ({ path: `headers.${name}`, message: "must appear only once" })
 

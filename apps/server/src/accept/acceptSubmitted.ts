@@ -1,3 +1,6 @@
+import type { PgClient } from "@effect/sql-pg"
+import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import * as Sendable from "@waybill/api/schemas/template/Sendable"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
@@ -6,6 +9,8 @@ import * as NewIds from "../process/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
 import * as Draft from "./Draft.ts"
 import * as RequestCommit from "./RequestCommit.ts"
+import type { Programs } from "../templates/Programs.ts"
+import * as Templating from "../templates/Templating.ts"
 import type { ConvertedEmail } from "./SubmittedEmail.ts"
 
 /** Distinct from every route of the API: the same key used over SMTP and over HTTP is two requests. */
@@ -30,8 +35,12 @@ const claimOf = (
   return { account_id, route: ROUTE, key: name, fingerprint: bound === null ? fingerprint : `${fingerprint} ${bound}` }
 }
 
-const draftOf = ({ forms, message, steering }: ConvertedEmail): Draft.Draft => {
-  const draft = Draft.fromMessage(message)
+const draftOf = (
+  { forms, steering }: ConvertedEmail,
+  message: EmailMessage,
+  template?: Templating.Filled["used"],
+): Draft.Draft => {
+  const draft = Draft.fromMessage(message, template)
   const { content } = draft.command
   const attachments = content.attachments.map((file, nth) => ({ ...file, ...forms.get(nth) }))
   return { ...draft, command: { ...draft.command, steering, content: { ...content, attachments } } }
@@ -41,20 +50,31 @@ const draftOf = ({ forms, message, steering }: ConvertedEmail): Draft.Draft => {
 export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   sender: SmtpSender,
   submitted: ConvertedEmail,
-): Effect.fn.Return<RequestCommit.Outcome<Answer>, Refusal, EventStore> {
+): Effect.fn.Return<RequestCommit.Outcome<Answer>, Refusal, EventStore | PgClient.PgClient | Programs> {
   const { account_id, address, key } = sender
   const { idempotency } = submitted
   const { at, id } = yield* NewIds.newEmail
   const request_id = yield* NewIds.newId("RequestId")
-  const work = Acceptance.accept({
-    sender,
-    at,
-    messages: [{ id, draft: Result.succeed(draftOf(submitted)) }],
-    answer: Acceptance.only(({ created_at, id }): Answer => ({ id, created_at })),
-  })
+  const accepting = (draft: Draft.Draft) =>
+    Acceptance.accept({
+      sender,
+      at,
+      messages: [{ id, draft: Result.succeed(draft) }],
+      answer: Acceptance.only(({ created_at, id }): Answer => ({ id, created_at })),
+    })
   const target = { store: yield* EventStore, account_id, domain: key?.domain ?? null }
   const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)
-  return yield* Effect.provideService(RequestCommit.commitClaimed(target, claim, work), Provenance, {
+  const { message } = submitted
+  const committing = Sendable.isTemplated(message)
+    ? RequestCommit.commitClaimedPrepared(
+        target,
+        claim,
+        Effect.map(Templating.fillOne(account_id, message), (filled) =>
+          accepting(draftOf(submitted, filled.message, filled.used)),
+        ),
+      )
+    : RequestCommit.commitClaimed(target, claim, accepting(draftOf(submitted, message)))
+  return yield* Effect.provideService(committing, Provenance, {
     actor: key === null ? { type: "system", id: null } : { type: "api_key", id: key.id },
     request_id,
     correlation_id: request_id,

@@ -1,3 +1,4 @@
+import type { PgClient } from "@effect/sql-pg"
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
@@ -51,10 +52,10 @@ export class NativeApi extends Context.Service<
 >()("@waybill/server/compat/NativeApi") {}
 
 /**
- * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, and the log
- * for the batches of SendGrid, which our own API has not.
+ * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, the log for
+ * the batches of SendGrid, and the templates that Postmark's numbers mean, which our own API has not.
  */
-export type DoorServices = NativeApi | Dns | EventStore | Instance | InstanceKey
+export type DoorServices = NativeApi | Dns | EventStore | Instance | InstanceKey | PgClient.PgClient
 
 export type Params = Readonly<Record<string, string>>
 

@@ -17,6 +17,7 @@ const KINDS: ReadonlyMap<string, keyof typeof Id.PREFIXES> = new Map([
   ["outbound", "EmailId"],
   ["receiving", "InboundId"],
   ["suppressions", "SuppressionId"],
+  ["templates", "TemplateId"],
   ["webhooks", "WebhookId"],
 ])
 

@@ -40,6 +40,15 @@ const BY_REASON: { readonly [reason: string]: readonly [code: number, enhanced: 
   tracking_unavailable: [554, "5.6.0"],
   validation_failed: [554, "5.6.0"],
   idempotency_key_reused: [554, "5.5.4"],
+  template_archived: [550, "5.6.0"],
+  template_incomplete: [550, "5.6.0"],
+  template_invalid: [550, "5.6.0"],
+  template_not_a_template: [550, "5.6.0"],
+  template_not_found: [550, "5.6.0"],
+  template_not_published: [550, "5.6.0"],
+  template_not_rendered: [550, "5.6.0"],
+  template_variables_invalid: [550, "5.6.0"],
+  template_version_not_found: [550, "5.6.0"],
 }
 
 export const ofRefusal = (refusal: Refusal): SmtpReply => {
@@ -53,8 +62,13 @@ export const ofRefusal = (refusal: Refusal): SmtpReply => {
 }
 
 /** Returns the API's message without its pointer to `details`, which SMTP replies do not have. */
-const messageOf = (refusal: Refusal): string =>
-  refusal instanceof RequestRefusal.InvalidRequest ? refusal.first : refusal.message
+const messageOf = (refusal: Refusal): string => {
+  if (refusal instanceof RequestRefusal.InvalidRequest) return refusal.first
+  // The details of a template are all that is wrong, as many of them as a reply can hold.
+  return refusal.reason.startsWith("template_") && refusal.details !== undefined && refusal.details.length > 0
+    ? `${refusal.details.map(({ message, path }) => (path === "" ? message : `\`${path}\` ${message}`)).join("; ")}.`
+    : refusal.message
+}
 
 /** Reply to an internal error: the client keeps the message and tries again. */
 export const INTERNAL_ERROR = reply(451, "4.3.0", "Something went wrong on our side, please try again later")

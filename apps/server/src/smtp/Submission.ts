@@ -17,6 +17,7 @@ import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as InjectedFaults from "../requests/InjectedFaults.ts"
 import * as Listener from "./Listener.ts"
 import { line, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
+import type { Programs } from "../templates/Programs.ts"
 import * as SubmittedEmail from "../accept/SubmittedEmail.ts"
 
 /** Maximum number of connections of a process. Each holds a socket and possibly a message. */
@@ -58,7 +59,7 @@ interface Login {
 
 /** Accepts mail from mail programs that log in with an API key as the password. Returns the port. */
 export const listen = ({ host, isLocal, limits, maxMessageBytes, name, port, tls, tracks }: Options) =>
-  Listener.listen<Login, Admission | EventStore | PgClient.PgClient>(
+  Listener.listen<Login, Admission | EventStore | PgClient.PgClient | Programs>(
     {
       host,
       port,

@@ -12,7 +12,18 @@ const wordsOf = ({ html, preheader, subject, text }: State.Words): State.Words =
 
 /** Returns a source after a change. Absent fields stay as they are. */
 export const changed = (source: State.TemplateSource, change: Change): State.TemplateSource => {
-  const { from, html, layout, locales, preheader, reply_to, subject, text, variables } = change
+  const {
+    from,
+    html,
+    language = source.language,
+    layout,
+    locales,
+    preheader,
+    reply_to,
+    subject,
+    text,
+    variables,
+  } = change
   return {
     subject: subject === undefined ? source.subject : subject,
     html: html === undefined ? source.html : html,
@@ -26,6 +37,7 @@ export const changed = (source: State.TemplateSource, change: Change): State.Tem
         ? source.locales
         : Object.fromEntries(Object.entries(locales ?? {}).map(([tag, each]) => [tag, wordsOf(each)])),
     variables: variables === undefined ? source.variables : variables,
+    ...(language === undefined || language === null || language === "liquid" ? {} : { language }),
   }
 }
 

@@ -1,5 +1,6 @@
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
@@ -17,7 +18,7 @@ export const MAX_HOURLY_STATS_DAYS = 31
 /** The store computes at most this many tags. */
 export const MAX_SHOWN_TAGS = 1_000
 
-const Group = Schema.Literals(["hour", "day", "domain", "tag"])
+const Group = Schema.Literals(["hour", "day", "domain", "tag", "template"])
 export type Group = typeof Group.Type
 const isGroup = Schema.is(Group)
 
@@ -26,12 +27,12 @@ const problemOf = (words: ReadonlyArray<string>): string => {
   return (unknown === undefined ? undefined : UnknownNames.suggest(unknown, Group.literals)) ?? GROUPS
 }
 
-const GROUPS = "must be hour or day, domain or tag, or one of each separated by a comma"
+const GROUPS = "must be hour or day; domain, tag or template; or one of each separated by a comma"
 
 /** A unit of time, another dimension, or one of each: `day`, `domain`, `day,tag`. */
 const Groups = Schema.String.annotate({
   description:
-    "hour or day, domain or tag, or one of each separated by a comma; without it, one row for the whole range",
+    "hour or day; domain, tag or template; or one of each separated by a comma; without it, one row for the whole range",
   examples: ["day", "hour,domain"],
 }).pipe(
   Schema.decodeTo(
@@ -62,7 +63,14 @@ const StatsQuery = Schema.Struct({
   group_by: Schema.optionalKey(Groups),
   domain: Schema.optionalKey(DomainName.FromText),
   tag: Schema.optionalKey(Schema.String.check(Checks.oneLine)),
+  template: Schema.optionalKey(Id.TemplateId),
 }).check(
+  Schema.makeFilter(({ group_by = [], tag, template }) =>
+    (tag === undefined || (template === undefined && !group_by.includes("template"))) &&
+    (template === undefined || !group_by.includes("tag"))
+      ? true
+      : { path: ["tag"], issue: "cannot be combined with `template`" },
+  ),
   Schema.makeFilter(({ from, group_by, to }) => {
     if (from === undefined || to === undefined) return true
     if (from >= to) return { path: ["from"], issue: "must be before `to`" }
@@ -91,6 +99,10 @@ export const StatsRow = Schema.Struct({
   }),
   domain: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
   tag: Schema.NullOr(Schema.String).annotate({ description: "`null` unless grouped by it" }),
+  template: Schema.NullOr(Schema.String).annotate({ description: "Id; `null` unless grouped by it" }),
+  template_version: Schema.NullOr(Schema.Natural).annotate({
+    description: "`null` unless grouped by template: each version has a row",
+  }),
   accepted: count.annotate({ description: "Recipients of accepted messages" }),
   delivered: count.annotate({ description: "Recipients delivered in this period; some may bounce or complain later" }),
   deferred: count.annotate({ description: "Deferred attempts; a recipient may have several" }),
@@ -122,7 +134,7 @@ export const Stats = Schema.Struct({
       "Every event of the account up to this position is counted exactly once; later events are not counted yet",
   }),
   more_tags: Schema.Boolean.annotate({
-    description: `Whether the account has more tags. Grouped by tag, a response has the first ${MAX_SHOWN_TAGS} by name; query others with \`tag\``,
+    description: `Whether the account has more tags, or versions of templates if it is grouped by template. A response has the first ${MAX_SHOWN_TAGS} by name; query others with \`tag\``,
   }),
   data: Schema.Array(StatsRow).annotate({ description: "Oldest first; groups without events have no row" }),
 }).annotate({ identifier: "Stats" })

@@ -102,20 +102,39 @@ export const change = (now: Timestamp.Timestamp, others: Others, { draft, unchan
     )
   })
 
+/** How a version is published. */
+export interface Publishing {
+  readonly created_by: string | null
+  readonly notes: string | null
+  /** Whether it is what is sent from now on. */
+  readonly activates: boolean
+}
+
 /** Makes the next version of the draft, which must be the one that was checked. */
 export const publish = (
   now: Timestamp.Timestamp,
   checked: TemplateSource,
-  by: { readonly created_by: string | null; readonly notes: string | null },
+  { activates, created_by, notes }: Publishing,
   unchanged_since: Timestamp.Timestamp | null = null,
 ) =>
   ofTemplate<TemplateRefusal.DraftChanged>((template) => {
-    const { draft, template_id, versions } = template
+    const { current, draft, template_id, versions } = template
     if (!isSeen(template, unchanged_since) || !Equal.equals(draft, checked))
       return Result.fail(new TemplateRefusal.DraftChanged())
     const number = versions + 1
+    const published: Event = {
+      _tag: "TemplatePublished",
+      template_id,
+      number,
+      source: draft,
+      created_by,
+      notes,
+      at: now,
+    }
     return Result.succeed(
-      Array.of<Event>({ _tag: "TemplatePublished", template_id, number, source: draft, ...by, at: now }),
+      activates
+        ? Array.of<Event>(published)
+        : Array.make<[Event, Event]>(published, { _tag: "TemplateRolledBack", template_id, number: current, at: now }),
     )
   })
 
@@ -139,7 +158,7 @@ export const push =
     const after = events.reduce(TemplateState.evolve, before)
     if (publication === null || publication.isSent || after._tag !== "Template") return append(events)
     const { created_by, notes } = publication
-    return Result.flatMap(publish(now, template.draft, { created_by, notes })(after), (published) =>
+    return Result.flatMap(publish(now, template.draft, { created_by, notes, activates: true })(after), (published) =>
       append([...events, ...published]),
     )
   }

@@ -8,6 +8,12 @@ import * as Timestamp from "../values/Timestamp.ts"
 export const TemplateKind = Schema.Literals(["template", "layout", "partial"]).annotate({ identifier: "TemplateKind" })
 export type TemplateKind = typeof TemplateKind.Type
 
+/** The language of the words. Those of other services are kept as they came, and translated to Liquid to be rendered. */
+export const TemplateLanguage = Schema.Literals(["liquid", "handlebars", "mustachio", "resend"]).annotate({
+  identifier: "TemplateLanguage",
+})
+export type TemplateLanguage = typeof TemplateLanguage.Type
+
 const words = {
   subject: Schema.NullOr(Text.Stored),
   html: Schema.NullOr(Text.Stored),
@@ -19,9 +25,11 @@ const words = {
 export const Words = Schema.Struct(words)
 export type Words = typeof Words.Type
 
-/** The words of a template in Liquid, and what belongs to them. */
+/** The words of a template, and what belongs to them. */
 export const TemplateSource = Schema.Struct({
   ...words,
+  /** Absent for Liquid. */
+  language: Schema.optionalKey(TemplateLanguage),
   from: Schema.NullOr(Text.Stored),
   reply_to: Schema.Array(Text.Stored),
   /** Alias of the layout around it. */

@@ -1,5 +1,6 @@
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
+import * as TemplateTag from "./TemplateTag.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -48,9 +49,17 @@ export interface Query {
   /** Whole hours; `to` is exclusive. */
   readonly from: string
   readonly to: string
-  readonly by: { readonly time: "hour" | "day" | null; readonly domain: boolean; readonly tag: boolean }
+  readonly by: {
+    readonly time: "hour" | "day" | null
+    readonly domain: boolean
+    readonly tag: boolean
+    /** Each version of a template is a group. */
+    readonly template?: boolean
+  }
   readonly domain?: string
   readonly tag?: string
+  /** Id of a template, instead of a tag. */
+  readonly template?: string
 }
 
 /** Pseudo-measure that marks a result with more tags than are shown. */
@@ -65,7 +74,10 @@ interface CountRow {
   readonly n: bigint
 }
 
-export type Row = Pick<CountRow, "at" | "domain" | "tag"> & { readonly [M in Measure]: number } & {
+export type Row = Pick<CountRow, "at" | "domain" | "tag"> & {
+  readonly template: string | null
+  readonly template_version: number | null
+} & { readonly [M in Measure]: number } & {
   readonly recipient_counts: { readonly [S in EmailStatus.Status]: number }
   readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
 }
@@ -99,14 +111,17 @@ export const statement = (sql: Sql, query: Query) => {
       ? sql.literal("NULL::text")
       : Iso.iso(sql, by.time === "hour" ? "s.hour" : "date_trunc('day', s.hour, 'UTC')")
   // A single tag is looked up by key, so that accounts with many tags do not read all of them.
+  const isByTemplate = by.template === true
   const tags =
-    by.tag && query.tag === undefined
-      ? everyTag(sql, query.account_id)
-      : sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth`
+    query.template !== undefined || isByTemplate
+      ? everyTag(sql, query.account_id, TemplateTag.range(query.template))
+      : by.tag && query.tag === undefined
+        ? everyTag(sql, query.account_id, TemplateTag.OTHERS)
+        : sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth`
   return sql<CountRow>`
     WITH RECURSIVE tags AS (${tags})
     SELECT ${at} AS at, ${sql.literal(by.domain ? "s.domain" : "NULL::text")} AS domain,
-      ${sql.literal(by.tag ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
+      ${sql.literal(by.tag || isByTemplate ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
     FROM (SELECT tag FROM tags WHERE nth <= ${MAX_TAGS}::int) AS tags CROSS JOIN LATERAL (
       SELECT * FROM email_stats
       WHERE account_id = ${query.account_id} AND tag = tags.tag
@@ -119,12 +134,29 @@ export const statement = (sql: Sql, query: Query) => {
 }
 
 /** Jumps from one tag to the next, up to the first beyond the maximum. */
-const everyTag = (sql: Sql, account_id: string) => sql`
-  (SELECT tag, 1 AS nth FROM email_stats WHERE account_id = ${account_id} AND tag > '' ORDER BY tag LIMIT 1)
+const everyTag = (sql: Sql, account_id: string, { after, before }: TemplateTag.Range) => sql`
+  (SELECT tag, 1 AS nth FROM email_stats
+    WHERE account_id = ${account_id} AND tag > ${after} AND tag < ${before} ORDER BY tag LIMIT 1)
   UNION ALL
   SELECT next.tag, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
-    SELECT tag FROM email_stats WHERE account_id = ${account_id} AND tag > tags.tag ORDER BY tag LIMIT 1) AS next
+    SELECT tag FROM email_stats
+    WHERE account_id = ${account_id} AND tag > tags.tag AND tag < ${before} ORDER BY tag LIMIT 1) AS next
   WHERE tags.nth <= ${MAX_TAGS}::int`
+
+/**
+ * Returns the hours in which mail was last accepted by templates, whatever its version. Each version is one look-up in the
+ * counts.
+ */
+export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (account_id: string, id?: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly tag: string; readonly hour: string }>`
+    WITH RECURSIVE tags AS (${everyTag(sql, account_id, TemplateTag.range(id))})
+    SELECT tags.tag, ${Iso.iso(sql, "last.hour")} AS hour FROM tags CROSS JOIN LATERAL (
+      SELECT hour FROM email_stats
+      WHERE account_id = ${account_id} AND tag = tags.tag AND measure = 'accepted' ORDER BY hour DESC LIMIT 1) AS last
+    ORDER BY last.hour`
+  return new Map(rows.flatMap(({ hour, tag }) => [[TemplateTag.parse(tag)?.id ?? "", hour] as const]))
+})
 
 const isMeasure = (measure: string): measure is Measure => (MEASURES as ReadonlyArray<string>).includes(measure)
 
@@ -148,8 +180,14 @@ const rowOf = (countRows: ReadonlyArray<CountRow>): Row => {
     else byMeasure.set(measure, Number(n))
   }
   const { at = null, domain = null, tag = null } = countRows[0] ?? {}
+  const template = tag === null ? undefined : TemplateTag.parse(tag)
   const recipient_counts = statusCounts(counts.accepted, (status) => byMeasure.get(statusMeasure(status)) ?? 0)
-  return { at, domain, tag, ...counts, recipient_counts, latency_ms: latencyOf(latencies) }
+  const group = {
+    tag: template === undefined ? tag : null,
+    template: template?.id ?? null,
+    template_version: template?.version ?? null,
+  }
+  return { at, domain, ...group, ...counts, recipient_counts, latency_ms: latencyOf(latencies) }
 }
 
 const statusCounts = (accepted: number, countOf: (status: CountedStatus) => number): Row["recipient_counts"] => {

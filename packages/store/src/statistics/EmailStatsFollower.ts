@@ -2,6 +2,7 @@ import type * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
+import * as TemplateTag from "./TemplateTag.ts"
 import * as RecipientChanges from "./RecipientChanges.ts"
 import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
@@ -34,6 +35,7 @@ interface HistoryEvent extends RecipientChanges.HistoryEvent {
   readonly stream_id: string
   readonly domain: string | null
   readonly tags: ReadonlyArray<string> | null
+  readonly template: TemplateTag.Counted | null
   readonly test_clock: string | null
   readonly created_at: Timestamp.Timestamp | null
   readonly scheduled_at: Timestamp.Timestamp | null
@@ -130,6 +132,7 @@ const historyEventOf = ({ data, meta: _, ...event }: Event): HistoryEvent => ({
   ...event,
   domain: (data["domain"] ?? null) as Text,
   tags: (data["tags"] ?? null) as HistoryEvent["tags"],
+  template: (data["template"] ?? null) as HistoryEvent["template"],
   test_clock: (data["test_clock"] ?? null) as Text,
   created_at: (data["created_at"] ?? null) as HistoryEvent["created_at"],
   scheduled_at: (data["scheduled_at"] ?? null) as HistoryEvent["scheduled_at"],
@@ -150,7 +153,8 @@ const entriesOf = (events: ReadonlyArray<Stored>, history: ReadonlyArray<History
   const { account_id, created_at, domain } = { ...first, created_at: first.created_at, domain: first.domain }
   const versions = new Set(events.map(({ version }) => version))
   const changes = RecipientChanges.of(history).filter(({ version }) => versions.has(version))
-  return ["", ...new Set(first.tags)].flatMap((tag) => {
+  const template = first.template === null ? [] : [TemplateTag.of(first.template)]
+  return ["", ...new Set(first.tags), ...template].flatMap((tag) => {
     const entry = (at: Timestamp.Timestamp, measure: string, count: number, bucket = 0): Entry => ({
       account_id,
       tag,

@@ -3,6 +3,7 @@ import type { TemplateSource, Words } from "@waybill/domain/template/TemplateSta
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
+import * as Translation from "../translate/Translation.ts"
 import * as Parts from "./Parts.ts"
 import * as Rendering from "./Rendering.ts"
 
@@ -41,7 +42,12 @@ const sizeProblems = (source: TemplateSource): ReadonlyArray<Detail> => {
 /** Returns what is wrong with a source by itself: size, syntax, places of variables, languages and the schema. */
 export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => {
   const size = sizeProblems(source)
-  return size.length > 0 ? size : partProblems(source)
+  if (size.length > 0) return size
+  const unsaid = Translation.problemsOf(source)
+  if (unsaid.length > 0) return unsaid
+  const liquid = Translation.inLiquid(source)
+  const grown = liquid === source ? [] : sizeProblems(liquid)
+  return grown.length > 0 ? grown : partProblems(liquid)
 }
 
 const partProblems = (source: TemplateSource): ReadonlyArray<Detail> => [
@@ -54,8 +60,9 @@ const partProblems = (source: TemplateSource): ReadonlyArray<Detail> => [
 ]
 
 /** Returns what is wrong with a source among the parts of its account: those that it uses must be there, without a ring. */
-export const unresolved = (source: TemplateSource, library: Parts.Library): ReadonlyArray<Detail> =>
-  Object.entries({ "": source, ...source.locales }).flatMap(([tag, { html, text }]) =>
+export const unresolved = (given: TemplateSource, library: Parts.Library): ReadonlyArray<Detail> => {
+  const source = Translation.inLiquid(given)
+  return Object.entries({ "": source, ...source.locales }).flatMap(([tag, { html, text }]) =>
     Object.entries({ html, text }).flatMap(([name, words]) => {
       if (words === null) return []
       const form = name as "html" | "text"
@@ -63,9 +70,11 @@ export const unresolved = (source: TemplateSource, library: Parts.Library): Read
       return problems.map((message) => ({ path: tag === "" ? name : `locales.${tag}.${name}`, message }))
     }),
   )
+}
 
 /** Names of the variables that a source expects, with their paths. */
-const expectedBy = ({ html, locales, preheader, subject, text }: TemplateSource): ReadonlyArray<string> => {
+const expectedBy = (source: TemplateSource): ReadonlyArray<string> => {
+  const { html, locales, preheader, subject, text } = Translation.inLiquid(source)
   const all = [{ html, preheader, subject, text }, ...Object.values(locales)]
   return [
     ...new Set(

@@ -1,6 +1,7 @@
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
+import * as Translation from "../translate/Translation.ts"
 
 /** The published partials and layouts of an account, by alias. */
 export type Library = ReadonlyMap<string, TemplateSource>
@@ -23,7 +24,7 @@ export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library
       return void problems.push(`uses more than ${Limits.MAX_PARTS} partials and layouts`)
     const part = library.get(name)
     if (part === undefined) return void problems.push(`uses ${name}, which is no published partial or layout`)
-    const source = inForm(form, part)
+    const source = inForm(form, Translation.inLiquid(part))
     if (source === null) return void problems.push(`uses ${name}, which has no ${form}`)
     for (const used of Liquid.usesOf(source)) visit(used, [...within, name])
     parts[name] = source

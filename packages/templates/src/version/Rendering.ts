@@ -7,6 +7,7 @@ import * as Escape from "../language/Escape.ts"
 import type * as Filters from "../language/Filters.ts"
 import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
+import * as Translation from "../translate/Translation.ts"
 import * as Parts from "./Parts.ts"
 import * as Words from "./Words.ts"
 
@@ -50,10 +51,11 @@ const hasForm = (form: Liquid.Form, layout: string, library: Parts.Library): boo
 
 /** Parses a source that has no problems, in one language. */
 export const prepare = (
-  source: TemplateSource,
+  given: TemplateSource,
   library: Parts.Library,
   locale: string | undefined,
 ): Result.Result<Compiled, ReadonlyArray<Detail>> => {
+  const source = Translation.inLiquid(given)
   const words = Words.choose(source, locale)
   return Result.all({
     locale: Result.succeed(words.locale),

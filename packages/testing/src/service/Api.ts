@@ -9,11 +9,21 @@ export class Refused extends Error {
   }
 }
 
+interface Failure {
+  readonly message?: string
+  readonly details?: ReadonlyArray<{ readonly path: string; readonly message: string }>
+}
+
+/** Returns all details of a refusal, one line each. */
+const listOf = ({ error }: { readonly error?: Failure }): string =>
+  (error?.details ?? []).map(({ message, path }) => `\n  ${path === "" ? "" : `${path} `}${message}`).join("")
+
 /** Requests to the service with one of its keys. */
 export interface ApiRequests {
   readonly get: (path: string, signal?: AbortSignal) => Promise<unknown>
   readonly post: (path: string, body: unknown) => Promise<unknown>
   readonly put: (path: string, body: unknown) => Promise<unknown>
+  readonly patch: (path: string, body: unknown) => Promise<unknown>
   readonly remove: (path: string) => Promise<unknown>
 }
 
@@ -28,14 +38,18 @@ export const make = (url: string, key: string): ApiRequests => {
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
       ...(signal === undefined ? {} : { signal }),
     })
-    const answer = (await response.json()) as { readonly error?: { readonly message?: string } }
+    const answer = (await response.json()) as { readonly error?: Failure }
     if (response.ok) return answer
-    throw new Refused(response.status, `${method} ${path}: ${answer.error?.message ?? response.status}`)
+    throw new Refused(
+      response.status,
+      `${method} ${path}: ${answer.error?.message ?? response.status}${listOf(answer)}`,
+    )
   }
   return {
     get: (path, signal) => send("GET", path, undefined, signal),
     post: (path, body) => send("POST", path, body),
     put: (path, body) => send("PUT", path, body),
+    patch: (path, body) => send("PATCH", path, body),
     remove: (path) => send("DELETE", path),
   }
 }

@@ -1,4 +1,5 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
+import { PgClient } from "@effect/sql-pg"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
@@ -19,8 +20,9 @@ import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.
 import { Instance } from "../../../../apps/server/src/settings/Instance.ts"
 
 const services = Layer.mergeAll(
-  // The log is read by the routes of batches only, which are tested against a service.
+  // The log and the database are read by the routes of batches and templates only, which are tested against a service.
   Layer.succeed(EventStore, {} as EventStore["Service"]),
+  Layer.succeed(PgClient.PgClient, {} as PgClient.PgClient),
   dnsZones({}),
   InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
   Layer.succeed(Instance, {

@@ -60,13 +60,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "POST /compat/resend/webhooks/:id/signing-secret/rotate",
       "POST /compat/resend/webhooks/:id/events/:event/replay",
       "DELETE /compat/resend/suppressions/:id",
+      "POST /compat/resend/templates/:id/publish",
+      "POST /compat/resend/templates/:id/duplicate",
+      "DELETE /compat/resend/templates/:id",
       "PUT /compat/postmark/messages/inbound/:id/bypass",
       "PUT /compat/postmark/messages/inbound/:id/retry",
       "DELETE /compat/postmark/triggers/inboundRules/:id",
       "DELETE /compat/postmark/triggers/inboundrules/:id",
       "PUT /compat/postmark/bounces/:id/activate",
+      "DELETE /compat/postmark/templates/:id",
       "POST /compat/sendgrid/v3/mail/batch",
       "DELETE /compat/sendgrid/v3/user/scheduled_sends/:id",
+      "DELETE /compat/sendgrid/v3/templates/:template_id",
+      "POST /compat/sendgrid/v3/templates/:template_id/versions/:version_id/activate",
     ])
   })
 })

@@ -1,3 +1,4 @@
+import * as Deadline from "@waybill/templates/language/Deadline"
 import * as Liquid from "@waybill/templates/language/Liquid"
 import Handlebars from "handlebars"
 import Mustache from "mustache"
@@ -46,7 +47,7 @@ const liquidOf = (source: string): string => {
     Liquid.compile("html", source, {}),
     VARIABLES,
     { locale: "en", time_zone: "UTC" },
-    5_000,
+    Deadline.within(5_000),
   )
   return "text" in rendered ? rendered.text : assert.fail(rendered.problem.message)
 }

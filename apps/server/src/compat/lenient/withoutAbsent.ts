@@ -1,8 +1,15 @@
 /**
  * Fields that are read as they are: one that says that nothing is to be sent is refused in any form but the documented one,
- * and an empty text takes the place of a name.
+ * an empty text takes the place of a name, and variables of templates can be empty.
  */
-const KEPT: ReadonlySet<string> = new Set(["sandbox_mode", "substitutions"])
+const KEPT: ReadonlySet<string> = new Set([
+  "sandbox_mode",
+  "substitutions",
+  "variables",
+  "dynamic_template_data",
+  "TemplateModel",
+  "TestRenderModel",
+])
 
 /**
  * Returns a parsed body without the fields that other services count as absent: null, empty texts, lists and objects. Items of

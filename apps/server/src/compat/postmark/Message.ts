@@ -60,6 +60,18 @@ export const Message = Schema.Struct({
 })
 export type Message = typeof Message.Type
 
+const { HtmlBody: _, Subject: __, TextBody: ___, ...unwritten } = Message.fields
+
+/** A message that is made of a template. Styles are not moved into elements, which `InlineCss` asks for. */
+export const TemplatedMessage = Schema.Struct({
+  ...unwritten,
+  TemplateId: Schema.optional(Fields.Text),
+  TemplateAlias: Schema.optional(Schema.String),
+  TemplateModel: Schema.optional(Schema.Record(Schema.String, Schema.Json)),
+  InlineCss: Schema.optional(Schema.Boolean),
+})
+export type TemplatedMessage = typeof TemplatedMessage.Type
+
 const inCaseOf = (schema: { readonly fields: object }) => {
   const names = new Map(Object.keys(schema.fields).map((name) => [name.toLowerCase(), name]))
   return (value: unknown): unknown =>
@@ -67,7 +79,7 @@ const inCaseOf = (schema: { readonly fields: object }) => {
       ? value
       : Object.fromEntries(Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]))
 }
-const message = inCaseOf(Message)
+const message = inCaseOf({ fields: { ...Message.fields, ...TemplatedMessage.fields } })
 const lists = { Headers: inCaseOf(CustomHeader), Attachments: inCaseOf(Attachment) }
 
 /** Puts the names of fields in Postmark's case, because it takes them in any. */
@@ -89,14 +101,31 @@ export const MAX_MESSAGES = 500
 /** Messages of a batch, each of which is decoded by itself. */
 export const Batch = Schema.Array(Message).check(Checks.items(0, MAX_MESSAGES, "messages"))
 
+export const TemplatedBatch = Schema.Struct({
+  Messages: Schema.Array(TemplatedMessage).check(Checks.items(0, MAX_MESSAGES, "messages")),
+})
+
 /** Returns what a message asks for and Waybill does not have, beyond what its schema refuses. */
-export const problemsOf = ({
+export const problemsOf = (message: Message): ReadonlyArray<Detail> => [
+  ...commonProblems(message),
+  ...(message.HtmlBody === undefined && message.TextBody === undefined
+    ? [{ path: "TextBody", message: "or `HtmlBody` is required, or both" }]
+    : []),
+]
+
+/** A message of a template names it, once. */
+export const templatedProblems = (message: TemplatedMessage): ReadonlyArray<Detail> => [
+  ...commonProblems(message),
+  ...((message.TemplateId === undefined) === (message.TemplateAlias === undefined)
+    ? [{ path: "TemplateId", message: "or `TemplateAlias` is required, and only one of them" }]
+    : []),
+]
+
+const commonProblems = ({
   Attachments,
   Headers,
-  HtmlBody,
   MessageStream,
-  TextBody,
-}: Message): ReadonlyArray<Detail> => {
+}: Pick<Message, "Attachments" | "Headers" | "MessageStream">): ReadonlyArray<Detail> => {
   const names = new Set<string>()
   const isNew = (name: string) => names.size < names.add(name.toLowerCase()).size
   return [
@@ -108,9 +137,6 @@ export const problemsOf = ({
             message: `must be \`${Words.STREAM}\` or left out: Waybill has no message streams`,
           },
         ]),
-    ...(HtmlBody === undefined && TextBody === undefined
-      ? [{ path: "TextBody", message: "or `HtmlBody` is required, or both" }]
-      : []),
     ...(Headers ?? []).flatMap(({ Name }, nth) =>
       isNew(Name) || OwnHeaders.isOwn(Name)
         ? []

@@ -13,9 +13,10 @@ import * as Outbound from "./messages/Outbound.ts"
 import * as Server from "./Server.ts"
 import * as Statistics from "./Statistics.ts"
 import * as Suppressions from "./Suppressions.ts"
+import * as TemplatedEmails from "./templates/TemplatedEmails.ts"
+import * as Templates from "./templates/Templates.ts"
+import * as Validate from "./templates/Validate.ts"
 
-const TEMPLATES =
-  "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send HtmlBody and TextBody."
 const PROGRAMS = "Waybill does not guess programs. Each open and click has its UserAgent, in the lists of messages."
 const READ_TIMES = "Waybill does not measure how long a message is read."
 const STREAMS = "Waybill has no message streams. Leave MessageStream out, or set it to outbound."
@@ -23,10 +24,7 @@ const SERVERS = "Waybill has no servers or account tokens. Each account has its 
 
 /** Paths that Postmark's package calls and Waybill has no meaning for. */
 const ABSENT: ReadonlyArray<Absence> = [
-  ["/email/withTemplate", TEMPLATES],
-  ["/email/batchWithTemplates", TEMPLATES],
   ["/email/bulk", "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."],
-  ["/templates", TEMPLATES],
   ["/messages/outbound/:/dump", "Waybill keeps no source of a message. Its details have the text and the HTML."],
   ["/stats/outbound/tracked", "Waybill does not count tracked messages. Each message has TrackOpens in its details."],
   ["/stats/outbound/opens/emailClients", PROGRAMS],
@@ -64,7 +62,8 @@ export const door = makeDoor({
   prefix: "/compat/postmark",
   hasUuids: true,
   authorization: (headers) => {
-    const token = headers["x-postmark-server-token"]
+    // The package calls by the account's token to push templates.
+    const token = headers["x-postmark-server-token"] ?? headers["x-postmark-account-token"]
     return token === undefined ? undefined : `Bearer ${token.trim()}`
   },
   isTrial: (headers) => headers["x-postmark-server-token"]?.trim() === "POSTMARK_API_TEST",
@@ -78,6 +77,9 @@ export const door = makeDoor({
     ...Suppressions.routes,
     ...Server.routes,
     ...Statistics.routes,
+    Validate.validate,
+    ...Templates.routes,
+    ...TemplatedEmails.routes,
     ...STREAM_ROUTES,
   ],
   queryOf: Filters.normalized,

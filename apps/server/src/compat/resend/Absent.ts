@@ -14,10 +14,6 @@ export const ABSENT: ReadonlyArray<Absence> = [
   ["/contact-properties", LISTS],
   ["/topics", LISTS],
   ["/broadcasts", "Waybill has no broadcasts: it sends transactional mail only. Send to each recipient."],
-  [
-    "/templates",
-    "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send `html` and `text`.",
-  ],
   ["/automations", "Waybill has no automations. Send each email from your program, with `scheduled_at` to delay it."],
   ["/events", "Waybill has no custom events. Send the email from your program instead."],
   ["/inboxes", INBOXES],

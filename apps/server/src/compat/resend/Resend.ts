@@ -9,6 +9,7 @@ import * as Emails from "./emails/Emails.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Receiving from "./Receiving.ts"
 import * as Suppressions from "./Suppressions.ts"
+import * as Templates from "./templates/Templates.ts"
 import * as Usage from "./Usage.ts"
 import * as Webhooks from "./Webhooks.ts"
 
@@ -21,6 +22,7 @@ const ROUTES: ReadonlyArray<Route> = [
   ...ApiKeys.routes,
   ...Webhooks.routes,
   ...Suppressions.routes,
+  ...Templates.routes,
   ...Usage.routes,
 ]
 

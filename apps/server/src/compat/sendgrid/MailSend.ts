@@ -94,7 +94,7 @@ const partsOf = Effect.fnUntraced(function* (message: Message.Message) {
           return error.reason === "payload_too_large" ? TOO_LARGE : Native.refuse("personalizations", error.message)
         },
       })
-      chars += (email.html?.length ?? 0) + (email.text?.length ?? 0)
+      chars += "html" in email ? (email.html?.length ?? 0) + (email.text?.length ?? 0) : 0
       if (each.substitutions !== undefined && chars > most) return yield* TOO_LARGE
       emails.push(email)
     }

@@ -38,9 +38,6 @@ const UnixTime = Schema.Int.check(
 /** Maximum number of personalizations of a request, as at SendGrid. */
 export const MAX_PERSONALIZATIONS = 1_000
 
-const NO_TEMPLATES =
-  "has no meaning: This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content"
-
 const Personalization = Schema.Struct({
   to: Mailboxes,
   cc: Schema.optional(Mailboxes),
@@ -144,7 +141,7 @@ export const Message = Schema.Struct({
   reply_to: Schema.optional(Mailbox),
   reply_to_list: Schema.optional(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
   subject: Schema.optional(Schema.String),
-  /** Required below, where a template is refused first. */
+  /** Required below, without a template. */
   content: Schema.optional(
     Schema.Array(Content).check(
       Checks.items(0, MAX_PARTS, "parts"),
@@ -164,8 +161,8 @@ export const Message = Schema.Struct({
   send_at: Schema.optional(UnixTime),
   tracking_settings: Schema.optional(Tracking),
   mail_settings: Schema.optional(MailSettings),
-  template_id: refused(NO_TEMPLATES),
-  sections: refused(NO_TEMPLATES),
+  template_id: Schema.optional(Schema.String),
+  sections: refused("has no meaning: sections are of legacy templates, which Waybill does not have"),
   asm: refused("has no meaning: Waybill has no unsubscribe groups"),
   batch_id: Schema.optional(Schema.String),
   ip_pool_name: refused("has no meaning: the operator of Waybill chooses the pool of addresses"),
@@ -174,6 +171,9 @@ export const Message = Schema.Struct({
     ({ reply_to, reply_to_list }) =>
       !reply_to || !reply_to_list || { path: ["reply_to_list"], issue: "cannot be combined with `reply_to`" },
   ),
-  Schema.makeFilter(({ content }) => content !== undefined || { path: ["content"], issue: "is required" }),
+  Schema.makeFilter(
+    ({ content, template_id }) =>
+      content !== undefined || template_id !== undefined || { path: ["content"], issue: "is required" },
+  ),
 )
 export type Message = typeof Message.Type

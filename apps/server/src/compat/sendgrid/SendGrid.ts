@@ -2,16 +2,15 @@ import { type Absence, makeDoor } from "../makeDoor.ts"
 import * as Batches from "./Batches.ts"
 import { errorOf } from "./errorOf.ts"
 import * as MailSend from "./MailSend.ts"
+import * as SendGridTemplates from "./templates/SendGridTemplates.ts"
 
-const TEMPLATES =
-  "This API has no templates yet: POST /v1/email/send has. Or render the email in your program, and send its content."
+const DESIGNS = "Waybill has no designs. Templates are at /v3/templates."
 const LISTS = "Waybill has no contacts or lists. Keep recipients in your own database and send to them."
 const UNSUBSCRIBES = "Waybill has suppressions in another form, at /v1/suppressions."
 
 /** Paths that SendGrid's packages call and Waybill has no meaning for. */
 const ABSENT: ReadonlyArray<Absence> = [
-  ["/v3/templates", TEMPLATES],
-  ["/v3/designs", TEMPLATES],
+  ["/v3/designs", DESIGNS],
   ["/v3/marketing", LISTS],
   ["/v3/contactdb", LISTS],
   ["/v3/asm", UNSUBSCRIBES],
@@ -30,7 +29,7 @@ export const door = makeDoor({
   prefix: "/compat/sendgrid",
   hasUuids: false,
   authorization: ({ authorization }) => authorization,
-  routes: [...MailSend.routes, ...Batches.routes],
+  routes: [...MailSend.routes, ...Batches.routes, ...SendGridTemplates.routes],
   absent: ABSENT,
   errorOf,
 })

@@ -4,6 +4,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import type { Spelling } from "../Respelling.ts"
+import * as SendGridIds from "./templates/SendGridIds.ts"
 import * as Message from "./Message.ts"
 import type * as Substitutions from "./Substitutions.ts"
 
@@ -32,9 +33,19 @@ export const toNative = (
     cc: (personalization.cc ?? []).map(mailbox),
     bcc: (personalization.bcc ?? []).map(mailbox),
     reply_to: replyTo.map(mailbox),
-    subject: subject === undefined ? undefined : fill(subject),
-    html: contentOf("text/html"),
-    text: contentOf("text/plain"),
+    ...(message.template_id === undefined
+      ? {
+          subject: subject === undefined ? undefined : fill(subject),
+          html: contentOf("text/html"),
+          text: contentOf("text/plain"),
+        }
+      : // The subject of a template counts at SendGrid, and its content is all there is.
+        {
+          template: {
+            id: SendGridIds.templateName(message.template_id),
+            variables: personalization.dynamic_template_data ?? {},
+          },
+        }),
     headers:
       Object.keys(headers).length === 0
         ? undefined
@@ -132,6 +143,8 @@ export const spellingOf = (message: Message.Message, start = 0): Spelling => {
         return `content[${(message.content ?? []).findIndex(({ type }) => type.endsWith(head === "html" ? head : "plain"))}].value`
       case "headers":
         return Object.hasOwn(own.headers ?? {}, rest) ? `${at}.headers.${rest}` : path.slice(path.indexOf("headers"))
+      case "template":
+        return rest.startsWith("variables") ? `${at}.dynamic_template_data` : "template_id"
       case "tags":
         return "categories"
       case "metadata":

@@ -29,9 +29,11 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
           time: group_by.includes("hour") ? "hour" : group_by.includes("day") ? "day" : null,
           domain: group_by.includes("domain"),
           tag: group_by.includes("tag"),
+          template: group_by.includes("template"),
         },
         ...(domain === undefined ? {} : { domain }),
         ...(query.tag === undefined ? {} : { tag: query.tag }),
+        ...(query.template === undefined ? {} : { template: query.template }),
       })
       return {
         object: "stats" as const,

@@ -13,6 +13,7 @@ const Words = Schema.Struct(words).annotate({ identifier: "TemplateWords" })
 
 const source = {
   ...words,
+  language: Schema.optionalKey(State.TemplateLanguage),
   from: Schema.NullOr(Schema.String),
   reply_to: Schema.Array(Schema.String),
   layout: Schema.NullOr(Schema.String).annotate({ description: "Alias of the layout around the HTML and the text" }),
@@ -35,6 +36,9 @@ export const fields = {
   versions: Schema.Natural.annotate({ description: "Number of versions" }),
   created_at: Timestamp.Timestamp,
   updated_at: Timestamp.Timestamp,
+  used_at: Schema.NullOr(Timestamp.Timestamp).annotate({
+    description: "Start of the hour in which mail was last accepted by it, as far as it is counted",
+  }),
 }
 
 /** A template without its sources. */

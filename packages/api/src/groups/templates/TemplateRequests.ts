@@ -47,8 +47,14 @@ const localesProblem = (locales: object) => {
     : { path: [wrong.slice(0, 20)], issue: "must be a language, such as de or pt-BR" }
 }
 
+const language = optional(
+  State.TemplateLanguage,
+  "Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered",
+)
+
 const newSource = {
   ...newWords,
+  language,
   from: optional(Mailbox, "Sender of messages that name none"),
   reply_to: optional(
     Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses")),
@@ -100,6 +106,7 @@ export const Change = Schema.Struct({
   html: changed(part),
   text: changed(part),
   preheader: changed(part),
+  language: changed(State.TemplateLanguage),
   from: changed(Mailbox),
   reply_to: changed(Schema.Array(Mailbox).check(Checks.items(0, MAX_REPLY_TO, "addresses"))),
   layout: changed(Alias),
@@ -128,9 +135,11 @@ export const RenderRequest = Schema.Struct({
   )
   .annotate({ identifier: "TemplateRendering" })
 
-export const Publication = Schema.Struct({ notes: Notes, unchanged_since: UnchangedSince }).annotate({
-  identifier: "TemplatePublication",
-})
+export const Publication = Schema.Struct({
+  notes: Notes,
+  activate: optional(Schema.Boolean, "Whether it is sent from now on; `true` by default"),
+  unchanged_since: UnchangedSince,
+}).annotate({ identifier: "TemplatePublication" })
 
 export const Rollback = Schema.Struct({ version: Schema.Int.check(Schema.isGreaterThan(0)) }).annotate({
   identifier: "TemplateRollback",

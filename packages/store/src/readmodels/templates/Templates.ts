@@ -130,3 +130,20 @@ export const findPushable = Effect.fn("Templates.findPushable")(function* (accou
     WHERE t.account_id = ${account_id} AND t.alias = ${alias} AND NOT t.archived`
   return rows[0]
 })
+
+/** Returns the ids of all templates that are not archived. */
+export const ids = Effect.fn("Templates.ids")(function* (account_id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly id: string }>`
+    SELECT id FROM templates WHERE account_id = ${account_id} AND NOT archived`
+  return rows.map(({ id }) => id)
+})
+
+/** Returns the layouts of the templates of an account, by the ids of those that have one. */
+export const layouts = Effect.fn("Templates.layouts")(function* (account_id: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly id: string; readonly layout: string }>`
+    SELECT id, draft ->> 'layout' AS layout FROM templates
+    WHERE account_id = ${account_id} AND NOT archived AND draft ->> 'layout' IS NOT NULL`
+  return new Map(rows.map(({ id, layout }) => [id, layout]))
+})

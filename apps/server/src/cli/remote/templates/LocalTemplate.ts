@@ -33,6 +33,8 @@ export interface LocalTemplate extends LocalWords {
   readonly variables: Readonly<Record<string, unknown>> | null
   /** `false` leaves it a draft when the others are published. */
   readonly publish: boolean
+  /** Language of another service in which the words are; absent for Liquid. */
+  readonly language?: "handlebars" | "mustachio" | "resend"
 }
 
 /** Returns a template as the API takes it. */

@@ -81,7 +81,7 @@ const wordsIn = async ({ folder, settings }: Part, preheader: string | null): Pr
 export const read = async (folder: string): Promise<LocalTemplate> => {
   const file = join(folder, SETTINGS)
   const settings = await TemplateYaml.read(file, (await readText(file)) ?? "")
-  const { alias = folderName(folder), layout = null, locales, name = alias, variables = null } = settings
+  const { alias = folderName(folder), language, layout = null, locales, name = alias, variables = null } = settings
   if (!ALIAS.test(alias))
     return fail(`${file}: alias ${JSON.stringify(alias)} must begin with a letter and have letters, digits, -, _ and .`)
   const languages: Record<string, LocalWords> = {}
@@ -100,6 +100,7 @@ export const read = async (folder: string): Promise<LocalTemplate> => {
     description: settings.description ?? null,
     from: settings.from ?? null,
     reply_to: typeof replies === "string" ? [replies] : replies,
+    ...(language === undefined ? {} : { language }),
     layout,
     ...(await wordsIn({ folder, settings }, settings.preheader ?? null)),
     locales: languages,

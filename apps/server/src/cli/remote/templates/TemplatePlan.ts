@@ -84,11 +84,12 @@ type Fields = Readonly<Record<string, string>>
 const NOTHING: Fields = {}
 
 const fieldsOf = (template: LocalTemplate): Fields => {
-  const { description, from, kind, layout, locales, name, reply_to, variables } = template
+  const { description, from, kind, language = null, layout, locales, name, reply_to, variables } = template
   const fields = {
     kind,
     name,
     description,
+    language,
     from,
     reply_to: reply_to.length === 0 ? null : reply_to.join("\n"),
     layout,
@@ -129,6 +130,7 @@ export const localOf = ({ alias, description, draft, kind, name }: Template): Lo
   locales: Object.fromEntries(Object.entries(draft.locales).map(([tag, words]) => [tag, wordsOf(words)])),
   variables: draft.variables as LocalTemplate["variables"],
   publish: true,
+  ...(draft.language === undefined || draft.language === "liquid" ? {} : { language: draft.language }),
 })
 
 const wordsOf = ({ html, preheader, subject, text }: LocalWords): LocalWords => ({

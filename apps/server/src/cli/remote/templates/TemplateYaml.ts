@@ -10,6 +10,7 @@ const Settings = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Schema.String)),
   from: Schema.optionalKey(Schema.NullOr(Schema.String)),
   reply_to: Schema.optionalKey(Schema.NullOr(Schema.Union([Schema.String, Schema.Array(Schema.String)]))),
+  language: Schema.optionalKey(Schema.Literals(["handlebars", "mustachio", "resend"])),
   layout: Schema.optionalKey(Schema.NullOr(Schema.String)),
   preheader: Schema.optionalKey(Schema.NullOr(Schema.String)),
   locales: Schema.optionalKey(
@@ -55,7 +56,8 @@ export const read = async (file: string, text: string): Promise<Settings> => {
 /** Writes the `template.yaml` of a template. What is empty is left out. `notes` become comments at its beginning. */
 export const write = async (template: LocalTemplate, notes: ReadonlyArray<string> = []): Promise<string> => {
   const { Document } = await library()
-  const { alias, description, from, kind, layout, locales, name, preheader, publish, reply_to, variables } = template
+  const { alias, description, from, kind, language, layout, locales, name, preheader, publish, reply_to, variables } =
+    template
   const languages = Object.entries(locales).map(([tag, words]) => [
     tag,
     words.preheader === null ? {} : { preheader: words.preheader },
@@ -64,6 +66,7 @@ export const write = async (template: LocalTemplate, notes: ReadonlyArray<string
     alias,
     kind,
     name,
+    ...(language === undefined ? {} : { language }),
     ...present({ description, from, layout, preheader }),
     ...(reply_to.length === 0 ? {} : { reply_to }),
     ...(languages.length === 0 ? {} : { locales: Object.fromEntries(languages) }),

@@ -5,14 +5,14 @@ import * as Sendgrid from "./services/Sendgrid.ts"
 import type { Json, ServiceTemplate } from "./services/ServiceTemplate.ts"
 import { translateHandlebars } from "./translation/translateHandlebars.ts"
 import { translateMustachio } from "./translation/translateMustachio.ts"
-import { translateResend, type Translated } from "./translation/translateResend.ts"
+import { translateResend, type Translation } from "./translation/translateResend.ts"
 
 interface Service {
   readonly title: string
   readonly api: { readonly url: string; readonly key: string }
   readonly read: (url: string, key: string) => Promise<ReadonlyArray<Json>>
   readonly templateOf: (json: Json) => ServiceTemplate
-  readonly translate: (source: string) => Translated
+  readonly translate: (source: string) => Translation
 }
 
 export const SERVICES = {

@@ -1,9 +1,10 @@
-import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import { Sendable } from "@waybill/api/schemas/template/Sendable"
 import { Effect } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import * as OwnHeaders from "../../lenient/OwnHeaders.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
+import { templateName } from "../templates/templateName.ts"
 import * as Message from "./Message.ts"
 import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
@@ -22,11 +23,12 @@ interface File {
 
 /** Translates a message, and fetches nothing. */
 export const make = Effect.fnUntraced(function* (message: Message.Message) {
-  const { attachments, headers, scheduled_at, tags, ...same } = message
+  const { attachments, headers, scheduled_at, tags, template, ...same } = message
   const body: Draft["body"] = {
     ...same,
     ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
     ...(tags === undefined ? {} : { metadata: Tags.metadataOf(tags.map(({ name, value = "" }) => ({ name, value }))) }),
+    ...(template === undefined ? {} : { template: { ...template, id: templateName(template.id) } }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at, headers) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
   }
@@ -60,7 +62,7 @@ const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, inde
 
 /** Refuses a message for everything but the content of its files, before the first of them is fetched. */
 export const check = Effect.fnUntraced(function* ({ body, files }: Draft, left: { files: number }) {
-  yield* decodeBody(EmailMessage, body)
+  yield* decodeBody(Sendable, body)
   for (const { index, url } of files) yield* RemoteFile.check(url, fieldOf(index), left)
 })
 

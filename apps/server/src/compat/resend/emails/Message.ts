@@ -37,21 +37,38 @@ const Attachment = Schema.Struct({
 })
 export type Attachment = typeof Attachment.Type
 
+/** Named by id or alias. */
+const Template = Schema.Struct({
+  id: Schema.String,
+  variables: Schema.optional(Schema.Record(Schema.String, Schema.Json)),
+})
+
 /** A message as Resend's API takes it. Fields that Waybill has no meaning for are refused by name. */
 export const Message = Schema.Struct({
-  from: Schema.String,
+  /** A template can have it, as the subject. */
+  from: Schema.optional(Schema.String),
   to: oneOrMany(MAX_COPIES),
   cc: Schema.optional(oneOrMany(MAX_COPIES)),
   bcc: Schema.optional(oneOrMany(MAX_COPIES)),
   reply_to: Schema.optional(oneOrMany(MAX_REPLY_TO)),
-  subject: Schema.String,
+  subject: Schema.optional(Schema.String),
   html: Schema.optional(Schema.String),
   text: Schema.optional(Schema.String),
   headers: Schema.optional(Pairs.schema(Header.MAX_HEADERS, "headers")),
   tags: Schema.optional(Schema.Array(Tag).check(Checks.items(0, Labels.MAX_METADATA, "tags"))),
   attachments: Schema.optional(Schema.Array(Attachment).check(Checks.items(0, MAX_ATTACHMENTS, "attachments"))),
   scheduled_at: Schema.optional(Schema.String),
-})
+  template: Schema.optional(Template),
+}).check(
+  Schema.makeFilter(({ from, subject, template }) =>
+    template !== undefined
+      ? true
+      : [
+          ...(from === undefined ? [{ path: ["from"], issue: "is required" }] : []),
+          ...(subject === undefined ? [{ path: ["subject"], issue: "is required" }] : []),
+        ],
+  ),
+)
 export type Message = typeof Message.Type
 
 /** Messages of a batch, each of which is decoded by itself. */

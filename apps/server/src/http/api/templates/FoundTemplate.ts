@@ -2,6 +2,7 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
+import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import { Effect, Option } from "effect"
 
 /** Finds a template by its id or alias. */
@@ -16,4 +17,10 @@ export const findVersion = Effect.fnUntraced(function* (id: string, number: numb
   const found = yield* TemplateVersions.find(account_id, id, number)
   if (Option.isNone(found)) return yield* new TemplateRefusal.VersionNotFound()
   return found.value
+})
+
+/** Returns when mail was last made of a template; `null` if never. */
+export const usedAt = Effect.fnUntraced(function* (id: string) {
+  const { account_id } = yield* CurrentKey
+  return (yield* EmailStats.templatesUsed(account_id, id)).get(id) ?? null
 })

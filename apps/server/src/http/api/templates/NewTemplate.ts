@@ -33,7 +33,7 @@ export const creating = Effect.fnUntraced(function* (template: Omit<Template.New
     Template,
     template_id,
     (now, view) => Template.create(now, others(view), { template_id, alias, description, draft, kind, name }),
-    TemplateRecords.recordOf,
+    (state) => TemplateRecords.recordOf(state),
     { isNew: true, needs: needsOf(alias) },
   )
 })

@@ -12,6 +12,7 @@ import { Provenance } from "@waybill/store/log/Provenance"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
+import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Effect, Result, type Schema } from "effect"
@@ -32,10 +33,15 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const page = yield* Templates.list({ account_id, ...query })
-        return { object: "list" as const, ...page, data: page.data.map(TemplateRecords.listed) }
+        const used = page.data.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id)
+        const data = page.data.map((record) => TemplateRecords.listed(record, used?.get(record.id)))
+        return { object: "list" as const, ...page, data }
       }),
     get: ({ params }) =>
-      Effect.map(FoundTemplate.find(params.template), ({ draft, record }) => TemplateRecords.whole(record, draft)),
+      Effect.gen(function* () {
+        const { draft, record } = yield* FoundTemplate.find(params.template)
+        return TemplateRecords.whole(record, draft, yield* FoundTemplate.usedAt(record.id))
+      }),
     create: (call) =>
       RequestCommit.commitPrepared(
         call,
@@ -57,10 +63,10 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const { account_id } = yield* CurrentKey
         const others = NewTemplate.othersOf(account_id)
         const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
+        const used_at = yield* FoundTemplate.usedAt(record.id)
+        const answer = (state: Template.State) => TemplateRecords.recordOf(state, used_at)
         return yield* RequestCommit.commitRepeatable(
-          workOnStream(Template, record.id, decide, TemplateRecords.recordOf, {
-            needs: NewTemplate.needsOf(alias ?? null),
-          }),
+          workOnStream(Template, record.id, decide, answer, { needs: NewTemplate.needsOf(alias ?? null) }),
         )
       }),
     archive: ({ params }) =>
@@ -77,8 +83,9 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           const { draft, record } = yield* FoundTemplate.find(call.params.template)
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
-          const by = { created_by: actor.id, notes: call.payload.notes }
-          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, call.payload.unchanged_since)
+          const { activate, notes, unchanged_since } = call.payload
+          const by = { created_by: actor.id, notes, activates: activate ?? true }
+          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, unchanged_since)
           return workOnStream(Template, record.id, publish, TemplateRecords.newestOf)
         }),
       ),
@@ -98,14 +105,16 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     rollback: (call) =>
       RequestCommit.commitPrepared(
         call,
-        Effect.map(FoundTemplate.find(call.params.template), ({ record }) =>
-          workOnStream(
+        Effect.gen(function* () {
+          const { record } = yield* FoundTemplate.find(call.params.template)
+          const used_at = yield* FoundTemplate.usedAt(record.id)
+          return workOnStream(
             Template,
             record.id,
             (now) => Template.rollBack(now, call.payload.version),
-            TemplateRecords.recordOf,
-          ),
-        ),
+            (state) => TemplateRecords.recordOf(state, used_at),
+          )
+        }),
       ),
     duplicate: (call) =>
       RequestCommit.commitPrepared(

@@ -7,7 +7,7 @@ import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import type * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 
 /** Returns a template as the API lists it. */
-export const listed = (record: Templates.TemplateRecord): ListedTemplate => {
+export const listed = (record: Templates.TemplateRecord, used_at: string | null = null): ListedTemplate => {
   const { created_at, id, updated_at } = record
   return {
     object: "template",
@@ -15,6 +15,7 @@ export const listed = (record: Templates.TemplateRecord): ListedTemplate => {
     id: id as Id.TemplateId,
     created_at: created_at as Timestamp.Timestamp,
     updated_at: updated_at as Timestamp.Timestamp,
+    used_at: used_at as Timestamp.Timestamp | null,
   }
 }
 
@@ -28,16 +29,16 @@ export const listedVersion = (
   published_at: published_at as Timestamp.Timestamp,
 })
 
-/** Returns a template with its draft. */
-export const whole = (record: Templates.TemplateRecord, draft: Template.ExistingTemplate["draft"]): TemplateRecord => ({
-  ...listed(record),
-  draft,
-  etag: Etag.of({ ...record, draft }),
-})
+/** Returns a template with its draft; `used_at` is when it was last used. */
+export const whole = (
+  record: Templates.TemplateRecord,
+  draft: Template.ExistingTemplate["draft"],
+  used_at: string | null = null,
+): TemplateRecord => ({ ...listed(record, used_at), draft, etag: Etag.of({ ...record, draft }) })
 
-export const recordOf = (state: Template.State): TemplateRecord => {
+export const recordOf = (state: Template.State, used_at: string | null = null): TemplateRecord => {
   if (state._tag !== "Template") throw new Error("decided about a template that does not exist")
-  return whole(Templates.recordOf(state), state.draft)
+  return whole(Templates.recordOf(state), state.draft, used_at)
 }
 
 /** Returns the version that was published last. */

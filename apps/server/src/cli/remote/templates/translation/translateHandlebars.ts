@@ -4,7 +4,7 @@ import { dateFormat } from "./dateFormat.ts"
 import * as Expressions from "./Expressions.ts"
 import * as Mustaches from "./Mustaches.ts"
 import * as Names from "./Names.ts"
-import type { Translated } from "./translateResend.ts"
+import type { Translation } from "./translateResend.ts"
 
 /** Where names are looked for: in all variables, in an item of a loop, or in a value. */
 interface Level {
@@ -33,7 +33,7 @@ const LOOP: Readonly<Record<string, string>> = {
 const NO_COUNTERPART = "has no counterpart in Liquid"
 
 /** Translates Handlebars with the helpers of SendGrid. */
-export const translateHandlebars = (source: string): Translated => {
+export const translateHandlebars = (source: string): Translation => {
   const problems: Array<Mustaches.Untranslated> = []
   const opened: Array<Open> = []
   const levels: Array<Level> = [{ below: "", isLoop: false }]

@@ -1,6 +1,6 @@
 import * as Names from "./Names.ts"
 import * as Mustaches from "./Mustaches.ts"
-import type { Translated } from "./translateResend.ts"
+import type { Translation } from "./translateResend.ts"
 
 interface Open {
   readonly name: string
@@ -12,7 +12,7 @@ interface Open {
 type Chain = readonly [string, ...ReadonlyArray<string>]
 
 /** Translates the language of Postmark's templates: sections, `each`, parents and outputs. */
-export const translateMustachio = (source: string): Translated => {
+export const translateMustachio = (source: string): Translation => {
   const problems: Array<Mustaches.Untranslated> = []
   const opened: Array<Open> = []
   const chains: Array<Chain> = [[""]]

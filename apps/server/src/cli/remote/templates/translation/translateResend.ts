@@ -1,7 +1,7 @@
 import * as Names from "./Names.ts"
 import * as Mustaches from "./Mustaches.ts"
 
-export interface Translated {
+export interface Translation {
   readonly liquid: string
   readonly problems: ReadonlyArray<Mustaches.Untranslated>
 }
@@ -10,7 +10,7 @@ export interface Translated {
 const OWN = /^RESEND_/u
 
 /** Translates `{{{NAME}}}` and `{{{NAME|fallback}}}`, which are not escaped. */
-export const translateResend = (source: string): Translated => {
+export const translateResend = (source: string): Translation => {
   const problems: Array<Mustaches.Untranslated> = []
   const pieces = Mustaches.tokensOf(source).map((token) => {
     if (token.kind === "text") return Names.literally(token.text)

@@ -1,0 +1,50 @@
+import { Schema } from "effect"
+import * as Fields from "../../lenient/Fields.ts"
+
+const TYPES = ["Standard", "Layout"] as const
+
+const words = {
+  Subject: Schema.optional(Schema.String),
+  HtmlBody: Schema.optional(Schema.String),
+  TextBody: Schema.optional(Schema.String),
+  TemplateType: Schema.optional(Schema.Literals(TYPES)),
+  LayoutTemplate: Schema.optional(Schema.String),
+}
+
+export const Creation = Schema.Struct({ Name: Schema.String, Alias: Schema.optional(Schema.String), ...words })
+
+export const Change = Schema.Struct({
+  Name: Schema.optional(Schema.String),
+  Alias: Schema.optional(Schema.String),
+  ...words,
+})
+export type Change = typeof Change.Type
+
+export const Validation = Schema.Struct({
+  ...words,
+  TestRenderModel: Schema.optional(Schema.Record(Schema.String, Schema.Json)),
+  /** Styles are not moved into elements, here as in mail. */
+  InlineCssForHtmlTestRender: Schema.optional(Schema.Boolean),
+})
+
+export const Push = Schema.Struct({
+  SourceServerID: Fields.Text,
+  DestinationServerID: Fields.Text,
+  PerformChanges: Schema.optional(Schema.Boolean),
+})
+
+const inCaseOf = (schema: { readonly fields: object }) => {
+  const names = new Map(Object.keys(schema.fields).map((name) => [name.toLowerCase(), name]))
+  return (value: unknown): unknown =>
+    typeof value !== "object" || value === null || Array.isArray(value)
+      ? value
+      : Object.fromEntries(Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]))
+}
+
+/** Fields in any case, as Postmark takes them. */
+export const inCase = {
+  creation: inCaseOf(Creation),
+  change: inCaseOf(Change),
+  validation: inCaseOf(Validation),
+  push: inCaseOf(Push),
+}

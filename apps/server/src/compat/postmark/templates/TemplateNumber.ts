@@ -1,0 +1,41 @@
+import { LruCache } from "@waybill/domain/collections/LruCache"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type * as Id from "@waybill/domain/values/Id"
+import * as Templates from "@waybill/store/readmodels/templates/Templates"
+import { Data, Effect } from "effect"
+import { hash } from "node:crypto"
+import { accountOf } from "../../../requests/accountOf.ts"
+import { Admitted } from "../../../requests/Admitted.ts"
+
+export class TemplateMissing extends Data.TaggedError("TemplateMissing")<{ readonly name: string }> {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_not_found"
+  override get message() {
+    return `The TemplateId or TemplateAlias ${this.name.slice(0, 64)} is not a template of this account.`
+  }
+}
+
+/** Returns the number of a template. Clients of Postmark in several languages read it as one of 32 bits. */
+export const of = (id: string): number => Number.parseInt(hash("sha256", id, "hex").slice(0, 8), 16) >>> 1
+
+/** Names of templates that are remembered by account and number: they never change. */
+const MAX_REMEMBERED = 10_000
+const remembered = new LruCache<string, string>({ maxEntries: MAX_REMEMBERED })
+
+/** The account whose templates a request means. Test mail is made of those of the live account. */
+export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
+
+/** Returns our name of a template that is named by its number or alias. Two of the same number are none. */
+export const nameOf = Effect.fnUntraced(function* (text: string) {
+  if (!/^\d{1,10}$/u.test(text)) return text
+  const account_id = yield* owner
+  const key = `${account_id} ${text}`
+  const known = remembered.get(key)
+  if (known !== undefined) return known
+  const found = (yield* Templates.ids(account_id)).filter((id) => String(of(id)) === text)
+  const [id, ...others] = found
+  if (id === undefined || others.length > 0) return yield* new TemplateMissing({ name: text })
+  remembered.set(key, id)
+  return id
+})

@@ -1,0 +1,176 @@
+import type { ListedTemplate, TemplateRecord } from "@waybill/api/groups/templates/TemplateRecords"
+import * as StoredTemplates from "@waybill/store/readmodels/templates/Templates"
+import { Effect } from "effect"
+import { decodeBody } from "../../decodeBody.ts"
+import type { Route } from "../../Door.ts"
+import * as Native from "../../Native.ts"
+import { renamed } from "../../renamed.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
+import * as Paging from "../Paging.ts"
+import * as TemplateBodies from "./TemplateBodies.ts"
+import * as TemplateNumber from "./TemplateNumber.ts"
+
+const NAMES = {
+  name: "Name",
+  alias: "Alias",
+  subject: "Subject",
+  html: "HtmlBody",
+  text: "TextBody",
+  layout: "LayoutTemplate",
+}
+const respelled = renamed(NAMES)
+
+const short = ({ alias, id, kind, name }: ListedTemplate, layout: string | null) => ({
+  TemplateId: TemplateNumber.of(id),
+  Name: name,
+  Active: true,
+  Alias: alias,
+  TemplateType: kind === "layout" ? "Layout" : "Standard",
+  LayoutTemplate: layout,
+})
+
+const full = (template: TemplateRecord) => ({
+  ...short(template, template.draft.layout),
+  Subject: template.draft.subject ?? "",
+  HtmlBody: template.draft.html,
+  TextBody: template.draft.text,
+  AssociatedServerId: 0,
+})
+
+const PLACEHOLDER = /\{\{\{\s*@content\s*\}\}\}/u
+
+/** Returns what a source lacks. */
+const refusalOf = (kind: string, { html, subject, text }: NativeTemplates.Source) => {
+  if (html === undefined && text === undefined) return Native.refuse("HtmlBody", "or `TextBody` is required")
+  if (kind === "layout")
+    for (const [name, body] of Object.entries({ HtmlBody: html, TextBody: text }))
+      if (body !== undefined && !PLACEHOLDER.test(body))
+        return Native.refuse(name, "of a layout must have {{{ @content }}}")
+  return kind === "template" && subject === undefined ? Native.refuse("Subject", "is required") : undefined
+}
+
+const sourceOf = ({ HtmlBody, LayoutTemplate, Subject, TextBody }: TemplateBodies.Change): NativeTemplates.Source => ({
+  subject: Subject,
+  html: HtmlBody,
+  text: TextBody,
+  layout: LayoutTemplate,
+  language: "mustachio",
+})
+
+/** Publishes the template at once: Postmark has no drafts. */
+const create: Route = {
+  method: "POST",
+  path: "/templates",
+  endpoint: "templates.create",
+  body: TemplateBodies.Creation,
+  handle: Effect.fnUntraced(function* ({ body, headers }) {
+    const creation = yield* decodeBody(TemplateBodies.Creation, TemplateBodies.inCase.creation(body))
+    const kind = creation.TemplateType === "Layout" ? "layout" : "template"
+    const source = sourceOf(creation)
+    const refusal = refusalOf(kind, source)
+    if (refusal !== undefined) return yield* refusal
+    yield* NativeTemplates.check(source, NAMES)
+    const names = { name: creation.Name, alias: creation.Alias, kind } as const
+    const made = yield* respelled(NativeTemplates.create({ ...names, ...source }, headers))
+    yield* respelled(NativeTemplates.publish(made.id, {}, headers, 1))
+    return Native.ok(short(made, made.draft.layout))
+  }),
+}
+
+const edit: Route = {
+  method: "PUT",
+  path: "/templates/:id",
+  endpoint: "templates.update",
+  body: TemplateBodies.Change,
+  handle: Effect.fnUntraced(function* ({ body, headers }, { id = "" }) {
+    const change = yield* decodeBody(TemplateBodies.Change, TemplateBodies.inCase.change(body))
+    const found = yield* NativeTemplates.get(yield* TemplateNumber.nameOf(id))
+    const type = found.kind === "layout" ? "Layout" : "Standard"
+    if ((change.TemplateType ?? type) !== type)
+      return yield* Native.refuse("TemplateType", "cannot change: create another template")
+    yield* NativeTemplates.checkLanguage(found, "mustachio")
+    const given = sourceOf(change)
+    const { draft } = found
+    const source = {
+      ...given,
+      subject: given.subject ?? draft.subject ?? undefined,
+      html: given.html ?? draft.html ?? undefined,
+      text: given.text ?? draft.text ?? undefined,
+      layout: given.layout ?? draft.layout ?? undefined,
+    }
+    const refusal = refusalOf(found.kind, source)
+    if (refusal !== undefined) return yield* refusal
+    yield* NativeTemplates.check(source, NAMES)
+    const names = { name: change.Name, alias: change.Alias }
+    const changed = yield* respelled(NativeTemplates.update(found.id, { ...names, ...given }))
+    yield* respelled(NativeTemplates.publish(found.id, {}, headers))
+    return Native.ok(short(changed, changed.draft.layout))
+  }),
+}
+
+const get: Route = {
+  method: "GET",
+  path: "/templates/:id",
+  endpoint: "templates.get",
+  handle: (_, { id = "" }) =>
+    Effect.map(Effect.flatMap(TemplateNumber.nameOf(id), NativeTemplates.get), (found) => Native.ok(full(found))),
+}
+
+const remove: Route = {
+  method: "DELETE",
+  path: "/templates/:id",
+  endpoint: "templates.archive",
+  handle: Effect.fnUntraced(function* (_, { id = "" }) {
+    yield* NativeTemplates.archive(yield* TemplateNumber.nameOf(id))
+    return Native.ok({ ErrorCode: 0, Message: `Template ${id} removed.` })
+  }),
+}
+
+const TYPES = ["all", "standard", "layout"]
+
+const list: Route = {
+  method: "GET",
+  path: "/templates",
+  endpoint: "templates.list",
+  query: ["count", "offset", "templatetype", "layouttemplate"],
+  handle: Effect.fnUntraced(function* ({ query }) {
+    const { count, offset } = yield* Paging.rangeOf(query)
+    const type = query.get("templatetype")?.toLowerCase() ?? "all"
+    if (!TYPES.includes(type)) return yield* Native.refuse("TemplateType", "must be All, Standard or Layout")
+    const layout = query.get("layouttemplate")
+    const all = (yield* NativeTemplates.all()).filter(
+      ({ kind }) => kind !== "partial" && (type === "all" || (kind === "layout") === (type === "layout")),
+    )
+    const layouts = yield* StoredTemplates.layouts(yield* TemplateNumber.owner)
+    const layoutOf = (id: string) => layouts.get(id) ?? null
+    const found = layout === null ? all : all.filter(({ id }) => layoutOf(id) === layout)
+    const shown = found.slice(offset, offset + count)
+    return Native.ok({
+      TotalCount: found.length,
+      Templates: shown.map((template) => short(template, layoutOf(template.id))),
+    })
+  }),
+}
+
+/** An account is one server of Postmark, the one with the ID 0, so that there is nothing to push. */
+const push: Route = {
+  method: "PUT",
+  path: "/templates/push",
+  endpoint: "templates.list",
+  body: TemplateBodies.Push,
+  handle: Effect.fnUntraced(function* ({ body }) {
+    const { DestinationServerID, SourceServerID } = yield* decodeBody(
+      TemplateBodies.Push,
+      TemplateBodies.inCase.push(body),
+    )
+    for (const [name, id] of Object.entries({ SourceServerID, DestinationServerID }))
+      if (id !== "0")
+        return yield* Native.refuse(
+          name,
+          "must be 0, the server of this account: push from one account to another by `waybill templates push`",
+        )
+    return Native.ok({ TotalCount: 0, Templates: [] })
+  }),
+}
+
+export const routes: ReadonlyArray<Route> = [push, create, list, get, edit, remove]

@@ -1,0 +1,89 @@
+import type * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
+import * as State from "@waybill/domain/template/TemplateState"
+import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import type { Detail } from "@waybill/domain/values/Refusal"
+import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
+import * as Inspection from "@waybill/templates/version/Inspection"
+import * as Rendering from "@waybill/templates/version/Rendering"
+import { Effect, Result, type Schema } from "effect"
+import * as Templating from "../../../templates/Templating.ts"
+import { decodeBody } from "../../decodeBody.ts"
+import type { Route } from "../../Door.ts"
+import * as Native from "../../Native.ts"
+import * as TemplateBodies from "./TemplateBodies.ts"
+import * as TemplateNumber from "./TemplateNumber.ts"
+
+const SECTIONS = { Subject: "subject", HtmlBody: "html", TextBody: "text" } as const
+
+/** Returns an error as Postmark lists it. */
+const errorOf = ({ message }: Detail) => {
+  const [, words, line, column] = /^(.*) \(line (\d+), column (\d+)\)$/su.exec(message) ?? []
+  return { Message: words ?? message, Line: Number(line ?? 1), CharacterPosition: Number(column ?? 1) }
+}
+
+/** Returns a model with a text for each name that a template uses. */
+const modelOf = ({ properties = {} }: VariableSchema.VariableSchema): Record<string, Schema.Json> =>
+  Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [
+      name,
+      schema.properties === undefined ? `${name}_Value` : modelOf(schema),
+    ]),
+  )
+
+/** Checks a source, which is not stored, and renders what of it is right. */
+export const validate: Route = {
+  method: "POST",
+  path: "/templates/validate",
+  endpoint: "templates.validate",
+  body: TemplateBodies.Validation,
+  handle: Effect.fnUntraced(function* ({ body }) {
+    const request = yield* decodeBody(TemplateBodies.Validation, TemplateBodies.inCase.validation(body))
+    const source: State.TemplateSource = {
+      ...State.EMPTY,
+      language: "mustachio",
+      subject: request.Subject ?? null,
+      html: request.HtmlBody ?? null,
+      text: request.TextBody ?? null,
+      layout: request.LayoutTemplate ?? null,
+    }
+    if (source.subject === null && source.html === null && source.text === null)
+      return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
+    const library = yield* CurrentTemplates.library(yield* TemplateNumber.owner)
+    const own = Inspection.problemsOf(source)
+    const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
+    const suggested = own.length > 0 ? {} : modelOf(Inspection.suggest(source))
+    const variables = request.TestRenderModel ?? suggested
+    const rendered =
+      problems.length > 0 ? Result.fail(problems) : yield* Effect.result(render(source, library, variables))
+    const failures = Result.isFailure(rendered) ? rendered.failure : []
+    const sections = Object.entries(SECTIONS).map(([name, part]) => {
+      const errors = failures.filter(({ path }) => path === part || path === "").map(errorOf)
+      const content = Result.isSuccess(rendered) ? rendered.success[part] : null
+      const isValid = errors.length === 0
+      return [
+        name,
+        source[part] === null
+          ? null
+          : { ContentIsValid: isValid, ValidationErrors: errors, RenderedContent: isValid ? content : null },
+      ] as const
+    })
+    return Native.ok({
+      AllContentIsValid: failures.length === 0,
+      ...Object.fromEntries(sections),
+      SuggestedTemplateModel: suggested,
+    })
+  }),
+}
+
+const render = Effect.fnUntraced(function* (
+  source: State.TemplateSource,
+  library: Parameters<typeof Rendering.prepare>[1],
+  variables: Readonly<Record<string, Schema.Json>>,
+) {
+  const compiled = Rendering.prepare(source, library, undefined)
+  if (Result.isFailure(compiled)) return yield* Effect.fail(compiled.failure)
+  return yield* Effect.mapError(
+    Templating.render(compiled.success, { variables, locale: null, time_zone: null }),
+    (refusal: TemplateRefusal.VariablesInvalid | TemplateRefusal.TemplateNotRendered) => refusal.details,
+  )
+})

@@ -1,0 +1,182 @@
+import type { ListedVersion, TemplateRecord, VersionRecord } from "@waybill/api/groups/templates/TemplateRecords"
+import { Effect, Schema } from "effect"
+import { decodeBody } from "../../decodeBody.ts"
+import type { Route } from "../../Door.ts"
+import * as Native from "../../Native.ts"
+import { renamed } from "../../renamed.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
+import * as SendGridIds from "./SendGridIds.ts"
+
+/**
+ * A version of SendGrid can be edited, and ours never change: it is all of our versions that have its name, of which the last
+ * one counts.
+ */
+export interface NamedVersion {
+  readonly name: string
+  /** Number of the first, which its id has. */
+  readonly first: number
+  readonly last: ListedVersion
+  readonly isActive: boolean
+}
+
+const nameOf = ({ notes, number }: ListedVersion): string => notes ?? `Version ${number}`
+
+/** Groups our versions, newest first, by name. */
+export const grouped = (
+  versions: ReadonlyArray<ListedVersion>,
+  current: number | null,
+): ReadonlyArray<NamedVersion> => {
+  const groups = Map.groupBy(versions, nameOf)
+  return [...groups].flatMap(([name, [last, ...others]]) =>
+    last === undefined
+      ? []
+      : {
+          name,
+          last,
+          first: others.at(-1)?.number ?? last.number,
+          isActive: [last, ...others].some(({ number }) => number === current),
+        },
+  )
+}
+
+/** Times as SendGrid writes them. */
+export const timeOf = (at: string): string => at.slice(0, 19).replace("T", " ")
+
+/** Returns a version as SendGrid lists it, without its content. */
+export const listed = (id: string, { first, isActive, last, name }: NamedVersion) => ({
+  id: SendGridIds.versionId(id, first),
+  template_id: SendGridIds.templateId(id),
+  active: isActive ? 1 : 0,
+  name,
+  updated_at: timeOf(last.published_at),
+  generate_plain_content: true,
+  editor: "code",
+})
+
+export const withContent = (version: ReturnType<typeof listed>, { html, subject, text }: VersionRecord) => ({
+  ...version,
+  subject: subject ?? "",
+  html_content: html ?? "",
+  plain_content: text ?? "",
+})
+
+const fields = {
+  subject: Schema.optional(Schema.String),
+  html_content: Schema.optional(Schema.String),
+  plain_content: Schema.optional(Schema.String),
+  active: Schema.optional(Schema.Literals([0, 1])),
+  /** Without a text, it is always made of the HTML. */
+  generate_plain_content: Schema.optional(Schema.Boolean),
+  /** The editor of SendGrid that made it, and its data for tests, which are not kept. */
+  editor: Schema.optional(Schema.Literals(["code", "design"])),
+  test_data: Schema.optional(Schema.String),
+}
+const Creation = Schema.Struct({ name: Schema.String, template_id: Schema.optional(Schema.String), ...fields })
+const Change = Schema.Struct({ name: Schema.optional(Schema.String), ...fields })
+
+const NAMES = { html: "html_content", text: "plain_content", notes: "name" }
+const respelled = renamed(NAMES)
+
+type Written = Pick<typeof Change.Type, "html_content" | "plain_content" | "subject">
+const sourceOf = ({ html_content, plain_content, subject }: Written) =>
+  ({ subject, html: html_content, text: plain_content, language: "handlebars" }) as const
+
+/** Publishes a source under a name, and returns the version that has it. */
+const publish = Effect.fnUntraced(function* (
+  template: TemplateRecord,
+  source: NativeTemplates.Source,
+  { activate, name }: { readonly name: string; readonly activate: boolean },
+  headers: Readonly<Record<string, string | undefined>>,
+) {
+  yield* NativeTemplates.checkLanguage(template, "handlebars")
+  yield* NativeTemplates.check(source, NAMES)
+  yield* respelled(NativeTemplates.update(template.id, source))
+  const { number } = yield* respelled(NativeTemplates.publish(template.id, { notes: name, activate }, headers))
+  return yield* shown(template.id, number)
+})
+
+const shown = Effect.fnUntraced(function* (id: string, number: number) {
+  const { current_version } = yield* NativeTemplates.get(id)
+  const version = yield* NativeTemplates.version(id, number)
+  const all = grouped(yield* NativeTemplates.versions(id), current_version)
+  const found = all.find(({ name }) => name === nameOf(version))
+  return found === undefined ? yield* MISSING : withContent(listed(id, found), version)
+})
+
+const MISSING = Native.missing("This template has no version with this id.")
+
+/** Finds a version by the id of its first. */
+const find = Effect.fnUntraced(function* (template: TemplateRecord, id: string) {
+  const number = SendGridIds.numberOf(template.id, id)
+  const all = grouped(yield* NativeTemplates.versions(template.id), template.current_version)
+  const found = all.find(({ first }) => first === number)
+  return found === undefined ? yield* MISSING : found
+})
+
+const create: Route = {
+  method: "POST",
+  path: "/v3/templates/:template_id/versions",
+  endpoint: "templates.publish",
+  body: Creation,
+  handle: Effect.fnUntraced(function* ({ body, headers }, { template_id = "" }) {
+    const creation = yield* decodeBody(Creation, body)
+    if (creation.subject === undefined) return yield* Native.refuse("subject", "is required")
+    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
+    const how = { name: creation.name, activate: creation.active !== 0 }
+    return { status: 201, body: yield* publish(template, sourceOf(creation), how, headers) }
+  }),
+}
+
+const get: Route = {
+  method: "GET",
+  path: "/v3/templates/:template_id/versions/:version_id",
+  endpoint: "templates.version",
+  handle: Effect.fnUntraced(function* (_, { template_id = "", version_id = "" }) {
+    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
+    const found = yield* find(template, version_id)
+    return Native.ok(yield* shown(template.id, found.last.number))
+  }),
+}
+
+const edit: Route = {
+  method: "PATCH",
+  path: "/v3/templates/:template_id/versions/:version_id",
+  endpoint: "templates.publish",
+  body: Change,
+  handle: Effect.fnUntraced(function* ({ body, headers }, { template_id = "", version_id = "" }) {
+    const change = yield* decodeBody(Change, body)
+    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
+    const found = yield* find(template, version_id)
+    const before = yield* NativeTemplates.version(template.id, found.last.number)
+    const source = {
+      subject: change.subject ?? before.subject ?? undefined,
+      html_content: change.html_content ?? before.html ?? undefined,
+      plain_content: change.plain_content ?? before.text ?? undefined,
+    }
+    const activate = change.active === undefined ? found.isActive : change.active === 1
+    const how = { name: change.name ?? found.name, activate }
+    return Native.ok(yield* publish(template, sourceOf(source), how, headers))
+  }),
+}
+
+const activate: Route = {
+  method: "POST",
+  path: "/v3/templates/:template_id/versions/:version_id/activate",
+  endpoint: "templates.rollback",
+  handle: Effect.fnUntraced(function* ({ headers }, { template_id = "", version_id = "" }) {
+    const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
+    const { last } = yield* find(template, version_id)
+    yield* NativeTemplates.rollBack(template.id, last.number, headers)
+    return Native.ok(yield* shown(template.id, last.number))
+  }),
+}
+
+const remove: Route = {
+  method: "DELETE",
+  path: "/v3/templates/:template_id/versions/:version_id",
+  endpoint: undefined,
+  handle: () =>
+    Effect.fail(Native.missing("Versions of a template stay for ever. Activate another one, or delete the template.")),
+}
+
+export const routes: ReadonlyArray<Route> = [create, get, edit, activate, remove]

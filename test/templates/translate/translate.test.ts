@@ -1,0 +1,146 @@
+import * as Deadline from "@waybill/templates/language/Deadline"
+import * as Liquid from "@waybill/templates/language/Liquid"
+import type { Translated } from "@waybill/templates/translate/LiquidWriter"
+import { fromHandlebars } from "@waybill/templates/translate/fromHandlebars"
+import { fromMustachio } from "@waybill/templates/translate/fromMustachio"
+import { fromResend } from "@waybill/templates/translate/fromResend"
+import { assert, describe, it } from "../../support/effectTest.ts"
+import { processorMs } from "../../support/processorMs.ts"
+import { handlebarsTemplates } from "./handlebarsTemplates.ts"
+import type { KnownTemplate } from "./KnownTemplate.ts"
+import { mustachioTemplates } from "./mustachioTemplates.ts"
+
+const render = ({ liquid, problems }: Translated, variables: object, form: Liquid.Form = "html"): string => {
+  assert.deepStrictEqual(problems, [])
+  assert.deepStrictEqual(Liquid.problemsOf(form, liquid), [], liquid)
+  const rendered = Liquid.render(
+    Liquid.compile(form, liquid, {}),
+    variables,
+    { locale: "en", time_zone: "UTC" },
+    Deadline.within(1_000),
+  )
+  return "text" in rendered ? rendered.text : assert.fail(rendered.problem.message)
+}
+
+/** Each library spells the same entities in its own way. */
+const SPELLINGS: ReadonlyArray<readonly [RegExp, string]> = [
+  [/&quot;/gu, "&#34;"],
+  [/&#x27;/gu, "&#39;"],
+  [/&#x2F;/gu, "/"],
+  [/&#x3D;/gu, "="],
+]
+const spelled = (html: string) => SPELLINGS.reduce((text, [from, to]) => text.replaceAll(from, to), html)
+
+const renderSame = (language: string, templates: ReadonlyArray<KnownTemplate>, translate: (s: string) => Translated) =>
+  describe(`a template of ${language} renders as its library does:`, () => {
+    for (const { name, rendered, source, variables } of templates)
+      it(name, () => assert.strictEqual(render(translate(source), variables), spelled(rendered)))
+  })
+
+renderSame("Handlebars", handlebarsTemplates, fromHandlebars)
+renderSame("Mustachio", mustachioTemplates, fromMustachio)
+
+describe("a translation", () => {
+  it("of Mustachio leads out of a loop by the list and then by what has it", () => {
+    const source = "{{#each shop.items}}{{name}} of {{../../name}} at {{../../../city}};{{/each}}"
+    const variables = { city: "Rome", shop: { name: "Acme", items: [{ name: "a" }, { name: "b" }] } }
+    assert.strictEqual(render(fromMustachio(source), variables), "a of Acme at Rome;b of Acme at Rome;")
+  })
+
+  it("of Mustachio looks in an inverted section for parts of what is not there", () => {
+    const source = "{{#a}}{{#b}}B{{^b}}no {{name}}{{../name}}{{/b}}{{/a}}"
+    assert.strictEqual(render(fromMustachio(source), { a: { name: "x", b: "" } }), "no x")
+  })
+
+  it("of Handlebars writes dates in the zone that it names", () => {
+    const source = '{{formatDate at "MMMM D, YYYY h:mm A" "-0800"}} {{formatDate at "DD/MM/YY HH:mm:ss"}}'
+    const variables = { at: "2026-01-05T20:30:00Z" }
+    assert.strictEqual(render(fromHandlebars(source), variables), "January 5, 2026 12:30 PM 05/01/26 20:30:00")
+  })
+
+  it("of Resend knows three braces alone, with a fallback", () => {
+    const source = '<p>{{{NAME|dear "friend"}}} {{{ PRICE }}} {{x}} {% if %} {</p>'
+    assert.strictEqual(render(fromResend(source), { PRICE: 12 }), "<p>dear &#34;friend&#34; 12 {{x}} {% if %} {</p>")
+  })
+
+  it("escapes what a variable of Resend holds, and not in a subject", () => {
+    assert.strictEqual(render(fromResend("<p>{{{X}}}</p>"), { X: "<b>" }), "<p>&lt;b&gt;</p>")
+    assert.strictEqual(render(fromResend("Hello {{{X}}}"), { X: "<b>" }, "text"), "Hello <b>")
+  })
+
+  it("says line by line what cannot be said in Liquid", () => {
+    const problems = (translated: Translated) =>
+      translated.problems.map(({ column, line, message }) => `${line}:${column} ${message}`)
+    assert.deepStrictEqual(
+      problems(fromHandlebars("<p>\n{{> footer}}\n  {{shout name}}{{#if a}}\n{{#list}}{{/list}}")),
+      [
+        "2:1 SendGrid has no partials",
+        "3:3 shout is not a helper of SendGrid",
+        "4:1 {{#list}} could be a list or a condition: write {{#each}}, {{#with}} or {{#if}}",
+        "3:17 {{#if}} is not closed",
+      ],
+    )
+    assert.deepStrictEqual(
+      problems(fromHandlebars("{{{unsubscribe}}}{{#each a}}{{@../index}}{{/each}}{{else}}{{/x}}")),
+      [
+        "1:1 unsubscribe is filled in by SendGrid; write it, or set `list_unsubscribe`",
+        "1:29 @../index: Liquid knows only the innermost loop",
+        "1:51 {{else}} stands in no block",
+        "1:59 {{/x}} closes nothing",
+      ],
+    )
+    assert.deepStrictEqual(problems(fromMustachio("{{#a}}\n{{/b}} {{a b}} {{#each}}{{{ pm:unsubscribe }}}")), [
+      "2:1 {{/b}} stands where {{/a}} is due",
+      "2:8 a b is not a path of Mustachio",
+      "2:16 {{#each}} needs a list, as in {{#each items}}",
+      "2:25 pm:unsubscribe is filled in by Postmark; set `list_unsubscribe`",
+      "1:1 {{#a}} is not closed",
+    ])
+    assert.deepStrictEqual(problems(fromResend("a\n{{{FIRST_NAME|x}}} {{{a b}}}")), [
+      "2:1 FIRST_NAME is filled in by Resend from a contact; use a variable of another name",
+      "2:20 a b is not a name of letters, digits and _",
+    ])
+  })
+
+  it("reaches no prototype and escapes for the place where a variable stands", () => {
+    const inherited = "{{x.constructor.name}}{{constructor}}{{__proto__}}{{x.__proto__.toString}}"
+    for (const translate of [fromHandlebars, fromMustachio])
+      assert.strictEqual(render(translate(`[${inherited}]`), { x: {} }), "[]")
+    const link = '<a href="{{url}}" style="color:{{color}}">x</a>'
+    const hostile = { url: "javascript:alert(1)", color: "red;background:url(x)" }
+    for (const translate of [fromHandlebars, fromMustachio]) {
+      const html = render(translate(link), hostile)
+      assert.include(html, 'href="about:blank#blocked"')
+      assert.notInclude(html, "url(")
+    }
+  })
+
+  it("takes time in proportion to the largest source", () => {
+    const size = 256 * 1024
+    const deep = `{{#with ${"a".repeat(200)}}}`
+    const sources = [
+      "{{",
+      "{{a",
+      '{{a "',
+      "{{!--",
+      "{{{",
+      "\\{{",
+      "{{#if a}}",
+      "{{[",
+      "{{a.[b]",
+      "{%",
+      deep,
+      "{{#each a}}\n",
+      "{{(((",
+      "{{a~}} ",
+    ]
+    for (const piece of sources) {
+      const source = piece.repeat(Math.floor(size / piece.length))
+      for (const translate of [fromHandlebars, fromMustachio, fromResend]) {
+        const before = processorMs()
+        translate(source)
+        assert.isBelow(processorMs() - before, 1_000, `${translate.name} of ${piece}`)
+      }
+    }
+  })
+})
