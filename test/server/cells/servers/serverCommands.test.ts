@@ -19,10 +19,12 @@ const refusalOf = (name: string, url: string) =>
 const firstFirst = (a: string, b: string) => (a === "public" ? -1 : b === "public" ? 1 : a < b ? -1 : 1)
 
 /** Runs a command about cells, on a machine that has the instance key. */
-const waybill = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
+const waybill = (...words: ReadonlyArray<string>) => waybillOf("", ...words)
+
+const waybillOf = Effect.fnUntraced(function* (input: string, ...words: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
   const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE, WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY }
-  const { errors, exit, output } = yield* CommandLine.typeWith(env, "cells", ...words)
+  const { errors, exit, output } = yield* CommandLine.typeInto(env, input, "cells", ...words)
   return { isDone: Exit.isSuccess(exit), output: `${output}\n${errors}` }
 })
 
@@ -32,7 +34,7 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
     function* () {
       const server = yield* CellServers.make
       const url = Redacted.value(server.url())
-      const added = yield* waybill("add", "cell_g", "--url", url, "--json")
+      const added = yield* waybillOf(`${url}\n`, "add", "cell_g", "--url", "-", "--json")
       assert.isTrue(added.isDone, added.output)
       assert.notInclude(added.output, new URL(url).password)
       const sql = yield* Sql
@@ -40,11 +42,15 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
       assert.notInclude(String(stored?.["address"]), new URL(url).password)
       assert.include((yield* waybill("list")).output, "cell_g  open")
       assert.isTrue((yield* waybill("check")).isDone)
-      assert.isTrue((yield* waybill("address", "cell_g", "--url", url)).isDone)
+      assert.isTrue((yield* waybillOf(url, "address", "cell_g", "--url", "-")).isDone)
       yield* server.stop
       const checked = yield* waybill("check")
       assert.isFalse(checked.isDone)
       assert.include(checked.output, "cell_g")
+      const shown = yield* waybill("address", "cell_g", "--url", "postgres://waybill:secret@127.0.0.1:1/x")
+      assert.include(shown.output, "standard input")
+      assert.notInclude(shown.output, "secret")
+      assert.include((yield* waybill("address", "cell_g", "--url", "-")).output, "standard input has no address")
       const both = yield* waybill("add", "cell_h", "--url", url, "--node", "10.0.0.1:5432")
       assert.include(both.output, "not both")
     },
