@@ -15,6 +15,7 @@ import * as CellClient from "../routing/CellClient.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import * as Departures from "../routing/Departures.ts"
 import * as MovedCounts from "./MovedCounts.ts"
 import * as MovedRows from "./MovedRows.ts"
 import * as MovedTables from "./MovedTables.ts"
@@ -127,15 +128,11 @@ const copyDiffering = Effect.fnUntraced(function* (
   )
 })
 
-const switchServers = (
-  sql: Sql,
-  move: Move,
-  noticed: Effect.Effect<void, StoreUnavailable>,
-  { longestWait }: Options,
-) =>
+const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreUnavailable>, options: Options) =>
   Effect.gen(function* () {
+    const { longestWait } = options
     const { account_id, accounts, from, schemas, to } = move
-    const { refresh } = yield* Cells.Cells
+    const { refresh, serverOf } = yield* Cells.Cells
     const until = (yield* MonotonicClock.millis) + Duration.toMillis(longestWait)
     const left = Effect.map(MonotonicClock.millis, (now) => Duration.millis(Math.max(1, Math.round(until - now))))
     yield* MoveSteps.moveTo(sql, account_id, "fenced")
@@ -149,6 +146,9 @@ const switchServers = (
         Effect.andThen(AccountLocks.lockAccounts(sql, accounts), MoveSteps.leave(sql, schemas.from, account_id)),
       ),
     )
+    // A process that cannot read the directory asks the cell itself, and may have begun to work for the account until then.
+    if ((yield* serverOf(from)) !== undefined)
+      yield* Effect.sleep(Duration.min(options.noticedAfter, Departures.NOTICED_AFTER))
     const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
     yield* inCell(from, MovedCounts.countUpTo(sql, last))
     // Readers may have read on to any position that the old server has given, though the account has no event there.
