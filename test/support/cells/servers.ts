@@ -17,7 +17,7 @@ export interface CellServer {
   /** Stops all its processes where they stand, so that it answers nothing and closes no connection, and lets them go on. */
   readonly freeze: Effect.Effect<void>
   readonly thaw: Effect.Effect<void>
-  /** Kills its first process at once. It is started again. */
+  /** Kills its first process at once, so that the others end as well. */
   readonly kill: Effect.Effect<void>
 }
 
@@ -76,6 +76,6 @@ export const make = Effect.gen(function* () {
     stop,
     freeze: signal("SIGSTOP"),
     thaw: signal("SIGCONT"),
-    kill: signal("SIGKILL"),
+    kill: Effect.andThen(signal("SIGKILL"), stop),
   } satisfies CellServer
 })

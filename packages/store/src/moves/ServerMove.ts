@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { Duration, Effect } from "effect"
+import { Deferred, Duration, Effect, Fiber } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
@@ -106,25 +106,35 @@ const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: st
   return { url, schema } satisfies StagedRows.Side
 })
 
+/** Other work of the transaction that merges copied rows. */
+interface Merge {
+  readonly before: Effect.Effect<unknown, StoreUnavailable, PgClient.PgClient>
+  readonly after: Effect.Effect<void, StoreUnavailable, PgClient.PgClient>
+  readonly limit: Duration.Duration
+}
+
 /** Brings the rows in which the cells differ to the new server, and merges them there with other work in one transaction. */
-const copyDiffering = Effect.fnUntraced(function* (
-  sql: Sql,
-  move: Move,
-  also: Effect.Effect<void, StoreUnavailable, PgClient.PgClient> = Effect.void,
-  limit?: Duration.Duration,
-) {
+const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?: Merge) {
   const { accounts, from, schemas, tables, to } = move
-  const parts = yield* differing(sql, move)
-  const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
-  const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
+  const bring = Effect.gen(function* () {
+    const parts = yield* differing(sql, move)
+    const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
+    return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
+  })
+  // On other connections than those of the transaction, which begins before them.
+  const hasBegun = yield* Deferred.make<void>()
+  const bringing = yield* Effect.forkChild(Effect.andThen(Deferred.await(hasBegun), bring))
   const merging = Effect.gen(function* () {
+    if (merge !== undefined) yield* merge.before
+    yield* Deferred.succeed(hasBegun, undefined)
+    const { parts, staged } = yield* Fiber.join(bringing)
     const copied = yield* MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
-    yield* also
+    if (merge !== undefined) yield* merge.after
     return copied
   })
   return yield* inCell(
     to,
-    limit === undefined ? MoveTerms.patiently(sql, merging) : MoveTerms.within(sql, limit, merging),
+    merge === undefined ? MoveTerms.patiently(sql, merging) : MoveTerms.within(sql, merge.limit, merging),
   )
 })
 
@@ -154,8 +164,12 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
-    const skipping = MovedCounts.skipCopies(sql, accounts, last)
-    const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, skipping, yield* left), {
+    const merge = {
+      before: MovedCounts.hold(sql),
+      after: MovedCounts.skipCopies(sql, accounts, last),
+      limit: yield* left,
+    }
+    const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, merge), {
       duration: yield* left,
       orElse: () =>
         Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) })),
