@@ -11,7 +11,7 @@ import * as CellFlags from "./CellFlags.ts"
 import * as ServerCommands from "./ServerCommands.ts"
 import * as MoveCommands from "./MoveCommands.ts"
 
-const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "node"]
+const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "per_second", "waiting", "node"]
 
 const list = Command.make(
   "list",
