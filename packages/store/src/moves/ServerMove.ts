@@ -121,7 +121,7 @@ const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?:
     const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
     return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
   })
-  // On other connections than those of the transaction, which begins before them.
+  // Uses other connections than the transaction, which begins before it.
   const hasBegun = yield* Deferred.make<void>()
   const bringing = yield* Effect.forkChild(Effect.andThen(Deferred.await(hasBegun), bring))
   const merging = Effect.gen(function* () {
