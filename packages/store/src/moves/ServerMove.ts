@@ -121,21 +121,23 @@ const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?:
     const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
     return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
   })
+  const copy = ({ parts, staged }: Effect.Success<typeof bring>) =>
+    MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
+  if (merge === undefined) {
+    const brought = yield* bring
+    return yield* inCell(to, MoveTerms.patiently(sql, copy(brought)))
+  }
   // Uses other connections than the transaction, which begins before it.
   const hasBegun = yield* Deferred.make<void>()
   const bringing = yield* Effect.forkChild(Effect.andThen(Deferred.await(hasBegun), bring))
   const merging = Effect.gen(function* () {
-    if (merge !== undefined) yield* merge.before
+    yield* merge.before
     yield* Deferred.succeed(hasBegun, undefined)
-    const { parts, staged } = yield* Fiber.join(bringing)
-    const copied = yield* MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
-    if (merge !== undefined) yield* merge.after
+    const copied = yield* copy(yield* Fiber.join(bringing))
+    yield* merge.after
     return copied
   })
-  return yield* inCell(
-    to,
-    merge === undefined ? MoveTerms.patiently(sql, merging) : MoveTerms.within(sql, merge.limit, merging),
-  )
+  return yield* inCell(to, MoveTerms.within(sql, merge.limit, merging))
 })
 
 const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreUnavailable>, options: Options) =>
