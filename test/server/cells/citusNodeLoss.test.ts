@@ -1,5 +1,3 @@
-import * as Conservation from "@waybill/store/operations/Conservation"
-import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted } from "effect"
 import * as Citus from "../../support/cells/citusDatabase.ts"
@@ -42,8 +40,8 @@ const underLoad = Effect.fnUntraced(function* (database: Citus.CitusDatabase, ow
       assert.deepStrictEqual([other.others, lost.others], [[], []], node.output())
       // Commits that were under way on the node.
       assert.isAtMost(lost.unconfirmed(), Senders.AT_ONCE)
-      const missing = yield* missingIn(first.cell, lost.accepted)
-      assert.deepStrictEqual(yield* missingIn(second.cell, other.accepted), [])
+      const missing = yield* Senders.missingIn(first.cell, lost.accepted)
+      assert.deepStrictEqual(yield* Senders.missingIn(second.cell, other.accepted), [])
       console.log(
         `${lost.accepted.length} accepted, of them ${missing.length} lost, ${lost.unavailable()} answers 503, ` +
           `${lost.unconfirmed()} not confirmed; elsewhere ${other.accepted.length} accepted, ${other.unavailable()} answers 503; ` +
@@ -53,28 +51,6 @@ const underLoad = Effect.fnUntraced(function* (database: Citus.CitusDatabase, ow
       return missing
     }),
   }
-})
-
-/** Waits until all mail in the log of a cell is delivered, checks that it is once, and returns accepted mail that is not there. */
-const missingIn = Effect.fnUntraced(function* (cell: string, accepted: ReadonlyArray<string>) {
-  const told = yield* World.until(
-    Senders.histories(cell),
-    (rows) => rows.every(({ delivered }) => delivered > 0),
-    Senders.PATIENCE,
-  )
-  assert.deepStrictEqual(
-    told.filter(({ accepted, delivered }) => accepted !== 1 || delivered !== 1),
-    [],
-  )
-  const [inLog, answered] = [new Set(told.map(({ id }) => id)), new Set(accepted)]
-  assert.lengthOf(answered, accepted.length)
-  assert.deepStrictEqual(
-    told.filter(({ id }) => !answered.has(id)),
-    [],
-  )
-  for (const { accepted, final, in_flight, mismatched } of yield* inCell(cell, Conservation.emails()))
-    assert.deepStrictEqual([final + in_flight, mismatched], [accepted, 0])
-  return accepted.filter((id) => !inLog.has(id))
 })
 
 /** Runs steps on a database of the cluster that has one more node, on this server. */

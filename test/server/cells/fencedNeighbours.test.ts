@@ -1,6 +1,6 @@
 import { Cells } from "@waybill/store/routing/Cells"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
-import * as Directory from "@waybill/store/routing/Directory"
+import * as DirectoryRows from "@waybill/store/routing/DirectoryRows"
 import { KeyUses } from "@waybill/store/admission/KeyUses"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import { inCell } from "@waybill/store/routing/CurrentCell"
@@ -39,7 +39,7 @@ const fence = Effect.fnUntraced(function* (account_id: string, to: string) {
   const { url } = yield* Database.Fresh
   const scope = yield* Scope.fork(yield* Effect.scope)
   const mover = yield* Scope.provide(otherClient(url), scope)
-  yield* mover.query("SELECT pg_advisory_lock($1::int, hashtext($2))", [Directory.MOVES, account_id])
+  yield* mover.query("SELECT pg_advisory_lock($1::int, hashtext($2))", [DirectoryRows.MOVES, account_id])
   const step = (moving_to: string | null, name: string | null) =>
     mover.query(
       "WITH change AS (SELECT nextval('cell_change')) UPDATE account_cells SET moving_to = $2, step = $3 FROM change WHERE account_id = $1",

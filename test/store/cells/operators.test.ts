@@ -19,6 +19,7 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
+import * as CellList from "@waybill/store/operations/CellList"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import * as Users from "@waybill/store/users/Users"
@@ -151,10 +152,20 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
     const rowsIn = (stats: typeof before.queue) =>
       stats.flatMap(({ kind, rows }) => (kind === "delivery" ? [rows] : [])).reduce((sum, rows) => sum + rows, 0)
     assert.strictEqual(rowsIn(queue) - rowsIn(before.queue), 2)
-    assert.deepStrictEqual(cells, [
-      { name: "public", is_up: true },
-      { name: "cell_b", is_up: true },
-    ])
+    assert.deepStrictEqual(
+      cells.map(({ is_up, name }) => ({ name, is_up })),
+      [
+        { name: "public", is_up: true },
+        { name: "cell_b", is_up: true },
+      ],
+    )
+    for (const { load, name } of cells) {
+      assert.isAbove(load?.per_second ?? 0, 0, name)
+      assert.isAtLeast(load?.waiting ?? 0, 1, name)
+      assert.isAtLeast(load?.lag_s ?? -1, 0, name)
+    }
+    for (const { name, per_second, waiting } of yield* CellList.list())
+      assert.isAtLeast(Math.min(per_second ?? 0, waiting ?? 0), 0.1, name)
     assert.isAbove((yield* InstanceStats.eventRates(Duration.minutes(1)))["EmailQueued"] ?? 0, 0)
     const audited = yield* ReachableCells.rowsOf(Conservation.work())
     assert.deepStrictEqual(audited.unreachable, [])

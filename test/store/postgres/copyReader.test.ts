@@ -92,4 +92,23 @@ layer(Database.layerFresh, { excludeTestServices: true })("a COPY", (it) => {
       }
     })
   })
+
+  it.effect("passes rows on to another server that is slower, and leaves both connections usable", function* () {
+    const { url } = yield* Database.Fresh
+    yield* Effect.promise(async () => {
+      const connectionString = Redacted.value(url)
+      const [source, target] = [new pg.Client({ connectionString }), new pg.Client({ connectionString })]
+      await Promise.all([source.connect(), target.connect()])
+      try {
+        await target.query("CREATE TABLE copies (text text)")
+        // The last row fills the buffer of the target, so that the source waits when it has no more to send.
+        for (let nth = 0; nth < 3; nth++)
+          await Copy.through(source, `COPY (SELECT repeat('x', 3000000)) TO STDOUT`, target, "COPY copies FROM STDIN")
+        const { rows } = await target.query("SELECT count(*)::int AS n, sum(length(text))::int AS chars FROM copies")
+        assert.deepStrictEqual(rows, [{ n: 3, chars: 9_000_000 }])
+      } finally {
+        await Promise.all([source.end(), target.end()])
+      }
+    })
+  })
 })

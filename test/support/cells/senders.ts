@@ -1,7 +1,9 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as Conservation from "@waybill/store/operations/Conservation"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { PgClient } from "@effect/sql-pg"
 import { Duration, Effect, Fiber, type Redacted } from "effect"
+import { assert } from "../effectTest.ts"
 import * as SmtpServer from "../mail/smtpServer.ts"
 import * as ServiceProcess from "../world/ServiceProcess.ts"
 import * as World from "../world/World.ts"
@@ -36,22 +38,24 @@ export const installation = Effect.fnUntraced(function* (
     SMTP_URL: `smtp://127.0.0.1:${sink.port}`,
     BASE_URL: "",
   })
-  const sender = Effect.fnUntraced(function* (cell: string) {
-    const account_id = yield* World.accountIn(cell, { limits: { send: 1_000_000, other: 1_000_000 } })
-    const { secret: key } = yield* World.key(account_id)
-    yield* inCell(cell, World.verifiedDomain("acme.test", account_id))
-    const post = (nth: number) =>
-      Effect.promise(() =>
-        node.request("POST", "/v1/email/send", { key, body: mail(nth), idempotencyKey: `mail-${nth}` }),
-      )
-    const get = (path: string) => Effect.promise(() => node.request("GET", path, { key }))
-    return { cell, account_id, key, post, get }
-  })
-  const [first, second] = [yield* sender(cells[0]), yield* sender(cells[1])]
+  const [first, second] = [yield* senderOn(node, cells[0]), yield* senderOn(node, cells[1])]
   return { cells, node, sink, first, second }
 })
 
-export type Sender = Effect.Success<ReturnType<typeof installation>>["first"]
+/** An account in a cell that sends by a process. */
+export const senderOn = Effect.fnUntraced(function* (node: ServiceProcess.ServiceProcess, cell: string) {
+  const account_id = yield* World.accountIn(cell, { limits: { send: 1_000_000, other: 1_000_000 } })
+  const { secret: key } = yield* World.key(account_id)
+  yield* inCell(cell, World.verifiedDomain("acme.test", account_id))
+  const post = (nth: number) =>
+    Effect.promise(() =>
+      node.request("POST", "/v1/email/send", { key, body: mail(nth), idempotencyKey: `mail-${nth}` }),
+    )
+  const get = (path: string) => Effect.promise(() => node.request("GET", path, { key }))
+  return { cell, account_id, key, post, get }
+})
+
+export type Sender = Effect.Success<ReturnType<typeof senderOn>>
 
 /** What became of the mails of an account that sends without a pause. */
 export interface Load {
@@ -73,7 +77,7 @@ export interface Load {
 export const AT_ONCE = 4
 
 /** Lets an account send mails until the load is stopped, each of them until it is accepted, as clients do that lose none. */
-export const load = Effect.fnUntraced(function* ({ post }: Sender) {
+export const load = Effect.fnUntraced(function* ({ post }: Sender, clients = AT_ONCE) {
   const accepted: Array<string> = []
   const others: Array<number> = []
   let unavailable = 0
@@ -98,8 +102,8 @@ export const load = Effect.fnUntraced(function* ({ post }: Sender) {
   })
   const fiber = yield* Effect.forkScoped(
     Effect.all(
-      Array.from({ length: AT_ONCE }, () => loop),
-      { concurrency: AT_ONCE },
+      Array.from({ length: clients }, () => loop),
+      { concurrency: clients },
     ),
   )
   return {
@@ -140,3 +144,21 @@ export const histories = (cell: string) =>
         FROM events WHERE stream = 'email' GROUP BY stream_id`),
     ),
   )
+
+/** Waits until all mail in the log of a cell is delivered, checks that it is once, and returns accepted mail that is not there. */
+export const missingIn = Effect.fnUntraced(function* (cell: string, accepted: ReadonlyArray<string>) {
+  const told = yield* World.until(histories(cell), (rows) => rows.every(({ delivered }) => delivered > 0), PATIENCE)
+  assert.deepStrictEqual(
+    told.filter(({ accepted, delivered }) => accepted !== 1 || delivered !== 1),
+    [],
+  )
+  const [inLog, answered] = [new Set(told.map(({ id }) => id)), new Set(accepted)]
+  assert.lengthOf(answered, accepted.length)
+  assert.deepStrictEqual(
+    told.filter(({ id }) => !answered.has(id)),
+    [],
+  )
+  for (const { accepted, final, in_flight, mismatched } of yield* inCell(cell, Conservation.emails()))
+    assert.deepStrictEqual([final + in_flight, mismatched], [accepted, 0])
+  return accepted.filter((id) => !inLog.has(id))
+})

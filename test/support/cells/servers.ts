@@ -1,5 +1,7 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, type Redacted, Scope } from "effect"
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -12,6 +14,21 @@ export interface CellServer {
   readonly running: () => EmbeddedPostgres.Running
   readonly stop: Effect.Effect<void>
   readonly start: Effect.Effect<void>
+  /** Stops all its processes where they stand, so that it answers nothing and closes no connection, and lets them go on. */
+  readonly freeze: Effect.Effect<void>
+  readonly thaw: Effect.Effect<void>
+  /** Kills its first process at once, so that the others end as well. */
+  readonly kill: Effect.Effect<void>
+}
+
+/** Signals a server and all of its processes, its own first, so that it starts no new ones. */
+const signalAll = (dataDir: string, signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void => {
+  const [pid = ""] = readFileSync(join(dataDir, "cluster/postmaster.pid"), "utf8").split("\n")
+  process.kill(Number(pid), signal)
+  if (signal === "SIGKILL") return
+  const children = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
+  for (const [, child, parent] of children.matchAll(/^\s*(\d+)\s+(\d+)$/gmu))
+    if (parent === pid) process.kill(Number(child), signal)
 }
 
 /** Starts a server of npm's Postgres, with an empty database, until the scope closes. */
@@ -41,6 +58,9 @@ export const make = Effect.gen(function* () {
     return former === undefined ? Effect.void : Scope.close(former.scope, Exit.void)
   })
   yield* start
+  const signal = (name: "SIGSTOP" | "SIGCONT" | "SIGKILL") => Effect.sync(() => signalAll(dataDir, name))
+  // A frozen server could not be stopped.
+  yield* Effect.addFinalizer(() => (run === undefined ? Effect.void : Effect.ignoreCause(signal("SIGCONT"))))
   const running = () => {
     if (run === undefined) throw new Error("the server does not run")
     return run.server
@@ -54,5 +74,8 @@ export const make = Effect.gen(function* () {
     running,
     start,
     stop,
+    freeze: signal("SIGSTOP"),
+    thaw: signal("SIGCONT"),
+    kill: Effect.andThen(signal("SIGKILL"), stop),
   } satisfies CellServer
 })

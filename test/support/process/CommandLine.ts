@@ -15,6 +15,7 @@ import {
 } from "effect"
 import { IsInteractive } from "../../../apps/server/src/cli/IsInteractive.ts"
 import * as cli from "../../../apps/server/src/cli/Output.ts"
+import { StandardInput } from "../../../apps/server/src/cli/StandardInput.ts"
 import { runCommand } from "../../../apps/server/src/boot/runCommand.ts"
 import * as Database from "../postgres/Database.ts"
 import { NOWHERE } from "../nowhere.ts"
@@ -54,12 +55,14 @@ const run = (
   printed: Array<string>,
   errors: Array<string>,
   person: Layer.Layer<Terminal.Terminal> | Layer.Layer<never> = NOBODY,
+  input = "",
 ) => {
   const log = (...parts: ReadonlyArray<unknown>) => void printed.push(parts.join(" "))
   const error = (...parts: ReadonlyArray<unknown>) => void errors.push(parts.join(" "))
   return runCommand(words).pipe(
     asService,
     Effect.provide(person),
+    Effect.provideService(StandardInput, () => Promise.resolve(input)),
     Effect.provide(Layer.merge(NodeServices.layer, ConfigProvider.layer(ConfigProvider.fromUnknown(env)))),
     Effect.provideService(Console.Console, { ...cli.guarded({ ...globalThis.console, log, error }) }),
     Effect.exit,
@@ -71,6 +74,14 @@ export const typeWith = Effect.fnUntraced(function* (env: Env, ...words: Readonl
   const printed: Array<string> = []
   const errors: Array<string> = []
   const exit = yield* run(env, words, printed, errors)
+  return { exit, output: printed.join("\n"), errors: errors.join("\n") }
+})
+
+/** Runs a command with this text on its standard input. */
+export const typeInto = Effect.fnUntraced(function* (env: Env, input: string, ...words: ReadonlyArray<string>) {
+  const printed: Array<string> = []
+  const errors: Array<string> = []
+  const exit = yield* run(env, words, printed, errors, NOBODY, input)
   return { exit, output: printed.join("\n"), errors: errors.join("\n") }
 })
 

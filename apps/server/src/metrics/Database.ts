@@ -1,5 +1,6 @@
 import { KINDS } from "@waybill/store/outbox/OutboxRow"
 import type { PgClient } from "@effect/sql-pg"
+import { FIRST } from "@waybill/store/routing/CellName"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Context, Duration, Effect, Metric } from "effect"
 
@@ -27,6 +28,12 @@ const unreadReports = gauge(
   "Reports that are kept for an operator because their parsing was ended; the same on every node",
 )
 const cellUp = gauge("waybill_cell_up", "Whether a cell answered this process")
+const cellRate = gauge("waybill_cell_events_per_second", "Events of a cell per second, in the last ten seconds")
+const cellWaiting = gauge("waybill_cell_waiting", "Rows of the outbox of a cell that are due and wait")
+const cellLag = gauge(
+  "waybill_cell_lag_seconds",
+  "Age of the first event of a cell that its slowest follower has not processed yet",
+)
 const up = gauge("waybill_database_up", "Whether the database answered this process")
 
 /** Returns a function that sets the series of a gauge. Series that are expected or were seen before become 0 if absent. */
@@ -58,6 +65,9 @@ const setLagEvents = replace(lagEvents)
 const setLagSeconds = replace(lagSeconds)
 const setConnections = replace(connections)
 const setCellUp = replace(cellUp)
+const setCellRate = replace(cellRate)
+const setCellWaiting = replace(cellWaiting)
+const setCellLag = replace(cellLag)
 
 const show = (stats: InstanceStats.InstanceStats): void => {
   setDepth(stats.queue.map(({ kind, rows, state }) => ({ labels: { kind, state }, value: rows })))
@@ -75,6 +85,11 @@ const show = (stats: InstanceStats.InstanceStats): void => {
     })),
   )
   setCellUp(stats.cells.map(({ is_up, name }) => ({ labels: { cell: name }, value: is_up ? 1 : 0 })))
+  // A cell that does not answer has no load that is known.
+  const loads = stats.cells.flatMap(({ load, name }) => (load === undefined ? [] : [{ labels: { cell: name }, load }]))
+  setCellRate(loads.map(({ labels, load }) => ({ labels, value: load.per_second })))
+  setCellWaiting(loads.map(({ labels, load }) => ({ labels, value: load.waiting })))
+  setCellLag(loads.map(({ labels, load }) => ({ labels, value: load.lag_s })))
   workers.updateUnsafe(stats.workers, EMPTY)
   position.updateUnsafe(stats.position, EMPTY)
   size.updateUnsafe(stats.size_bytes, EMPTY)
@@ -93,7 +108,11 @@ export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never
             show(stats)
             up.updateUnsafe(1, EMPTY)
           }),
-        onFailure: () => Effect.sync(() => up.updateUnsafe(0, EMPTY)),
+        onFailure: () =>
+          Effect.sync(() => {
+            up.updateUnsafe(0, EMPTY)
+            Metric.withAttributes(cellUp, { cell: FIRST }).updateUnsafe(0, EMPTY)
+          }),
       }),
       Effect.provideContext(context),
     )

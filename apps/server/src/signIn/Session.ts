@@ -1,5 +1,6 @@
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Admission, Verdict } from "@waybill/store/admission/Admission"
+import * as Availability from "@waybill/store/availability/Availability"
 import * as Members from "@waybill/store/readmodels/Members"
 import { Context, Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
@@ -61,6 +62,8 @@ export const admitOr = Effect.fnUntraced(function* <E, R>(
   otherwise: Effect.Effect<Verdict, E, R>,
 ) {
   if (!mayHaveSession(request)) return yield* otherwise
+  // Sessions are in the first cell.
+  yield* Availability.check
   const session = yield* userOf(request)
   if (Option.isNone(session)) return yield* otherwise
   const { session_id, user_id } = session.value

@@ -2,9 +2,9 @@ import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Refusals from "@waybill/domain/values/Refusal"
-import { Availability } from "@waybill/store/availability/Availability"
+import * as Availability from "@waybill/store/availability/Availability"
 import { StoreUnavailable, type Unavailability } from "@waybill/store/postgres/StoreUnavailable"
-import { Cause, Clock, Effect } from "effect"
+import { Cause, Clock, Effect, Option } from "effect"
 import { HttpServerError, HttpServerResponse } from "effect/http"
 import * as KnownRoutes from "../requests/KnownRoutes.ts"
 import * as RequestTarget from "../requests/RequestTarget.ts"
@@ -81,7 +81,9 @@ const PASSING: ReadonlySet<Unavailability> = new Set(["timed-out", "conflict"])
 /** Returns what a client is told when the store cannot be used, the only place where HTTP translates that. */
 export const ofUnavailable = Effect.fnUntraced(function* (error: StoreUnavailable, isRead: boolean) {
   if (error.cause === undefined) return error.forClient(isRead)
-  const { problem, report } = yield* Availability
+  const availability = yield* Effect.option(Availability.here)
+  if (Option.isNone(availability)) return error.forClient(isRead)
+  const { problem, report } = availability.value
   const cause = Cause.fail(error)
   yield* report(cause)
   const refusal = PASSING.has(error.why) ? new RequestRefusal.InternalError() : error.forClient(isRead)

@@ -38,10 +38,26 @@ interface Row {
  */
 export const find = Effect.fn("Standings.look")(function* (bearers: ReadonlyArray<Bearer>) {
   const { fenced, placed } = yield* Cells.place(bearers)
-  const found = yield* Effect.forEach(placed, ([cell, all]) => inCell(cell, findHere(all)), {
+  const keys = [...placed].map(([cell, all]) => ({ cell, part: all.filter(({ kind }) => kind === "key") }))
+  const found = yield* Effect.forEach(keys, ({ cell, part }) => inCell(cell, findHere(part)), {
     concurrency: "unbounded",
   })
-  return { standings: new Map(found.flat()), later: new Set(fenced.map(nameOf)) }
+  const sessions = [...placed].map(([cell, all]) => ({ cell, part: all.filter(({ kind }) => kind === "session") }))
+  // The first cell, which has the sessions, may be away: the keys of other cells are looked up all the same.
+  const members = yield* Effect.forEach(
+    sessions.filter(({ part }) => part.length > 0),
+    ({ cell, part }) =>
+      Effect.match(inCell(cell, findHere(part)), {
+        onFailure: () => ({ rows: [], later: part }),
+        onSuccess: (rows) => ({ rows, later: [] }),
+      }),
+    { concurrency: "unbounded" },
+  )
+  const later = [...fenced, ...members.flatMap((each) => each.later)]
+  return {
+    standings: new Map([...found.flat(), ...members.flatMap(({ rows }) => rows)]),
+    later: new Set(later.map(nameOf)),
+  }
 })
 
 /** Looks up the standing of one bearer, after the end of a move of its account. */

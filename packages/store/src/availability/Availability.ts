@@ -35,7 +35,7 @@ export interface AvailabilityShape {
   readonly isWatched: boolean
 }
 
-/** The availability of the first cell, which every request needs, and of the others. */
+/** The availability of the first cell, and of the others. */
 export interface CellsAvailability extends AvailabilityShape {
   readonly of: (cell: CellName) => Effect.Effect<AvailabilityShape, StoreUnavailable>
 }
@@ -63,11 +63,10 @@ export const ofOne = (shape: AvailabilityShape): CellsAvailability => ({ ...shap
 /** The availability of the fiber's cell. */
 export const here = Effect.flatMap(Availability, ({ of }) => Effect.flatMap(CurrentCell, of))
 
-/** Fails at once with 503 while the database, or the fiber's cell of it, cannot be used. */
+/** Fails at once with 503 while the fiber's cell cannot be used. */
 export const check = Effect.gen(function* () {
-  const cells = yield* Availability
   const { problem } = yield* here
-  if (problem() !== undefined || cells.problem() !== undefined) yield* away()
+  if (problem() !== undefined) yield* away()
 })
 
 export interface Options {

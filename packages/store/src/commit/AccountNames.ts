@@ -65,11 +65,10 @@ interface Name {
 const namesOf = ({ changedStreams }: Write): ReadonlyArray<Name> => {
   const rows = <A>(model: ReadModel) =>
     rowsOf(model, changedStreams) as ReadonlyArray<A & { readonly account_id: string }>
-  const keys = rows<{ readonly hash: string }>(ApiKeys.readModel).map(({ account_id, hash }): Name => ({
-    kind: "api_key",
-    name: hash,
-    account_id,
-  }))
+  // The name of a key that is revoked has been written before, so that keys are revoked also while the first cell is away.
+  const keys = rows<{ readonly hash: string; readonly revoked_at: unknown }>(ApiKeys.readModel)
+    .filter(({ revoked_at }) => revoked_at === null)
+    .map(({ account_id, hash }): Name => ({ kind: "api_key", name: hash, account_id }))
   const users = rows<{ readonly user_id: string }>(Members.readModel).map(({ account_id, user_id }): Name => ({
     kind: "user",
     name: user_id,

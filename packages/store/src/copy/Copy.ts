@@ -155,7 +155,11 @@ class Through extends Copying {
           wire.sendCopyFail("the rows could not be read")
         },
       )
-      .finally(() => wire.stream.off("drain", resume))
+      .finally(() => {
+        wire.stream.off("drain", resume)
+        // The last row may have paused it.
+        resume()
+      })
   }
   override handleError(cause: unknown): void {
     this.#stream().resume()

@@ -33,10 +33,11 @@ export const layer = (options: Options) =>
       Layer.effectContext(
         Effect.gen(function* () {
           const sockets = Sockets.make(() => options.url)
-          const cells = yield* Directory.make(yield* openDirectory(options, sockets))
+          const cells = yield* Directory.make(yield* openDirectory(options, sockets), (cell) => poolOf(cell))
           const opened = Effect.flatMap(CurrentCell, (cell) => openCell(options, sockets, cell))
           const pools = yield* PerCell.make(Effect.provideService(opened, Cells, cells))
-          const sql = yield* CellClient.make(pools.first.sql, (cell) => Effect.map(pools.at(cell), (pool) => pool.sql))
+          const poolOf: CellClient.ClientOf = (cell) => Effect.map(pools.at(cell), (pool) => pool.sql)
+          const sql = yield* CellClient.make(pools.first.sql, poolOf)
           return Context.make(PgClient.PgClient, sql as PgClient.PgClient).pipe(
             Context.add(SqlClient.SqlClient, sql),
             Context.add(Sockets.Sockets, {

@@ -136,6 +136,7 @@ const switchOnce = Effect.fnUntraced(function* (
     // Commits of the account under way end first. Later ones find it in its new cell, and are refused in the old one.
     yield* AccountLocks.lockAccounts(sql, accounts)
     if ((yield* MoveSteps.lastPosition(sql, from, accounts)) !== last) return yield* new WrittenMeanwhile()
+    yield* MovedCounts.hold(sql)
     const parts = yield* inTime(ComparedRows.changed(sql, move, tables, compared))
     const copied = yield* inTime(MovedRows.copyAll(sql, move, tables, parts))
     const { differing, rows } = yield* inTime(MovedRows.compare(sql, move, tables, parts))

@@ -3,7 +3,7 @@ import { Effect } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as Directory from "../routing/Directory.ts"
+import * as DirectoryRows from "../routing/DirectoryRows.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 
@@ -25,7 +25,7 @@ export const alone = <A, E, R>(sql: Sql, account_id: AccountId, work: Effect.Eff
         SqlErrors.orUnavailable(
           connection.execute(
             `SELECT ${name}($1::int, hashtext($2::text)) AS is_taken`,
-            [Directory.MOVES, account_id],
+            [DirectoryRows.MOVES, account_id],
             undefined,
           ),
         )
@@ -33,7 +33,7 @@ export const alone = <A, E, R>(sql: Sql, account_id: AccountId, work: Effect.Eff
       if (row?.is_taken !== true)
         return yield* new CellSchema.CellRefused({ message: `another process is moving ${account_id}` })
       yield* Effect.addFinalizer(() => Effect.ignoreCause(lock("pg_advisory_unlock")))
-      if (yield* isHeld(sql, [Directory.ERASURES]))
+      if (yield* isHeld(sql, [DirectoryRows.ERASURES]))
         return yield* new CellSchema.CellRefused({
           message: `an address is being erased: move ${account_id} when that has ended`,
         })
@@ -52,11 +52,11 @@ export const whileNoneMoves = <A, E, R>(sql: Sql, erasure: Effect.Effect<A, E, R
       const connection = yield* inCell(FIRST, sql.reserve)
       const run = (statement: string) =>
         SqlErrors.orUnavailable(
-          connection.execute(`SELECT ${statement}::text AS done`, [Directory.ERASURES], undefined),
+          connection.execute(`SELECT ${statement}::text AS done`, [DirectoryRows.ERASURES], undefined),
         )
       yield* run("pg_advisory_lock_shared($1::int, 1)")
       yield* Effect.addFinalizer(() => Effect.ignoreCause(run("pg_advisory_unlock_shared($1::int, 1)")))
-      if (yield* isHeld(sql, [Directory.MOVES, Directory.SWITCHES]))
+      if (yield* isHeld(sql, [DirectoryRows.MOVES, DirectoryRows.SWITCHES]))
         return yield* new CellSchema.CellRefused({
           message: "an account is moving to another cell: erase the address when `waybill accounts move` has ended",
         })
@@ -141,7 +141,7 @@ export const moveTo = (sql: Sql, account_id: string, step: Step) =>
 /** Shows every process that the account is moving until the end of the transaction, even if the mover dies before. */
 export const announceSwitch = (sql: Sql, account_id: string) => sql`
   SELECT 1 AS taken FROM (
-    SELECT pg_advisory_xact_lock_shared(${Directory.SWITCHES}::int, hashtext(${account_id}))::text) AS taking`
+    SELECT pg_advisory_xact_lock_shared(${DirectoryRows.SWITCHES}::int, hashtext(${account_id}))::text) AS taking`
 
 interface Name {
   readonly kind: string

@@ -31,6 +31,16 @@ export const countUpTo = Effect.fnUntraced(function* (sql: Sql, position: bigint
 })
 
 /**
+ * Lets the followers of the cell wait until the end of the transaction: they count copies that came earlier, and their counts would
+ * change between the last look at them and the switch.
+ */
+export const hold = (sql: Sql) =>
+  Effect.andThen(
+    sql`SET LOCAL idle_in_transaction_session_timeout = 0`,
+    sql`SELECT name FROM followers ORDER BY name FOR UPDATE`,
+  )
+
+/**
  * Moves the followers of the cell past the last event of an account that is moving in, so that its events, whose counts move
  * with it, are not counted again. Other accounts' events before that position are counted first. Runs inside the transaction
  * that copies the events.

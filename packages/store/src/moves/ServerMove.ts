@@ -2,7 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { Duration, Effect } from "effect"
+import { Deferred, Duration, Effect, Fiber } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
@@ -15,6 +15,7 @@ import * as CellClient from "../routing/CellClient.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
+import * as Departures from "../routing/Departures.ts"
 import * as MovedCounts from "./MovedCounts.ts"
 import * as MovedRows from "./MovedRows.ts"
 import * as MovedTables from "./MovedTables.ts"
@@ -105,37 +106,45 @@ const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: st
   return { url, schema } satisfies StagedRows.Side
 })
 
+/** Other work of the transaction that merges copied rows. */
+interface Merge {
+  readonly before: Effect.Effect<unknown, StoreUnavailable, PgClient.PgClient>
+  readonly after: Effect.Effect<void, StoreUnavailable, PgClient.PgClient>
+  readonly limit: Duration.Duration
+}
+
 /** Brings the rows in which the cells differ to the new server, and merges them there with other work in one transaction. */
-const copyDiffering = Effect.fnUntraced(function* (
-  sql: Sql,
-  move: Move,
-  also: Effect.Effect<void, StoreUnavailable, PgClient.PgClient> = Effect.void,
-  limit?: Duration.Duration,
-) {
+const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?: Merge) {
   const { accounts, from, schemas, tables, to } = move
-  const parts = yield* differing(sql, move)
-  const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
-  const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
+  const bring = Effect.gen(function* () {
+    const parts = yield* differing(sql, move)
+    const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
+    return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
+  })
+  const copy = ({ parts, staged }: Effect.Success<typeof bring>) =>
+    MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
+  if (merge === undefined) {
+    const brought = yield* bring
+    return yield* inCell(to, MoveTerms.patiently(sql, copy(brought)))
+  }
+  // Uses other connections than the transaction, which begins before it.
+  const hasBegun = yield* Deferred.make<void>()
+  const bringing = yield* Effect.forkChild(Effect.andThen(Deferred.await(hasBegun), bring))
   const merging = Effect.gen(function* () {
-    const copied = yield* MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
-    yield* also
+    yield* merge.before
+    yield* Deferred.succeed(hasBegun, undefined)
+    const copied = yield* copy(yield* Fiber.join(bringing))
+    yield* merge.after
     return copied
   })
-  return yield* inCell(
-    to,
-    limit === undefined ? MoveTerms.patiently(sql, merging) : MoveTerms.within(sql, limit, merging),
-  )
+  return yield* inCell(to, MoveTerms.within(sql, merge.limit, merging))
 })
 
-const switchServers = (
-  sql: Sql,
-  move: Move,
-  noticed: Effect.Effect<void, StoreUnavailable>,
-  { longestWait }: Options,
-) =>
+const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreUnavailable>, options: Options) =>
   Effect.gen(function* () {
+    const { longestWait } = options
     const { account_id, accounts, from, schemas, to } = move
-    const { refresh } = yield* Cells.Cells
+    const { refresh, serverOf } = yield* Cells.Cells
     const until = (yield* MonotonicClock.millis) + Duration.toMillis(longestWait)
     const left = Effect.map(MonotonicClock.millis, (now) => Duration.millis(Math.max(1, Math.round(until - now))))
     yield* MoveSteps.moveTo(sql, account_id, "fenced")
@@ -149,13 +158,20 @@ const switchServers = (
         Effect.andThen(AccountLocks.lockAccounts(sql, accounts), MoveSteps.leave(sql, schemas.from, account_id)),
       ),
     )
+    // A process that cannot read the directory asks the cell itself, and may have begun to work for the account until then.
+    if ((yield* serverOf(from)) !== undefined)
+      yield* Effect.sleep(Duration.min(options.noticedAfter, Departures.NOTICED_AFTER))
     const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
     yield* inCell(from, MovedCounts.countUpTo(sql, last))
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
-    const skipping = MovedCounts.skipCopies(sql, accounts, last)
-    const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, skipping, yield* left), {
+    const merge = {
+      before: MovedCounts.hold(sql),
+      after: MovedCounts.skipCopies(sql, accounts, last),
+      limit: yield* left,
+    }
+    const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, merge), {
       duration: yield* left,
       orElse: () =>
         Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) })),

@@ -8,6 +8,7 @@ import * as StrayAccounts from "../routing/StrayAccounts.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Iso from "../postgres/Iso.ts"
+import * as InstanceStats from "../statistics/InstanceStats.ts"
 import * as CellNodes from "./CellNodes.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -26,6 +27,10 @@ export interface CellStatus {
   readonly bytes: number | null
   /** Positions of the log between its slowest follower and its last event. */
   readonly lag: number | null
+  /** Events per second in the last seconds. */
+  readonly per_second: number | null
+  /** Rows of the outbox that are due and wait. */
+  readonly waiting: number | null
 }
 
 /** Lists all cells, the first one first. */
@@ -55,7 +60,7 @@ export const list = Effect.fn("CellList.list")(
   (work) => inCell(FIRST, work),
 )
 
-const UNKNOWN = { accounts: null, emails: null, bytes: null, lag: null }
+const UNKNOWN = { accounts: null, emails: null, bytes: null, lag: null, per_second: null, waiting: null }
 
 /** Host and port of a cell's own server. */
 const serverOf = Effect.fnUntraced(function* (cell: CellName) {
@@ -71,7 +76,15 @@ const known = Effect.fnUntraced(function* (sql: Sql, schema: string, hasCitus: b
   const [size] = yield* hasCitus && schema !== FIRST ? citusBytes(sql, schema) : bytes(sql, schema)
   const end = yield* Feed.settled(sql)
   const lag = Epoch.distance(yield* Epoch.gaps(sql), counts?.after ?? end, end)
-  return { accounts: counts?.accounts ?? 0, emails: counts?.emails ?? 0, bytes: size?.bytes ?? 0, lag: Number(lag) }
+  const { per_second, waiting } = yield* InstanceStats.cellLoad
+  return {
+    accounts: counts?.accounts ?? 0,
+    emails: counts?.emails ?? 0,
+    bytes: size?.bytes ?? 0,
+    lag: Number(lag),
+    per_second: Math.round(10 * per_second) / 10,
+    waiting,
+  }
 })
 
 const bytes = (sql: Sql, schema: string) => sql<{ readonly bytes: number }>`

@@ -1,10 +1,9 @@
 import type { PgClient } from "@effect/sql-pg"
 import { Context, Effect } from "effect"
 import { Availability } from "../availability/Availability.ts"
-import type { CellName } from "../routing/CellName.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Time limit for the database to respond. */
 export const QUERY_TIMEOUT = "2 seconds"
@@ -37,11 +36,8 @@ const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> =
   )
 })
 
-/**
- * Returns the cells, besides the first one, that take no writes now. Accounts in the others are served, so that this process
- * stays ready.
- */
-const cellsDown: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable> = Effect.gen(function* () {
+/** Finds the cells, besides the first one, that take no writes now. */
+const cellsDown = Effect.gen(function* () {
   const { of } = yield* Availability
   const { names } = yield* Cells
   const [, ...others] = yield* names
@@ -52,7 +48,8 @@ const cellsDown: Effect.Effect<ReadonlyArray<CellName>, StoreUnavailable> = Effe
       concurrency: CONCURRENT_CELLS,
     },
   )
-  return others.filter((_, nth) => problems[nth]?._tag !== "Success" || problems[nth].value !== undefined)
+  const down = others.filter((_, nth) => problems[nth]?._tag !== "Success" || problems[nth].value !== undefined)
+  return { others, down }
 })
 
 export interface Readiness {
@@ -60,10 +57,16 @@ export interface Readiness {
   readonly cells_down: ReadonlyArray<CellName>
 }
 
-/** Checks this process and the cells. */
+/** Checks this process and the cells. It serves as long as one cell takes writes, also while the first one is away. */
 export const check: Effect.Effect<Readiness, never, PgClient.PgClient> = Effect.gen(function* () {
   const found = yield* problems
-  return { problems: found, cells_down: found.length === 0 ? yield* cellsDown : [] }
+  const { isWatched } = yield* Availability
+  if (found.length === 0) return { problems: found, cells_down: (yield* cellsDown).down }
+  if (!(yield* Started)() || !isWatched) return { problems: found, cells_down: [] }
+  const { down, others } = yield* cellsDown
+  return down.length < others.length
+    ? { problems: [], cells_down: [FIRST, ...down] }
+    : { problems: found, cells_down: [] }
 }).pipe(Effect.catch(() => Effect.succeed({ problems: [SILENT], cells_down: [] })))
 
 const SILENT = "the database does not respond"

@@ -70,8 +70,8 @@ export const inCellOf = <A, E, R>(
   Effect.flatMap(Cells, ({ of }) => Effect.flatMap(of(account_id), (cell) => inCell(cell, work)))
 
 /**
- * Groups rows of many accounts by cell. Rows of accounts whose requests wait for the end of a move are apart, so that work on
- * the others does not wait with them.
+ * Groups rows of many accounts by cell. Rows of accounts whose requests wait for the end of a move, or whose cell cannot be found
+ * now, are apart, so that work on the others does not wait with them.
  */
 export const place = <A extends { readonly account_id: string }>(rows: ReadonlyArray<A>) =>
   Effect.gen(function* () {
@@ -79,7 +79,7 @@ export const place = <A extends { readonly account_id: string }>(rows: ReadonlyA
     const placed = new Map<CellName, Array<A>>()
     const fenced: Array<A> = []
     for (const row of rows) {
-      const cell = yield* ofUnlessFenced(row.account_id)
+      const cell = yield* Effect.orElseSucceed(ofUnlessFenced(row.account_id), () => undefined)
       const ofCell = cell === undefined ? fenced : placed.get(cell)
       if (ofCell !== undefined) ofCell.push(row)
       else if (cell !== undefined) placed.set(cell, [row])

@@ -2,13 +2,15 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { Clock, Duration, Effect, Semaphore } from "effect"
-import type { SqlError } from "effect/sql"
+import { Clock, Duration, Effect, Fiber, type Scope, Semaphore } from "effect"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
+import type { ClientOf } from "./CellClient.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
-import { CellKeys, type CellServer, type SealedUrl } from "./CellKeys.ts"
+import { CellKeys, type CellServer } from "./CellKeys.ts"
+import * as Departures from "./Departures.ts"
+import * as Rows from "./DirectoryRows.ts"
 
 /** Age at which what a process knows of the cells is read again before it is used. */
 export const TRUSTED_FOR = Duration.seconds(2)
@@ -17,8 +19,6 @@ export const READ_TIMEOUT = Duration.millis(500)
 const TRIED_AGAIN_AFTER = Duration.millis(500)
 /** Time limit of a read without which requests are refused. */
 const AWAITED_READ = Duration.seconds(5)
-/** Maximum number of further tries at a lookup whose connection was lost, each at once and on another connection. */
-const MAX_RETRIES = 3
 /** Time after a change of the cells by which every process has noticed it. */
 export const NOTICED_AFTER = Duration.seconds(3)
 /** How long a request waits for the end of the last step of its account's move. */
@@ -27,36 +27,32 @@ const LOOK_AGAIN = Duration.millis(100)
 /** Maximum number of accounts, keys and users whose cell a process remembers. */
 export const MAX_REMEMBERED = 100_000
 
-interface Known {
-  readonly names: ReadonlyArray<CellName>
-  /** Number of changes until then. */
+/** A lookup, and the number of changes of the cells until then. */
+interface Remembered {
+  readonly value: string
   readonly change: bigint
-  readonly fenced: ReadonlySet<string>
-  readonly leaving: ReadonlySet<string>
-  /** Accounts that have rows in a cell that is not theirs, by that cell: copies before the switch, and what is left after it. */
-  readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
-  /** Cells with a server of their own. */
-  readonly servers: ReadonlyMap<CellName, StoredServer>
 }
 
-interface StoredServer {
-  readonly name: CellName
-  readonly identity: string
-  readonly address: SealedUrl
-}
+/** Value of a name that nobody has. */
+const NOBODY = ""
 
-type Kind = "api_key" | "user"
-
-/** Reads the directory of cells in the first cell, and remembers it for as long as no other process can rely on a change. */
-export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect.fn.Return<CellsShape> {
+/**
+ * Reads the directory of cells in the first cell, and remembers it for as long as no other process can rely on a change. While
+ * the first cell is away, what is remembered is used for cells with a server of their own, which says who has left it meanwhile.
+ */
+export const make = Effect.fnUntraced(function* (
+  sql: PgClient.PgClient,
+  clientOf: ClientOf,
+): Effect.fn.Return<CellsShape, never, Scope.Scope> {
   const clock = yield* Clock.Clock
+  const scope = yield* Effect.scope
   const keys = yield* CellKeys
   const oneAtATime = Semaphore.makeUnsafe(1)
   const trustedMillis = Duration.toMillis(TRUSTED_FOR)
   const triedAgainMillis = Duration.toMillis(TRIED_AGAIN_AFTER)
-  const noCells = () => new LruCache<string, CellName>({ maxEntries: MAX_REMEMBERED })
-  let cells = noCells()
-  let known: Known = {
+  const memory = new LruCache<string, Remembered>({ maxEntries: MAX_REMEMBERED })
+  const departures = Departures.make(clock, clientOf)
+  let known: Rows.Known = {
     names: [FIRST],
     change: 0n,
     fenced: new Set(),
@@ -69,25 +65,20 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
   let usedUntil = -Infinity
   /** Until when requests are refused because of a read that failed. */
   let refusedUntil = -Infinity
+  /** Whether the first cell did not answer in time when it was read last. */
+  let isHomeAway = false
 
   const now = () => MonotonicClock.millisOf(clock)
   const isFresh = () => now() < usedUntil
   const read = Effect.gen(function* () {
     const began = now()
-    const next = yield* load(sql)
-    // A cell that was remembered before the change may be that of an account that has moved.
-    if (next.change !== known.change) cells = noCells()
-    known = next
+    known = yield* Rows.load(sql)
     readAt = began
     usedUntil = began + trustedMillis
+    isHomeAway = false
   })
   const refresh = oneAtATime.withPermit(SqlErrors.orUnavailable(read))
-  /** No request can have changed anything before it, so one that meets a database that is away is told so. */
-  const readFirst = read.pipe(
-    onOtherConnections,
-    Effect.catchIf(SqlErrors.isConnectionLost, () => Effect.fail(away())),
-    SqlErrors.orUnavailable,
-  )
+  const readFirst = Rows.orAway(Rows.onOtherConnections(read))
   /**
    * A database that does not answer must not hold up requests here, where nothing watches it. What is known is used a
    * little longer, and the next statement meets the fault. A commit looks its accounts up itself then (`isCertainlyAlone`).
@@ -108,21 +99,57 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
     if (now() + Duration.toMillis(READ_TIMEOUT) > reliableUntil()) return readOrRefuse
     return Effect.catchCause(Effect.timeout(read, READ_TIMEOUT), () => useLonger)
   })
+  /** The read that is under way, for all who wait for one. It goes on if they wait no longer. */
+  let underWay: Fiber.Fiber<void, StoreUnavailable> | undefined
+  const reading = Effect.suspend(() => {
+    if (underWay !== undefined) return Effect.succeed(underWay)
+    const begun = Effect.ensuring(
+      oneAtATime.withPermit(readUnlessFresh),
+      Effect.sync(() => (underWay = undefined)),
+    )
+    return Effect.tap(Effect.forkIn(Effect.interruptible(begun), scope), (fiber) =>
+      Effect.sync(() => void (underWay = fiber)),
+    )
+  })
   const current = Effect.suspend(() =>
-    isFresh() ? Effect.succeed(known) : Effect.map(oneAtATime.withPermit(readUnlessFresh), () => known),
+    isFresh() ? Effect.succeed(known) : Effect.map(Effect.flatMap(reading, Fiber.join), () => known),
   )
+  /** The same without waiting for a first cell that is away. What is found then is not fresh, and to be confirmed. */
+  const latest = Effect.suspend(() => {
+    if (isFresh()) return Effect.succeed(known)
+    if (readAt === -Infinity) return current
+    if (isHomeAway) return now() < refusedUntil ? Effect.succeed(known) : Effect.map(reading, () => known)
+    return Effect.match(Effect.timeout(current, READ_TIMEOUT), {
+      onFailure: () => {
+        isHomeAway = true
+        return known
+      },
+      onSuccess: () => known,
+    })
+  })
   const remembered = (
     key: string,
-    find: Effect.Effect<CellName, StoreUnavailable>,
-  ): Effect.Effect<CellName, StoreUnavailable> =>
+    find: Effect.Effect<string, StoreUnavailable>,
+  ): Effect.Effect<string, StoreUnavailable> =>
     Effect.suspend(() => {
-      const cell = cells.get(key)
-      if (cell !== undefined) return Effect.succeed(cell)
+      const entry = memory.get(key)
+      // An older entry may be that of an account that has moved.
+      if (entry !== undefined && (entry.change === known.change || !isFresh())) return Effect.succeed(entry.value)
+      if (!isFresh()) return Effect.andThen(current, remembered(key, find))
       const { change } = known
-      return Effect.tap(find, (found) =>
-        Effect.sync(() => {
-          if (known.change === change) cells.set(key, found)
-        }),
+      return Effect.tap(find, (value) => Effect.sync(() => memory.set(key, { value, change })))
+    })
+  /** Without the directory a server says whether the account has left its cell; other cells are on that of the first one. */
+  const confirmed = (
+    account_id: string,
+    cell: CellName,
+    again: Effect.Effect<CellName | undefined, StoreUnavailable>,
+  ): Effect.Effect<CellName | undefined, StoreUnavailable> =>
+    Effect.suspend(() => {
+      if (isFresh()) return Effect.succeed(cell)
+      if (!known.servers.has(cell)) return Effect.andThen(current, again)
+      return Effect.flatMap(departures.of(cell), (left) =>
+        left.has(account_id) ? Effect.fail(away()) : Effect.succeed(cell),
       )
     })
 
@@ -136,136 +163,68 @@ export const make = Effect.fnUntraced(function* (sql: PgClient.PgClient): Effect
       Effect.asVoid,
     )
 
-  /** The account, and the fence, decide at the end, because the name of an account never changes. */
-  const found = (account_id: string | undefined): Effect.Effect<CellName, StoreUnavailable> =>
-    account_id === undefined ? Effect.succeed(FIRST) : ofLive(account_id)
-  const ofLive = (account_id: string): Effect.Effect<CellName, StoreUnavailable> =>
-    Effect.andThen(afterFence(account_id), remembered(account_id, cellOf(sql, account_id)))
+  const ofLiveNow = (live: string): Effect.Effect<CellName | undefined, StoreUnavailable> =>
+    Effect.suspend(() =>
+      known.fenced.has(live)
+        ? Effect.undefined
+        : Effect.flatMap(remembered(live, Rows.cellOf(sql, live)), (cell) => confirmed(live, cell, ofLiveNow(live))),
+    )
+  const ofLive = (live: string): Effect.Effect<CellName, StoreUnavailable> =>
+    Effect.flatMap(Effect.andThen(afterFence(live), ofLiveNow(live)), (cell) =>
+      cell === undefined ? ofLive(live) : Effect.succeed(cell),
+    )
   const unlessAlone = <A>(find: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A | CellName, StoreUnavailable> =>
     Effect.suspend(() =>
       isFresh() && known.names.length === 1
         ? FIRST_CELL
-        : Effect.flatMap(current, ({ names }): Effect.Effect<A | CellName, StoreUnavailable> =>
+        : Effect.flatMap(latest, ({ names }): Effect.Effect<A | CellName, StoreUnavailable> =>
             names.length === 1 ? FIRST_CELL : find,
           ),
     )
-  const byName = (kind: Kind, name: string) =>
-    unlessAlone(remembered(`${kind} ${name}`, Effect.flatMap(accountNamed(sql, kind, name), found)))
+  /** Without the directory nobody knows whether a name is still that of nobody. */
+  const byName = (kind: Rows.Kind, name: string): Effect.Effect<CellName, StoreUnavailable> =>
+    unlessAlone(
+      Effect.flatMap(remembered(`${kind} ${name}`, Rows.accountNamed(sql, kind, name)), (account_id) => {
+        if (account_id !== NOBODY) return ofLive(account_id)
+        return isFresh() ? FIRST_CELL : Effect.andThen(current, byName(kind, name))
+      }),
+    )
 
   /** Addresses that were opened, by their sealed text. */
   const opened = new Map<string, CellServer>()
-  const open = ({ address, identity }: StoredServer): CellServer => {
+  const open = ({ address, identity }: Rows.StoredServer): CellServer => {
     const server = opened.get(address.ciphertext) ?? { identity, url: keys.open(identity, address) }
     opened.set(address.ciphertext, server)
     return server
   }
 
+  const notToStart = (cell: CellName): Effect.Effect<ReadonlySet<string>, StoreUnavailable> =>
+    Effect.flatMap(latest, ({ leaving, servers, strays }) => {
+      const here = strays.get(cell)
+      const moving = here === undefined ? leaving : new Set([...leaving, ...here])
+      if (isFresh() || known.names.length === 1) return Effect.succeed(moving)
+      if (!servers.has(cell)) return Effect.andThen(current, notToStart(cell))
+      return Effect.map(departures.of(cell), (left) => new Set([...moving, ...left]))
+    })
+
   return {
     serverOf: (cell) =>
       cell === FIRST
         ? Effect.undefined
-        : Effect.map(current, ({ servers }) => {
+        : Effect.map(latest, ({ servers }) => {
             const stored = servers.get(cell)
             return stored === undefined ? undefined : open(stored)
           }),
-    names: Effect.map(current, ({ names }) => names),
+    names: Effect.map(latest, ({ names }) => names),
     of: (account_id) => unlessAlone(Effect.suspend(() => ofLive(Livemode.liveAccountOf(account_id)))),
-    ofUnlessFenced: (account_id) => {
-      const live = Livemode.liveAccountOf(account_id)
-      const ofLiveNow = Effect.suspend(() =>
-        known.fenced.has(live) ? Effect.undefined : remembered(live, cellOf(sql, live)),
-      )
-      return unlessAlone(ofLiveNow)
-    },
+    ofUnlessFenced: (account_id) => unlessAlone(ofLiveNow(Livemode.liveAccountOf(account_id))),
     ofKey: (hash) => byName("api_key", hash),
     ofUser: (user_id) => byName("user", user_id),
     isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,
-    notToStart: (cell) =>
-      Effect.map(current, ({ leaving, strays }) => {
-        const here = strays.get(cell)
-        return here === undefined ? leaving : new Set([...leaving, ...here])
-      }),
+    notToStart,
     strays: Effect.map(current, ({ strays }) => strays),
     refresh,
   }
 })
 
 const FIRST_CELL = Effect.succeed(FIRST)
-
-/** Runs a lookup again when its connection is lost. */
-const onOtherConnections = <A>(lookup: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, SqlError.SqlError> =>
-  Effect.retry(lookup, { while: SqlErrors.isConnectionLost, times: MAX_RETRIES })
-
-/** First key of our advisory locks with two keys: "WB", moves. */
-export const MOVES = 0x5742_0004
-/** The same for the transactions of switches, which may outlive their mover by a moment. */
-export const SWITCHES = 0x5742_0006
-
-/** The same for erasures of addresses, during which no account moves. */
-export const ERASURES = 0x5742_0007
-
-/** Accounts on the move. Those whose mover has died are not: their requests and their mail go on in the old cell. */
-const moving = (sql: PgClient.PgClient) => sql`
-  SELECT account_id, step FROM account_cells c WHERE moving_to IS NOT NULL AND EXISTS (
-    SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
-      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
-      AND classid::bigint IN (${MOVES}::bigint, ${SWITCHES}::bigint) AND objid::bigint = hashtext(c.account_id)::bigint & 4294967295)`
-
-const load = (sql: PgClient.PgClient) =>
-  Effect.map(
-    sql<{
-      readonly change: bigint
-      readonly names: ReadonlyArray<string>
-      readonly fenced: ReadonlyArray<string>
-      readonly leaving: ReadonlyArray<string>
-      readonly stray_cells: ReadonlyArray<string>
-      readonly strays: ReadonlyArray<string>
-      readonly servers: ReadonlyArray<StoredServer>
-    }>`
-      WITH moving AS (${moving(sql)}),
-      -- Also after the death of the mover: the rows of the other cell are not to be worked on until the move is finished.
-      strays AS (
-        SELECT account_id, CASE step WHEN 'cleaning' THEN left_cell ELSE moving_to END AS cell
-        FROM account_cells WHERE moving_to IS NOT NULL)
-      SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS change,
-        ARRAY(SELECT name FROM cells ORDER BY name <> ${FIRST}, name) AS names,
-        ARRAY(SELECT account_id FROM moving WHERE step = 'fenced') AS fenced,
-        ARRAY(SELECT account_id FROM moving WHERE step <> 'cleaning') AS leaving,
-        ARRAY(SELECT cell FROM strays ORDER BY account_id) AS stray_cells,
-        ARRAY(SELECT account_id FROM strays ORDER BY account_id) AS strays,
-        (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'identity', identity, 'address', address)), '[]')
-          FROM cells WHERE address IS NOT NULL) AS servers
-      FROM cell_change`,
-    ([row]): Known => ({
-      names: row?.names ?? [FIRST],
-      change: row?.change ?? 0n,
-      fenced: new Set(row?.fenced),
-      leaving: new Set(row?.leaving),
-      strays: byCell(row?.stray_cells ?? [], row?.strays ?? []),
-      servers: new Map(row?.servers.map((server) => [server.name, server])),
-    }),
-  )
-
-const byCell = (cells: ReadonlyArray<CellName>, accounts: ReadonlyArray<string>) => {
-  const accountsOf = new Map<CellName, Set<string>>()
-  for (const [nth, cell] of cells.entries()) {
-    const ofCell = accountsOf.get(cell) ?? new Set()
-    accountsOf.set(cell, ofCell.add(accounts[nth] ?? ""))
-  }
-  return accountsOf
-}
-
-const cellOf = (sql: PgClient.PgClient, account_id: string) =>
-  sql<{ readonly cell: string }>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`.pipe(
-    onOtherConnections,
-    Effect.map(([row]) => row?.cell ?? FIRST),
-    SqlErrors.orUnavailable,
-  )
-
-const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
-  sql<{ readonly account_id: string }>`
-    SELECT account_id FROM account_names WHERE kind = ${kind} AND name = ${name}`.pipe(
-    onOtherConnections,
-    Effect.map(([row]) => row?.account_id),
-    SqlErrors.orUnavailable,
-  )

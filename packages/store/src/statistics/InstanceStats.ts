@@ -43,8 +43,20 @@ export interface InstanceStats {
   readonly size_bytes: number
   /** Number of reports that are stored because parsing them was ended. */
   readonly unread_reports: number
-  /** Cells with whether they answer. The other figures are sums, or the greatest, of those that do. */
-  readonly cells: ReadonlyArray<{ readonly name: CellName; readonly is_up: boolean }>
+  /** Cells with whether they answer, and their own figures. The other ones are sums, or the greatest, of those that do. */
+  readonly cells: ReadonlyArray<{
+    readonly name: CellName
+    readonly is_up: boolean
+    readonly load: CellLoad | undefined
+  }>
+}
+export interface CellLoad {
+  /** Events per second in the last seconds. */
+  readonly per_second: number
+  /** Rows of the outbox that are due and wait. */
+  readonly waiting: number
+  /** Age of the first event that the slowest follower has not counted. */
+  readonly lag_s: number
 }
 
 /** Returns the state of the whole installation, as recorded in its database. */
@@ -78,8 +90,13 @@ export const read = Effect.fn("InstanceStats.read")(function* () {
     size_bytes,
     unread_reports: answers.reduce((sum, { unread_reports }) => sum + unread_reports, 0),
     cells: [
-      { name: home.cell, is_up: true },
-      ...others.map(({ cell }, nth) => ({ name: cell, is_up: exits[nth]?._tag === "Success" })),
+      { name: home.cell, is_up: true, load: loadOf(first) },
+      ...others.map(({ cell }, nth) => {
+        const exit = exits[nth]
+        return exit !== undefined && Exit.isSuccess(exit)
+          ? { name: cell, is_up: true, load: loadOf(exit.value) }
+          : { name: cell, is_up: false, load: undefined }
+      }),
     ],
   } satisfies InstanceStats
 })
@@ -94,8 +111,22 @@ const ofCell = Effect.fnUntraced(function* (sql: Sql) {
   const end = yield* Feed.settled(sql)
   const followers = yield* followerStats(sql, end)
   const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM unread_reports WHERE ${isOwn}`
-  return { queue, end, followers, unread_reports: row?.n ?? 0 }
+  const rates = yield* ratesHere(sql, RATE_PERIOD, MAX_EVENTS_OF_CELL)
+  return { queue, end, followers, rates, unread_reports: row?.n ?? 0 }
 })
+
+const loadOf = ({ followers, queue, rates }: Effect.Success<ReturnType<typeof ofCell>>): CellLoad => ({
+  per_second: rates.reduce((sum, { per_second }) => sum + per_second, 0),
+  waiting: queue.reduce((sum, { rows, state }) => sum + (state === "ready" ? rows : 0), 0),
+  lag_s: Math.max(0, ...followers.map(({ behind_s }) => behind_s)),
+})
+
+/** Returns the load of the fiber's cell. */
+export const cellLoad = Effect.map(Effect.flatMap(Sql, ofCell), loadOf)
+
+/** Period of the rate of a cell, and maximum number of its events that are read for it: an index scan of a millisecond. */
+const RATE_PERIOD = Duration.seconds(10)
+const MAX_EVENTS_OF_CELL = 1_000
 
 const sumOfQueues = (rows: ReadonlyArray<QueueStats>): ReadonlyArray<QueueStats> =>
   [...Map.groupBy(rows, ({ kind, state }) => `${kind} ${state}`).values()].flatMap((same) => {
@@ -152,7 +183,16 @@ export const eventRates = Effect.fn("InstanceStats.eventRates")(function* (
   limit = MAX_RECENT_EVENTS,
 ) {
   const sql = yield* Sql
-  const rates = Effect.flatMap(
+  const rates = ratesHere(sql, within, limit)
+  const rows = yield* Cells.rowsOfReachable(rates)
+  const types = Map.groupBy(rows, ({ type }) => type)
+  return Object.fromEntries(
+    [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),
+  )
+})
+/** Returns the events per second of the fiber's cell, by type. */
+const ratesHere = (sql: Sql, within: Duration.Duration, limit: number) =>
+  Effect.flatMap(
     StrayAccounts.isOwn(sql, "account_id"),
     (isOwn) => sql<{ readonly type: string; readonly per_second: number }>`
       WITH last AS MATERIALIZED (SELECT type, recorded_at FROM events WHERE ${isOwn} ORDER BY position DESC LIMIT ${limit}::int),
@@ -163,11 +203,6 @@ export const eventRates = Effect.fn("InstanceStats.eventRates")(function* (
       WHERE last.recorded_at > now() - make_interval(secs => ${Duration.toSeconds(within)}::float8)
       GROUP BY last.type, period.seconds ORDER BY last.type`,
   )
-  const rows = yield* Cells.rowsOfReachable(rates)
-  const types = Map.groupBy(rows, ({ type }) => type)
-  return Object.fromEntries(
-    [...types].map(([type, same]) => [type, same.reduce((sum, { per_second }) => sum + per_second, 0)]),
-  )
-})
+
 /** Maximum number of events that `eventRates` reads: ten seconds at a thousand messages per second. */
 export const MAX_RECENT_EVENTS = 20_000

@@ -6,6 +6,7 @@ import { createServer } from "node:net"
 import * as CellServers from "../../../support/cells/servers.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as Database from "../../../support/postgres/Database.ts"
+import { otherClient } from "../../../support/postgres/otherClient.ts"
 import * as CommandLine from "../../../support/process/CommandLine.ts"
 import { NOWHERE } from "../../../support/nowhere.ts"
 import * as World from "../../../support/world/World.ts"
@@ -16,13 +17,23 @@ const TIMEOUT = { timeout: 300_000 }
 const refusalOf = (name: string, url: string) =>
   Effect.map(Effect.flip(ServerCell.make(name, Redacted.make(url))), ({ message }) => message)
 
+/** Lets a server say that it is older: a function with the name of the built-in one comes first in the search path. */
+const AS_VERSION_14 = [
+  "CREATE SCHEMA older",
+  `CREATE FUNCTION older.current_setting(name text) RETURNS text LANGUAGE sql STABLE AS
+    $$SELECT CASE name WHEN 'server_version_num' THEN '140005' ELSE pg_catalog.current_setting(name) END$$`,
+  "DO $$ BEGIN EXECUTE format('ALTER DATABASE %I SET search_path = older, pg_catalog, public', current_database()); END $$",
+]
+
 const firstFirst = (a: string, b: string) => (a === "public" ? -1 : b === "public" ? 1 : a < b ? -1 : 1)
 
 /** Runs a command about cells, on a machine that has the instance key. */
-const waybill = Effect.fnUntraced(function* (...words: ReadonlyArray<string>) {
+const waybill = (...words: ReadonlyArray<string>) => waybillOf("", ...words)
+
+const waybillOf = Effect.fnUntraced(function* (input: string, ...words: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
   const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE, WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY }
-  const { errors, exit, output } = yield* CommandLine.typeWith(env, "cells", ...words)
+  const { errors, exit, output } = yield* CommandLine.typeInto(env, input, "cells", ...words)
   return { isDone: Exit.isSuccess(exit), output: `${output}\n${errors}` }
 })
 
@@ -32,7 +43,7 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
     function* () {
       const server = yield* CellServers.make
       const url = Redacted.value(server.url())
-      const added = yield* waybill("add", "cell_g", "--url", url, "--json")
+      const added = yield* waybillOf(`${url}\n`, "add", "cell_g", "--url", "-", "--json")
       assert.isTrue(added.isDone, added.output)
       assert.notInclude(added.output, new URL(url).password)
       const sql = yield* Sql
@@ -40,11 +51,15 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
       assert.notInclude(String(stored?.["address"]), new URL(url).password)
       assert.include((yield* waybill("list")).output, "cell_g  open")
       assert.isTrue((yield* waybill("check")).isDone)
-      assert.isTrue((yield* waybill("address", "cell_g", "--url", url)).isDone)
+      assert.isTrue((yield* waybillOf(url, "address", "cell_g", "--url", "-")).isDone)
       yield* server.stop
       const checked = yield* waybill("check")
       assert.isFalse(checked.isDone)
       assert.include(checked.output, "cell_g")
+      const shown = yield* waybill("address", "cell_g", "--url", "postgres://waybill:secret@127.0.0.1:1/x")
+      assert.include(shown.output, "standard input")
+      assert.notInclude(shown.output, "secret")
+      assert.include((yield* waybill("address", "cell_g", "--url", "-")).output, "standard input has no address")
       const both = yield* waybill("add", "cell_h", "--url", url, "--node", "10.0.0.1:5432")
       assert.include(both.output, "not both")
     },
@@ -69,6 +84,13 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
       assert.include(yield* refusalOf("cell_x", `postgres://u:p@127.0.0.1:${port}/x`), "cannot be there")
       assert.include(yield* refusalOf("cell_x", "postgres://u:p@127.0.0.1:1/x"), "refused the connection")
       assert.include(yield* refusalOf("cell_x", Redacted.value(url)), "is not empty")
+      const older = yield* CellServers.make
+      const owner = yield* otherClient(older.url())
+      for (const statement of AS_VERSION_14) yield* owner.query(statement)
+      assert.include(
+        yield* refusalOf("cell_x", Redacted.value(older.url())),
+        "is PostgreSQL 14; Waybill needs 15 to 18",
+      )
       yield* ServerCell.make("cell_f", server.url())
       assert.include(yield* refusalOf("cell_f", text), "there is a cell cell_f already")
       assert.include(yield* refusalOf("cell_x", text), "is the cell cell_f already")

@@ -1,26 +1,52 @@
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as CellChecks from "@waybill/store/cells/CellChecks"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as CellStates from "@waybill/store/operations/CellStates"
-import { Data, Effect, Runtime } from "effect"
+import { Data, Effect, Redacted, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Output from "../Output.ts"
+import { MARK, StandardInput } from "../StandardInput.ts"
 import * as CellFlags from "./CellFlags.ts"
 
+/** Most characters of standard input that are read as an address. */
+const MAX_URL_CHARS = 10_000
+
 export const url = Flag.Redacted("url").pipe(
-  Flag.withDescription("Database of the cell on a server of its own, as postgres://user:password@host:5432/database"),
+  Flag.withDescription(
+    "Database of the cell on a server of its own, as postgres://user:password@host:5432/database; - reads it from standard input, and a password stands only there",
+  ),
 )
+
+const refused = (message: string) => Effect.fail(new CellSchema.CellRefused({ message }))
+
+/** Reads the address from standard input, so that its password is in no list of processes and no history of a shell. */
+export const readUrl = Effect.fnUntraced(function* (given: Redacted.Redacted) {
+  const text = Redacted.value(given)
+  if (text !== MARK) return URL.canParse(text) && new URL(text).password !== "" ? yield* refused(SHOWN) : given
+  const read = yield* StandardInput
+  const written = (yield* Effect.promise(() => read(MAX_URL_CHARS))).trim()
+  return written === "" ? yield* refused("standard input has no address of a database") : Redacted.make(written)
+})
+
+const SHOWN =
+  "every user of this machine can see the password of an argument: write the address to standard input and give --url -"
 
 export const address = Command.make(
   "address",
   { name: CellFlags.name, url, json: Output.json },
   Effect.fn(function* ({ json, name, url }) {
     const cell = yield* CellStates.requireCell(name)
-    yield* ServerCell.readdress(cell, url)
+    yield* ServerCell.readdress(cell, yield* readUrl(url))
     if (json) return yield* Output.printJson({ name, changed: true })
     yield* Output.say(`The cell ${name} has its new address. Processes follow within seconds.`)
   }),
-).pipe(Command.withDescription("Give a cell the address at which its database is now, such as a promoted standby"))
+).pipe(
+  Command.withDescription("Give a cell the address at which its database is now, such as a promoted standby"),
+  Command.withExamples([
+    { command: "waybill cells address cell_b --url - < url.txt", description: "Reads the address from a file" },
+  ]),
+)
 
 class CellsFailed extends Data.TaggedError("CellsFailed")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE

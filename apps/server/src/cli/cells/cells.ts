@@ -11,7 +11,7 @@ import * as CellFlags from "./CellFlags.ts"
 import * as ServerCommands from "./ServerCommands.ts"
 import * as MoveCommands from "./MoveCommands.ts"
 
-const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "node"]
+const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "per_second", "waiting", "node"]
 
 const list = Command.make(
   "list",
@@ -36,7 +36,9 @@ const add = Command.make(
   Effect.fn(function* ({ json, name, node, url }) {
     if (Option.isSome(node) && Option.isSome(url)) return yield* new CellSchema.CellRefused({ message: BOTH })
     if (Option.isSome(node)) yield* CellNodes.requireNode(node.value)
-    const cell = yield* Option.isSome(url) ? ServerCell.make(name, url.value) : CellSchema.make(name)
+    const cell = yield* Option.isSome(url)
+      ? ServerCell.make(name, yield* ServerCommands.readUrl(url.value))
+      : CellSchema.make(name)
     if (Option.isSome(node)) yield* CellNodes.move(cell, node.value, MoveCommands.report(json))
     const made = (yield* CellList.list()).find((each) => each.name === cell)
     yield* Output.printOne({ ...made }, { json })

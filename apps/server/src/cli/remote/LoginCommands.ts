@@ -3,6 +3,7 @@ import { Data, Effect, Option, Redacted } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
 import { IsInteractive } from "../IsInteractive.ts"
 import * as Output from "../Output.ts"
+import { StandardInput } from "../StandardInput.ts"
 import * as ApiClient from "./ApiClient.ts"
 import * as Credentials from "./Credentials.ts"
 
@@ -28,14 +29,8 @@ const askUrl = Effect.gen(function* () {
 
 /** Reads the key from standard input, so that it is in no list of processes and no history of a shell. */
 const readKey = Effect.gen(function* () {
-  const text = yield* Effect.promise(async () => {
-    let text = ""
-    for await (const chunk of process.stdin.setEncoding("utf8")) {
-      text += String(chunk)
-      if (text.length > MAX_KEY_INPUT_CHARS) break
-    }
-    return text.trim()
-  })
+  const read = yield* StandardInput
+  const text = (yield* Effect.promise(() => read(MAX_KEY_INPUT_CHARS))).trim()
   return text === ""
     ? yield* new NoKey({ message: "Standard input has no API key. Write it there, or use --key." })
     : Redacted.make(text)

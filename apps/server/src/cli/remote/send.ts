@@ -3,12 +3,12 @@ import { Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
+import { MARK, StandardInput } from "../StandardInput.ts"
 import { ApiClient, attempt, call } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
 const MAX_RECIPIENTS = 50
 const MAX_REPEATS = 100
-const STANDARD_INPUT = "-"
 
 const one = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
 const several = (name: string, description: string, most = MAX_RECIPIENTS) =>
@@ -30,13 +30,9 @@ const header = several("header", "Custom header `Name: value`", MAX_REPEATS).pip
 const bodyOf = (file: Option.Option<string>) =>
   Option.isNone(file)
     ? Effect.succeedNone
-    : Effect.asSome(attempt(() => (file.value === STANDARD_INPUT ? readInput() : fs.readFile(file.value, "utf8"))))
-
-const readInput = async (): Promise<string> => {
-  let text = ""
-  for await (const chunk of process.stdin.setEncoding("utf8")) text += String(chunk)
-  return text
-}
+    : Effect.flatMap(StandardInput, (read) =>
+        Effect.asSome(attempt(() => (file.value === MARK ? read(Infinity) : fs.readFile(file.value, "utf8")))),
+      )
 
 export const send = Command.make(
   "send",

@@ -6,6 +6,7 @@ import type { Networks } from "@waybill/mail/dns/Network"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
 import * as Availability from "@waybill/store/availability/Availability"
 import * as Cells from "@waybill/store/routing/Cells"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { Writer } from "@waybill/store/requests/RequestLogWriter"
 import { Clock, Effect, Option } from "effect"
@@ -168,9 +169,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
       ? RequestTarget.bucketOf(request.method, path)
       : entrance.door.bucketOf(request.method, entrance.path)
   const query = { tokenHash: bearerHash(authorization), bucket, address }
-  const admitting = yield* Effect.exit(
-    Effect.andThen(Availability.check, Session.admitOr(request, query, admission.admit(query))),
-  )
+  const admitting = yield* Effect.exit(Session.admitOr(request, query, admission.admit(query)))
   if (admitting._tag === "Failure")
     return HttpServerResponse.setHeaders(
       // Admission accepts nothing.
@@ -198,9 +197,15 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     holder,
     readmit: (scope) => (admitted === undefined ? Effect.void : check({ admitted, scope })),
   }
-  // A request without an account has nothing to look for in a cell.
+  const { of } = yield* Cells.Cells
+  // A request without an account has nothing to look for in a cell. A failure is handled in the cell, whose database it is of.
   const run = <E, R>(work: Effect.Effect<Response, E, R>) =>
-    handle(account_id === undefined ? work : Cells.inCellOf(account_id, Effect.andThen(Availability.check, work)))
+    account_id === undefined
+      ? handle(work)
+      : Effect.matchEffect(of(account_id), {
+          onFailure: (error) => handle(Effect.fail(error)),
+          onSuccess: (cell) => inCell(cell, handle(Effect.andThen(Availability.check, work))),
+        })
   const handling = entrance === undefined ? run(app) : run(DoorRequests.handle(entrance, handle(app), maxBodyBytes))
   const response = yield* handling.pipe(
     Effect.provideService(Admitted, admitted),

@@ -1,0 +1,124 @@
+import type { PgClient } from "@effect/sql-pg"
+import { Duration, Effect } from "effect"
+import type { SqlError } from "effect/sql"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
+import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { type CellName, FIRST } from "./CellName.ts"
+import type { SealedUrl } from "./CellKeys.ts"
+
+/** Maximum number of further tries at a lookup whose connection was lost, each at once and on another connection. */
+const MAX_RETRIES = 3
+/** Time limit of a lookup. */
+const FOUND_WITHIN = Duration.seconds(5)
+
+/** First key of our advisory locks with two keys: "WB", moves. */
+export const MOVES = 0x5742_0004
+/** The same for the transactions of switches, which may outlive their mover by a moment. */
+export const SWITCHES = 0x5742_0006
+
+/** The same for erasures of addresses, during which no account moves. */
+export const ERASURES = 0x5742_0007
+
+/** Knowledge of a process about the cells. */
+export interface Known {
+  readonly names: ReadonlyArray<CellName>
+  /** Number of changes until then. */
+  readonly change: bigint
+  readonly fenced: ReadonlySet<string>
+  readonly leaving: ReadonlySet<string>
+  /** Accounts that have rows in a cell that is not theirs, by that cell: copies before the switch, and what is left after it. */
+  readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
+  /** Cells with a server of their own. */
+  readonly servers: ReadonlyMap<CellName, StoredServer>
+}
+
+export interface StoredServer {
+  readonly name: CellName
+  readonly identity: string
+  readonly address: SealedUrl
+}
+
+export type Kind = "api_key" | "user"
+
+/** Runs a lookup again when its connection is lost. */
+export const onOtherConnections = <A>(
+  lookup: Effect.Effect<A, SqlError.SqlError>,
+): Effect.Effect<A, SqlError.SqlError> =>
+  Effect.retry(lookup, { while: SqlErrors.isConnectionLost, times: MAX_RETRIES })
+
+/** Accounts on the move. Those whose mover has died are not: their requests and their mail go on in the old cell. */
+const moving = (sql: PgClient.PgClient) => sql`
+  SELECT account_id, step FROM account_cells c WHERE moving_to IS NOT NULL AND EXISTS (
+    SELECT FROM pg_locks WHERE locktype = 'advisory' AND granted AND objsubid = 2
+      AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
+      AND classid::bigint IN (${MOVES}::bigint, ${SWITCHES}::bigint) AND objid::bigint = hashtext(c.account_id)::bigint & 4294967295)`
+
+/** Reads what there is to know of the cells. */
+export const load = (sql: PgClient.PgClient) =>
+  Effect.map(
+    sql<{
+      readonly change: bigint
+      readonly names: ReadonlyArray<string>
+      readonly fenced: ReadonlyArray<string>
+      readonly leaving: ReadonlyArray<string>
+      readonly stray_cells: ReadonlyArray<string>
+      readonly strays: ReadonlyArray<string>
+      readonly servers: ReadonlyArray<StoredServer>
+    }>`
+      WITH moving AS (${moving(sql)}),
+      -- Also after the death of the mover: the rows of the other cell are not to be worked on until the move is finished.
+      strays AS (
+        SELECT account_id, CASE step WHEN 'cleaning' THEN left_cell ELSE moving_to END AS cell
+        FROM account_cells WHERE moving_to IS NOT NULL)
+      SELECT CASE WHEN is_called THEN last_value ELSE 0 END AS change,
+        ARRAY(SELECT name FROM cells ORDER BY name <> ${FIRST}, name) AS names,
+        ARRAY(SELECT account_id FROM moving WHERE step = 'fenced') AS fenced,
+        ARRAY(SELECT account_id FROM moving WHERE step <> 'cleaning') AS leaving,
+        ARRAY(SELECT cell FROM strays ORDER BY account_id) AS stray_cells,
+        ARRAY(SELECT account_id FROM strays ORDER BY account_id) AS strays,
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'identity', identity, 'address', address)), '[]')
+          FROM cells WHERE address IS NOT NULL) AS servers
+      FROM cell_change`,
+    ([row]): Known => ({
+      names: row?.names ?? [FIRST],
+      change: row?.change ?? 0n,
+      fenced: new Set(row?.fenced),
+      leaving: new Set(row?.leaving),
+      strays: byCell(row?.stray_cells ?? [], row?.strays ?? []),
+      servers: new Map(row?.servers.map((server) => [server.name, server])),
+    }),
+  )
+
+const byCell = (cells: ReadonlyArray<CellName>, accounts: ReadonlyArray<string>) => {
+  const accountsOf = new Map<CellName, Set<string>>()
+  for (const [nth, cell] of cells.entries()) {
+    const ofCell = accountsOf.get(cell) ?? new Set()
+    accountsOf.set(cell, ofCell.add(accounts[nth] ?? ""))
+  }
+  return accountsOf
+}
+
+/** Finds the cell of an account. */
+export const cellOf = (sql: PgClient.PgClient, account_id: string) =>
+  sql<{ readonly cell: string }>`SELECT cell FROM account_cells WHERE account_id = ${account_id}`.pipe(
+    onOtherConnections,
+    Effect.map(([row]) => row?.cell ?? FIRST),
+    orAway,
+  )
+
+/** Finds the account of a key or a user; empty if there is none. */
+export const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
+  sql<{ readonly account_id: string }>`
+    SELECT account_id FROM account_names WHERE kind = ${kind} AND name = ${name}`.pipe(
+    onOtherConnections,
+    Effect.map(([row]) => row?.account_id ?? ""),
+    orAway,
+  )
+
+/** No request can have changed anything before a lookup, so one that meets a database that is away is told so. */
+export const orAway = <A>(lookup: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, StoreUnavailable> =>
+  lookup.pipe(
+    Effect.catchIf(SqlErrors.isConnectionLost, () => Effect.fail(away())),
+    Effect.timeoutOrElse({ duration: FOUND_WITHIN, orElse: () => Effect.fail(away()) }),
+    SqlErrors.orUnavailable,
+  )
