@@ -103,9 +103,15 @@ describe("routes of a mail", () => {
     assert.deepStrictEqual(Routing.plan([store, reject, route({})], FACTS), {
       status: "rejected",
       applied: [{ route_id: reject.route_id, action: "reject" }],
+      forwards: [],
       message: "No",
     })
-    assert.deepStrictEqual(Routing.plan([], FACTS), { status: "received", applied: [], message: undefined })
+    assert.deepStrictEqual(Routing.plan([], FACTS), {
+      status: "received",
+      applied: [],
+      forwards: [],
+      message: undefined,
+    })
   })
 
   it("decide which webhooks are called", () => {

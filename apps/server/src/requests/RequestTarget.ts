@@ -9,12 +9,12 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
     case "/v1/email/logs":
       return method === "GET" || method === "HEAD" ? "logs" : "other"
     default:
-      return isReply(path) && method === "POST" ? "send" : "other"
+      return isAnswer(path) && method === "POST" ? "send" : "other"
   }
 }
 
-/** An answer to a received mail counts like a send. */
-const isReply = (path: string): boolean => path.startsWith("/v1/inbound/") && path.endsWith("/reply")
+/** An answer to a received mail and its forward count like a send. */
+const isAnswer = (path: string): boolean => path.startsWith("/v1/inbound/") && /\/(?:forward|reply)$/u.test(path)
 
 /** Targets with another spelling than `/path?query`: with a scheme and host, a `;` before the query, or a fragment. */
 const OTHER_SPELLING = /^[^/]|[;#]/u
