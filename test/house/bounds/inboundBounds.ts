@@ -57,6 +57,13 @@ export const inboundBounds: Group = {
       "450 4.7.1 in SMTP",
     ),
     customer(
+      "Header of a mail that is sealed when it is forwarded",
+      "MAX_HEADER_BYTES",
+      "packages/mail/src/dkim/ArcSeal.ts",
+      "forwarded without a seal",
+    ),
+    customer("Fields of such a header", "MAX_FIELDS", "packages/mail/src/dkim/ArcSeal.ts", "forwarded without a seal"),
+    customer(
       "Times that a mail may be forwarded by this installation",
       "MAX_MARKS",
       "packages/mail/src/tokens/ForwardMark.ts",

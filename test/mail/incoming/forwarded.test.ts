@@ -11,6 +11,7 @@ import { authenticate } from "mailauth"
 import { sealMessage } from "mailauth/lib/arc/index.js"
 import { dkimSign } from "mailauth/lib/dkim/sign.js"
 import { generateKeyPairSync } from "node:crypto"
+import { processorMs } from "../../support/processorMs.ts"
 
 const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
 const RECORD = `v=DKIM1; k=rsa; p=${publicKey.export({ format: "der", type: "spki" }).toString("base64")}`
@@ -152,6 +153,25 @@ describe("a forwarded mail", () => {
       assert.isFalse(yield* isSealed(withoutSeal, "pass"))
       assert.isFalse(yield* isSealed(Buffer.concat([first.subarray(0, first.indexOf("Received:")), first]), "pass"))
       assert.isFalse(yield* isSealed(yield* signed, "pass"))
+    }),
+  )
+
+  it.effect("costs little whatever its header is, and an endless one is not sealed", () =>
+    Effect.gen(function* () {
+      const MIB = 1024 * 1024
+      const headers = {
+        "octets beyond ASCII": `From: ${"\u0080".repeat(MIB)}`,
+        folds: `Subject: ${"\r\n ".repeat(300_000)}`,
+        fields: "Cc: a@b\r\n".repeat(100_000).trimEnd(),
+        sets: `ARC-Seal: i=1;${" ;".repeat(20)}\r\n`.repeat(15_000).trimEnd(),
+      }
+      for (const [name, header] of Object.entries(headers)) {
+        const mail = forward(Buffer.from(`${header}\r\nFrom: a@b.test\r\n\r\nx\r\n`, "latin1"))
+        const began = processorMs()
+        assert.isTrue(forward(mail.bytes).bytes.length > mail.bytes.length)
+        assert.isTrue((yield* seal(mail)).equals(mail.bytes), name)
+        assert.isBelow(processorMs() - began, 3_000, name)
+      }
     }),
   )
 

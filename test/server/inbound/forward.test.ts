@@ -1,7 +1,7 @@
 import { Context, Effect, Layer } from "effect"
 import { authenticate } from "mailauth"
 import { dkimSign } from "mailauth/lib/dkim/sign.js"
-import { generateKeyPairSync } from "node:crypto"
+import { generateKeyPairSync, randomBytes } from "node:crypto"
 import * as dns from "node:dns/promises"
 import nodemailer from "nodemailer"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -177,6 +177,22 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
         "554 5.4.6 The mail was forwarded from this address before",
       )
       assert.match(yield* deliver(first.raw, ["support@shop.test", "else@shop.test"], first.mail_from), /^250 /u)
+    })
+
+    it.effect("keeps the files of a large mail byte for byte", function* () {
+      const { customer, deliver, judge } = yield* Running
+      const { call } = yield* customer("large.test")
+      yield* call("POST", "/v1/inbound/routes", { action: { type: "forward", to: ["bo@example.com"] } })
+      const file = randomBytes(6 * 1024 * 1024)
+        .toString("base64")
+        .replaceAll(/.{76}/gu, (line) => `${line}\r\n`)
+      const raw = yield* signed(mail(["Message-ID: <l1@x>", "Content-Transfer-Encoding: base64"], file))
+      const record = yield* settled(call, idIn(yield* deliver(raw, "hi@large.test")))
+      assert.deepInclude(record.routes[0], { result: "delivered" })
+      const forwarded = yield* captured(call, record.routes[0].email_id)
+      assert.isTrue(forwarded.raw.subarray(-raw.length).equals(Buffer.from(raw)))
+      const { arc, dkim } = yield* judge(forwarded.raw)
+      assert.deepStrictEqual([arc && arc.status.result, dkim.results[0]?.status.result], ["pass", "pass"])
     })
 
     it.effect("shows a target that bounces, and is not sent to it again", function* () {

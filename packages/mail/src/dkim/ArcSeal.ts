@@ -4,6 +4,9 @@ import * as Dkim from "./Dkim.ts"
 
 /** RFC 8617 §4.2.1: a longer chain is not valid. */
 const MAX_SETS = 50
+/** Bytes and fields of a header that is sealed. Strangers write it, and no program writes so much. */
+const MAX_HEADER_BYTES = 256 * 1024
+const MAX_FIELDS = 1_000
 const RESULTS = "arc-authentication-results"
 const SIGNATURE = "arc-message-signature"
 const SEAL = "arc-seal"
@@ -40,7 +43,9 @@ export const seal = (
   Effect.suspend(() => {
     if (!Dkim.isNamed(key)) return Effect.fail(Dkim.refusal(key, "bad_selector"))
     const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-    const fields = Canonical.fields(message, Canonical.splitAt(message))
+    const bodyAt = Canonical.splitAt(message)
+    const fields = bodyAt > MAX_HEADER_BYTES ? [] : Canonical.fields(message, bodyAt)
+    if (fields.length === 0 || fields.length > MAX_FIELDS) return Effect.succeed("")
     const sets = chainIn(fields)
     if (sets === undefined || sets.length >= MAX_SETS || (sets.length === 0) !== (chain === "none"))
       return Effect.succeed("")

@@ -43,14 +43,16 @@ export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): Forwar
   const added = Buffer.from(own.map(([name, value]) => `${name}: ${value}\r\n`).join(""))
   return {
     bytes: Buffer.concat([added, message]),
-    smtpUtf8: fields.some(({ name, raw }) => ADDRESSED.has(name) && UTF8_ADDRESS.test(raw)),
+    smtpUtf8: fields.some(({ name, raw }) => ADDRESSED.has(name) && UTF8_ADDRESS.test(raw.slice(0, MAX_ADDRESS_CHARS))),
     findings: findingsOf(forwarding),
   }
 }
 
+/** Characters of a field in which an address beyond ASCII is looked for. */
+const MAX_ADDRESS_CHARS = 4_096
 const ADDRESSED: ReadonlySet<string> = new Set(["from", "sender", "to", "cc", "reply-to"])
 /** An address with octets beyond ASCII, which only SMTPUTF8 carries (RFC 6531). */
-const UTF8_ADDRESS = /[\u0080-\u00ff][^\s"<>@]*@|@[^\s"<>@]*[\u0080-\u00ff]/u
+const UTF8_ADDRESS = /[\u0080-\u00ff][^\s"<>@]{0,64}@|@[^\s"<>@]{0,253}[\u0080-\u00ff]/u
 
 /** Text of the client that can stand in a header: a name, an address, or nothing. */
 const plain = (text: string | null): string => {
