@@ -70,7 +70,10 @@ const create = Command.make(
     ),
     message: optional("message", "Text of the reply to a mail that is rejected"),
     position: Flag.Int("position").pipe(Flag.withDescription("Place among the routes"), Flag.optional),
-    stop: Flag.Boolean("stop").pipe(Flag.withDescription("Try no later route once this one applied")),
+    stop: Flag.Boolean("stop").pipe(
+      Flag.withDescription("Try no later route once this one applied"),
+      Flag.withDefault(false),
+    ),
     json: Output.json,
   },
   Effect.fn(function* ({ action, forwardTo, from, json, message, position, stop, subject, to, verdict, webhook }) {

@@ -4,6 +4,7 @@ import * as Turn from "@waybill/domain/flow/Turn"
 import * as ArcSeal from "@waybill/mail/dkim/ArcSeal"
 import type * as Dkim from "@waybill/mail/dkim/Dkim"
 import { type ForwardedMail, forwardedMail } from "@waybill/mail/inbound/forwardedMail"
+import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
@@ -33,6 +34,8 @@ export const compose = Effect.fn("ForwardedMessages.compose")(function* (
   if (mail === undefined || bytes === undefined) return undefined
   const { at, auth, envelope, from } = mail
   yield* Turn.afterLarge(bytes.length)
+  // Senders sign Feedback-ID, and a second one could break that.
+  const own = feedbackHeaders?.(account_id, message) ?? []
   return forwardedMail(bytes, {
     inbound_id,
     at,
@@ -40,7 +43,7 @@ export const compose = Effect.fn("ForwardedMessages.compose")(function* (
     envelope,
     server,
     author: from?.address ?? "",
-    headers: [...marksOf(envelope.to), ...(feedbackHeaders?.(account_id, message) ?? [])],
+    headers: [...marksOf(envelope.to), ...own.filter(([name]) => name === FeedbackToken.HEADER)],
     messageId: EmailAcceptance.messageIdOf(email_id, domain),
   })
 })
