@@ -54,6 +54,11 @@ type Attachment struct {
 	Alternative *bool `json:"alternative,omitempty"`
 }
 
+type ReplyTracking struct {
+	// Whether answers are sent on to `reply_to`, or else to `from`
+	Forward *bool `json:"forward,omitempty"`
+}
+
 type EmailTracking struct {
 	// Adds a 1×1 pixel at the end of the HTML
 	Opens *bool `json:"opens,omitempty"`
@@ -92,6 +97,9 @@ type EmailMessage struct {
 	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
 	// `metadata.<name>=<value>`
 	Metadata map[string]string `json:"metadata,omitempty"`
+	// Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
+	// `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
+	ReplyTracking *ReplyTracking `json:"reply_tracking,omitempty"`
 	// Whether opens and clicks are tracked; the domain's setting applies to what is left out
 	Tracking *EmailTracking `json:"tracking,omitempty"`
 }
@@ -230,6 +238,10 @@ type AppliedTracking struct {
 	Clicks bool `json:"clicks"`
 }
 
+type AppliedReplyTracking struct {
+	Forward bool `json:"forward"`
+}
+
 type ContentAttachment struct {
 	Filename    string `json:"filename"`
 	ContentType string `json:"content_type"`
@@ -247,6 +259,10 @@ type EmailLogWithContent struct {
 	EmailLog
 	// Whether opens and clicks are tracked, as decided at acceptance
 	Tracking AppliedTracking `json:"tracking"`
+	// The received mail that was sent on as it came; it has the content
+	ForwardOf string `json:"forward_of"`
+	// How answers are found, as decided at acceptance; `null` if they go to `reply_to`
+	ReplyTracking *AppliedReplyTracking `json:"reply_tracking"`
 	// The message that this one is a copy of
 	ResendOf string `json:"resend_of"`
 	// The first 100 copies that were sent to recipients whom this message did not reach
@@ -437,9 +453,25 @@ type InboundAuthentication struct {
 type InboundRouteApplied struct {
 	ID     string `json:"id"`
 	Action string `json:"action"`
-	// For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise `rejected`,
-	// `dropped` or `stored`. New values may appear
+	// For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward
+	// `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing was
+	// sent; otherwise `rejected`, `dropped` or `stored`. New values may appear
 	Result string `json:"result"`
+	// The email that a forward is
+	EmailID string `json:"email_id"`
+	// Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was
+	// refused
+	Reason string `json:"reason"`
+}
+
+type InboundForwarded struct {
+	// `pending`, or the worst status of its recipients
+	Result string `json:"result"`
+	// The email that a forward is
+	EmailID string `json:"email_id"`
+	// Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was
+	// refused
+	Reason string `json:"reason"`
 }
 
 type InboundAttachment struct {
@@ -486,8 +518,10 @@ type InboundEmail struct {
 	// The routes that applied, in order; empty if none did
 	Routes []InboundRouteApplied `json:"routes"`
 	// Emails that answer it, oldest first
-	Replies   []string `json:"replies"`
-	SizeBytes int      `json:"size_bytes"`
+	Replies []string `json:"replies"`
+	// Forwards that no route asked for, by a request or by `reply_tracking`, oldest first
+	Forwards  []InboundForwarded `json:"forwards"`
+	SizeBytes int                `json:"size_bytes"`
 	// False if the mail has more parts or headers than are read; `raw` has all of it
 	Complete    bool                `json:"complete"`
 	Attachments []InboundAttachment `json:"attachments"`

@@ -98,6 +98,7 @@ const INLINE: Readonly<Record<string, string>> = {
   "EmailLog.recipient_counts": "RecipientCounts",
   "EmailContent.attachments": "ContentAttachment",
   "EmailLogWithContent.tracking": "AppliedTracking",
+  "EmailLogWithContent.reply_tracking": "AppliedReplyTracking",
   "SuppressionBatch.add": "SuppressionAddition",
   "InboundAuthentication.dkim": "InboundSignature",
   "InboundEmailWhole.headers": "InboundHeader",
@@ -132,6 +133,10 @@ export const apiTypes = (): ApiTypes => {
       const parts = schema.anyOf.filter((part) => !isNull(part))
       if (parts.length === 2 && parts.some(({ type }) => type === "array")) return { kind: "texts" }
       if (parts.every((part) => typeOf(part, owner).kind === "text")) return { kind: "text" }
+      // `true` is short for the settings as they are by default.
+      const settings = parts.find(({ $ref }) => $ref !== undefined)
+      if (parts.length === 2 && settings !== undefined && parts.some(({ type }) => type === "boolean"))
+        return typeOf(settings, owner)
       if (parts.length !== 1) throw new Error(`${owner} is one of several types`)
       return typeOf(parts[0] ?? {}, owner)
     }

@@ -190,6 +190,7 @@ describe("client", () => {
       "GET /v1/inbound/{id}/attachments/{attachment}": (id) => inbound.attachment(id, id),
       "DELETE /v1/inbound/{id}": (id) => inbound.remove(id),
       "POST /v1/inbound/{id}/replay": (id) => inbound.replay(id),
+      "POST /v1/inbound/{id}/forward": (id) => inbound.forward(id, "bo@example.org"),
       "POST /v1/inbound/{id}/reply": (id) => inbound.reply(id, { from: "hi@acme.test", text: "Hi" }),
       "GET /v1/threads/{id}": (id) => threads.get(id),
       "GET /v1/inbound/routes": () => inbound.routes.list(),

@@ -58,6 +58,7 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     "GET /v1/requests/{id}",
     "POST /v1/inbound/{id}/replay",
     "POST /v1/inbound/{id}/reply",
+    "POST /v1/inbound/{id}/forward",
   ),
   ...leftOut(
     "written in the dashboard or in a repository; a message names its template by `request`",

@@ -212,8 +212,15 @@ const SAMPLES: ReadonlyArray<Samples> = [
   },
   {
     method: "POST",
+    path: "/v1/inbound/{id}/forward",
+    good: [{ to: "bo@example.org" }, { to: ["bo@example.org", "cy@example.org"] }],
+    bad: [{}, { to: [] }, { to: 7 }, { to: "bo@example.org", text: "x" }],
+  },
+  {
+    method: "POST",
     path: "/v1/inbound/routes",
     good: [
+      { action: { type: "forward", to: ["bo@example.org"] } },
       { action: { type: "drop" } },
       { match: { to: "support+*@acme.test", verdict: "fail" }, action: { type: "reject", message: "No" }, position: 3 },
       { match: null, action: { type: "webhook", webhook_id: null }, stop: true, enabled: false },

@@ -53,6 +53,15 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("tab", { name: "Conversation" }).click()
       await page.getByRole("tabpanel").getByRole("listitem").nth(2).waitFor()
 
+      // A forward shows its result, and leads to its email and back.
+      await instance.request("POST", `/inbound/${mail.id}/forward`, { to: "bo@example.org" })
+      await page.goto(`/received?id=${mail.id}`)
+      await page.getByRole("tab", { name: "Routes" }).click()
+      const forwarded = page.getByRole("tabpanel").getByRole("listitem")
+      assert.match(await forwarded.innerText(), /^forward/u)
+      await forwarded.getByRole("link", { name: "View the email" }).click()
+      await page.getByRole("link", { name: mail.id }).waitFor()
+
       await page.goto(`/emails/${sent.id}`)
       const conversation = page.locator("section", { has: page.getByRole("heading", { name: "Conversation" }) })
       await conversation.getByRole("listitem").nth(2).waitFor()

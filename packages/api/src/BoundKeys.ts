@@ -55,6 +55,7 @@ export const RULES: Rules = {
     remove: "own domain",
     replay: "own domain",
     reply: "own domain",
+    forward: "own domain",
     thread: "whole account",
     test: "own domain",
   },

@@ -58,6 +58,7 @@ export const RULES: Rules = {
     remove: "own mode",
     replay: "own mode",
     reply: "own mode",
+    forward: "own mode",
     thread: "own mode",
     test: "own mode",
   },

@@ -25,6 +25,10 @@ namespace Waybill;
  *   alternative?: bool,
  * }
  *
+ * @phpstan-type ReplyTracking array{
+ *   forward?: bool|null,
+ * }
+ *
  * @phpstan-type EmailTracking array{
  *   opens?: bool|null,
  *   clicks?: bool|null,
@@ -45,6 +49,7 @@ namespace Waybill;
  *   attachments?: list<Attachment>|null,
  *   list_unsubscribe?: bool|null,
  *   metadata?: array<string, string>|null,
+ *   reply_tracking?: ReplyTracking|null,
  *   tracking?: EmailTracking|null,
  * }
  *
@@ -165,6 +170,10 @@ namespace Waybill;
  *   clicks: bool,
  * }
  *
+ * @phpstan-type AppliedReplyTracking array{
+ *   forward: bool,
+ * }
+ *
  * @phpstan-type ContentAttachment array{
  *   filename: string,
  *   content_type: string,
@@ -210,6 +219,8 @@ namespace Waybill;
  *   recipient_counts: RecipientCounts,
  *   recipients: list<EmailRecipient>,
  *   tracking: AppliedTracking,
+ *   forward_of: string|null,
+ *   reply_tracking: AppliedReplyTracking|null,
  *   resend_of: string|null,
  *   copies: list<string>,
  *   content: EmailContent|null,
@@ -360,8 +371,16 @@ namespace Waybill;
  *
  * @phpstan-type InboundRouteApplied array{
  *   id: string,
- *   action: 'webhook'|'reject'|'drop'|'store',
+ *   action: 'webhook'|'forward'|'reject'|'drop'|'store',
  *   result: string,
+ *   email_id: string|null,
+ *   reason: string|null,
+ * }
+ *
+ * @phpstan-type InboundForwarded array{
+ *   result: string,
+ *   email_id: string|null,
+ *   reason: string|null,
  * }
  *
  * @phpstan-type InboundAttachment array{
@@ -400,6 +419,7 @@ namespace Waybill;
  *   verdict: 'pass'|'fail'|'none',
  *   routes: list<InboundRouteApplied>,
  *   replies: list<string>,
+ *   forwards: list<InboundForwarded>,
  *   size_bytes: int,
  *   complete: bool,
  *   attachments: list<InboundAttachment>,
@@ -435,6 +455,7 @@ namespace Waybill;
  *   verdict: 'pass'|'fail'|'none',
  *   routes: list<InboundRouteApplied>,
  *   replies: list<string>,
+ *   forwards: list<InboundForwarded>,
  *   size_bytes: int,
  *   complete: bool,
  *   attachments: list<InboundAttachment>,

@@ -7,6 +7,7 @@ from typing import Any, Dict, List, Literal, Optional, TypedDict, Union
 __all__ = [
     "Acknowledgement",
     "Actor",
+    "AppliedReplyTracking",
     "AppliedTracking",
     "Attachment",
     "BatchAnswer",
@@ -40,6 +41,7 @@ __all__ = [
     "InboundEmailPage",
     "InboundEmailWhole",
     "InboundEnvelope",
+    "InboundForwarded",
     "InboundHeader",
     "InboundPerson",
     "InboundQuery",
@@ -48,6 +50,7 @@ __all__ = [
     "InboundTest",
     "LogsQuery",
     "RecipientCounts",
+    "ReplyTracking",
     "SmtpAnswer",
     "Suppression",
     "SuppressionAddition",
@@ -84,6 +87,11 @@ class Attachment(_AttachmentRequired, total=False):
     content_id: Optional[str]
     # Another form of the text, such as a meeting invitation, and no file
     alternative: bool
+
+
+class ReplyTracking(TypedDict, total=False):
+    # Whether answers are sent on to `reply_to`, or else to `from`
+    forward: Optional[bool]
 
 
 class EmailTracking(TypedDict, total=False):
@@ -128,6 +136,9 @@ class EmailMessage(_EmailMessageRequired, total=False):
     # values of at most 500. They are in the logs and the webhooks, and the logs find them with
     # `metadata.<name>=<value>`
     metadata: Optional[Dict[str, str]]
+    # Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
+    # `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
+    reply_tracking: Optional[ReplyTracking]
     # Whether opens and clicks are tracked; the domain's setting applies to what is left out
     tracking: Optional[EmailTracking]
 
@@ -270,6 +281,10 @@ class AppliedTracking(TypedDict):
     clicks: bool
 
 
+class AppliedReplyTracking(TypedDict):
+    forward: bool
+
+
 class ContentAttachment(TypedDict):
     filename: str
     content_type: str
@@ -286,6 +301,10 @@ class EmailContent(TypedDict):
 class EmailLogWithContent(EmailLog):
     # Whether opens and clicks are tracked, as decided at acceptance
     tracking: AppliedTracking
+    # The received mail that was sent on as it came; it has the content
+    forward_of: Optional[str]
+    # How answers are found, as decided at acceptance; `null` if they go to `reply_to`
+    reply_tracking: Optional[AppliedReplyTracking]
     # The message that this one is a copy of
     resend_of: Optional[str]
     # The first 100 copies that were sent to recipients whom this message did not reach
@@ -483,10 +502,26 @@ class InboundAuthentication(TypedDict):
 
 class InboundRouteApplied(TypedDict):
     id: str
-    action: Literal["webhook", "reject", "drop", "store"]
-    # For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise
-    # `rejected`, `dropped` or `stored`. New values may appear
+    action: Literal["webhook", "forward", "reject", "drop", "store"]
+    # For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward
+    # `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing
+    # was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear
     result: str
+    # The email that a forward is
+    email_id: Optional[str]
+    # Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was
+    # refused
+    reason: Optional[str]
+
+
+class InboundForwarded(TypedDict):
+    # `pending`, or the worst status of its recipients
+    result: str
+    # The email that a forward is
+    email_id: Optional[str]
+    # Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was
+    # refused
+    reason: Optional[str]
 
 
 class InboundAttachment(TypedDict):
@@ -536,6 +571,8 @@ class InboundEmail(_InboundEmailFrom):
     routes: List[InboundRouteApplied]
     # Emails that answer it, oldest first
     replies: List[str]
+    # Forwards that no route asked for, by a request or by `reply_tracking`, oldest first
+    forwards: List[InboundForwarded]
     size_bytes: int
     # False if the mail has more parts or headers than are read; `raw` has all of it
     complete: bool

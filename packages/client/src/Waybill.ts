@@ -206,6 +206,9 @@ export class Waybill {
     /** Sends an answer, whose recipient, subject and thread follow from the mail. */
     reply: (id: string, reply: T.InboundReply, options?: WriteOptions) =>
       this.#post<T.Acknowledgement>(`/inbound/${path(id)}/reply`, reply, options),
+    /** Sends a received mail on as it came. */
+    forward: (id: string, to: T.InboundForwarding["to"], options?: WriteOptions) =>
+      this.#post<T.Acknowledgement>(`/inbound/${path(id)}/forward`, { to }, options),
     /** Rules for what happens to received mail. */
     routes: {
       /** All routes, in the order in which they are tried. */

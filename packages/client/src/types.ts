@@ -464,6 +464,12 @@ export type EmailLogWithContent = {
     readonly opens: boolean
     readonly clicks: boolean
   }
+  /** The received mail that was sent on as it came; it has the content */
+  readonly forward_of: InboundId | null
+  /** How answers are found, as decided at acceptance; `null` if they go to `reply_to` */
+  readonly reply_tracking: {
+    readonly forward: boolean
+  } | null
   /** The message that this one is a copy of */
   readonly resend_of: EmailId | null
   /** The first 100 copies that were sent to recipients whom this message did not reach */
@@ -500,6 +506,8 @@ export type EmailMessage = {
   readonly list_unsubscribe?: boolean | null
   /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
   readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it */
+  readonly reply_tracking?: boolean | ReplyTracking | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
   readonly tracking?: EmailTracking | null
 }
@@ -645,6 +653,8 @@ export type InboundEmail = {
   readonly routes: ReadonlyArray<InboundRouteApplied>
   /** Emails that answer it, oldest first */
   readonly replies: ReadonlyArray<EmailId>
+  /** Forwards that no route asked for, by a request or by `reply_tracking`, oldest first */
+  readonly forwards: ReadonlyArray<InboundForwarded>
   readonly size_bytes: number
   /** False if the mail has more parts or headers than are read; `raw` has all of it */
   readonly complete: boolean
@@ -690,6 +700,8 @@ export type InboundEmailWhole = {
   readonly routes: ReadonlyArray<InboundRouteApplied>
   /** Emails that answer it, oldest first */
   readonly replies: ReadonlyArray<EmailId>
+  /** Forwards that no route asked for, by a request or by `reply_tracking`, oldest first */
+  readonly forwards: ReadonlyArray<InboundForwarded>
   readonly size_bytes: number
   /** False if the mail has more parts or headers than are read; `raw` has all of it */
   readonly complete: boolean
@@ -713,6 +725,20 @@ export type InboundEnvelope = {
   readonly remote_ip: string | null
   readonly helo: string | null
   readonly tls: string | null
+}
+
+export type InboundForwarded = {
+  /** `pending`, or the worst status of its recipients */
+  readonly result: string
+  /** The email that a forward is */
+  readonly email_id: EmailId | null
+  /** Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was refused */
+  readonly reason: string | null
+}
+
+export type InboundForwarding = {
+  /** 1 to 10 addresses */
+  readonly to: AddressInput | ReadonlyArray<AddressInput>
 }
 
 export type InboundId = string
@@ -747,6 +773,8 @@ export type InboundReply = {
   readonly list_unsubscribe?: boolean | null
   /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
   readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it */
+  readonly reply_tracking?: boolean | ReplyTracking | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
   readonly tracking?: EmailTracking | null
 }
@@ -761,8 +789,9 @@ export type InboundRoute = {
     readonly verdict: "pass" | "fail" | "none" | null
   }
   readonly action: {
-    readonly type: "webhook" | "reject" | "drop" | "store"
+    readonly type: "webhook" | "forward" | "reject" | "drop" | "store"
     readonly webhook_id: WebhookId | null
+    readonly to: ReadonlyArray<Address> | null
     readonly message: string | null
   }
   readonly position: number
@@ -772,11 +801,15 @@ export type InboundRoute = {
   readonly updated_at: Timestamp
 }
 
-/** `webhook` calls webhooks; `reject` refuses the mail in the session; `drop` accepts and records it, and nothing else; `store` records it without a call */
+/** `webhook` calls webhooks; `forward` sends the mail on as it came; `reject` refuses the mail in the session; `drop` accepts and records it, and nothing else; `store` records it without a call */
 export type InboundRouteAction = {
   readonly type: "webhook"
   /** The only webhook that is called; all that subscribe to `email.received` if absent */
   readonly webhook_id?: WebhookId | null
+} | {
+  readonly type: "forward"
+  /** 1 to 10 addresses that the mail is sent on to */
+  readonly to: ReadonlyArray<AddressInput>
 } | {
   readonly type: "reject"
   /** Text of the reply 550 to its server */
@@ -789,9 +822,13 @@ export type InboundRouteAction = {
 
 export type InboundRouteApplied = {
   readonly id: InboundRouteId
-  readonly action: "webhook" | "reject" | "drop" | "store"
-  /** For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise `rejected`, `dropped` or `stored`. New values may appear */
+  readonly action: "webhook" | "forward" | "reject" | "drop" | "store"
+  /** For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear */
   readonly result: string
+  /** The email that a forward is */
+  readonly email_id: EmailId | null
+  /** Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was refused */
+  readonly reason: string | null
 }
 
 /** Fields that are left out stay as they are; `match` and `action` are replaced as a whole */
@@ -843,7 +880,7 @@ export type InboundRouteTest = {
   /** All routes, in the order in which they are tried */
   readonly routes: ReadonlyArray<{
     readonly id: InboundRouteId
-    readonly action: "webhook" | "reject" | "drop" | "store"
+    readonly action: "webhook" | "forward" | "reject" | "drop" | "store"
     readonly applies: boolean
     /** Why the route applies, or why it does not */
     readonly reason: string
@@ -1115,6 +1152,11 @@ export type RenderedTemplate = {
   /** The language that was found */
   readonly locale: string | null
   readonly warnings: ReadonlyArray<TemplateWarning>
+}
+
+export type ReplyTracking = {
+  /** Whether answers are sent on to `reply_to`, or else to `from` */
+  readonly forward?: boolean | null
 }
 
 export type ReportRecord = {
@@ -1647,6 +1689,8 @@ export type TemplatedMessage = {
   readonly list_unsubscribe?: boolean | null
   /** Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and values of at most 500. They are in the logs and the webhooks, and the logs find them with `metadata.<name>=<value>` */
   readonly metadata?: { readonly [name: string]: string } | null
+  /** Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it */
+  readonly reply_tracking?: boolean | ReplyTracking | null
   /** Whether opens and clicks are tracked; the domain's setting applies to what is left out */
   readonly tracking?: EmailTracking | null
   readonly template: TemplateChoice

@@ -128,6 +128,7 @@ const NAMES: ReadonlyArray<readonly [api: RegExp, own: string]> = [
   [/^reply_to\b/, "replyTo"],
   [/^scheduled_at\b/, "scheduledAt"],
   [/^list_unsubscribe\b/, "listUnsubscribe"],
+  [/^reply_tracking\b/, "replyTracking"],
   [/^Idempotency-Key\b/i, "idempotencyKey"],
   [/\.content_type$/, ".contentType"],
   [/\.content_id$/, ".cid"],

@@ -10,6 +10,7 @@ const CONTROL: ReadonlyMap<string, string> = new Map([
   ["x-scheduled-at", "scheduledAt"],
   ["x-track-opens", "tracking"],
   ["x-track-clicks", "tracking"],
+  ["x-track-replies", "replyTracking"],
   ["x-pm-trackopens", "tracking"],
   ["x-pm-tracklinks", "tracking"],
 ])

@@ -64,7 +64,8 @@ export const translate = async (mail: ComposedMail): Promise<Translated> => {
   const text = textOf("text", data["text"], problems)
   const html = textOf("html", data["html"], problems)
   if (problems.length > 0) throw fromProblems(problems)
-  const { idempotencyKey, listUnsubscribe, metadata, scheduledAt, signal, subject, tags, tracking } = given
+  const { idempotencyKey, listUnsubscribe, metadata, replyTracking, scheduledAt, signal, subject, tags, tracking } =
+    given
   return {
     body: {
       from: addresses.from,
@@ -82,6 +83,7 @@ export const translate = async (mail: ComposedMail): Promise<Translated> => {
       ...(isSet(scheduledAt) ? { scheduled_at: scheduledAt } : {}),
       ...(isSet(tracking) ? { tracking } : {}),
       ...(listUnsubscribe === undefined ? {} : { list_unsubscribe: listUnsubscribe }),
+      ...(replyTracking === undefined ? {} : { reply_tracking: replyTracking }),
     },
     from: addresses.fromAddress,
     recipients: addresses.recipients,

@@ -36,6 +36,8 @@ export interface WaybillFields {
   readonly tracking?: { readonly opens?: boolean; readonly clicks?: boolean }
   /** Adds headers for one-click unsubscribing. */
   readonly listUnsubscribe?: boolean
+  /** Finds answers by the address that they go to, and sends them on to `replyTo` if asked. */
+  readonly replyTracking?: boolean | { readonly forward?: boolean }
 }
 
 /** The result of `sendMail`: the fields of nodemailer's SMTP transport, and the id of the message. */

@@ -93,6 +93,7 @@ const NAMED: Readonly<Record<string, Case>> = {
   "inbound.attachment": ofReceived("/attachments/att_1"),
   "inbound.remove": ofReceived(),
   "inbound.replay": ofReceived("/replay"),
+  "inbound.forward": ofReceived("/forward", { to: "bo@example.org" }),
   "inbound.reply": ofReceived("/reply", { from: "hi@acme.test", text: "x" }),
   "inbound.test": { path: () => "/v1/test/inbound", body: { from: "a@b.test", to: "hi@other.test" } },
   "domains.get": ofDomain(),

@@ -51,6 +51,7 @@ const MEMBER = [
   "emails.reschedule",
   "emails.send",
   "emails.sendBatch",
+  "inbound.forward",
   "inbound.remove",
   "inbound.replay",
   "inbound.reply",

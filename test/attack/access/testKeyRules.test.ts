@@ -31,6 +31,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "suppressions.add": { email: "ana@example.org" },
   "suppressions.batch": { add: [{ email: "ana@example.org" }] },
   "testClocks.advance": { by: "P1D" },
+  "inbound.forward": { to: "bo@example.org" },
   "inbound.reply": { from: "hi@shop.example", text: "x" },
   "inbound.test": { from: "ana@example.org", to: "hi@shop.example" },
 }

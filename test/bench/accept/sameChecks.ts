@@ -161,6 +161,7 @@ const accept = inBatches<Waiting>({ most: MOST, atOnce: AT_ONCE, least: LEAST },
 const commandOf = (message: EmailMessage, { hash }: Rows.Accepted): EmailAcceptance.Command => ({
   ...message,
   headers: message.headers ?? {},
+  reply_tracking: message.reply_tracking ?? undefined,
   test_clock: undefined,
   script: undefined,
   tags: [...new Set(message.tags)],

@@ -41,7 +41,7 @@ const arrival = (...to: ReadonlyArray<string>): Inbound.Arrival => ({
   auth: InboundState.NOT_JUDGED,
   size_bytes: 10,
   sha256: "0".repeat(64) as Sha256,
-  plan: { status: "received", applied: [], message: undefined },
+  plan: { status: "received", applied: [] },
 })
 
 const received = (...to: ReadonlyArray<string>) => {

@@ -2,6 +2,7 @@ import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as Route from "@waybill/domain/inbound/Route"
 import * as RoutePattern from "@waybill/domain/inbound/RoutePattern"
 import * as Routing from "@waybill/domain/inbound/Routing"
+import type { Address } from "@waybill/domain/values/Address"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -99,13 +100,25 @@ describe("routes of a mail", () => {
         { route_id: drop.route_id, action: "drop" },
       ],
     })
+    const to = ["bo@example.org" as Address]
+    const forward = route({ action: { type: "forward", to } })
+    assert.deepInclude(Routing.plan([forward, route({})], FACTS), {
+      forwards: [{ route_id: forward.route_id, to }],
+    })
     const reject = route({ action: { type: "reject", message: "No" } })
+    assert.deepStrictEqual(Routing.plan([forward, reject], FACTS).forwards, [])
     assert.deepStrictEqual(Routing.plan([store, reject, route({})], FACTS), {
       status: "rejected",
       applied: [{ route_id: reject.route_id, action: "reject" }],
+      forwards: [],
       message: "No",
     })
-    assert.deepStrictEqual(Routing.plan([], FACTS), { status: "received", applied: [], message: undefined })
+    assert.deepStrictEqual(Routing.plan([], FACTS), {
+      status: "received",
+      applied: [],
+      forwards: [],
+      message: undefined,
+    })
   })
 
   it("decide which webhooks are called", () => {

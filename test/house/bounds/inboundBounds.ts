@@ -49,6 +49,32 @@ export const inboundBounds: Group = {
       "packages/domain/src/inbound/InboundRefusal.ts",
       "422 `too_many_routes`",
     ),
+    customer("Addresses of a forward", "MAX_TARGETS", "packages/domain/src/inbound/Forward.ts", "400"),
+    customer(
+      "Mails that routes of an account forward in a minute",
+      "MAX_PER_MINUTE",
+      "apps/server/src/inbound/Forwarding.ts",
+      "450 4.7.1 in SMTP",
+    ),
+    customer(
+      "Header of a mail that is sealed when it is forwarded",
+      "MAX_HEADER_BYTES",
+      "packages/mail/src/dkim/ArcSeal.ts",
+      "forwarded without a seal",
+    ),
+    customer("Fields of such a header", "MAX_FIELDS", "packages/mail/src/dkim/ArcSeal.ts", "forwarded without a seal"),
+    customer(
+      "Times that a mail may be forwarded by this installation",
+      "MAX_MARKS",
+      "packages/mail/src/tokens/ForwardMark.ts",
+      "554 5.4.6",
+    ),
+    customer(
+      "Receiving addresses that are followed to find a circle of forwards",
+      "MAX_FOLLOWED",
+      "apps/server/src/inbound/ForwardLoops.ts",
+      "422 `forward_loop`",
+    ),
     customer("Mails of a thread", "MAX_THREAD", "packages/api/src/groups/Inbound.ts", "its newest"),
     customer(
       "Characters of a text in a call",

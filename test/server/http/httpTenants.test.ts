@@ -12,6 +12,7 @@ const BODIES: Readonly<Record<string, unknown>> = {
   "PATCH /v1/templates/{template}": { name: "x" },
   "PATCH /v1/webhooks/{id}": { enabled: false },
   "PATCH /v1/inbound/routes/{id}": { enabled: false },
+  "POST /v1/inbound/{id}/forward": { to: "bo@example.org" },
   "POST /v1/inbound/{id}/reply": { from: "hi@acme.test", text: "x" },
   "POST /v1/templates/{template}/duplicate": {},
   "POST /v1/templates/{template}/publish": {},

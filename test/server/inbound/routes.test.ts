@@ -13,7 +13,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("routes of received mail
     assert.deepInclude(first.json, {
       object: "inbound_route",
       match: { to: null, from: null, subject: null, verdict: null },
-      action: { type: "store", webhook_id: null, message: null },
+      action: { type: "store", webhook_id: null, to: null, message: null },
       position: 0,
       enabled: true,
       stop: false,
@@ -66,7 +66,13 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("routes of received mail
       (route) => Effect.map(post("/v1/inbound/routes", route), ({ json }) => json.id as string),
     )
     const receive = (mail: object) => Effect.map(post("/v1/test/inbound", { ...MAIL, ...mail }), ({ json }) => json)
-    const of = (nth: number, action: string, result: string) => ({ id: routes[nth], action, result })
+    const of = (nth: number, action: string, result: string) => ({
+      id: routes[nth],
+      action,
+      result,
+      email_id: null,
+      reason: null,
+    })
     const stored = yield* receive({})
     assert.deepInclude(stored, { status: "received", verdict: "none", routes: [of(2, "store", "stored")] })
     const dropped = yield* receive({ subject: "SPAM" })

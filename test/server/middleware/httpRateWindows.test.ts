@@ -26,6 +26,7 @@ test("a request counts in the window that its endpoint names", () => {
       ["POST /v1/email/send/batch", "send"],
       ["GET /v1/email/logs", "logs"],
       ["POST /v1/inbound/:id/reply", "send"],
+      ["POST /v1/inbound/:id/forward", "send"],
     ],
   )
 })

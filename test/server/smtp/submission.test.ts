@@ -152,12 +152,14 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
         "X-Idempotency-Key": "once",
         "X-Track-Opens": "True",
         "X-Track-Clicks": "false",
+        "X-Track-Replies": "Forward",
       },
     })
     const [mail] = yield* Smtp.accepted(acme.account_id)
     assert.deepStrictEqual(mail?.tags, ["receipt", "shop"])
     assert.strictEqual(mail?.scheduled_at, at)
     assert.deepStrictEqual(mail?.tracking, { opens: true, clicks: false })
+    assert.deepStrictEqual(mail?.reply_tracking, { forward: true })
     assert.deepStrictEqual(mail?.headers, {})
   })
 

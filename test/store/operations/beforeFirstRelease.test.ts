@@ -24,6 +24,7 @@ const NEWER: ReadonlySet<string> = new Set([
   "DomainReceivingChanged",
   "EmailReceived",
   "InboundDeleted",
+  "InboundForwarded",
   "InboundReplied",
   "InboundRouteChanged",
   "InboundRouteCreated",

@@ -136,6 +136,21 @@ export const Email = () => {
                 ...(request === undefined
                   ? []
                   : [["Request", <RequestLink key="request" request={request} />] as const]),
+                ...(email.forward_of === null
+                  ? []
+                  : [
+                      [
+                        "Forward of",
+                        <Link
+                          key="forward"
+                          to="/received"
+                          search={{ id: email.forward_of }}
+                          className="block truncate font-mono text-xs text-accent underline underline-offset-2"
+                        >
+                          {email.forward_of}
+                        </Link>,
+                      ] as const,
+                    ]),
                 ...(email.resend_of === null
                   ? []
                   : [["Copy of", <EmailLink key="original" id={email.resend_of} />] as const]),

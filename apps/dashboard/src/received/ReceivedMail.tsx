@@ -16,6 +16,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import * as ReceivedQueries from "./ReceivedQueries.ts"
 import { ReplyForm } from "./ReplyForm.tsx"
+import { RoutesApplied } from "./RoutesApplied.tsx"
 
 interface Props {
   readonly id: string
@@ -35,6 +36,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
     ...(mail.html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} of="inbound" /> }]),
     ...(mail.text === null ? [] : [{ name: "Text", content: () => <PlainText text={mail.text ?? ""} /> }]),
     { name: "Conversation", content: () => <Conversation id={mail.thread_id} own={id} /> },
+    { name: "Routes", count: mail.routes.length + mail.forwards.length, content: () => <RoutesApplied mail={mail} /> },
     { name: "Sender", content: () => <HeaderList headers={findingsOf(mail)} /> },
     { name: "Headers", content: () => <HeaderList headers={mail.headers} /> },
     { name: "Attachments", count: mail.attachments.length, content: () => <Attachments mail={mail} /> },

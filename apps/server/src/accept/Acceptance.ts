@@ -9,7 +9,6 @@ import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import * as Plan from "@waybill/domain/account/Plan"
 import type * as Suppression from "@waybill/domain/suppression/Suppression"
-import * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
@@ -168,7 +167,7 @@ const decide = (
   const { account_id, key, tracks } = sender
   const account = view.facts.account(account_id)?.record as StoredAccount | undefined
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
-  const name = Address.domainOf(command.from.address)
+  const name = EmailAcceptance.domainOf(command)
   const domain = view.facts.domain(account_id, name)
   const senderName = EmailAcceptance.senderDomain(command.headers)
   const suppressed = new Map<string, Suppression.Reason>()

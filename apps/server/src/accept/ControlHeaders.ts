@@ -1,7 +1,7 @@
 import type { Field } from "@waybill/mail/report/SubmittedMessage"
 
 /** Kinds of instructions that a header can be. */
-type Instruction = "key" | "tags" | "tag" | "scheduled" | "opens" | "clicks" | "nothing"
+type Instruction = "key" | "tags" | "tag" | "scheduled" | "opens" | "clicks" | "replies" | "nothing"
 
 /**
  * Headers that are instructions to this service; recipients do not get them. Resend's and Postmark's names are read too, so
@@ -17,6 +17,7 @@ const CONTROL: ReadonlyMap<string, { readonly is: Instruction; readonly values?:
     ["x-scheduled-at", { is: "scheduled" }],
     ["x-track-opens", { is: "opens" }],
     ["x-track-clicks", { is: "clicks" }],
+    ["x-track-replies", { is: "replies" }],
     ["x-pm-trackopens", { is: "opens" }],
     [
       "x-pm-tracklinks",
@@ -33,6 +34,8 @@ export interface ControlHeaders {
   readonly scheduledAt: string | null
   /** Omitted without such headers. */
   readonly tracking: { readonly tracking?: { readonly opens: unknown; readonly clicks: unknown } }
+  /** Omitted without such a header. */
+  readonly replies: { readonly reply_tracking?: unknown }
   /** Names of instructions that a message may have once, and has more often. */
   readonly repeated: ReadonlyArray<string>
 }
@@ -52,11 +55,12 @@ export const isControl = (field: Field): boolean => instructionOf(field) !== und
 export const read = (headers: ReadonlyArray<Field>): ControlHeaders => {
   const found = headers.map(instructionOf)
   const valuesOf = (wanted: Instruction) => found.flatMap((each) => (each?.is === wanted ? [each.value] : []))
-  const [keys, scheduled, opens, clicks] = [
+  const [keys, scheduled, opens, clicks, replies] = [
     valuesOf("key"),
     valuesOf("scheduled"),
     valuesOf("opens"),
     valuesOf("clicks"),
+    valuesOf("replies"),
   ]
   // Commas separate tags, except in Postmark's header, which has one.
   const tags = [...valuesOf("tags").flatMap((value) => value.split(",")), ...valuesOf("tag")]
@@ -66,14 +70,18 @@ export const read = (headers: ReadonlyArray<Field>): ControlHeaders => {
     scheduledAt: scheduled[0] ?? null,
     tracking:
       opens.length === 0 && clicks.length === 0 ? {} : { tracking: { opens: flag(opens[0]), clicks: flag(clicks[0]) } },
+    replies: replies.length === 0 ? {} : { reply_tracking: replyTracking(replies[0]) },
     repeated: [
       ...(scheduled.length > 1 ? ["X-Scheduled-At"] : []),
       ...(keys.length > 1 ? ["X-Idempotency-Key"] : []),
       ...(opens.length > 1 ? ["X-Track-Opens"] : []),
       ...(clicks.length > 1 ? ["X-Track-Clicks"] : []),
+      ...(replies.length > 1 ? ["X-Track-Replies"] : []),
     ],
   }
 }
+
+const replyTracking = (text: string | undefined) => (text?.toLowerCase() === "forward" ? { forward: true } : flag(text))
 
 /** Any other word is refused by the schema. */
 const flag = (text: string | undefined): boolean | string | null => {

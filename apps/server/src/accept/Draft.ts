@@ -31,6 +31,7 @@ export const fromMessage = (message: EmailMessage, template?: EmailAcceptance.Us
   const blobs = [body, ...files.map(({ blob }) => blob)]
   const { clock, headers, script } = withoutTestHeaders(message.headers ?? {})
   const { bcc, cc, from, list_unsubscribe, metadata, reply_to, scheduled_at, subject, tags, to, tracking } = message
+  const reply_tracking = message.reply_tracking ?? undefined
   const size_bytes = blobs.reduce((sum, { bytes }) => sum + bytes.length, 0)
   return {
     blobs,
@@ -63,6 +64,7 @@ export const fromMessage = (message: EmailMessage, template?: EmailAcceptance.Us
       },
       size_bytes,
       list_unsubscribe: list_unsubscribe ?? false,
+      reply_tracking,
       tracking: tracking ?? undefined,
       resend_of: null,
     },
@@ -83,9 +85,10 @@ const withoutTestHeaders = (headers: EmailAcceptance.Command["headers"]) => {
   }
 }
 
-const domainsOf = ({ from, headers }: EmailAcceptance.Command): ReadonlyArray<string> => {
-  const sender = EmailAcceptance.senderDomain(headers)
-  return sender === undefined ? [Address.domainOf(from.address)] : [Address.domainOf(from.address), sender]
+const domainsOf = (command: EmailAcceptance.Command): ReadonlyArray<string> => {
+  const name = EmailAcceptance.domainOf(command)
+  const sender = EmailAcceptance.senderDomain(command.headers)
+  return sender === undefined ? [name] : [name, sender]
 }
 
 /** Returns the keys of all recipients, under which the suppression list knows them. */

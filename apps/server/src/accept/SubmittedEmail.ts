@@ -72,6 +72,7 @@ export const read = (
       ...(Object.keys(instructions.metadata).length === 0 ? {} : { metadata: instructions.metadata }),
       scheduled_at: control.scheduledAt ?? instructions.scheduledAt ?? null,
       ...trackingOf(control, instructions),
+      ...control.replies,
       attachments: submitted.files.map(attachment),
     }
     const decoded = Schema.decodeUnknownResult(Sendable.Sendable, { errors: "all" })(written)

@@ -30,6 +30,8 @@ import { feedbackHeaders } from "../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
 import * as CellTasks from "../worker/CellTasks.ts"
 import * as Worker from "../worker/Worker.ts"
+import * as ReturningMail from "../links/ReturningMail.ts"
+import * as InboundSettings from "../settings/InboundSettings.ts"
 import * as TrackedLinks from "../links/TrackedLinks.ts"
 import * as UnsubscribeLinks from "../links/UnsubscribeLinks.ts"
 import * as HandedOver from "../providers/HandedOver.ts"
@@ -78,6 +80,7 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
         delivery: {
           returnPath: { secretKey: returnPathKey, domain: settings.returnPathDomain },
           feedbackHeaders: feedbackHeaders(returnPathKey),
+          ...(yield* ReturningMail.of(Service.ehloName(settings), InboundSettings.domainOf(settings))),
           unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(urlOf(settings), unsubscribeKey),
           track: TrackedLinks.trackingOf({
             ...Service.linkSettings(settings),

@@ -25,6 +25,7 @@ import * as PreviewPages from "../http/pages/PreviewPages.ts"
 import * as Server from "../http/Server.ts"
 import { Sessions } from "../signIn/Session.ts"
 import * as TrackingRoutes from "../http/pages/TrackingRoutes.ts"
+import * as ReturningMail from "../links/ReturningMail.ts"
 import * as TrackingHosts from "../links/TrackingHosts.ts"
 import * as UnsubscribePage from "../http/pages/UnsubscribePage.ts"
 import * as InstanceKeys from "../installation/InstanceKeys.ts"
@@ -110,7 +111,11 @@ export const http = (
       routes: Layer.mergeAll(
         DashboardPages.layer(),
         AuthRoutes.layer(networks(settings.trustedProxies)),
-        PreviewPages.layer(urlOf(settings), linkSettings(settings)),
+        PreviewPages.layer(
+          urlOf(settings),
+          linkSettings(settings),
+          ReturningMail.of(ehloName(settings), InboundSettings.domainOf(settings)),
+        ),
         OperatorRoutes.layer(url),
         SavedViewRoutes.layer,
         UnsubscribePage.layer(networks(settings.trustedProxies)),

@@ -16,10 +16,6 @@ export interface Receiver {
 const isAccountId = Schema.is(Id.AccountId)
 const PREFIX = "acc_"
 
-/** Returns the domain of an account whose addresses need no DNS of its own. */
-export const ownDomainOf = (account_id: Id.AccountId, inboundDomain: string): string =>
-  `${account_id.slice(PREFIX.length)}.${inboundDomain}`
-
 /**
  * Finds the account that an address belongs to: by the account's own domain below `inboundDomain`, or as a domain that
  * receives. A reserved domain receives as soon as it is added, while mail is only captured.

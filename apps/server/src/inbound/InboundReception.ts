@@ -1,8 +1,11 @@
+import * as EmailAcceptance from "@waybill/domain/email/Acceptance"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundState from "@waybill/domain/inbound/InboundState"
 import type { Authentication, Envelope, Heading } from "@waybill/domain/inbound/InboundState"
 import * as Routing from "@waybill/domain/inbound/Routing"
 import * as Thread from "@waybill/domain/inbound/Thread"
+import * as Address from "@waybill/domain/values/Address"
+import type * as DomainName from "@waybill/domain/values/DomainName"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { NothingNew } from "@waybill/domain/values/Refusal"
 import type { Sha256 } from "@waybill/domain/values/Sha256"
@@ -15,7 +18,11 @@ import * as Cells from "@waybill/store/routing/Cells"
 import { Clock, Effect, Result } from "effect"
 import { createHash } from "node:crypto"
 import * as RequestCommit from "../accept/RequestCommit.ts"
+import * as ReplyAddresses from "../links/ReplyAddresses.ts"
 import * as NewIds from "../process/NewIds.ts"
+import { Instance } from "../settings/Instance.ts"
+import * as Forwarding from "./Forwarding.ts"
+import * as ReplyForwards from "./ReplyForwards.ts"
 
 /** A mail that has come for recipients of one account. */
 export interface Arrived {
@@ -41,20 +48,28 @@ export const factsOf = ({
   verdict: InboundState.verdictOf(auth),
 })
 
-/** Returns the work that records a mail and applies the routes of its account. */
+/**
+ * Returns the work that records a mail and applies the routes of its account. What it forwards is accepted in the same
+ * commit, so that no mail is forwarded twice, or not at all.
+ */
 export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
   { account_id, auth, bytes, days, envelope, heading, sha256: hash }: Arrived,
   answerOf: (record: InboundMail.InboundRecord, refusal: string | undefined) => A,
 ) {
-  const references = Thread.referencesOf(heading.in_reply_to, heading.references)
+  const { inboundDomain } = yield* Instance
+  const answered = yield* ReplyAddresses.answeredBy(account_id, inboundDomain, envelope.to)
+  const references = [
+    ...Thread.referencesOf(heading.in_reply_to, heading.references),
+    // A header may name a nearer mail, or be lost on the way.
+    ...(answered === undefined ? [] : [EmailAcceptance.messageIdOf(answered, inboundDomain as DomainName.DomainName)]),
+  ]
   const known = yield* Cells.inCellOf(account_id, InboundMail.known(account_id, references))
   const routes = yield* Cells.inCellOf(account_id, InboundRoutes.list(account_id))
   const plan = Routing.plan(routes, factsOf({ ...heading, auth, envelope }))
   const now = yield* Clock.currentTimeMillis
   const id = NewIds.newIdAt("InboundId", now)
   const at = Timestamp.fromMillis(now)
-  yield* InboundContent.stage(account_id, id, bytes)
-  const decide = Inbound.receive(at, {
+  const arrival = {
     id,
     thread: Thread.place(id, references, known),
     envelope,
@@ -62,22 +77,58 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
     auth,
     size_bytes: bytes.length,
     sha256: hash,
-    plan,
-  })
+  }
+  const toAuthor =
+    answered !== undefined && plan.status === "received" && known.emails.has(answered)
+      ? yield* ReplyForwards.targetsOf(account_id, answered)
+      : []
+  const forwarding = yield* forwardingOf(account_id, arrival, [
+    ...plan.forwards,
+    ...(toAuthor.length === 0 ? [] : [{ to: toAuthor }]),
+  ])
+  yield* InboundContent.stage(account_id, id, bytes)
   return {
-    streams: [{ aggregate: Inbound, id, isNew: true }] as const,
+    streams: [{ aggregate: Inbound, id, isNew: true }, ...(forwarding?.streams ?? [])] as const,
+    ...(forwarding?.needs === undefined ? {} : { needs: forwarding.needs }),
     bytes: bytes.length,
     decide: (view) =>
-      Result.map(decide(view.state<Inbound.State>(Inbound, id)), (events) => {
-        const [{ _tag, sha256, ...arrived }] = events
-        const record = { ...arrived, status: plan.status, routes: plan.applied, replies: [] }
-        return {
-          append: [{ aggregate: Inbound, id, events }],
-          inbound: [{ account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) }],
-          answer: answerOf(record, plan.message),
-        }
+      Result.flatMap(forwarding?.decide(view) ?? NO_FORWARDS, ({ answer: forwards, append }) => {
+        const byRoute = new Map(plan.forwards.map(({ route_id }, nth) => [route_id, forwards[nth] ?? {}] as const))
+        const applied = Routing.withForwards(plan.applied, byRoute)
+        const forward = forwards[plan.forwards.length]
+        const decide = Inbound.receive(at, { ...arrival, plan: { status: plan.status, applied }, forward })
+        return Result.map(decide(view.state<Inbound.State>(Inbound, id)), (events) => {
+          const [{ _tag, sha256, ...arrived }] = events
+          const more = forward === undefined ? {} : { forwards: [forward] }
+          const record = { ...arrived, status: plan.status, routes: applied, replies: [], ...more }
+          return {
+            append: [{ aggregate: Inbound, id, events }, ...append],
+            inbound: [{ account_id, id, bytes, expires_at: Timestamp.plus(at, days * Timestamp.DAY) }],
+            answer: answerOf(record, plan.message),
+          }
+        })
       }),
   } satisfies RequestCommit.Work<A, NothingNew>
+})
+
+const NO_FORWARDS = Result.succeed({ answer: [], append: [] } as const)
+
+/** Without forwards, nothing is read of the account that only they ask for. */
+const forwardingOf = Effect.fnUntraced(function* (
+  account_id: AccountId,
+  {
+    envelope,
+    heading,
+    id,
+    sha256,
+    size_bytes,
+  }: Pick<Inbound.Arrival, "envelope" | "heading" | "id" | "sha256" | "size_bytes">,
+  wanted: ReadonlyArray<Forwarding.Wanted>,
+) {
+  const [first] = envelope.to
+  if (wanted.length === 0 || first === undefined) return undefined
+  const mail = { ...heading, inbound_id: id, envelope, sha256, size_bytes, domain: Address.domainOf(first) }
+  return yield* Forwarding.prepare(account_id, mail, wanted)
 })
 
 /** The same mail to the same recipients within a day: its server has not heard our answer. */

@@ -21,6 +21,7 @@ export const withoutLinks = (
   verdict: InboundState.verdictOf(record.auth),
   routes: (record.routes ?? []).map(RouteResults.shown(inbound_id, results)),
   replies: record.replies ?? [],
+  forwards: (record.forwards ?? []).map(RouteResults.forwardShown(results)),
   from: record.from === null ? null : named(record.from),
   to: record.to.map(named),
   cc: record.cc.map(named),

@@ -1,33 +1,83 @@
-import type { Applied } from "@waybill/domain/inbound/InboundState"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { Applied, Forwarded } from "@waybill/domain/inbound/InboundState"
+import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
+import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
 import { Effect } from "effect"
 
-/** Results of routes, which the events do not say; no calls are known of mail that was recorded just now. */
+/** Results of routes, which the events do not say; no calls and emails are known of mail that was recorded just now. */
 export interface Results {
   readonly calls: ReadonlyArray<ReceivedCalls.ReceivedCall> | undefined
+  /** Recipients of the emails that are forwards, by their status. */
+  readonly emails: ReadonlyMap<EmailId, Readonly<Record<string, number>>>
 }
 
-export const UNKNOWN: Results = { calls: undefined }
+export const UNKNOWN: Results = { calls: undefined, emails: new Map() }
 
-/** Reads the results of the routes of mails. */
+/** Reads the results of the routes and forwards of mails. */
 export const of = Effect.fn("RouteResults.of")(function* (account_id: AccountId, mails: ReadonlyArray<InboundRecord>) {
   const called = mails.filter(({ routes }) => routes.some(({ action }) => action === "webhook"))
   const ids = called.map(({ inbound_id }) => inbound_id)
-  return { calls: ids.length === 0 ? [] : yield* ReceivedCalls.list(account_id, ids) } satisfies Results
+  const forwards = mails.flatMap((mail) => [...mail.routes, ...(mail.forwards ?? [])])
+  const emails = forwards.flatMap(({ email_id }) => (email_id === undefined ? [] : [email_id]))
+  return {
+    calls: ids.length === 0 ? [] : yield* ReceivedCalls.list(account_id, ids),
+    emails: emails.length === 0 ? UNKNOWN.emails : yield* countsOf(account_id, emails),
+  } satisfies Results
+})
+
+const countsOf = Effect.fnUntraced(function* (account_id: AccountId, ids: ReadonlyArray<EmailId>) {
+  const records = yield* EmailLogRecord.find(yield* Sql, account_id, ids)
+  return new Map(
+    [...records].map(([id, record]) => [id as EmailId, record["recipient_counts"] as Readonly<Record<string, number>>]),
+  )
 })
 
 /** A route as a record shows it. */
 export const shown =
   (inbound_id: string, results: Results) =>
-  ({ action, route_id, webhook_id }: Applied) => ({
+  ({ action, route_id, webhook_id, ...forward }: Applied) => ({
     id: route_id,
     action,
-    result: action === "webhook" ? resultOfCalls(callsOf(results, inbound_id, webhook_id)) : DONE[action],
+    ...(action === "forward"
+      ? forwardShown(results)(forward)
+      : {
+          result: action === "webhook" ? resultOfCalls(callsOf(results, inbound_id, webhook_id)) : DONE[action],
+          email_id: null,
+          reason: null,
+        }),
   })
 
 const DONE = { reject: "rejected", drop: "dropped", store: "stored" } as const
+
+/** A forward as a record shows it. */
+export const forwardShown =
+  (results: Results) =>
+  ({ email_id, refusal }: Forwarded) => ({
+    result: email_id === undefined ? "failed" : resultOfEmail(results.emails.get(email_id)),
+    email_id: email_id ?? null,
+    reason: refusal ?? null,
+  })
+
+const WORST_FIRST = [
+  "bounced",
+  "failed",
+  "complained",
+  "suppressed",
+  "canceled",
+  "queued",
+  "deferred",
+  "sent",
+  "delivered",
+]
+const IN_PROGRESS: ReadonlySet<string> = new Set(["queued", "deferred"])
+
+/** The worst state of the recipients: with two of whom one bounced, the forward bounced. */
+const resultOfEmail = (counts: Readonly<Record<string, number>> | undefined): string => {
+  const worst = WORST_FIRST.find((status) => (counts?.[status] ?? 0) > 0) ?? "queued"
+  return IN_PROGRESS.has(worst) ? "pending" : worst
+}
 
 const callsOf = ({ calls }: Results, inbound_id: string, webhook_id: string | undefined) =>
   calls?.filter(

@@ -9,7 +9,7 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
     case "/v1/email/logs":
       return method === "GET" || method === "HEAD" ? "logs" : "other"
     default:
-      return isReply(path) && method === "POST" ? "send" : "other"
+      return isAnswer(path) && method === "POST" ? "send" : "other"
   }
 }
 
@@ -17,8 +17,8 @@ export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
 export const isTrial = (method: string, path: string): boolean =>
   method === "POST" && /^\/v1\/templates\/(?:validate|[^/]+\/render)$/u.test(path)
 
-/** An answer to a received mail counts like a send. */
-const isReply = (path: string): boolean => path.startsWith("/v1/inbound/") && path.endsWith("/reply")
+/** An answer to a received mail and its forward count like a send. */
+const isAnswer = (path: string): boolean => path.startsWith("/v1/inbound/") && /\/(?:forward|reply)$/u.test(path)
 
 /** Targets with another spelling than `/path?query`: with a scheme and host, a `;` before the query, or a fragment. */
 const OTHER_SPELLING = /^[^/]|[;#]/u

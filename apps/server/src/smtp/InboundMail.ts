@@ -8,11 +8,13 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as Provenance from "@waybill/store/log/Provenance"
+import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Clock, Effect, Option } from "effect"
 import { Guesses } from "../inbound/Guesses.ts"
 import * as InboundAddresses from "../inbound/InboundAddresses.ts"
 import * as InboundReception from "../inbound/InboundReception.ts"
+import * as ForwardMarks from "../links/ForwardMarks.ts"
 import type { Instance } from "../settings/Instance.ts"
 import type * as Listener from "./Listener.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
@@ -30,6 +32,8 @@ export const MAX_MEGABYTES_PER_DAY = 10_240
 const GUESSING = reply(450, "4.7.1", "Too many unknown recipients from your network, please try again later")
 const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again later")
 const LOOP = reply(554, "5.4.6", `The mail has passed more than ${MAX_HOPS} servers`)
+const CIRCLE = reply(554, "5.4.6", "The mail was forwarded from this address before")
+const TOO_FAST = reply(450, "4.7.1", "This account forwards too much mail, please try again later")
 const FULL = reply(452, "4.2.2", "This account takes no more mail today, please try again tomorrow")
 const tooLarge = (most: number) => reply(552, "5.3.4", `The message is larger than ${most} bytes`)
 
@@ -56,7 +60,7 @@ export interface OtherMail<R> {
   ) => Effect.Effect<string, SmtpReply | StoreUnavailable, R>
 }
 
-type Needs = EventStore | PgClient.PgClient | Dns | Instance
+type Needs = EventStore | PgClient.PgClient | Dns | Instance | InstanceKey
 
 export const make = (options: Options): OtherMail<Needs> => ({
   maxBytes: options.maxBytes,
@@ -83,9 +87,12 @@ const receive = Effect.fn("InboundMail.receive")(function* (
 ): Effect.fn.Return<string, SmtpReply | StoreUnavailable, Needs> {
   if (bytes.length > maxBytes) return yield* tooLarge(maxBytes)
   const queue = `inbound of ${RateWindows.clientAddress(address).bucket}`
-  const { hops, sha256 } = yield* Effect.catch(ReadInbound.digest(bytes, queue), () => BUSY)
+  const { hops, marks, sha256 } = yield* Effect.catch(ReadInbound.digest(bytes, queue), () => BUSY)
   if (hops > MAX_HOPS) return yield* LOOP
-  const found = yield* Effect.forEach(recipients, InboundAddresses.find)
+  const hasPassed = yield* ForwardMarks.hasPassed(marks)
+  const all = yield* Effect.forEach(recipients, InboundAddresses.find)
+  const found = all.filter((receiver) => Option.exists(receiver, ({ address }) => !hasPassed(address)))
+  if (found.length === 0) return yield* CIRCLE
   const receivers = Map.groupBy(
     found.flatMap((receiver) => Option.toArray(receiver)),
     ({ account_id }) => account_id,
@@ -105,10 +112,10 @@ const receive = Effect.fn("InboundMail.receive")(function* (
       tls,
     }
     const arrived = { account_id, envelope, bytes, sha256, heading, auth, days }
-    const { answer } = yield* Effect.provideService(InboundReception.receive(arrived), Provenance.Provenance, {
-      ...Provenance.system,
-      address,
-    })
+    const { answer } = yield* InboundReception.receive(arrived).pipe(
+      Effect.provideService(Provenance.Provenance, { ...Provenance.system, address }),
+      Effect.catchTag("TooManyInboundForwards", () => TOO_FAST),
+    )
     ids.push(answer.id)
     if (answer.refusal !== undefined) refusals.push(answer.refusal)
   }

@@ -1,6 +1,7 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Id from "@waybill/domain/values/Id"
+import * as Forward from "@waybill/domain/inbound/Forward"
 import * as State from "@waybill/domain/inbound/InboundState"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
@@ -49,14 +50,28 @@ const Attachment = Schema.Struct({
   expires_at: Timestamp.Timestamp,
 }).annotate({ identifier: "InboundAttachment" })
 
+const ofForward = {
+  email_id: Schema.NullOr(Id.EmailId).annotate({ description: "The email that a forward is" }),
+  reason: Schema.NullOr(Schema.String).annotate({
+    description:
+      "Why a forward did not go to all of its addresses: `loop`, `automatic`, or the reason for which the email was refused",
+  }),
+}
+
 const Applied = Schema.Struct({
   id: Id.InboundRouteId,
   action: State.Applied.fields.action,
   result: Schema.String.annotate({
     description:
-      "For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; otherwise `rejected`, `dropped` or `stored`. New values may appear",
+      "For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear",
   }),
+  ...ofForward,
 }).annotate({ identifier: "InboundRouteApplied" })
+
+const Forwarded = Schema.Struct({
+  result: Schema.String.annotate({ description: "`pending`, or the worst status of its recipients" }),
+  ...ofForward,
+}).annotate({ identifier: "InboundForwarded" })
 
 const fields = {
   object: Schema.Literal("inbound_email"),
@@ -91,6 +106,9 @@ const fields = {
   }),
   routes: Schema.Array(Applied).annotate({ description: "The routes that applied, in order; empty if none did" }),
   replies: Schema.Array(Id.EmailId).annotate({ description: "Emails that answer it, oldest first" }),
+  forwards: Schema.Array(Forwarded).annotate({
+    description: "Forwards that no route asked for, by a request or by `reply_tracking`, oldest first",
+  }),
   size_bytes: Schema.Natural,
   complete: Schema.Boolean.annotate({
     description: "False if the mail has more parts or headers than are read; `raw` has all of it",
@@ -170,6 +188,14 @@ const TestPayload = Schema.Struct({
   raw: optional(EmailMessage.Base64, "The whole mail in base64, instead of its fields"),
 }).annotate({ identifier: "InboundTest" })
 export type TestPayload = typeof TestPayload.Type
+
+const Forwarding = Schema.Struct({
+  to: Schema.Union([
+    Address.FromText,
+    Schema.Array(Address.FromText).check(Checks.items(1, Forward.MAX_TARGETS, "addresses")),
+  ]).annotate({ description: `1 to ${Forward.MAX_TARGETS} addresses` }),
+}).annotate({ identifier: "InboundForwarding" })
+export type ForwardingPayload = typeof Forwarding.Type
 
 const params = { id: Id.InboundId }
 const MAX_FILTER_CHARS = 320
@@ -270,6 +296,22 @@ export class Inbound extends HttpApiGroup.make("inbound")
           "Answer a received mail",
           "email:send",
           "Sends an email to `reply_to` of the mail, or its author, with its subject, `In-Reply-To` and `References`. It is accepted like every email.",
+        ),
+      )
+      .annotate(Bucket, "send"),
+    HttpApiEndpoint.post("forward", "/inbound/:id/forward", {
+      params,
+      query: Livemode.query,
+      headers: Idempotency.headers,
+      payload: Forwarding,
+      success: Idempotency.replayable(Acknowledgement),
+      error: ApiError.Unprocessable,
+    })
+      .annotateMerge(
+        annotate(
+          "Forward a received mail",
+          "email:send",
+          "Sends the mail on as it came, sealed by ARC, with a return path of this service. It is accepted and counted like every email; an address where this installation receives it again is refused with 422 `forward_loop`.",
         ),
       )
       .annotate(Bucket, "send"),

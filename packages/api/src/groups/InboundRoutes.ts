@@ -1,5 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
+import * as Forward from "@waybill/domain/inbound/Forward"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as State from "@waybill/domain/inbound/InboundState"
 import * as Route from "@waybill/domain/inbound/Route"
@@ -44,6 +45,12 @@ const Action = Schema.Union([
     ),
   }),
   Schema.Struct({
+    type: Schema.Literal("forward"),
+    to: Schema.Array(Address.FromText)
+      .check(Checks.items(1, Forward.MAX_TARGETS, "addresses"))
+      .annotate({ description: `1 to ${Forward.MAX_TARGETS} addresses that the mail is sent on to` }),
+  }),
+  Schema.Struct({
     type: Schema.Literal("reject"),
     message: optional(
       Schema.String.check(Checks.chars(Route.MAX_MESSAGE_CHARS, 1), ascii),
@@ -55,7 +62,7 @@ const Action = Schema.Union([
 ]).annotate({
   identifier: "InboundRouteAction",
   description:
-    "`webhook` calls webhooks; `reject` refuses the mail in the session; `drop` accepts and records it, and nothing else; `store` records it without a call",
+    "`webhook` calls webhooks; `forward` sends the mail on as it came; `reject` refuses the mail in the session; `drop` accepts and records it, and nothing else; `store` records it without a call",
 })
 export type ActionPayload = typeof Action.Type
 
@@ -90,8 +97,9 @@ export const RouteRecord = Schema.Struct({
     verdict: Schema.NullOr(State.SenderVerdict),
   }),
   action: Schema.Struct({
-    type: Schema.Literals(["webhook", "reject", "drop", "store"]),
+    type: State.Applied.fields.action,
     webhook_id: Schema.NullOr(Id.WebhookId),
+    to: Schema.NullOr(Schema.Array(Address.Address)),
     message: Schema.NullOr(Schema.String),
   }),
   position: Schema.Natural,
@@ -130,7 +138,7 @@ const Outcome = Schema.Struct({
   routes: Schema.Array(
     Schema.Struct({
       id: Id.InboundRouteId,
-      action: Schema.Literals(["webhook", "reject", "drop", "store"]),
+      action: State.Applied.fields.action,
       applies: Schema.Boolean,
       reason: Schema.String.annotate({ description: "Why the route applies, or why it does not" }),
     }),

@@ -1,5 +1,6 @@
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Address from "@waybill/domain/values/Address"
+import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
@@ -159,6 +160,31 @@ const Tracking = Schema.Struct({
   clicks: optional(Schema.Boolean, "Replaces links in the HTML by redirects through this service"),
 }).annotate({ identifier: "EmailTracking" })
 
+/** `true`, or what to do with answers, on the wire; null in memory where it is off. */
+const ReplyTrackingField = Schema.NullOr(
+  Schema.Union([
+    Schema.Boolean,
+    Schema.Struct({
+      forward: optional(Schema.Boolean, "Whether answers are sent on to `reply_to`, or else to `from`"),
+    }).annotate({ identifier: "ReplyTracking" }),
+  ]),
+)
+  .annotate({
+    description:
+      'Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`. `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it',
+  })
+  .pipe(
+    Schema.decodeTo(
+      Schema.NullOr(EmailEvent.ReplyTracking),
+      SchemaTransformation.transform<typeof EmailEvent.ReplyTracking.Type | null, ReplyTrackingWire>({
+        decode: (value) =>
+          value === null || value === false ? null : { forward: value !== true && value.forward === true },
+        encode: (value) => value,
+      }),
+    ),
+  )
+type ReplyTrackingWire = boolean | { readonly forward: boolean | null } | null
+
 /** `Reply-To` may occur once in a message (RFC 5322 §3.6), and the `reply_to` field writes it too. */
 const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
 
@@ -199,6 +225,7 @@ const Message = Schema.Struct({
       description: `Pairs for identifying the email, which recipients do not get: at most ${Labels.MAX_METADATA}, with names of 1 to ${Labels.MAX_METADATA_NAME_CHARS} characters and values of at most ${Labels.MAX_METADATA_VALUE_CHARS}. They are in the logs and the webhooks, and the logs find them with \`metadata.<name>=<value>\``,
     }),
   ),
+  reply_tracking: Schema.optionalKey(ReplyTrackingField),
   tracking: Schema.optionalKey(
     Schema.NullOr(Tracking).annotate({
       description: "Whether opens and clicks are tracked; the domain's setting applies to what is left out",
@@ -206,10 +233,13 @@ const Message = Schema.Struct({
   ),
 })
 
-const oneReplyTo = Schema.makeFilter<Pick<typeof Message.Type, "headers" | "reply_to">>(({ headers, reply_to }) => {
-  const duplicate = reply_to.length === 0 ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
-  return duplicate === undefined || { path: ["headers", duplicate], issue: "cannot be combined with `reply_to`" }
-})
+const oneReplyTo = Schema.makeFilter<Pick<typeof Message.Type, "headers" | "reply_to" | "reply_tracking">>(
+  ({ headers, reply_to, reply_tracking = null }) => {
+    const field = reply_to.length > 0 ? "reply_to" : reply_tracking === null ? undefined : "reply_tracking"
+    const duplicate = field === undefined ? undefined : Object.keys(headers ?? {}).find(isReplyTo)
+    return duplicate === undefined || { path: ["headers", duplicate], issue: `cannot be combined with \`${field}\`` }
+  },
+)
 
 export const EmailMessage = Message.check(oneReplyTo).annotate({ identifier: "EmailMessage" })
 export type EmailMessage = typeof EmailMessage.Type

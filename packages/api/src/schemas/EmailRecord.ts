@@ -1,4 +1,5 @@
 import * as Address from "@waybill/domain/values/Address"
+import * as EmailEvent from "@waybill/domain/email/EmailEvent"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -121,6 +122,12 @@ export const WithContent = Schema.Struct({
   ...fields,
   tracking: Tracking.Tracking.annotate({
     description: "Whether opens and clicks are tracked, as decided at acceptance",
+  }),
+  forward_of: Schema.NullOr(Id.InboundId).annotate({
+    description: "The received mail that was sent on as it came; it has the content",
+  }),
+  reply_tracking: Schema.NullOr(EmailEvent.ReplyTracking).annotate({
+    description: "How answers are found, as decided at acceptance; `null` if they go to `reply_to`",
   }),
   resend_of: Schema.NullOr(Id.EmailId).annotate({ description: "The message that this one is a copy of" }),
   copies: Schema.Array(Id.EmailId).annotate({

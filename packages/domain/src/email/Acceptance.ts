@@ -24,6 +24,15 @@ export const MAX_SCHEDULE_AHEAD_MS = 30 * Timestamp.DAY
 /** The version and language of a template that a message was made of. */
 export type UsedTemplate = NonNullable<EmailEvent.EmailQueued["template"]>
 
+/** A received mail that is sent on. */
+export interface Forward {
+  readonly inbound_id: Id.InboundId
+  /** The Message-ID that it came with. */
+  readonly message_id: string | null
+  /** The domain of the account that answers for it. */
+  readonly domain: DomainName.DomainName
+}
+
 /** A parsed send request: everything that the request alone decides. */
 export interface Command {
   readonly from: Address.Mailbox
@@ -48,6 +57,9 @@ export interface Command {
   readonly content: Content.Content
   readonly size_bytes: number
   readonly list_unsubscribe: boolean
+  readonly reply_tracking?: EmailEvent.ReplyTracking | undefined
+  /** The received mail that is sent on as it came. Its author's domain is not the account's. */
+  readonly forward?: Forward | undefined
   /** The tracking that the message asks for. Absent: the setting of its domain applies. */
   readonly tracking?: Tracking.Change | undefined
   readonly resend_of: Id.EmailId | null
@@ -152,7 +164,7 @@ export const accept = (
   const noClock = checkClock(facts)
   if (noClock !== undefined) return Result.fail(noClock)
   const now = clock?.now ?? facts.now
-  const name = Address.domainOf(command.from.address)
+  const name = domainOf(command)
   const recipients = deduplicate(command)
   const all = [...recipients.to, ...recipients.cc, ...recipients.bcc]
   const suppressed = all.filter(({ address }) => facts.suppressed.has(Address.keyOf(address)))
@@ -198,7 +210,7 @@ export const accept = (
   const queued: EmailEvent.EmailQueued = {
     _tag: "EmailQueued",
     email_id: emailId,
-    message_id: messageId,
+    message_id: command.forward?.message_id ?? messageId,
     from: command.from,
     ...recipients,
     reply_to: command.reply_to,
@@ -210,6 +222,8 @@ export const accept = (
       ? {}
       : { metadata: command.metadata }),
     ...(command.template === undefined ? {} : { template: command.template }),
+    ...(command.forward === undefined ? {} : { forward_of: command.forward.inbound_id }),
+    ...(command.reply_tracking === undefined ? {} : { reply_tracking: command.reply_tracking }),
     scheduled_at: command.scheduled_at,
     domain: name,
     domain_id: domain?.id ?? null,
@@ -235,6 +249,10 @@ export const accept = (
     })),
   ])
 }
+
+/** The domain of the account that a message is sent from. */
+export const domainOf = ({ forward, from }: Pick<Command, "forward" | "from">): DomainName.DomainName =>
+  forward?.domain ?? Address.domainOf(from.address)
 
 const without = (headers: Command["headers"], names: ReadonlyArray<string>): Command["headers"] =>
   names.length === 0 ? headers : Object.fromEntries(Object.entries(headers).filter(([name]) => !names.includes(name)))

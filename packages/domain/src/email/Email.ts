@@ -132,6 +132,7 @@ export const resendCommand = (
     content,
     size_bytes,
     list_unsubscribe,
+    reply_tracking: message.accepted.reply_tracking,
     tracking: message.accepted.tracking ?? Tracking.NONE,
     test_clock: message.accepted.test_clock,
     resend_of: email_id,

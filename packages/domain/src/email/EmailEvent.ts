@@ -17,6 +17,10 @@ const simulated = Schema.optionalKey(Schema.Literal(true))
 const would_suppress = Schema.optionalKey(Suppression.Reason)
 const mailboxes = Schema.Array(Address.MailboxObject)
 
+/** How answers are found. `forward`: they are sent on to `reply_to`, or else to `from`. */
+export const ReplyTracking = Schema.Struct({ forward: Schema.Boolean })
+export type ReplyTracking = typeof ReplyTracking.Type
+
 /**
  * Acceptance is one event per message, an outcome one event per recipient. Bodies are stored outside events, which hold
  * only their hash.
@@ -42,6 +46,10 @@ export const Event = Schema.TaggedUnion({
     template: Schema.optionalKey(
       Schema.Struct({ id: Id.TemplateId, version: Schema.Natural, locale: Schema.NullOr(Text.Stored) }),
     ),
+    /** The received mail that is sent on as it came. Absent for a message that was composed. */
+    forward_of: Schema.optionalKey(Id.InboundId),
+    /** Answers go to an address of the service, which finds the message by it; absent if they go to `reply_to`. */
+    reply_tracking: Schema.optionalKey(ReplyTracking),
     scheduled_at: Schema.NullOr(Timestamp.Timestamp),
     domain: DomainName.DomainName,
     /** `null` for test mail, which needs no domain. */

@@ -6,7 +6,7 @@ import { NothingNew } from "../values/Refusal.ts"
 import type { Sha256 } from "../values/Sha256.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 import * as InboundRefusal from "./InboundRefusal.ts"
-import type { Authentication, Envelope, Event, Heading, Received, State } from "./InboundState.ts"
+import type { Authentication, Envelope, Event, Forwarded, Heading, Received, State } from "./InboundState.ts"
 import type { Plan } from "./Routing.ts"
 import type * as Thread from "./Thread.ts"
 
@@ -27,12 +27,14 @@ export interface Arrival {
   readonly size_bytes: number
   readonly sha256: Sha256
   /** The routes that apply to it. */
-  readonly plan: Plan
+  readonly plan: Pick<Plan, "applied" | "status">
+  /** A forward that no route asks for. */
+  readonly forward?: Forwarded | undefined
 }
 
 /** Records a mail and the routes that apply to it. Its id is new, so nothing can be there yet. */
 export const receive =
-  (now: Timestamp.Timestamp, { envelope, heading, id, plan, thread, ...content }: Arrival) =>
+  (now: Timestamp.Timestamp, { envelope, forward, heading, id, plan, thread, ...content }: Arrival) =>
   (state: State): Result.Result<readonly [Received, ...ReadonlyArray<Event>], NothingNew> => {
     const [first] = envelope.to
     if (state._tag !== "NotReceived" || first === undefined) return Result.fail(new NothingNew())
@@ -47,10 +49,14 @@ export const receive =
       ...content,
       at: now,
     }
-    return Result.succeed(plan.applied.length === 0 ? [received] : [received, routed(id, plan, now)])
+    return Result.succeed([
+      received,
+      ...(plan.applied.length === 0 ? [] : [routed(id, plan, now)]),
+      ...(forward === undefined ? [] : [{ _tag: "InboundForwarded" as const, inbound_id: id, ...forward, at: now }]),
+    ])
   }
 
-const routed = (inbound_id: Id.InboundId, { applied, status }: Plan, now: Timestamp.Timestamp): Event => ({
+const routed = (inbound_id: Id.InboundId, { applied, status }: Arrival["plan"], now: Timestamp.Timestamp): Event => ({
   _tag: "RouteApplied",
   inbound_id,
   status,
@@ -60,7 +66,7 @@ const routed = (inbound_id: Id.InboundId, { applied, status }: Plan, now: Timest
 
 /** Applies the routes of now to a mail again. */
 export const replay =
-  (now: Timestamp.Timestamp, plan: Plan): Decide<InboundRefusal.InboundNotFound> =>
+  (now: Timestamp.Timestamp, plan: Arrival["plan"]): Decide<InboundRefusal.InboundNotFound> =>
   (state) =>
     state._tag === "Received"
       ? Result.succeed(Array.of(routed(state.mail.inbound_id, plan, now)))
@@ -73,6 +79,16 @@ export const reply =
     state._tag === "Received"
       ? Result.succeed(
           Array.of<Event>({ _tag: "InboundReplied", inbound_id: state.mail.inbound_id, email_id, at: now }),
+        )
+      : Result.fail(new InboundRefusal.InboundNotFound())
+
+/** Records a forward that no route asked for. */
+export const forward =
+  (now: Timestamp.Timestamp, forwarded: Forwarded): Decide<InboundRefusal.InboundNotFound> =>
+  (state) =>
+    state._tag === "Received"
+      ? Result.succeed(
+          Array.of<Event>({ _tag: "InboundForwarded", inbound_id: state.mail.inbound_id, ...forwarded, at: now }),
         )
       : Result.fail(new InboundRefusal.InboundNotFound())
 

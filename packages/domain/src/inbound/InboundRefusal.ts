@@ -66,6 +66,30 @@ export class TooManyRoutes extends Schema.TaggedError<TooManyRoutes>()("TooManyI
   }
 }
 
+/** Routes forward so many mails within a minute that the next ones wait. */
+export class TooManyForwards extends Schema.TaggedError<TooManyForwards>()("TooManyInboundForwards", {
+  limit: Schema.Int,
+}) {
+  readonly status = 429
+  readonly code = "rate_limited"
+  readonly reason = "forward_rate"
+  readonly retry_after_s = 60
+  override get message() {
+    return `The routes of this account forward more than ${this.limit} mails a minute.`
+  }
+}
+
+export class ForwardLoop extends Schema.TaggedError<ForwardLoop>()("InboundForwardLoop", {
+  address: Schema.String,
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "forward_loop"
+  override get message() {
+    return `Mail that is forwarded to ${this.address} would come back, because this installation receives it there.`
+  }
+}
+
 export class RouteWithoutWebhook extends Schema.TaggedError<RouteWithoutWebhook>()("RouteWithoutWebhook", {}) {
   readonly status = 422
   readonly code = "unprocessable"

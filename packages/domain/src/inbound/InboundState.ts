@@ -88,12 +88,22 @@ export const verdictOf = ({ dmarc }: Pick<Authentication, "dmarc">): SenderVerdi
 export const InboundStatus = Schema.Literals(["received", "dropped", "rejected"])
 export type InboundStatus = typeof InboundStatus.Type
 
+/** Result of a forward: the email that it is, or the reason for which some or all of its addresses have none. */
+const forwarded = {
+  email_id: Schema.optionalKey(Id.EmailId),
+  refusal: Schema.optionalKey(Text.Stored),
+}
+const Forwarded = Schema.Struct(forwarded)
+export type Forwarded = typeof Forwarded.Type
+
 /** A route that was applied to a mail. */
 export const Applied = Schema.Struct({
   route_id: Id.InboundRouteId,
-  action: Schema.Literals(["webhook", "reject", "drop", "store"]),
+  action: Schema.Literals(["webhook", "forward", "reject", "drop", "store"]),
   /** The only webhook that is called. Absent: all that subscribe. */
   webhook_id: Schema.optionalKey(Id.WebhookId),
+  /** Only of a forward. */
+  ...forwarded,
 })
 export type Applied = typeof Applied.Type
 
@@ -124,6 +134,8 @@ export const Event = Schema.TaggedUnion({
   },
   /** An email of the account that answers the mail. */
   InboundReplied: { inbound_id: Id.InboundId, email_id: Id.EmailId, at: Timestamp.Timestamp },
+  /** A forward of the mail that no route asked for. */
+  InboundForwarded: { inbound_id: Id.InboundId, ...forwarded, at: Timestamp.Timestamp },
   InboundDeleted: { inbound_id: Id.InboundId, at: Timestamp.Timestamp },
 })
 export type Event = typeof Event.Type
@@ -137,9 +149,11 @@ export interface Kept {
   readonly routes: ReadonlyArray<Applied>
   /** Emails that answer it, the newest ones. */
   readonly replies: ReadonlyArray<Id.EmailId>
+  /** Forwards that no route asked for, the newest ones; absent if there are none. */
+  readonly forwards?: ReadonlyArray<Forwarded>
 }
 
-/** Maximum number of answers that a record names. */
+/** Maximum number of answers, and of forwards, that a record names. */
 export const MAX_REPLIES = 100
 
 export type State =
@@ -161,6 +175,11 @@ export const evolve = (state: State, event: Event): State => {
       return state._tag === "Received"
         ? { ...state, replies: [...state.replies, event.email_id].slice(-MAX_REPLIES) }
         : state
+    case "InboundForwarded": {
+      if (state._tag !== "Received") return state
+      const { _tag, at, inbound_id, ...forward } = event
+      return { ...state, forwards: [...(state.forwards ?? []), forward].slice(-MAX_REPLIES) }
+    }
     case "InboundDeleted":
       return state._tag === "Received" ? { ...state, _tag: "Deleted" } : state
   }

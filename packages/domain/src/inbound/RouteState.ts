@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Address from "../values/Address.ts"
 import * as Id from "../values/Id.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
@@ -20,6 +21,8 @@ export type Match = typeof Match.Type
 export const Action = Schema.Union([
   /** Calls one webhook, or all that subscribe to `email.received`. */
   Schema.Struct({ type: Schema.Literal("webhook"), webhook_id: Schema.NullOr(Id.WebhookId) }),
+  /** Sends the mail on, as it is. */
+  Schema.Struct({ type: Schema.Literal("forward"), to: Schema.Array(Address.Address) }),
   /** Refuses the mail while its server waits. */
   Schema.Struct({ type: Schema.Literal("reject"), message: Text.Stored }),
   /** Accepts and records the mail, and nothing else. */

@@ -1,5 +1,6 @@
+import type * as Address from "../values/Address.ts"
 import type * as Id from "../values/Id.ts"
-import type { Applied, InboundStatus, SenderVerdict } from "./InboundState.ts"
+import type { Applied, Forwarded, InboundStatus, SenderVerdict } from "./InboundState.ts"
 import * as RoutePattern from "./RoutePattern.ts"
 import type { Match, RouteSettings } from "./RouteState.ts"
 
@@ -70,18 +71,38 @@ const matchOf = ({ from, subject, to, verdict }: Match): string => {
 export interface Plan {
   readonly status: InboundStatus
   readonly applied: ReadonlyArray<Applied>
+  /** The addresses of each route that forwards, in order. */
+  readonly forwards: ReadonlyArray<RouteForward>
   /** Reply to the server of a mail that is refused. */
   readonly message: string | undefined
+}
+
+interface RouteForward {
+  readonly route_id: Id.InboundRouteId
+  readonly to: ReadonlyArray<Address.Address>
 }
 
 export const plan = (routes: ReadonlyArray<Candidate>, facts: Facts): Plan => {
   const chosen = choose(routes, facts).flatMap(({ applies, route }) => (applies ? [route] : []))
   const refusing = chosen.find(({ action }) => action.type === "reject")
   if (refusing?.action.type === "reject")
-    return { status: "rejected", applied: [appliedOf(refusing)], message: refusing.action.message }
+    return { status: "rejected", applied: [appliedOf(refusing)], forwards: [], message: refusing.action.message }
   const dropped = chosen.some(({ action }) => action.type === "drop")
-  return { status: dropped ? "dropped" : "received", applied: chosen.map(appliedOf), message: undefined }
+  return {
+    status: dropped ? "dropped" : "received",
+    applied: chosen.map(appliedOf),
+    forwards: chosen.flatMap(({ action, route_id }) =>
+      action.type === "forward" ? [{ route_id, to: action.to }] : [],
+    ),
+    message: undefined,
+  }
 }
+
+/** Returns the routes that applied, with what became of each forward. */
+export const withForwards = (
+  applied: ReadonlyArray<Applied>,
+  forwards: ReadonlyMap<Id.InboundRouteId, Forwarded>,
+): ReadonlyArray<Applied> => applied.map((route) => ({ ...route, ...forwards.get(route.route_id) }))
 
 const appliedOf = ({ action, route_id }: Candidate): Applied => ({
   route_id,

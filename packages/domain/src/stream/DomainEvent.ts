@@ -51,6 +51,7 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   EmailReceived: "email.received",
   RouteApplied: "inbound.route_applied",
   InboundReplied: "inbound.replied",
+  InboundForwarded: "inbound.forwarded",
   InboundDeleted: "inbound.deleted",
   InboundRouteCreated: "inbound.route_created",
   InboundRouteChanged: "inbound.route_changed",

@@ -34,6 +34,7 @@ export type QuietType =
   | "email.resent"
   | "inbound.route_applied"
   | "inbound.replied"
+  | "inbound.forwarded"
   | "inbound.deleted"
   | "inbound.route_created"
   | "inbound.route_changed"

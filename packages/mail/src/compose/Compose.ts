@@ -251,4 +251,4 @@ const unsubscribe = (
       ]
 
 /** Formats a Date header in UTC (RFC 5322 §3.3). */
-const date = (at: Timestamp.Timestamp): string => new Date(at).toUTCString().replace("GMT", "+0000")
+export const date = (at: Timestamp.Timestamp): string => new Date(at).toUTCString().replace("GMT", "+0000")

@@ -93,24 +93,28 @@ export const sign = (bytes: Uint8Array, keys: ReadonlyArray<Key>): Effect.Effect
     })
   })
 
-const refusal = ({ domain }: Key, reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain })
+export const refusal = ({ domain }: Key, reason: SigningFailed["reason"]) => new SigningFailed({ reason, domain })
 
 const TRIAL = Buffer.from("From: trial@localhost\r\n\r\n")
 
 /** Returns whether the key can sign, before any mail waits for it. */
 export const canSign = (key: Key): Effect.Effect<boolean> => Effect.isSuccess(sign(TRIAL, [key]))
 
-interface SignedHeaders {
+export interface SignedHeaders {
   /** Names of the fields, folded as they stand in a signature. */
   readonly names: string
   readonly canonical: string
 }
 
 /** RFC 6376 §5.4.2: of a repeated field the lowest instance is signed first. */
-const select = (fields: ReadonlyArray<Canonical.HeaderField>): SignedHeaders => {
+export const select = (
+  fields: ReadonlyArray<Canonical.HeaderField>,
+  also: ReadonlyArray<string> = [],
+): SignedHeaders => {
   let names = ""
   let canonical = ""
-  for (const { isOversigned, lower, name } of SIGNED) {
+  const others = also.map((name) => ({ name, lower: name.toLowerCase(), isOversigned: false }))
+  for (const { isOversigned, lower, name } of others.length === 0 ? SIGNED : [...SIGNED, ...others]) {
     for (let at = fields.length - 1; at >= 0; at--) {
       const field = fields[at]
       if (field === undefined || field.name !== lower) continue
@@ -124,19 +128,22 @@ const select = (fields: ReadonlyArray<Canonical.HeaderField>): SignedHeaders => 
 
 const signature = (key: Key, signed: SignedHeaders, bodyHash: string): Effect.Effect<string, SigningFailed> => {
   // Refuses names that could end a tag or a line; the DNS allows neither in these names.
-  if (!DNS_NAME.test(key.domain) || !DNS_NAME.test(key.selector)) return Effect.fail(refusal(key, "bad_selector"))
+  if (!isNamed(key)) return Effect.fail(refusal(key, "bad_selector"))
   const field =
     `DKIM-Signature: v=1; a=${key.algorithm}-sha256; c=relaxed/relaxed;\r\n d=${key.domain};\r\n s=${key.selector};\r\n` +
     ` h=${signed.names};\r\n bh=${bodyHash};\r\n b=`
   const canonical = Canonical.relaxedHeader({ name: "dkim-signature", raw: field })
-  const data = Buffer.from(signed.canonical + canonical, "latin1")
+  return Effect.map(signText(key, signed.canonical + canonical), (value) => `${field}${value}\r\n`)
+}
+
+/** Returns the signature of a canonical text, folded as the value of a tag. Each character is an octet. */
+export const signText = (key: Key, text: string): Effect.Effect<string, SigningFailed> => {
+  const data = Buffer.from(text, "latin1")
   return Effect.flatMap(parsed(key), (privateKey) =>
     Effect.callback((resume) => {
       const done = (error: Error | null, made: Buffer) =>
         resume(
-          error === null
-            ? Effect.succeed(`${field}${foldValue(made.toString("base64"))}\r\n`)
-            : Effect.fail(refusal(key, "crypto")),
+          error === null ? Effect.succeed(foldValue(made.toString("base64"))) : Effect.fail(refusal(key, "crypto")),
         )
       // RFC 8463 §3: Ed25519 signs the SHA-256 of the data, not the data.
       if (key.algorithm === "ed25519") signBytes(null, createHash("sha256").update(data).digest(), privateKey, done)
@@ -144,6 +151,9 @@ const signature = (key: Key, signed: SignedHeaders, bodyHash: string): Effect.Ef
     }),
   )
 }
+
+/** Whether the names of a key can stand in a signature. */
+export const isNamed = ({ domain, selector }: Key): boolean => DNS_NAME.test(domain) && DNS_NAME.test(selector)
 
 const DNS_NAME = /^[A-Za-z0-9_](?:[A-Za-z0-9_\-.]{0,251}[A-Za-z0-9_])?$/
 

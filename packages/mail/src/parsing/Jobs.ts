@@ -1,5 +1,6 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
+import { bodyHash } from "../dkim/bodyHash.ts"
 import * as InboundHeading from "../inbound/Heading.ts"
 import { digest } from "../inbound/digest.ts"
 import { postmarkBody } from "../inbound/postmarkBody.ts"
@@ -31,6 +32,7 @@ export const jobs = {
   inbound_postmark: postmarkBody,
   inbound_sendgrid: sendGridForm,
   file: readFile,
+  body_hash: bodyHash,
   text: textFromHtml,
   links: TrackedHtml.find,
 } as const

@@ -90,6 +90,16 @@ export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (name: str
   return taken ? undefined : left_s
 })
 
+/** Takes an amount from a window of this minute. Returns false if so much is not left; it is counted nevertheless. */
+export const takeOfMinute = Effect.fn("RateWindows.takeOfMinute")(function* (
+  name: string,
+  amount: number,
+  limit: number,
+) {
+  const [counted] = yield* count(yield* Sql, new Map([[name, amount]]))
+  return counted === undefined || counted.count <= limit
+})
+
 /** Removes ended windows and returns their number; without it the table gains a row for each client and minute. */
 export const sweep = Effect.fn("RateWindows.sweep")(function* () {
   const sql = yield* Sql

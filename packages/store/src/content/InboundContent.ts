@@ -2,6 +2,7 @@ import type { AccountId, InboundId } from "@waybill/domain/values/Id"
 import { Effect, Option, Semaphore } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import { setImmediate } from "node:timers/promises"
+import * as PackedSql from "../packed/PackedSql.ts"
 import * as AccountWrites from "../locks/AccountWrites.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import { Sql, type Client } from "../postgres/Sql.ts"
@@ -74,6 +75,12 @@ const isPiece = (sql: Client<unknown>, id: string): Fragment => sql`id > ${`${id
 export const find = (account_id: string, id: string) =>
   Effect.flatMap(Sql, (sql) => findOf(sql, account_id, id)).pipe(Effect.withSpan("InboundContent.find"))
 
+/** Whether a mail is kept as it came. */
+export const isKept = Effect.fn("InboundContent.isKept")(function* (account_id: string, id: string) {
+  const sql = yield* Sql
+  return (yield* sql`SELECT FROM inbound_content WHERE account_id = ${account_id} AND id = ${id}`).length > 0
+})
+
 export const findOf = Effect.fnUntraced(function* (sql: Sql, account_id: string, id: string) {
   const pieces: Array<Uint8Array> = []
   for (let nth = 0, left = 1; left > 0; nth++) {
@@ -110,15 +117,29 @@ export const removeOf = (sql: Sql, account_id: string, ids: ReadonlyArray<string
     WHERE account_id = ${account_id} AND (inbound_content.id = mail.id
       OR (inbound_content.id COLLATE "C" > mail.id || '/' AND inbound_content.id COLLATE "C" < mail.id || '0'))`
 
-/** Removes expired mail and returns how many. Runs periodically. */
+/** Removes expired mail, except that whose forwards are still to be delivered, and returns how many. Runs periodically. */
 export const expire = Effect.fn("InboundContent.expire")(function* () {
   const sql = yield* Sql
   let removed = 0
+  const needed = yield* forwarded(sql)
   for (let done = -1; done !== 0; removed += Math.max(done, 0)) {
     done = (yield* sql`
       DELETE FROM inbound_content WHERE (account_id, id) IN (
-        SELECT account_id, id FROM inbound_content WHERE expires_at < now() LIMIT ${EXPIRY_BATCH}::int) RETURNING id`)
+        SELECT account_id, id FROM inbound_content
+        WHERE expires_at < now() AND split_part(id, '/', 1) <> ALL(${needed}::text[]) LIMIT ${EXPIRY_BATCH}::int) RETURNING id`)
       .length
   }
   return removed
 })
+
+/** Returns the expired mails of which deliveries are pending. */
+const forwarded = (sql: Sql) =>
+  Effect.map(
+    sql<{ readonly id: string }>`
+      SELECT DISTINCT forwards.id
+      FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
+      CROSS JOIN LATERAL (SELECT ${PackedSql.field(sql, "e", "EmailQueued", "forward_of")} AS id) AS forwards
+      WHERE o.kind = 'delivery' AND forwards.id IS NOT NULL
+        AND o.account_id IN (SELECT account_id FROM inbound_content WHERE expires_at < now())`,
+    (rows) => rows.map(({ id }) => id),
+  )

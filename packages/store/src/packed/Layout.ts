@@ -76,6 +76,8 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
     json("dropped_headers", absent),
     json("metadata", absent),
     json("template", absent),
+    text("forward_of", absent),
+    json("reply_tracking", absent),
   ],
   EmailSuppressed: [at, recipient, text("reason"), json("simulated", absent)],
   EmailSent: [at, recipient, ...response],

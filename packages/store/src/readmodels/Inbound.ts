@@ -1,5 +1,5 @@
 import * as InboundMail from "@waybill/domain/inbound/Inbound"
-import type { Applied, InboundStatus, SenderVerdict } from "@waybill/domain/inbound/InboundState"
+import type { Applied, Forwarded, InboundStatus, SenderVerdict } from "@waybill/domain/inbound/InboundState"
 import * as Thread from "@waybill/domain/inbound/Thread"
 import * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -17,6 +17,8 @@ export interface InboundRecord extends Arrived {
   readonly routes: ReadonlyArray<Applied>
   /** Emails that answer it. */
   readonly replies: ReadonlyArray<Id.EmailId>
+  /** Forwards that no route asked for; absent if there are none. */
+  readonly forwards?: ReadonlyArray<Forwarded>
 }
 
 interface Row {
@@ -38,7 +40,13 @@ export const readModel = ReadModel.make({
   rows: ({ account_id, stream_id: id, version }, state: InboundMail.State): ReadonlyArray<Row> => {
     if (state._tag === "NotReceived") return []
     const { _tag, sha256, ...arrived } = state.mail
-    const record: InboundRecord = { ...arrived, status: state.status, routes: state.routes, replies: state.replies }
+    const record: InboundRecord = {
+      ...arrived,
+      status: state.status,
+      routes: state.routes,
+      replies: state.replies,
+      ...(state.forwards === undefined ? {} : { forwards: state.forwards }),
+    }
     const { email_id, message_id, thread_id } = record
     const deleted = state._tag === "Deleted"
     const place = { thread_id, email_id, message_id: deleted ? null : message_id }

@@ -1,3 +1,4 @@
+import * as Forward from "@waybill/domain/inbound/Forward"
 import { Data, Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
@@ -105,8 +106,23 @@ const replay = Command.make(
   }),
 ).pipe(Command.withDescription("Apply the routes to a received mail again, and call its webhooks"))
 
+const forward = Command.make(
+  "forward",
+  {
+    id,
+    to: Flag.String("to").pipe(
+      Flag.withDescription("Address that the mail is sent on to; may be repeated"),
+      Flag.between(1, Forward.MAX_TARGETS),
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ id, json, to }) {
+    yield* Output.printOne({ ...(yield* call((client) => client.inbound.forward(id, to))) }, { json })
+  }),
+).pipe(Command.withDescription("Send a received mail on as it came"))
+
 export const inbound = Command.make("inbound").pipe(
   Command.withDescription("Mail that came in for your domains"),
-  Command.withSubcommands([list, get, raw, replay, remove, inboundRoutes]),
+  Command.withSubcommands([list, get, raw, replay, forward, remove, inboundRoutes]),
   Command.provide(ApiClient.layer),
 )

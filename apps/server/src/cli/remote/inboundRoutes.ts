@@ -1,3 +1,4 @@
+import * as Forward from "@waybill/domain/inbound/Forward"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Output from "../Output.ts"
@@ -22,7 +23,7 @@ interface Listed {
   readonly id: string
   readonly position: number
   readonly match: Readonly<Record<string, string | null>>
-  readonly action: { readonly type: string }
+  readonly action: { readonly type: string; readonly to: ReadonlyArray<string> | null }
   readonly enabled: boolean
   readonly stop: boolean
 }
@@ -35,7 +36,7 @@ const shown = ({ action, enabled, id, match, position, stop }: Listed) => ({
     Object.entries(match)
       .flatMap(([name, value]) => (value === null ? [] : [`${name} ${value}`]))
       .join(", ") || "every mail",
-  action: action.type,
+  action: action.to === null ? action.type : `${action.type} to ${action.to.join(", ")}`,
   enabled,
   stop,
 })
@@ -52,7 +53,7 @@ const list = Command.make(
   }),
 ).pipe(Command.withDescription("List routes in the order in which they are tried"))
 
-const ACTIONS = ["webhook", "reject", "drop", "store"] as const
+const ACTIONS = ["webhook", "forward", "reject", "drop", "store"] as const
 
 const create = Command.make(
   "create",
@@ -63,12 +64,19 @@ const create = Command.make(
     subject,
     verdict,
     webhook: optional("webhook", "Id of the only webhook that is called"),
+    forwardTo: Flag.String("forward-to").pipe(
+      Flag.withDescription("Address that the mail is sent on to; may be repeated"),
+      Flag.between(0, Forward.MAX_TARGETS),
+    ),
     message: optional("message", "Text of the reply to a mail that is rejected"),
     position: Flag.Int("position").pipe(Flag.withDescription("Place among the routes"), Flag.optional),
-    stop: Flag.Boolean("stop").pipe(Flag.withDescription("Try no later route once this one applied")),
+    stop: Flag.Boolean("stop").pipe(
+      Flag.withDescription("Try no later route once this one applied"),
+      Flag.withDefault(false),
+    ),
     json: Output.json,
   },
-  Effect.fn(function* ({ action, from, json, message, position, stop, subject, to, verdict, webhook }) {
+  Effect.fn(function* ({ action, forwardTo, from, json, message, position, stop, subject, to, verdict, webhook }) {
     const match = Flags.present({ to, from, subject, verdict })
     const given = Option.getOrUndefined
     const what =
@@ -76,7 +84,9 @@ const create = Command.make(
         ? { type: action, webhook_id: given(webhook) ?? null }
         : action === "reject"
           ? { type: action, message: given(message) ?? null }
-          : { type: action }
+          : action === "forward"
+            ? { type: action, to: forwardTo }
+            : { type: action }
     const route = yield* call((client) =>
       client.inbound.routes.create({ match, action: what, position: given(position) ?? null, stop }),
     )

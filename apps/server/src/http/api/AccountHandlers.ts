@@ -10,7 +10,7 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import type { AccountRecord } from "@waybill/api/groups/Account"
-import * as InboundAddresses from "../../inbound/InboundAddresses.ts"
+import * as ReplyAddresses from "../../links/ReplyAddresses.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as Records from "../../web/Records.ts"
@@ -36,10 +36,7 @@ export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =
       return Records.asRecord<AccountRecord>({
         ...record,
         livemode,
-        inbound_domain: InboundAddresses.ownDomainOf(
-          Livemode.liveAccountOf(account_id),
-          (yield* Instance).inboundDomain,
-        ),
+        inbound_domain: ReplyAddresses.ownDomainOf(Livemode.liveAccountOf(account_id), (yield* Instance).inboundDomain),
         content_days: livemode ? record.content_days : Content.TEST_CONTENT_DAYS,
         limits: livemode ? limits : { ...limits, ...LIMITS_OF_TEST_MAIL },
         usage: { month, emails, scheduled_bytes, resets_at: Timestamp.nextMonth(at) },

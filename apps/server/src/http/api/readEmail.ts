@@ -34,15 +34,26 @@ export const readEmail = Effect.fnUntraced(function* ({ params, query: { as_of }
   return { ...record, ...(yield* detailsOf(account_id, params.id)) }
 })
 
+const UNKNOWN = {
+  tracking: Tracking.NONE,
+  forward_of: null,
+  reply_tracking: null,
+  resend_of: null,
+  copies: [],
+  content: null,
+}
+
 /** Loads what the log row does not contain, to keep rows small: tracking and content. */
 const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
-  if (state._tag === "NotCreated") return { tracking: Tracking.NONE, resend_of: null, copies: [], content: null }
+  if (state._tag === "NotCreated") return UNKNOWN
   const { content, tracking = Tracking.NONE } = state.accepted
   const body = (yield* isExpired(account_id, state)) ? Option.none() : yield* Content.findBody(account_id, content)
   return {
     tracking,
+    forward_of: state.accepted.forward_of ?? null,
+    reply_tracking: state.accepted.reply_tracking ?? null,
     resend_of: state.accepted.resend_of,
     copies: state.copies ?? [],
     content: Option.getOrNull(

@@ -167,7 +167,7 @@ const attachment = Effect.gen(function* () {
  * The message as it was, will be or would have been sent, in any state: composing it again gives the same bytes. Without
  * the DKIM signature, since reading a mail should not load a private key.
  */
-const raw = (sender: Pick<OutgoingMessages.Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">) =>
+const raw = (sender: OutgoingMessages.Composer) =>
   Effect.gen(function* () {
     const { account_id, message } = yield* requestedEmail
     const { domain_id } = message.accepted
@@ -206,7 +206,11 @@ type Refused =
   | RequestRefusal.Overloaded
 
 /** Message bodies for the dashboard's frames. `base` and `settings` are the addresses that links in messages use. */
-export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "base" | "customers">) =>
+export const layer = <R>(
+  base: string,
+  settings: Pick<TrackedLinks.LinkSettings, "base" | "customers">,
+  returning: Effect.Effect<Pick<OutgoingMessages.Composer, "forwarder" | "replyAddress">, never, R>,
+) =>
   HttpRouter.use((router) =>
     Effect.gen(function* () {
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
@@ -215,6 +219,7 @@ export const layer = (base: string, settings: Pick<TrackedLinks.LinkSettings, "b
         feedbackHeaders: feedbackHeaders(yield* ReturnPathKeys.returnPathKey),
         unsubscribeUrl: UnsubscribeLinks.unsubscribeUrl(base, key),
         track: TrackedLinks.trackingOf({ ...settings, secretKey, stopped: yield* StoppedLinks }),
+        ...(yield* returning),
       }
       const withRefusals = <R>(
         handler: Effect.Effect<HttpServerResponse.HttpServerResponse, Refused | StoreUnavailable, R>,

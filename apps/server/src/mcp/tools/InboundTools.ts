@@ -96,6 +96,13 @@ const shown = (mail: InboundEmailWhole, withBody: boolean, withHeaders: boolean)
     facts: {
       ...facts,
       complete: mail.complete,
+      routes: mail.routes.map(({ action, email_id, reason, result }) => ({
+        action,
+        result,
+        email_id: email_id ?? undefined,
+        reason: reason ?? undefined,
+      })),
+      forwards: mail.forwards.length === 0 ? undefined : mail.forwards,
       untrusted: {
         ...untrusted,
         cc: mail.cc.length === 0 ? undefined : listed(mail.cc.map(personOf)),

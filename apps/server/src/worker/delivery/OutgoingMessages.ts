@@ -1,10 +1,12 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
+import type { InboundId } from "@waybill/domain/values/Id"
 import * as Turn from "@waybill/domain/flow/Turn"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import { type Message, removedHeaders } from "@waybill/mail/compose/Message"
+import type { ForwardedMail } from "@waybill/mail/inbound/forwardedMail"
 import * as Parser from "@waybill/mail/parsing/Parser"
 import type { HtmlEdits } from "@waybill/mail/compose/TrackedHtml"
 import type { OutgoingMessage } from "@waybill/mail/transport/Transport"
@@ -13,6 +15,8 @@ import * as Content from "@waybill/store/content/Content"
 import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
 import { Data, Effect, Option, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import type { ReplyAddressOf } from "../../links/ReplyAddresses.ts"
+import * as ForwardedMessages from "./ForwardedMessages.ts"
 import type { FeedbackHeaders } from "./feedbackHeaders.ts"
 import type { Track } from "../../links/TrackedLinks.ts"
 
@@ -26,7 +30,13 @@ export interface Sender {
   readonly track?: Track
   /** Headers by which complaints about a message are found. */
   readonly feedbackHeaders?: FeedbackHeaders
+  /** Address that finds the message that an answer is for. */
+  readonly replyAddress?: ReplyAddressOf
+  readonly forwarder?: ForwardedMessages.Forwarder
 }
+
+/** The parts of a sender that the bytes of a message depend on. */
+export type Composer = Pick<Sender, "feedbackHeaders" | "forwarder" | "replyAddress" | "track" | "unsubscribeUrl">
 
 /** A message that can never be sent. */
 export class Unsendable extends Data.TaggedError("Unsendable")<{
@@ -34,7 +44,9 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
   readonly message: string
 }> {}
 
-type Composed = Pick<OutgoingMessage, "bytes" | "smtpUtf8">
+type Composed = Pick<OutgoingMessage, "bytes" | "smtpUtf8"> & Partial<Pick<ForwardedMail, "findings">>
+
+const EXPIRED = new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
 
 /**
  * Composes a message from the log and its content, so that each attempt has the same bytes. Only the host of tracked links
@@ -43,9 +55,11 @@ type Composed = Pick<OutgoingMessage, "bytes" | "smtpUtf8">
 export const compose = (
   account_id: string,
   pending: Pick<PendingDelivery, "content" | "domain" | "message">,
-  sender: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
+  sender: Composer,
   parsing: Parser.Options = {},
 ): Effect.Effect<Composed, Unsendable | Parser.Busy | StoreUnavailable, PgClient.PgClient> => {
+  const { content: stored, forward_of } = pending.message.accepted
+  if (forward_of !== undefined) return forwarded(account_id, pending.message, forward_of, sender)
   const write = (content: Content.CompleteContent) => {
     const mail = mailOf(account_id, pending, content, sender)
     const inTurn = Effect.tap(derived(account_id, mail, parsing), () => Turn.afterLarge(charsOf(mail)))
@@ -57,14 +71,21 @@ export const compose = (
     })
   }
   if (pending.content !== undefined) return Effect.suspend(() => write(pending.content as Content.CompleteContent))
-  return Effect.flatMap(Content.findComplete(account_id, pending.message.accepted.content), (content) =>
-    Option.isSome(content)
-      ? write(content.value)
-      : Effect.fail(
-          new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" }),
-        ),
+  return Effect.flatMap(Content.findComplete(account_id, stored), (content) =>
+    Option.isSome(content) ? write(content.value) : Effect.fail(EXPIRED),
   )
 }
+
+const forwarded = Effect.fnUntraced(function* (
+  account_id: string,
+  message: Email.Message,
+  inbound_id: InboundId,
+  { feedbackHeaders, forwarder }: Composer,
+) {
+  if (forwarder === undefined) return yield* Effect.die(new Error("this process cannot forward mail"))
+  const mail = yield* ForwardedMessages.compose(account_id, message, inbound_id, forwarder, feedbackHeaders)
+  return mail ?? (yield* EXPIRED)
+})
 
 const charsOf = ({ attachments = [], html = "", text = "" }: Message): number =>
   attachments.reduce((sum, { content }) => sum + content.length, html.length + text.length)
@@ -73,7 +94,7 @@ const mailOf = (
   account_id: string,
   { domain, message }: Pick<PendingDelivery, "domain" | "message">,
   { attachments, html, text }: Content.CompleteContent,
-  { feedbackHeaders, track, unsubscribeUrl }: Pick<Sender, "feedbackHeaders" | "track" | "unsubscribeUrl">,
+  { feedbackHeaders, replyAddress, track, unsubscribeUrl }: Composer,
 ): Message => {
   const { accepted } = message
   return {
@@ -83,7 +104,7 @@ const mailOf = (
     to: accepted.to,
     cc: accepted.cc,
     bcc: accepted.bcc,
-    replyTo: accepted.reply_to,
+    replyTo: replyToOf(account_id, message, replyAddress),
     subject: accepted.subject,
     html: html ?? undefined,
     text: text ?? undefined,
@@ -103,6 +124,17 @@ const mailOf = (
     tracking: track?.(account_id, message, domain),
     ownHeaders: feedbackHeaders?.(account_id, message),
   }
+}
+
+/** Answers that are tracked go to an address of the service, under the name that they would go to without it. */
+const replyToOf = (
+  account_id: string,
+  { accepted: { email_id, from, reply_to, reply_tracking } }: Email.Message,
+  replyAddress: ReplyAddressOf | undefined,
+): ReadonlyArray<Address.Mailbox> => {
+  if (reply_tracking === undefined || replyAddress === undefined) return reply_to
+  const { name } = reply_to[0] ?? from
+  return [{ address: replyAddress(account_id, email_id), ...(name === undefined ? {} : { name }) }]
 }
 
 const UNTRACKED: HtmlEdits = { edits: [], pixel: undefined }
@@ -139,13 +171,15 @@ export const composeAndSign = (
   // No more messages wait than are delivered at once, so none is refused as busy.
   Effect.flatMap(
     Effect.catchTag(compose(account_id, pending, sender, { patient: true }), "Busy", Effect.die),
-    ({ bytes, smtpUtf8 }) =>
+    ({ bytes, findings, smtpUtf8 }) =>
       keys.length === 0
         ? Effect.succeed({ bytes, smtpUtf8 })
-        : Turn.afterLarge(bytes.length).pipe(
-            Effect.andThen(Dkim.sign(bytes, keys)),
-            Effect.map((signed) => ({ bytes: signed, smtpUtf8 })),
-          ),
+        : pending.message.accepted.forward_of !== undefined
+          ? ForwardedMessages.seal(account_id, { bytes, findings, smtpUtf8 }, keys)
+          : Turn.afterLarge(bytes.length).pipe(
+              Effect.andThen(Dkim.sign(bytes, keys)),
+              Effect.map((signed) => ({ bytes: signed, smtpUtf8 })),
+            ),
   ).pipe(Effect.tap(() => reportRemoved(pending.message)))
 
 /** Logs headers that were left out, which only mail of an earlier release has. */

@@ -16,6 +16,7 @@ import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as RouteResults from "../../../inbound/RouteResults.ts"
 import * as CallerReach from "../../middleware/CallerReach.ts"
 import { findMail } from "./findMail.ts"
+import { forwardMail } from "./forwardMail.ts"
 import { readThread } from "./readThread.ts"
 import { receiveTest } from "./receiveTest.ts"
 import { replayMail } from "./replayMail.ts"
@@ -87,6 +88,7 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
       }),
     replay: replayMail,
     reply: replyTo,
+    forward: forwardMail,
     thread: ({ params }) => readThread(params.id),
     test: receiveTest,
   }),

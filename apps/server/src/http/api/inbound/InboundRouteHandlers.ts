@@ -11,6 +11,7 @@ import { Effect, Option } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import { workOnStream } from "../../../accept/workOnStream.ts"
+import * as ForwardLoops from "../../../inbound/ForwardLoops.ts"
 import * as NewIds from "../../../process/NewIds.ts"
 import * as Records from "../../../web/Records.ts"
 
@@ -41,6 +42,7 @@ export const InboundRouteHandlers = HttpApiBuilder.group(Api, "inboundRoutes", (
             enabled: enabled ?? true,
             stop: stop ?? false,
           }
+          yield* refuseLoop(account_id, settings)
           return workOnStream(
             Route,
             id,
@@ -58,6 +60,8 @@ export const InboundRouteHandlers = HttpApiBuilder.group(Api, "inboundRoutes", (
           ...(match === null ? {} : { match: matchOf(match) }),
           ...(action === undefined ? {} : { action: yield* actionOf(account_id, action) }),
         }
+        const before = yield* InboundRoutes.find(account_id, params.id)
+        if (Option.isSome(before)) yield* refuseLoop(account_id, { ...before.value, ...change })
         return yield* RequestCommit.commitRepeatable(
           workOnStream(Route, params.id, (now) => Route.update(now, change), present),
         )
@@ -108,6 +112,22 @@ const actionOf = Effect.fnUntraced(function* (account_id: AccountId, action: Act
   return Option.isNone(webhook) ? yield* new InboundRefusal.RouteWithoutWebhook() : action
 })
 
+/** Refuses a route whose mail would come back to it, whatever its other conditions. */
+const refuseLoop = Effect.fnUntraced(function* (
+  account_id: AccountId,
+  route: Pick<Route.Settings, "action" | "enabled" | "match">,
+) {
+  if (route.action.type !== "forward") return
+  for (const address of route.action.to)
+    if (
+      yield* ForwardLoops.leadsBack(
+        address,
+        (receiver) => receiver.account_id === account_id && ForwardLoops.isFor(route, receiver.address),
+      )
+    )
+      return yield* new InboundRefusal.ForwardLoop({ address })
+})
+
 const nextPosition = Effect.fnUntraced(function* (account_id: AccountId) {
   const last = (yield* InboundRoutes.list(account_id)).at(-1)
   return last === undefined ? 0 : Math.min(last.position + 1, Route.MAX_POSITION)
@@ -131,6 +151,7 @@ const recordOf = ({ action, match, route_id, ...record }: InboundRoutes.RouteRec
   action: {
     type: action.type,
     webhook_id: action.type === "webhook" ? action.webhook_id : null,
+    to: action.type === "forward" ? action.to : null,
     message: action.type === "reject" ? action.message : null,
   },
   ...record,

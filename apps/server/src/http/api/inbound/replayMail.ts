@@ -1,6 +1,7 @@
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Routing from "@waybill/domain/inbound/Routing"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -11,7 +12,9 @@ import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
 import { Effect, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
+import * as Acceptance from "../../../accept/Acceptance.ts"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
+import * as Forwarding from "../../../inbound/Forwarding.ts"
 import * as InboundReception from "../../../inbound/InboundReception.ts"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as NewIds from "../../../process/NewIds.ts"
@@ -32,19 +35,33 @@ export const replayMail = Effect.fnUntraced(function* (call: Call) {
   const present = yield* InboundRecords.presenter(account_id, call.request.headers["host"])
   const routes = yield* InboundRoutes.list(account_id)
   const plan = Routing.plan(routes, InboundReception.factsOf(mail))
+  const forwarding = yield* forwardsOf(account_id, id, plan)
   const response = yield* RequestCommit.commit(call, {
-    streams: [{ aggregate: Inbound, id }],
+    ...forwarding,
+    streams: [{ aggregate: Inbound, id }, ...forwarding.streams],
     decide: (view) =>
-      Result.map(
-        Inbound.replay(view.now as Timestamp.Timestamp, plan)(view.state<Inbound.State>(Inbound, id)),
-        (events) => ({
-          append: [{ aggregate: Inbound, id, events }],
-          answer: present({ ...mail, status: plan.status, routes: plan.applied }),
-        }),
-      ),
+      Result.flatMap(forwarding.decide(view), ({ answer: forwards, append }) => {
+        const byRoute = new Map(plan.forwards.map(({ route_id }, nth) => [route_id, forwards[nth] ?? {}] as const))
+        const applied = Routing.withForwards(plan.applied, byRoute)
+        const { status } = plan
+        return Result.map(
+          Inbound.replay(view.now as Timestamp.Timestamp, { status, applied })(view.state<Inbound.State>(Inbound, id)),
+          (events) => ({
+            append: [{ aggregate: Inbound, id, events }, ...append],
+            answer: present({ ...mail, status, routes: applied }),
+          }),
+        )
+      }),
   })
   if (response.headers["idempotent-replayed"] === undefined) yield* callAgain(account_id, id)
   return response
+})
+
+/** Forwards of the routes of now. The mail that a route forwarded before is forwarded once more. */
+const forwardsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.InboundId, plan: Routing.Plan) {
+  const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: id })
+  if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
+  return yield* Forwarding.prepare(account_id, state.mail, plan.forwards, yield* Acceptance.currentSender)
 })
 
 const callAgain = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.InboundId) {

@@ -1,0 +1,54 @@
+import type { ForwardingPayload } from "@waybill/api/groups/Inbound"
+import * as Inbound from "@waybill/domain/inbound/Inbound"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import { EventStore } from "@waybill/store/commit/EventStore"
+import * as InboundContent from "@waybill/store/content/InboundContent"
+import { Effect, Result } from "effect"
+import * as Acceptance from "../../../accept/Acceptance.ts"
+import * as RequestCommit from "../../../accept/RequestCommit.ts"
+import * as ForwardLoops from "../../../inbound/ForwardLoops.ts"
+import * as Forwarding from "../../../inbound/Forwarding.ts"
+import * as NewIds from "../../../process/NewIds.ts"
+import { findMail } from "./findMail.ts"
+
+interface Call extends RequestCommit.Call {
+  readonly params: { readonly id: Id.InboundId }
+  readonly payload: ForwardingPayload
+}
+
+/** Sends a received mail on, as any email, and records it with the mail in the same commit. */
+export const forwardMail = (call: Call) => RequestCommit.commitPrepared(call, prepare(call))
+
+const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }, payload }: Call) {
+  yield* findMail(inbound_id)
+  const sender = yield* Acceptance.currentSender
+  const { account_id } = sender
+  const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: inbound_id })
+  if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
+  if (!(yield* InboundContent.isKept(account_id, inbound_id))) return yield* new InboundRefusal.ContentExpired()
+  const targets = [...new Set([payload.to].flat())]
+  const origins = new Set(state.mail.envelope.to.map((address) => address.toLowerCase()))
+  for (const address of targets)
+    if (yield* ForwardLoops.leadsBack(address, (receiver) => origins.has(receiver.address.toLowerCase())))
+      return yield* new InboundRefusal.ForwardLoop({ address })
+  const { at, id } = yield* NewIds.newEmail
+  const draft = yield* Forwarding.draftOf(account_id, state.mail, targets)
+  const accepting = Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
+  return {
+    ...accepting,
+    streams: [...accepting.streams, { aggregate: Inbound, id: inbound_id }],
+    decide: (view) =>
+      Result.flatMap(accepting.decide(view), (accepted) =>
+        Result.map(
+          Inbound.forward(view.now as Timestamp.Timestamp, { email_id: id })(
+            view.state<Inbound.State>(Inbound, inbound_id),
+          ),
+          (events) => ({ ...accepted, append: [...accepted.append, { aggregate: Inbound, id: inbound_id, events }] }),
+        ),
+      ),
+  } satisfies typeof accepting extends RequestCommit.Work<infer A, infer E>
+    ? RequestCommit.Work<A, E | InboundRefusal.InboundNotFound>
+    : never
+})

@@ -1,0 +1,153 @@
+import * as Livemode from "@waybill/domain/account/Livemode"
+import * as DomainStatus from "@waybill/domain/domain/DomainStatus"
+import * as Tracking from "@waybill/domain/domain/Tracking"
+import * as Forward from "@waybill/domain/inbound/Forward"
+import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
+import type { Forwarded, Received } from "@waybill/domain/inbound/InboundState"
+import * as Reply from "@waybill/domain/inbound/Reply"
+import type * as Address from "@waybill/domain/values/Address"
+import type * as DomainName from "@waybill/domain/values/DomainName"
+import type * as Id from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as RateWindows from "@waybill/store/admission/RateWindows"
+import * as Domains from "@waybill/store/readmodels/Domains"
+import * as Cells from "@waybill/store/routing/Cells"
+import { FIRST } from "@waybill/store/routing/CellName"
+import { inCell } from "@waybill/store/routing/CurrentCell"
+import { Effect, Result } from "effect"
+import * as Acceptance from "../accept/Acceptance.ts"
+import type * as Draft from "../accept/Draft.ts"
+import * as NewIds from "../process/NewIds.ts"
+import * as ForwardLoops from "./ForwardLoops.ts"
+
+/** Mails that routes of an account forward within a minute: as many as a key may send. */
+export const MAX_PER_MINUTE = 1_000
+
+/** The parts of a received mail that a forward is made of. */
+export type Mail = Pick<
+  Received,
+  | "automatic"
+  | "domain"
+  | "envelope"
+  | "from"
+  | "inbound_id"
+  | "message_id"
+  | "references"
+  | "sha256"
+  | "size_bytes"
+  | "subject"
+>
+
+/** Returns the draft of a mail that is sent on. Its content is that of the received mail, and is not stored again. */
+export const draftOf = Effect.fn("Forwarding.draftOf")(function* (
+  account_id: Id.AccountId,
+  mail: Mail,
+  targets: ReadonlyArray<Address.Address>,
+) {
+  const { envelope, inbound_id, message_id, sha256, size_bytes, subject } = mail
+  const [author] = Reply.recipientsOf({ ...mail, reply_to: [] })
+  const [receiver] = envelope.to
+  const from = author ?? (receiver === undefined ? undefined : { address: receiver })
+  if (from === undefined) throw new Error(`the mail ${inbound_id} has no recipient`)
+  return {
+    blobs: [],
+    command: {
+      from,
+      to: targets.map((address) => ({ address })),
+      cc: [],
+      bcc: [],
+      reply_to: [],
+      subject: subject ?? "",
+      headers: {},
+      tags: [],
+      scheduled_at: null,
+      content: { sha256, has_html: false, has_text: true, attachments: [] },
+      size_bytes,
+      list_unsubscribe: false,
+      tracking: Tracking.NONE,
+      resend_of: null,
+      forward: { inbound_id, message_id, domain: yield* senderOf(account_id, mail.domain) },
+    },
+  } satisfies Draft.Draft
+})
+
+/**
+ * Returns the domain that answers for a forward: the receiving one or one above it, or the oldest that may send, for mail
+ * to the account's own address. A receiving domain that may not send is returned too: the acceptance refuses it.
+ */
+const senderOf = Effect.fnUntraced(function* (account_id: Id.AccountId, receiving: DomainName.DomainName) {
+  if (!Livemode.isLive(account_id)) return receiving
+  const domains = yield* Cells.inCellOf(account_id, Domains.list(account_id))
+  const sending = domains
+    .filter(({ status }) => DomainStatus.sends(status))
+    .toSorted((a, b) => (a.domain_id < b.domain_id ? -1 : 1))
+  const above = sending.filter(({ name }) => receiving === name || receiving.endsWith(`.${name}`))
+  const [nearest = sending[0]] = above.toSorted((a, b) => b.name.length - a.name.length)
+  return nearest?.name ?? receiving
+})
+
+/** A forward that a route, or the email that the mail answers, asks for. */
+export interface Wanted {
+  readonly to: ReadonlyArray<Address.Address>
+}
+
+/**
+ * Prepares the forwards of a mail that nobody waits for. The decision says of each what became of it; a refusal is a
+ * result like others, because the mail has been received anyway.
+ */
+export const prepare = Effect.fn("Forwarding.prepare")(function* (
+  account_id: Id.AccountId,
+  mail: Mail,
+  wanted: ReadonlyArray<Wanted>,
+  sender: Acceptance.Sender = { account_id, key: null, tracks: false },
+) {
+  const { at } = yield* NewIds.newEmail
+  const planned = yield* Effect.forEach(wanted, ({ to }) => plan(account_id, mail, to, at))
+  const drafts = planned.flatMap(({ message }) => (message === undefined ? [] : [message]))
+  if (drafts.length > 0) yield* takeOfMinute(account_id, drafts.length)
+  return Acceptance.accept({
+    sender,
+    at,
+    messages: drafts,
+    answer: (verdicts): Result.Result<ReadonlyArray<Forwarded>> => {
+      const left = [...verdicts]
+      return Result.succeed(
+        planned.map(({ message, refusal }) => {
+          const verdict = message === undefined ? undefined : left.shift()
+          const kept = refusal === undefined ? {} : { refusal }
+          if (verdict === undefined) return kept
+          return Result.match(verdict, {
+            onSuccess: ({ id }): Forwarded => ({ email_id: id, ...kept }),
+            onFailure: ({ reason }) => ({ refusal: reason }),
+          })
+        }),
+      )
+    },
+  })
+})
+
+const plan = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  mail: Mail,
+  to: Wanted["to"],
+  at: Timestamp.Timestamp,
+) {
+  const origins = new Set(mail.envelope.to.map((address) => address.toLowerCase()))
+  const isOrigin = ({ address }: { readonly address: string }) => origins.has(address.toLowerCase())
+  const targets: Array<Address.Address> = []
+  let refusal: "automatic" | "loop" | undefined
+  for (const target of to) {
+    if (Forward.answersItself(mail, target)) refusal = "automatic"
+    else if (yield* ForwardLoops.leadsBack(target, isOrigin)) refusal = "loop"
+    else targets.push(target)
+  }
+  if (targets.length === 0) return { message: undefined, refusal }
+  const { id } = NewIds.newEmailAt(Date.parse(at))
+  const draft = Result.succeed(yield* draftOf(account_id, mail, targets))
+  return { message: { id, draft }, refusal }
+})
+
+const takeOfMinute = Effect.fnUntraced(function* (account_id: Id.AccountId, amount: number) {
+  if (!(yield* inCell(FIRST, RateWindows.takeOfMinute(`${account_id}/forward`, amount, MAX_PER_MINUTE))))
+    return yield* new InboundRefusal.TooManyForwards({ limit: MAX_PER_MINUTE })
+})

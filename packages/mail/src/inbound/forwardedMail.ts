@@ -1,0 +1,86 @@
+import type { Authentication, Envelope } from "@waybill/domain/inbound/InboundState"
+import type { InboundId } from "@waybill/domain/values/Id"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Compose from "../compose/Compose.ts"
+import type { Findings } from "../dkim/ArcSeal.ts"
+import * as Canonical from "../dkim/DkimCanonical.ts"
+
+/** The way of a forwarded mail, which its added header tells. */
+export interface Forwarding {
+  readonly inbound_id: InboundId
+  /** When the mail came in. */
+  readonly at: Timestamp.Timestamp
+  readonly envelope: Envelope
+  /** The address that the header names as the author. */
+  readonly author: string
+  readonly auth: Authentication
+  /** Name of this server. */
+  readonly server: string
+  /** Headers of this service. */
+  readonly headers: ReadonlyArray<readonly [name: string, value: string]>
+  /** Message-ID for a mail that has none. */
+  readonly messageId: string
+}
+
+export interface ForwardedMail {
+  readonly bytes: Uint8Array
+  readonly smtpUtf8: boolean
+  /** Absent if the finding about the chain of the mail lets nobody continue it. */
+  readonly findings: Findings | undefined
+}
+
+/** Returns a mail as it is forwarded: its bytes unchanged, below the trace of this server (RFC 5321 §4.4). */
+export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): ForwardedMail => {
+  const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+  const bodyAt = Canonical.splitAt(message)
+  const fields = Canonical.fields(message, bodyAt)
+  const has = (wanted: string) => fields.some(({ name }) => name === wanted)
+  const own = [
+    ...forwarding.headers,
+    ["Received", traceOf(forwarding)],
+    ...(has("message-id") ? [] : [["Message-ID", forwarding.messageId]]),
+  ]
+  const added = Buffer.from(own.map(([name, value]) => `${name}: ${value}\r\n`).join(""))
+  return {
+    bytes: Buffer.concat([added, message]),
+    smtpUtf8: fields.some(({ name, raw }) => ADDRESSED.has(name) && UTF8_ADDRESS.test(raw.slice(0, MAX_ADDRESS_CHARS))),
+    findings: findingsOf(forwarding),
+  }
+}
+
+/** Characters of a field in which an address beyond ASCII is looked for. */
+const MAX_ADDRESS_CHARS = 4_096
+const ADDRESSED: ReadonlySet<string> = new Set(["from", "sender", "to", "cc", "reply-to"])
+/** An address with octets beyond ASCII, which only SMTPUTF8 carries (RFC 6531). */
+const UTF8_ADDRESS = /[\u0080-\u00ff][^\s"<>@]{0,64}@|@[^\s"<>@]{0,253}[\u0080-\u00ff]/u
+
+/** Text of the client that can stand in a header: a name, an address, or nothing. */
+const plain = (text: string | null): string => {
+  const kept = (text ?? "").replaceAll(/[^\w.:@+=[\]-]/gu, "")
+  return kept === text ? kept : ""
+}
+
+const traceOf = ({ at, envelope, inbound_id, server }: Forwarding): string => {
+  const { helo, remote_ip, tls, to } = envelope
+  const client = [plain(helo) || "unknown", ...(remote_ip === null ? [] : [`([${plain(remote_ip)}])`])].join(" ")
+  const first = to.length === 1 ? plain(to[0] ?? "") : ""
+  return (
+    `from ${client}\r\n by ${server} with ${tls === null ? "ESMTP" : "ESMTPS"} id ${inbound_id}` +
+    `${first === "" ? "" : `\r\n for <${first}>`};\r\n ${Compose.date(at)}`
+  )
+}
+
+const findingsOf = ({ at, auth, author, envelope, server }: Forwarding): Findings | undefined => {
+  const { arc, dkim, dmarc, spf } = auth
+  if (arc !== "none" && arc !== "pass") return undefined
+  const property = (name: string, value: string) => (plain(value) === "" ? "" : ` ${name}=${plain(value)}`)
+  const results = [
+    `spf=${spf}${property("smtp.mailfrom", envelope.from)}`,
+    ...(dkim.length === 0
+      ? ["dkim=none"]
+      : dkim.map((each) => `dkim=${each.result}${property("header.d", each.domain)}`)),
+    `dmarc=${dmarc}${property("header.from", author.slice(author.lastIndexOf("@") + 1))}`,
+    `arc=${arc}`,
+  ]
+  return { chain: arc, results: [server, ...results].join(";\r\n "), at: Math.floor(Date.parse(at) / 1_000) }
+}
