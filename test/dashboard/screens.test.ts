@@ -103,6 +103,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/domains", ready: "mail.shop.dev" },
   { path: "/domains/mail.shop.dev", ready: "Current DNS value", screenshot: "domain" },
   { path: "/webhooks", ready: "Every event of the shop" },
+  { path: "/routes", ready: "Reject: Sold out" },
   { path: "/settings/api-keys?new=true", ready: "Allowed IP addresses", screenshot: "new-key" },
   { path: "/suppressions", ready: /^bounced\+/u },
   { path: "/settings/api-keys", ready: "Shop, production" },

@@ -16,6 +16,7 @@ import {
   ScrollText,
   Server,
   ShieldCheck,
+  Signpost,
   SquareTerminal,
   Users,
   Webhook,
@@ -58,6 +59,7 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
     screens: [
       { name: "Domains", to: "/domains", icon: Globe, key: "d", scope: "domains:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
+      { name: "Routes", to: "/routes", icon: Signpost, key: "u", scope: "inbound:write" },
       { name: "Suppressions", to: "/suppressions", icon: Ban, key: "s", scope: "suppressions:read" },
     ],
   },
