@@ -53,7 +53,7 @@ const mainCf = (folder: string, relay: number, milter: number | undefined) => ({
     : { smtpd_milters: `inet:127.0.0.1:${milter}`, milter_protocol: "6", milter_default_action: "tempfail" }),
 })
 
-/** The services of Debian's master.cf that relaying needs, none of them in a chroot. */
+/** The services of Debian's master.cf that relaying and handing over need, none of them in a chroot. */
 const masterCf = (port: number) =>
   [
     `127.0.0.1:${port} inet n - n - - smtpd`,
@@ -68,6 +68,7 @@ const masterCf = (port: number) =>
     "flush unix n - n 1000? 0 flush",
     "proxymap unix - - n - - proxymap",
     "smtp unix - - n - - smtp",
+    "lmtp unix - - n - - lmtp",
     "tlsmgr unix - - n 1000? 1 tlsmgr",
     "error unix - - n - - error",
     "retry unix - - n - - error",
