@@ -33,7 +33,6 @@ const serve = (socket: net.Socket): void => {
     if (end === -1) return false
     const head = text.slice(0, text.indexOf("\r\n\r\n"))
     mails++
-    if (mails === 3) process.stderr.write(head.slice(0, 1500))
     if (VERIFIED.every((finding) => finding.test(head))) verified++
     last = performance.timeOrigin + performance.now()
     text = text.slice(end + END.length)
