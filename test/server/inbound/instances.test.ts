@@ -9,7 +9,7 @@ import { freePort } from "../../support/process/service.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
-const OTHER_HOSTS = new URL("../../support/mail/otherHosts.mjs", import.meta.url).href
+const OTHER_HOSTS = new URL("../../support/process/otherHosts.mjs", import.meta.url).href
 const fixture = (name: string) => fileURLToPath(new URL(`../../fixtures/tls/${name}`, import.meta.url))
 const SPF = "v=spf1 ip4:127.0.0.1 -all"
 

@@ -1,10 +1,10 @@
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
-import { positionsAfterMove } from "../../apps/dashboard/src/routes/positionsAfterMove.ts"
-import * as DnsServer from "../support/mail/dnsServer.ts"
-import * as Accessibility from "./support/Accessibility.ts"
-import * as Browser from "./support/Browser.ts"
-import * as ContactSheet from "./support/ContactSheet.ts"
-import * as Instance from "./support/Instance.ts"
+import { positionsAfterMove } from "../../../apps/dashboard/src/routes/positionsAfterMove.ts"
+import * as DnsServer from "../../support/mail/dnsServer.ts"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import * as Instance from "../support/Instance.ts"
 
 const browser = await Browser.open()
 const TIMEOUT = 120_000
