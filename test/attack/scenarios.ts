@@ -24,6 +24,7 @@ import { addressHeaders } from "./scenarios/mail/addressHeaders.ts"
 import { cubicReport } from "./scenarios/mail/cubicReport.ts"
 import { cubicSubmission } from "./scenarios/mail/cubicSubmission.ts"
 import { flowed } from "./scenarios/mail/flowed.ts"
+import { inboundMail } from "./scenarios/mail/inboundMail.ts"
 import { ipv6 } from "./scenarios/mail/ipv6.ts"
 import { signInDuringReports } from "./scenarios/mail/signInDuringReports.ts"
 import { stopDuringReport } from "./scenarios/mail/stopDuringReport.ts"
@@ -38,6 +39,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   addressHeaders,
   flowed,
   idleClients,
+  inboundMail,
   signInDuringReports,
   ipv6,
   unreadDocs,

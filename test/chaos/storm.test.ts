@@ -11,6 +11,7 @@ import { Duration, Effect, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, it } from "../support/effectTest.ts"
 import * as World from "../support/world/World.ts"
+import * as Inbound from "./inbound.ts"
 import * as Storm from "./storm.ts"
 
 /** `npm run chaos -- --seed=7 --faults=100 --only=clock` sets these variables. */
@@ -27,7 +28,7 @@ it.live(
   `a storm of ${COUNT} faults (seed ${SEED}) loses nothing and leaves all audits balanced`,
   () =>
     Effect.gen(function* () {
-      const { apis, database, receiver, sink, causeFault, unanswered } = yield* Storm.world
+      const { apis, database, mailPorts, receiver, sink, causeFault, unanswered } = yield* Storm.world
       const services = EventStore.layer().pipe(
         Layer.provideMerge(Database.layer({ url: database.url })),
         Layer.merge(Replay.layer(database.url)),
@@ -45,6 +46,8 @@ it.live(
       const subscription = { url: receiver.url, events: ["email.delivered", "email.bounced"] }
       assert.strictEqual(yield* statusOf("/v1/webhooks", subscription), 201)
 
+      const account = yield* Effect.promise(async () => apis[0]?.request("GET", "/v1/account", { key: secret }))
+      const peers = Inbound.load(mailPorts, `hi@${account?.json.inbound_domain}`)
       const clients = Storm.load(apis, secret)
       yield* clients.more(MAILS_BETWEEN)
       for (const fault of faults) {
@@ -58,6 +61,7 @@ it.live(
         }
       }
       yield* clients.end
+      yield* peers.end
       const { sent } = clients
 
       yield* Effect.gen(function* () {
@@ -130,6 +134,7 @@ it.live(
           assert.deepStrictEqual([deliveries, missing, mismatched], [events, [], []])
         for (const { missing, unexpected } of yield* Conservation.work())
           assert.deepStrictEqual([missing, unexpected], [[], []])
+        yield* Inbound.audit(account_id, peers.heard)
         // The read models equal a rebuild from the log.
         for (const { name } of Projections.inCommits) {
           const { differences } = yield* Rebuild.verify(name, { release: "storm" })

@@ -8,6 +8,7 @@ import * as path from "node:path"
 import pg from "pg"
 import * as ServiceProcess from "../support/world/ServiceProcess.ts"
 import * as World from "../support/world/World.ts"
+import { freePort } from "../support/process/service.ts"
 import { faultProxy } from "../support/postgres/faultProxy.ts"
 import * as SmtpServer from "../support/mail/smtpServer.ts"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
@@ -28,6 +29,7 @@ export const FAULTS = [
   "crash the database",
   "take all connections of the database",
   "slow the disk of the database",
+  "freeze the database",
   "take mails without an answer",
   "put mails off",
   "refuse connections for mail",
@@ -119,6 +121,16 @@ const postgres = Effect.gen(function* () {
       await client.query("SELECT pg_reload_conf()")
       await client.end()
     }),
+    freeze: Effect.gen(function* () {
+      const { pid } = now.running
+      const children = yield* Effect.promise(() => fs.readFile(`/proc/${pid}/task/${pid}/children`, "utf8"))
+      const all = [pid, ...children.trim().split(" ").map(Number)]
+      yield* Effect.sync(() => signalAll(all, "SIGSTOP"))
+      yield* Effect.ensuring(
+        Effect.sleep(FROZEN_MS),
+        Effect.sync(() => signalAll(all, "SIGCONT")),
+      )
+    }),
     restart: Effect.andThen(stop, again),
     crash: Effect.suspend(() => {
       process.kill(now.running.pid, "SIGKILL")
@@ -126,6 +138,16 @@ const postgres = Effect.gen(function* () {
     }),
   }
 })
+
+const signalAll = (pids: ReadonlyArray<number>, signal: NodeJS.Signals) => {
+  for (const pid of pids) {
+    try {
+      process.kill(pid, signal)
+    } catch {
+      // A child of the server may have ended meanwhile.
+    }
+  }
+}
 
 /** Process whose clock can be set; it starts with the right time. */
 interface Node extends ServiceProcess.ServiceProcess {
@@ -176,9 +198,15 @@ export const world = Effect.gen(function* () {
     (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
   )
   // API processes capture mail, so that the reserved domain name needs no DNS.
-  const api = nodeIn(clocks, proxy.url, { ...settings, ROLES: "api" })
+  const mailPorts = yield* Effect.promise(() => Promise.all([freePort(), freePort()]))
+  const api = nodeIn(clocks, proxy.url, { ...settings, ROLES: "api,smtp", MAIL_PORT: String(mailPorts[0]) })
   const relay = { TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
-  const apiAndWorker = nodeIn(clocks, proxy.url, { ...settings, ...relay, ROLES: "api,worker" })
+  const apiAndWorker = nodeIn(clocks, proxy.url, {
+    ...settings,
+    ...relay,
+    ROLES: "api,worker,smtp",
+    MAIL_PORT: String(mailPorts[1]),
+  })
   const worker = nodeIn(clocks, proxy.url, { ...settings, ...relay, ROLES: "worker" })
   const makeApis = [api, apiAndWorker]
   const makeWorkers = [worker, worker]
@@ -242,6 +270,8 @@ export const world = Effect.gen(function* () {
         return database.fill
       case "slow the disk of the database":
         return database.slow
+      case "freeze the database":
+        return database.freeze
       case "take mails without an answer":
         return relayFails("drops")
       case "put mails off":
@@ -256,7 +286,7 @@ export const world = Effect.gen(function* () {
         })
     }
   }
-  return { database, sink, receiver, apis, causeFault, unanswered: () => neighbours.unanswered }
+  return { database, sink, receiver, apis, mailPorts, causeFault, unanswered: () => neighbours.unanswered }
 })
 
 export interface Sent {

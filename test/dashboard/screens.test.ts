@@ -105,6 +105,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/templates", ready: "No templates yet" },
   { path: "/templates?new=true", ready: "Begin with an example" },
   { path: "/webhooks", ready: "Every event of the shop" },
+  { path: "/routes", ready: "Reject: Sold out" },
   { path: "/settings/api-keys?new=true", ready: "Allowed IP addresses", screenshot: "new-key" },
   { path: "/suppressions", ready: /^bounced\+/u },
   { path: "/settings/api-keys", ready: "Shop, production" },

@@ -55,6 +55,10 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("button", { name: "Mode", exact: true }).click()
       await page.getByRole("menuitem", { name: "Test" }).click()
       await Browser.eventually(() => rows.allTextContents()).toEqual([expect.stringMatching(/^Testswb_test_.*Test/u)])
+      const received = { from: "ana@example.org", to: "a@acme.test", subject: "A received test", text: "Hello." }
+      const maker = { name: "Received mail", mode: "test", scopes: ["inbound:write"] }
+      const { json: made } = await instance.request("POST", "/api-keys", maker)
+      assert.strictEqual((await instance.request("POST", "/test/inbound", received, made.key)).status, 201)
       const email = { from: "hello@nobody.example", to: "ana@example.org", subject: "A test", html: "<p>Hello.</p>" }
       assert.strictEqual((await instance.request("POST", "/email/send", email, key)).status, 200)
     })
@@ -89,6 +93,8 @@ describe.skipIf(typeof browser === "string")(
       for (const [path, ready] of [
         ["/overview", "Breakdown"],
         ["/sandbox", "A test"],
+        ["/received", "A received test"],
+        ["/routes", "No routes yet"],
         ["/suppressions", "No suppressions yet"],
         ["/requests", "/v1/email/send"],
       ] as const) {
@@ -105,12 +111,12 @@ describe.skipIf(typeof browser === "string")(
         json.data.map(({ email }: { readonly email: string }) => email),
         ["live@example.org"],
       )
-      const ofMail = /^\/v1\/(?:account|email|events|requests|sandbox|stats|suppressions)/u
+      const ofMail = /^\/v1\/(?:account|email|events|inbound(?!\/routes)|requests|sandbox|stats|suppressions|threads)/u
       assert.deepEqual(
         [...requested].filter((each) => ofMail.test(each) !== each.endsWith(" false")),
         [],
       )
-      for (const path of ["/v1/email/logs", "/v1/stats", "/v1/events/stream", "/v1/suppressions"])
+      for (const path of ["/v1/email/logs", "/v1/stats", "/v1/events/stream", "/v1/inbound", "/v1/suppressions"])
         assert.isTrue(requested.has(`${path} false`), path)
     })
 

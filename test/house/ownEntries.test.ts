@@ -30,7 +30,7 @@ const SAFE: ReadonlyArray<string> = [
   "packages/store/src/copy/CopyBinary.ts",
   "packages/store/src/packed/Layout.ts",
   "apps/dashboard/src/api/ApiError.ts",
-  "apps/dashboard/src/domains/Domain.tsx",
+  "apps/dashboard/src/domains/RecordStatus.tsx",
   "apps/dashboard/src/emails/Timeline.tsx",
   "apps/dashboard/src/operate/Projections.tsx",
   "apps/dashboard/src/settings/actionOf.ts",

@@ -132,6 +132,13 @@ const received = createRoute({
   component: lazyScreen(() => import("./received/Received.tsx"), "Received"),
 })
 
+const routes = createRoute({
+  getParentRoute: () => shell,
+  path: "/routes",
+  validateSearch: withNew,
+  component: lazyScreen(() => import("./routes/Routes.tsx"), "Routes"),
+})
+
 const requests = createRoute({
   getParentRoute: () => shell,
   path: "/requests",
@@ -281,6 +288,7 @@ const routeTree = root.addChildren([
     compose,
     requests,
     request,
+    routes,
     domains,
     domain,
     webhooks,

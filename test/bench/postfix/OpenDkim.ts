@@ -9,20 +9,21 @@ import { freePort } from "../../support/process/service.ts"
 
 const LOOK_EVERY_MILLIS = 20
 const READY_WITHIN_MILLIS = 20_000
+export const SELECTOR = "wb1"
 
-/** Starts an opendkim that signs mail of acme.test with RSA-2048, as Waybill signs. */
-export const start = async (program: string, folder: string) => {
+/** Starts an opendkim that signs mail of a domain with RSA-2048, as Waybill signs. */
+export const start = async (program: string, folder: string, domain = "acme.test") => {
   const port = await freePort()
   const keyFile = path.join(folder, "key.pem")
-  const { privateKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
+  const { privateKey, publicKey } = generateKeyPairSync("rsa", { modulusLength: 2048 })
   await fs.writeFile(keyFile, privateKey.export({ type: "pkcs8", format: "pem" }), { mode: 0o600 })
   const file = path.join(folder, "opendkim.conf")
   await fs.writeFile(
     file,
     [
       "Mode s",
-      "Domain acme.test",
-      "Selector wb1",
+      `Domain ${domain}`,
+      `Selector ${SELECTOR}`,
       `KeyFile ${keyFile}`,
       "Canonicalization relaxed/relaxed",
       "SignatureAlgorithm rsa-sha256",
@@ -51,7 +52,9 @@ export const start = async (program: string, folder: string) => {
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MILLIS))
   }
-  return { port, cpu: () => Cpu.ofTree(child.pid ?? 0), stop }
+  /** Record of the key, at `SELECTOR` of the domain. */
+  const record = `v=DKIM1; k=rsa; p=${publicKey.export({ format: "der", type: "spki" }).toString("base64")}`
+  return { port, record, cpu: () => Cpu.ofTree(child.pid ?? 0), stop }
 }
 
 const isOpen = (port: number): Promise<boolean> =>

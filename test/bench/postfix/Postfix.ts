@@ -53,7 +53,7 @@ const mainCf = (folder: string, relay: number, milter: number | undefined) => ({
     : { smtpd_milters: `inet:127.0.0.1:${milter}`, milter_protocol: "6", milter_default_action: "tempfail" }),
 })
 
-/** The services of Debian's master.cf that relaying needs, none of them in a chroot. */
+/** The services of Debian's master.cf that relaying and handing over need, none of them in a chroot. */
 const masterCf = (port: number) =>
   [
     `127.0.0.1:${port} inet n - n - - smtpd`,
@@ -68,6 +68,8 @@ const masterCf = (port: number) =>
     "flush unix n - n 1000? 0 flush",
     "proxymap unix - - n - - proxymap",
     "smtp unix - - n - - smtp",
+    "lmtp unix - - n - - lmtp",
+    "tlsmgr unix - - n 1000? 1 tlsmgr",
     "error unix - - n - - error",
     "retry unix - - n - - error",
     "anvil unix - - n - 1 anvil",
@@ -85,16 +87,17 @@ export interface Instance {
   readonly stop: () => Promise<void>
 }
 
-/** Starts a Postfix with folders and a port of its own, which passes all mail on to `relay`. */
+/** Starts a Postfix with folders and a port of its own, which passes all mail on to `relay`; `others` are its settings. */
 export const start = async (
   tools: Tools.Postfix,
   folder: string,
   relay: number,
   milter: number | undefined,
+  others: Readonly<Record<string, string>> = {},
 ): Promise<Instance> => {
   const config = path.join(folder, "config")
   const port = await freePort()
-  const settings = mainCf(folder, relay, milter)
+  const settings = { ...mainCf(folder, relay, milter), ...others }
   for (const made of [config, settings.queue_directory]) await fs.mkdir(made, { recursive: true })
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}\n`)
   await fs.writeFile(path.join(config, "main.cf"), lines.join(""))

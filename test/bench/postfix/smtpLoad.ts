@@ -7,6 +7,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result } from "effect"
 import * as net from "node:net"
 import { MESSAGE, NUMBER, numbered } from "../accept/request.ts"
+import { expect } from "./smtpReplies.ts"
 
 export interface Order {
   readonly port: number
@@ -23,9 +24,6 @@ interface Client {
 
 const ENVELOPE = `MAIL FROM:<hi@acme.test> BODY=8BITMIME\r\nRCPT TO:<${MESSAGE.to[0]}>\r\nDATA\r\n`
 const END = Buffer.from(".\r\n")
-/** A whole reply: its last line has a space behind the code. */
-const REPLY = /^(\d\d\d) .*\r\n/mu
-
 const message = (client: number): Buffer => {
   const mailbox = (text: string) => Result.getOrThrow(Address.parse(text))
   const { bytes } = Result.getOrThrow(
@@ -42,31 +40,6 @@ const message = (client: number): Buffer => {
 }
 
 const clients = new Map<string, Promise<Client>>()
-
-/** Returns the next reply, and fails if its code is another one. */
-const expect = (socket: net.Socket, code: string, count = 1): Promise<void> =>
-  new Promise((resolve, reject) => {
-    let text = ""
-    let left = count
-    const done = (problem?: string) => {
-      socket.removeAllListeners("data").removeAllListeners("close").removeAllListeners("error")
-      // An idle connection needs an error listener, or its error ends the process.
-      socket.on("error", () => {})
-      if (problem === undefined) resolve()
-      else reject(new Error(problem))
-    }
-    socket.on("error", (error) => done(error.message))
-    socket.on("close", () => done("the server closed a connection"))
-    socket.on("data", (chunk) => {
-      text += chunk.toString("latin1")
-      for (let reply = REPLY.exec(text); reply !== null; reply = REPLY.exec(text)) {
-        text = text.slice(reply.index + reply[0].length)
-        const wanted = left > 1 ? "250" : code
-        if (reply[1] !== wanted) return done(`${reply[0].trim()} where ${wanted} was expected`)
-        if (--left === 0) return done()
-      }
-    })
-  })
 
 const open = async (port: number, client: number): Promise<Client> => {
   const socket = net.connect(port, "127.0.0.1")

@@ -15,6 +15,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   logs: [],
   deliver: ["--rounds", "3", "--scheduled", "1000000"],
   postfix: [],
+  inbound: [],
   webhooks: ["--rounds", "5"],
   rebuild: ["--events", "1000000"],
   compose: [],

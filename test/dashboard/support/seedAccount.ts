@@ -31,6 +31,7 @@ export const seedAccount = async ({ request }: Instance): Promise<void> => {
   await create("/domains", { name: "mail.shop.dev" })
   await create("/domains/mail.shop.dev/verify", {})
   await create("/webhooks", { url: "http://127.0.0.1:9/hook", events: ["*"], description: "Every event of the shop" })
+  await create("/inbound/routes", { match: { to: "old+*@acme.test" }, action: { type: "reject", message: "Sold out" } })
   await create("/api-keys", { name: "Shop, production", scopes: ["email:send"] })
   await create("/members", { email: "bo@acme.test", name: "Bo Larsen", role: "member" })
   const all = [...EMAILS, ...EMAILS.toReversed(), ...EMAILS].entries()

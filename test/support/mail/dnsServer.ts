@@ -50,8 +50,10 @@ export const listen = (zones: Readonly<Record<string, Zone>> = {}): Effect.Effec
     (server) => Effect.promise(server.close),
   )
 
+/** Opens a server at an address; programs that know no other port ask at 53, which root may open. */
 export const open = async (
   initial: Readonly<Record<string, Zone>> = {},
+  at: { readonly host: string; readonly port: number } = { host: HOST, port: 0 },
 ): Promise<DnsServer & { readonly close: () => Promise<void> }> => {
   const zones = new Map<string, Zone>()
   for (const [name, zone] of Object.entries(initial)) zones.set(name.toLowerCase(), zone)
@@ -94,7 +96,7 @@ export const open = async (
     return whole
   }
 
-  const { udp, tcp, port } = await bind()
+  const { udp, tcp, port } = await bind(at)
   const connections = new Set<net.Socket>()
   udp.on("message", (message, from) => {
     const response = answer(packet.decode(message), "udp")
@@ -121,7 +123,7 @@ export const open = async (
 
   return {
     port,
-    server: `${HOST}:${port}`,
+    server: `${at.host}:${port}`,
     set: (name, zone) => void zones.set(name.toLowerCase(), zone),
     remove: (name) => void zones.delete(name.toLowerCase()),
     sign: (zone) => void signed.add(zone.toLowerCase()),
@@ -208,15 +210,18 @@ const pieces = (text: string): Array<string> => {
   return out.length === 0 ? [""] : out
 }
 
-const bind = async (): Promise<{ udp: dgram.Socket; tcp: net.Server; port: number }> => {
+const bind = async (at: {
+  readonly host: string
+  readonly port: number
+}): Promise<{ udp: dgram.Socket; tcp: net.Server; port: number }> => {
   for (let attempt = 0; attempt < PORT_TRIES; attempt++) {
     const udp = dgram.createSocket("udp4")
-    await new Promise<void>((resolve) => udp.bind(0, HOST, resolve))
+    await new Promise<void>((resolve) => udp.bind(at.port, at.host, resolve))
     const { port } = udp.address()
     const tcp = net.createServer()
     const free = await new Promise<boolean>((resolve) => {
       tcp.once("error", () => resolve(false))
-      tcp.listen(port, HOST, () => resolve(true))
+      tcp.listen(port, at.host, () => resolve(true))
     })
     if (free) return { udp, tcp, port }
     await new Promise<void>((resolve) => udp.close(() => resolve()))

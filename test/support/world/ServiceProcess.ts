@@ -10,6 +10,7 @@ import * as World from "./World.ts"
 /** Process of the service, and requests to it. */
 export interface ServiceProcess {
   readonly url: string
+  readonly pid: number
   readonly request: (method: string, path: string, options: RequestOptions) => Promise<Answer>
   /** Stops the process as a rolling restart does, and returns its exit code. */
   readonly stop: Effect.Effect<number | null>
@@ -89,6 +90,7 @@ const run = (
         })
       return {
         url: `http://127.0.0.1:${port}`,
+        pid: child.pid ?? 0,
         output: () => output.join(""),
         kill: Effect.asVoid(end("SIGKILL")),
         stop: end("SIGTERM"),

@@ -12,8 +12,9 @@ export const pathWith = (path: string, query: Query = {}): string => {
   return text === "" ? path : `${path}?${text}`
 }
 
-/** Paths of mail and what belongs to it, such as usage; keys, domains, webhooks and members are the same in both modes. */
-const OF_MAIL = /^\/(?:account|email|events|preview|requests|sandbox|stats|suppressions)(?:[/?]|$)/u
+/** Paths of mail and what belongs to it, such as usage; keys, domains, routes, webhooks and members are the same in both modes. */
+const OF_MAIL =
+  /^\/(?:account|email|events|inbound(?!\/routes)|preview|requests|sandbox|stats|suppressions|threads)(?:[/?]|$)/u
 
 /** Adds the mode to a path whose answer depends on it. */
 export const withMode = (path: string, isTest: boolean): string =>

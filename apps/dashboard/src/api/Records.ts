@@ -7,6 +7,7 @@ import type * as ReportsApi from "@waybill/api/schemas/DomainReports"
 import type * as EmailApi from "@waybill/api/schemas/EmailRecord"
 import type * as EventApi from "@waybill/api/schemas/EventRecord"
 import type * as InboundApi from "@waybill/api/groups/Inbound"
+import type * as RoutesApi from "@waybill/api/groups/InboundRoutes"
 import type * as MembersApi from "@waybill/api/groups/Members"
 import type * as RequestsApi from "@waybill/api/groups/history/Requests"
 import type * as SandboxApi from "@waybill/api/groups/Sandbox"
@@ -40,6 +41,8 @@ export type Role = Member["role"]
 export type Session = typeof MembersApi.Session.Encoded
 export type InboundEmail = typeof InboundApi.InboundEmail.Encoded
 export type InboundEmailWhole = typeof InboundApi.InboundWhole.Encoded
+export type InboundRoute = typeof RoutesApi.RouteRecord.Encoded
+export type RouteTrial = typeof RoutesApi.Outcome.Encoded
 export type Thread = typeof InboundApi.ThreadRecord.Encoded
 export type SandboxMessage = typeof SandboxApi.CapturedMessage.Encoded
 export type SandboxMessageWithContent = typeof SandboxApi.MessageWithContent.Encoded

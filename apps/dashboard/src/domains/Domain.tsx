@@ -6,7 +6,7 @@ import * as Queries from "../api/Queries.ts"
 import type { Domain as DomainData, DomainRecord } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { Badge, StatusBadge, type Tone } from "../ui/display/Badge.tsx"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
@@ -18,6 +18,7 @@ import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { DomainReports } from "../domainReports/DomainReports.tsx"
 import { Receiving } from "./Receiving.tsx"
+import { recordError, RecordStatus } from "./RecordStatus.tsx"
 import { Tracking } from "./Tracking.tsx"
 import { isEd25519, useEd25519 } from "./Ed25519.tsx"
 
@@ -170,30 +171,10 @@ const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: strin
   receiving: ["Receiving", "Leads mail to your addresses here."],
 }
 
-const TONES: { readonly [S in DomainRecord["status"]]: readonly [tone: Tone, label: string] } = {
-  not_checked: ["neutral", "Not checked"],
-  verified: ["good", "Verified"],
-  missing: ["warn", "Missing"],
-  mismatch: ["bad", "Wrong value"],
-  unavailable: ["neutral", "DNS unavailable"],
-  conflict: ["bad", "Other servers"],
-}
-
 const SECOND_SIGNATURE = "Optional second signature in addition to RSA, added while this record is published."
-
-/** Messages for the error codes of DNS. */
-const DNS_ERRORS: { readonly [code: string]: string } = {
-  NXDOMAIN: "Record not found. DNS changes can take a while to propagate.",
-  NODATA: "The name exists, but has no record of this type.",
-}
-
-/** A fault that names a tag of the record, such as `p=`, keeps its spelling. */
-const inWords = (error: string): string =>
-  /^[a-z]+(?=\s)/u.test(error) ? error.slice(0, 1).toUpperCase() + error.slice(1) : error
 
 const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly zone: string | null }) => {
   const [name, purpose] = PURPOSES[record.purpose]
-  const [tone, label] = TONES[record.status]
   const isSecond = isEd25519(record)
   return (
     <Panel
@@ -205,11 +186,7 @@ const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly
           {record.required ? <Badge tone="blue">Required</Badge> : undefined}
         </span>
       }
-      actions={
-        <Badge tone={tone} dot>
-          {label}
-        </Badge>
-      }
+      actions={<RecordStatus status={record.status} />}
     >
       <div className="flex flex-col gap-3 p-4">
         <p className="text-sm text-ink-2">{isSecond ? SECOND_SIGNATURE : purpose}</p>
@@ -224,9 +201,7 @@ const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly
           <CopyableValue label="Priority" copy="priority" text={String(record.priority)} />
         )}
         {record.error === null ? undefined : (
-          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">
-            {DNS_ERRORS[record.error] ?? inWords(record.error)}
-          </p>
+          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">{recordError(record.error)}</p>
         )}
         {record.status === "verified" || record.found.length === 0 ? undefined : (
           <div>

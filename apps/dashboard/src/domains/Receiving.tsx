@@ -1,9 +1,12 @@
 import { useMutation } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
 import * as Api from "../api/Api.ts"
 import type { Domain } from "../api/Records.ts"
+import { useHasScope } from "../session/useHasScope.ts"
 import { Checkbox } from "../ui/controls/Field.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { RecordStatus } from "./RecordStatus.tsx"
 
 interface Props {
   readonly domain: Domain
@@ -17,8 +20,19 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
     mutationFn: (receiving: boolean) => Api.patch<Domain>(`/domains/${encodeURIComponent(domain.name)}`, { receiving }),
     onSuccess: onChanged,
   })
+  const canRoute = useHasScope("inbound:write")
+  const mx = domain.records.find(({ purpose }) => purpose === "receiving")
   return (
-    <Panel title="Receiving">
+    <Panel
+      title="Receiving"
+      actions={
+        mx === undefined ? undefined : (
+          <span className="flex items-center gap-2 text-xs text-ink-3">
+            MX <RecordStatus status={mx.status} />
+          </span>
+        )
+      }
+    >
       <div className="flex flex-col gap-3 p-4">
         <Checkbox
           role="switch"
@@ -28,6 +42,15 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
           disabled={!canEdit}
           onChange={(event) => change.mutate(event.target.checked)}
         />
+        {domain.receiving && canRoute ? (
+          <p className="text-sm text-ink-2">
+            What happens to its mail is set under{" "}
+            <Link to="/routes" className="text-accent underline underline-offset-2">
+              Routes
+            </Link>
+            .
+          </p>
+        ) : undefined}
         {change.error === null ? undefined : <ErrorMessage error={change.error} />}
       </div>
     </Panel>

@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQueryClient } from "@tanstack/react-query"
-import { useNavigate, useSearch } from "@tanstack/react-router"
-import { MailOpen } from "lucide-react"
+import { Link, useNavigate, useSearch } from "@tanstack/react-router"
+import { MailOpen, Signpost } from "lucide-react"
 import { Suspense, useEffect } from "react"
 import * as Api from "../api/Api.ts"
 import * as PagedList from "../api/PagedList.ts"
@@ -74,7 +74,21 @@ export const Received = () => {
     onError: OptimisticUpdate.rollBack,
   })
   return (
-    <Screen title="Received" hint="Mail that came in for your domains.">
+    <Screen
+      title="Received"
+      hint="Mail that came in for your domains."
+      actions={
+        canDelete ? (
+          <Link
+            to="/routes"
+            className="inline-flex h-8 items-center gap-1.5 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
+          >
+            <Signpost size={15} aria-hidden />
+            Routes
+          </Link>
+        ) : undefined
+      }
+    >
       {query.isPending ? (
         <Panel>
           <SkeletonRows />

@@ -73,7 +73,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
           </Button>
         ) : undefined}
         <a
-          href={Mode.withMode(`/v1/inbound/${id}/raw`)}
+          href={`/v1${Mode.withMode(`/inbound/${id}/raw`)}`}
           download={`${id}.eml`}
           aria-label="Download message"
           title="Download message"
@@ -139,7 +139,7 @@ const Attachments = ({ mail }: { readonly mail: InboundEmailWhole }) =>
             </span>
           </span>
           <a
-            href={Mode.withMode(`/v1/inbound/${mail.id}/attachments/${file.id}`)}
+            href={`/v1${Mode.withMode(`/inbound/${mail.id}/attachments/${file.id}`)}`}
             download
             aria-label={`Download ${file.filename}`}
             className="rounded p-1.5 text-ink-2 hover:bg-hover"

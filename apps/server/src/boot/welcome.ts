@@ -1,5 +1,6 @@
 import { Option, Redacted } from "effect"
 import * as Installation from "./Installation.ts"
+import * as InboundSettings from "../settings/InboundSettings.ts"
 import * as Role from "../settings/Role.ts"
 import { type Settings, hostAndPort, isBaseUrlMissing, urlOf } from "../settings/Settings.ts"
 import * as Output from "../cli/Output.ts"
@@ -24,6 +25,9 @@ export const welcome = (settings: Settings, first: Installation.FirstSecrets | u
     ...(first === undefined ? [] : secrets(first)),
     ``,
     ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
+    ...(settings.transport === "capture" && roles.includes("api") && roles.includes("smtp")
+      ? received(settings, url, first?.key ?? "$WAYBILL_KEY")
+      : []),
   ]
   return process.stdout.isTTY ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
 }
@@ -51,3 +55,18 @@ const example = (url: string, key: string): ReadonlyArray<string> => [
     `-d '{"from":"Acme <hello@${Installation.FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,
   ``,
 ]
+
+const received = (settings: Settings, url: string, key: string): ReadonlyArray<string> => {
+  const at = Option.match(InboundSettings.portOf(settings), {
+    onNone: () => `127.0.0.1:${InboundSettings.DEFAULT_MAIL_PORT}`,
+    onSome: (port) => hostAndPort(settings.host, port),
+  })
+  return [
+    `Receive a first email, and see it:`,
+    ``,
+    `  printf 'Subject: My order\\r\\n\\r\\nWhere is it?\\r\\n' | curl smtp://${at} ` +
+      `--mail-from ana@example.org --mail-rcpt support@${Installation.FIRST_DOMAIN} -T -`,
+    `  curl ${url}/v1/inbound -H "Authorization: Bearer ${key}"`,
+    ``,
+  ]
+}

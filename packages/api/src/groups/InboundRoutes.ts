@@ -130,7 +130,7 @@ const Trial = Schema.Struct({
 }).annotate({ identifier: "InboundRouteTrial" })
 export type TrialPayload = typeof Trial.Type
 
-const Outcome = Schema.Struct({
+export const Outcome = Schema.Struct({
   object: Schema.Literal("inbound_route_test"),
   status: State.InboundStatus.annotate({
     description: "The end that the mail would have",

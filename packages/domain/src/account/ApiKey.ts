@@ -142,6 +142,8 @@ export const TEST_SCOPES = [
   "stats:read",
   "suppressions:read",
   "suppressions:write",
+  "inbound:read",
+  "inbound:write",
   "admin",
 ] as const satisfies ReadonlyArray<Scope.Scope>
 

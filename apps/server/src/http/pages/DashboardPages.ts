@@ -22,6 +22,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
   "emails",
   "inbox",
   "received",
+  "routes",
   "sandbox",
   "compose",
   "requests",

@@ -8,11 +8,11 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Layer } from "effect"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
-import * as Database from "../../support/postgres/Database.ts"
-import { assert, layer } from "../../support/effectTest.ts"
-import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
-import { MAX_PER_MINUTE } from "../../../apps/server/src/inbound/Forwarding.ts"
+import { urlInTestCell } from "../../../support/cells/testCell.ts"
+import * as Database from "../../../support/postgres/Database.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import { HttpWorld, reasonOf, signUp } from "../../../support/world/HttpWorld.ts"
+import { MAX_PER_MINUTE } from "../../../../apps/server/src/inbound/Forwarding.ts"
 
 const EVE = "eve@example.net" as Address.Address
 const MAIL = { from: "Ana <ana@example.org>", to: "hi@shop.test", subject: "Order", text: "Hi" }

@@ -3,9 +3,9 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
-import { assert, layer } from "../../support/effectTest.ts"
-import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
-import * as ReplyAddresses from "../../../apps/server/src/links/ReplyAddresses.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import { HttpWorld, reasonOf, signUp } from "../../../support/world/HttpWorld.ts"
+import * as ReplyAddresses from "../../../../apps/server/src/links/ReplyAddresses.ts"
 
 const DOMAIN = "in.waybill.example"
 
