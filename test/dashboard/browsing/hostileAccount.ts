@@ -39,6 +39,7 @@ export interface HostileAccount {
   readonly emails: ReadonlyArray<string>
   readonly domains: ReadonlyArray<string>
   readonly webhooks: ReadonlyArray<string>
+  readonly templates: ReadonlyArray<string>
   readonly requests: ReadonlyArray<string>
 }
 
@@ -92,6 +93,12 @@ export const seed = async (
     await create("/api-keys", { name: text.slice(0, 100), scopes: ["email:send"] })
     await create("/members", { email: `member${nth}@acme.test`, name: text.slice(0, 100), role: "member" })
   }
+  const templates: Array<string> = []
+  for (const text of TEXTS.slice(0, 6)) {
+    const words = { subject: text.slice(0, 200), html: `<h1>${text}</h1><script>${RUN}</script>`, text }
+    const { id } = await create("/templates", { name: text.slice(0, 200), description: text.slice(0, 500), ...words })
+    templates.push(id)
+  }
   const { key: testKey } = await create("/api-keys", { name: "Test", scopes: ["admin"], mode: "test" })
   for (const text of TEXTS.slice(0, 3)) await create("/test/clocks", { name: text.slice(0, 80) }, testKey)
   await create(
@@ -132,7 +139,7 @@ export const seed = async (
   }
   await vi.waitFor(assertSettled, { timeout: 100_000, interval: 1_000 })
   const refused = calls.flatMap(({ headers }) => headers.get("x-request-id") ?? [])
-  return { emails, domains: ["acme.test", ...domains], webhooks, requests: refused }
+  return { emails, domains: ["acme.test", ...domains], webhooks, templates, requests: refused }
 }
 
 const escaped = (text: string): string => text.replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;")

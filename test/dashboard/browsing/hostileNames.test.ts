@@ -95,6 +95,7 @@ describe.skipIf(typeof browser === "string")(
         "/requests/$id": account.requests,
         "/domains/$name": account.domains,
         "/webhooks/$id": account.webhooks,
+        "/templates/$id": account.templates,
       }
       return routes
         .filter((route) => !ELSEWHERE.has(route))

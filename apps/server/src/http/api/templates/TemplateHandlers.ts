@@ -15,7 +15,7 @@ import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateV
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Rendering from "@waybill/templates/version/Rendering"
-import { Effect, Result, type Schema } from "effect"
+import { Effect, Predicate, Result, type Schema } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import { workOnStream } from "../../../accept/workOnStream.ts"
@@ -176,8 +176,9 @@ const names = ({ alias, description, name }: { readonly [K in keyof State.Naming
   ...(name === undefined ? {} : { name }),
 })
 
-const asSample = (schema: VariableSchema.VariableSchema): Schema.JsonObject =>
-  VariableSchema.sampleOf(schema) as Schema.JsonObject
+/** Variables are an object, whatever their schema says or leaves out. */
+const asSample = ({ default: given, properties = {} }: VariableSchema.VariableSchema): Schema.JsonObject =>
+  (Predicate.isObject(given) ? given : VariableSchema.sampleOf({ type: "object", properties })) as Schema.JsonObject
 
 const sampleOf = ({ variables }: State.TemplateSource): Schema.JsonObject =>
   variables === null ? {} : asSample(variables as VariableSchema.VariableSchema)
