@@ -138,7 +138,7 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
   })
 
   it.effect("is refused with 400, by name, and within a batch for its message only if asked for", function* () {
-    const { call, mails, request } = yield* setUp
+    const { call, request } = yield* setUp
     const refused = yield* call("POST", "/v1/email/send", { ...NATIVE, headers: STEERING })
     assert.deepStrictEqual(reasonOf(refused), [400, "header_not_allowed"])
     assert.deepStrictEqual(
@@ -163,11 +163,6 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
       answers.map(({ ErrorCode }: { ErrorCode: number }) => ErrorCode),
       [300, 0],
     )
-    // Else a later test would get what this one has sent.
-    yield* World.until(
-      Effect.sync(() => mails.length),
-      (count) => count === 2,
-    )
   })
 
   it.effect("is refused of test mail too, which shows what live mail would get", function* () {
@@ -182,7 +177,9 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
 
   // threat: steering-headers
   it.effect("is dropped over SMTP, which its history says, however it is written", function* () {
-    const { call, key, mails, port } = yield* setUp
+    const { call, key, mails: all, port } = yield* setUp
+    // The worker may find mail of an earlier test, which went to two recipients.
+    const own = () => all.filter(({ to }) => to.length === 1)
     const client = yield* Smtp.raw(port)
     yield* Effect.promise(() => client.all(["EHLO x", Smtp.plain(key)]))
     const submit = (lines: ReadonlyArray<string>) =>
@@ -217,9 +214,10 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
     // A folded line is part of the header before it, and stays that.
     assert.match(yield* submit(["X-Order: 1", " X-SMTPAPI: {}"]), /^250 /u)
     yield* World.until(
-      Effect.sync(() => mails.length),
+      Effect.sync(() => own().length),
       (count) => count === taken + 1,
     )
+    const mails = own()
     assert.deepStrictEqual(steeringIn(mails), [])
     assert.deepStrictEqual(
       mails.flatMap(namesIn).filter((name) => name.startsWith("x-pm-")),

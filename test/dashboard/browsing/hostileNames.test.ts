@@ -17,7 +17,7 @@ const ELSEWHERE: ReadonlySet<string> = new Set(["/", "/sign-in", "/welcome", "/$
 /** The page of a record that does not exist says so, and logs the refusal. */
 const NOT_FOUND = /^ApiError: /u
 /** Scripts of a preview are blocked by its own policy; that the browser says so is no fault of the page. */
-const OF_PREVIEW = /\/preview\/emails\/|about:srcdoc/u
+const OF_PREVIEW = /\/preview\/(?:emails\/|template)|about:srcdoc/u
 
 /** What a hostile name has reached: a script that ran, an element of its own, or the prototype of all objects. */
 const REACHED = `(() => [

@@ -148,6 +148,19 @@ describe.skipIf(typeof browser === "string")(
       )
     })
 
+    it("tries words of another service in their language", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const words = { subject: "Hi {{name}}", html: "{{#if name}}<p>Dear {{name}}</p>{{/if}}" }
+      const made = await instance.request("POST", "/templates", { name: "Theirs", language: "handlebars", ...words })
+      await page.goto(`/templates/${made.json.id}`)
+      await Editor.frame(page).getByText("Dear text").waitFor()
+      await Editor.retype(page, "HTML", "{{#if name}}<p>Hello {{name}}</p>{{else}}nobody{{/if}}")
+      await Editor.frame(page).getByText("Hello text").waitFor()
+      await page.getByRole("button", { name: "Save draft" }).click()
+      await page.getByText("Draft saved.").waitFor()
+      assert.strictEqual((await stored(made.json.id)).draft.language, "handlebars")
+    })
+
     it("logs no errors but those of the hostile template", () => {
       assert.deepEqual(
         tab.consoleErrors.filter(

@@ -23,6 +23,7 @@ const LABELS: ReadonlyMap<string, string> = new Map(
     from: "From",
     reply_to: "Reply-To",
     layout: "Layout",
+    language: "Language",
     variables: "Variables",
   }),
 )
@@ -32,6 +33,9 @@ export const labelOf = (name: string): string => {
   const [, tag, word] = /^locales\.([^.]+)\.(\w+)$/u.exec(name) ?? []
   return tag === undefined ? (LABELS.get(name) ?? name) : `${LABELS.get(word ?? "") ?? word ?? ""} (${tag})`
 }
+
+/** The language of words that no other service has written. */
+const LIQUID = "liquid"
 
 export const nameOf = (word: Word, locale: string | null): string =>
   locale === null ? word : `locales.${locale}.${word}`
@@ -45,6 +49,7 @@ export const ofSource = ({ from, layout, locales, reply_to, variables, ...source
   from: from ?? "",
   reply_to: reply_to.join(", "),
   layout: layout ?? "",
+  language: source.language ?? LIQUID,
   variables: variables === null ? "" : JSON.stringify(variables, null, 2),
 })
 
@@ -80,12 +85,15 @@ const addressesIn = (text: string): ReadonlyArray<string> =>
 const wordsIn = (form: Form, locale: string | null) =>
   Object.fromEntries(WORDS.map((word) => [word, orNull(form[nameOf(word, locale)])]))
 
+const languageOf = (form: Form) => (form["language"] ?? LIQUID) as NonNullable<Source["language"]>
+
 /** Returns the source as the API takes it. Throws a `SyntaxError` if the schema is no JSON. */
 export const toSource = (form: Form) => ({
   ...wordsIn(form, null),
   from: orNull(form["from"]?.trim()),
   reply_to: addressesIn(form["reply_to"] ?? ""),
   layout: orNull(form["layout"]),
+  language: languageOf(form),
   locales: Object.fromEntries(localesOf(form).map((tag) => [tag, wordsIn(form, tag)])),
   variables: form["variables"]?.trim() === "" ? null : (JSON.parse(form["variables"] ?? "null") as unknown),
 })
