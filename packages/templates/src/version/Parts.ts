@@ -6,8 +6,6 @@ import * as Translation from "../translate/Translation.ts"
 /** The published partials and layouts of an account, by alias. */
 export type Library = ReadonlyMap<string, TemplateSource>
 
-const inForm = (form: Liquid.Form, { html, text }: TemplateSource): string | null => (form === "html" ? html : text)
-
 export interface Collected {
   readonly parts: Liquid.Parts
   readonly problems: ReadonlyArray<string>
@@ -24,7 +22,7 @@ export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library
       return void problems.push(`uses more than ${Limits.MAX_PARTS} partials and layouts`)
     const part = library.get(name)
     if (part === undefined) return void problems.push(`uses ${name}, which is no published partial or layout`)
-    const source = inForm(form, Translation.inLiquid(part))
+    const source = Translation.bodyInLiquid(part, form)
     if (source === null) return void problems.push(`uses ${name}, which has no ${form}`)
     for (const used of Liquid.usesOf(source)) visit(used, [...within, name])
     parts[name] = source
