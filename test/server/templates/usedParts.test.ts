@@ -4,6 +4,7 @@ import type { AccountId, TemplateId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
+import { Sql } from "@waybill/store/postgres/Sql"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Clock, Effect, Result } from "effect"
 import * as Programs from "../../../apps/server/src/templates/Programs.ts"
@@ -70,5 +71,16 @@ layer(Smtp.layer, { excludeTestServices: true })("the parts that a template uses
     )
     const none = yield* CurrentTemplates.parts(account_id, "text", ["none"], 15)
     assert.deepStrictEqual(none, { state, parts: [] })
+  })
+
+  it.effect("are written beside drafts and versions, so that a search reads no source", function* () {
+    const { account_id } = yield* Smtp.customer()
+    const sql = yield* Sql
+    const html = `{%- layout 'base.a' -%}{% render "foot", a: 1 %}{% render "foot" %}{% render "odd' %}{{ "render" }}`
+    yield* create(account_id, "template", "hello", html)
+    for (const table of ["templates", "template_versions"])
+      assert.deepStrictEqual(yield* sql`SELECT uses FROM ${sql(table)} WHERE account_id = ${account_id}`, [
+        { uses: ["base.a", "foot"] },
+      ])
   })
 })
