@@ -604,6 +604,7 @@ CREATE TABLE template_versions (
   version integer NOT NULL,
   record jsonb NOT NULL,
   source jsonb NOT NULL,
+  uses text[] COLLATE "C" NOT NULL,
   CONSTRAINT template_versions_pkey PRIMARY KEY (account_id, template_id, number)
 );
 
@@ -617,6 +618,7 @@ CREATE TABLE templates (
   current integer NOT NULL,
   record jsonb NOT NULL,
   draft jsonb NOT NULL,
+  uses text[] COLLATE "C" NOT NULL,
   CONSTRAINT templates_pkey PRIMARY KEY (account_id, id)
 );
 

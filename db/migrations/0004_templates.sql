@@ -10,6 +10,8 @@ CREATE TABLE templates (
   current integer NOT NULL,
   record jsonb NOT NULL,
   draft jsonb NOT NULL,
+  -- Names of the layout and partials of the draft.
+  uses text[] COLLATE "C" NOT NULL,
   PRIMARY KEY (account_id, id)
 );
 CREATE INDEX templates_by_alias ON templates (account_id, alias) WHERE alias IS NOT NULL;
@@ -22,5 +24,6 @@ CREATE TABLE template_versions (
   version integer NOT NULL,
   record jsonb NOT NULL,
   source jsonb NOT NULL,
+  uses text[] COLLATE "C" NOT NULL,
   PRIMARY KEY (account_id, template_id, number)
 );

@@ -1,3 +1,4 @@
+import * as Template from "@waybill/domain/template/Template"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Limits from "@waybill/templates/language/Limits"
@@ -148,6 +149,24 @@ describe("limits of a template", () => {
       Inspection.problemsOf({ ...source, text: "{{ x }}" }).map(({ path }) => path),
       [""],
     )
+  })
+
+  it("hold for parts in another language, which many languages of a template use", () => {
+    const wordsOf = (html: string) => ({ subject: null, html, text: null, preheader: null })
+    const inMany = (html: string) =>
+      Object.fromEntries(Array.from({ length: Template.MAX_LOCALES }, (_, nth) => [`de-${100 + nth}`, wordsOf(html)]))
+    const library = new Map<string, TemplateState.TemplateSource>()
+    for (let nth = 0; nth < Limits.MAX_PARTS; nth++) {
+      const html = "{{#a}}b{{/a}}"
+        .repeat(20)
+        .padEnd(Limits.MAX_TOGETHER_CHARS / Template.MAX_LOCALES - 1_000, "<p>a</p> ")
+      library.set(`part${nth}`, { ...TemplateState.EMPTY, language: "mustachio", html, locales: inMany(html) })
+    }
+    const html = [...library.keys()].map((name) => `{% render "${name}" %}`).join("")
+    const locales = inMany(html)
+    const before = processorMs()
+    assert.deepStrictEqual(Inspection.unresolved({ ...TemplateState.EMPTY, html, locales }, library), [])
+    assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
   })
 
   it("hold for looking at rendered HTML of image tags without an end", () => {

@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import * as BodyScan from "../../../apps/server/src/web/BodyScan.ts"
+import * as BodyScan from "../../../apps/server/src/requests/BodyScan.ts"
 import { processorMs } from "../../support/processorMs.ts"
 
 const scan = (text: string) => BodyScan.scan(Buffer.from(text))

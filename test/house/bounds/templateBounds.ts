@@ -72,7 +72,7 @@ export const templateBounds: Group = {
       "those used longest ago are parsed again",
     ),
     operator(
-      "Sources of templates in the memory of a process, and as much of partials and layouts",
+      "Sources of templates in the memory of a process",
       "MAX_SOURCE_BYTES",
       "apps/server/src/templates/Programs.ts",
       "those used longest ago are read again",

@@ -1,3 +1,4 @@
+import * as Limits from "@waybill/templates/language/Limits"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
@@ -31,5 +32,47 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("parts of templates", (i
     yield* call("PATCH", "/v1/templates/foot", { html: '{% render "foot" %}' })
     const ring = yield* call("POST", "/v1/templates/foot/publish", {})
     assert.deepStrictEqual(ring.json.error.details, [{ path: "html", message: "uses itself: foot → foot" }])
+  })
+  it.effect("are those that have the names now: one may be renamed, and another take its name", function* () {
+    const { call } = yield* shop
+    const make = Effect.fnUntraced(function* (kind: string, alias: string, html: string) {
+      yield* call("POST", "/v1/templates", { name: alias, kind, alias, html, subject: "Hi" })
+      return yield* call("POST", `/v1/templates/${alias}/publish`, {})
+    })
+    yield* make("partial", "foot", "<i>old</i>")
+    yield* make("partial", "other", "<i>new</i>")
+    yield* make("template", "hello", '{% render "foot" %}')
+    const htmlOf = Effect.gen(function* () {
+      const { json } = yield* call("POST", "/v1/email/send", { ...MAIL, template: { alias: "hello" } })
+      return (yield* contentOf(call, json.id)).content.html
+    })
+    assert.strictEqual(yield* htmlOf, "<i>old</i>")
+    yield* call("PATCH", "/v1/templates/foot", { alias: "former" })
+    yield* call("PATCH", "/v1/templates/other", { alias: "foot" })
+    assert.strictEqual(yield* htmlOf, "<i>new</i>")
+  })
+
+  it.effect("are at most as many and as large as one template may use, in each language", function* () {
+    const { call } = yield* shop
+    const names = Array.from({ length: Limits.MAX_PARTS + 1 }, (_, nth) => `part${nth}`)
+    const large = ["large0", "large1", "large2"]
+    for (const alias of [...names, ...large]) {
+      const html = large.includes(alias) ? "a".repeat(Limits.MAX_TOGETHER_CHARS / 2) : alias
+      yield* call("POST", "/v1/templates", { name: alias, kind: "partial", alias, html })
+      yield* call("POST", `/v1/templates/${alias}/publish`, {})
+    }
+    const uses = (aliases: ReadonlyArray<string>) => aliases.map((alias) => `{% render "${alias}" %}`).join("")
+    const problemsOf = (html: string, more: object = {}) =>
+      Effect.map(call("POST", "/v1/templates/validate", { html, ...more }), ({ json }) => json.problems)
+    const most = uses(names.slice(1))
+    assert.deepStrictEqual(yield* problemsOf(most, { locales: { de: { html: uses(["part0"]) } } }), [])
+    assert.deepStrictEqual(yield* problemsOf(most + uses(["part0"])), [
+      { path: "html", message: `uses more than ${Limits.MAX_PARTS} partials and layouts` },
+    ])
+    assert.deepStrictEqual(yield* problemsOf(uses(large.slice(1)), { locales: { de: { html: uses(["large0"]) } } }), [])
+    const message = `uses partials of more than ${Limits.MAX_TOGETHER_CHARS} characters or ${Limits.MAX_TOGETHER_PIECES} tags and variables`
+    assert.deepStrictEqual(yield* problemsOf("", { locales: { de: { html: uses([...large, "part0"]) } } }), [
+      { path: "locales.de.html", message },
+    ])
   })
 })

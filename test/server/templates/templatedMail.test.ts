@@ -51,6 +51,24 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
     assert.deepStrictEqual(reasonOf(yield* send("a".repeat(300_000))), [422, "template_variables_invalid"])
   })
 
+  it.effect("refuse a subject that no header can have, as without a template", function* () {
+    const { call } = yield* shop
+    const words = { subject: "Hi {{ x }}", html: "<p>{{ y }}</p>", text: "{{ y }}" }
+    yield* call("POST", "/v1/templates", { name: "Any", alias: "any", ...words })
+    yield* call("POST", "/v1/templates/any/publish", {})
+    const send = (variables: object) =>
+      call("POST", "/v1/email/send", { ...MAIL, template: { alias: "any", variables } })
+    for (const [x, message] of [
+      ["a\0b", "must not contain CR, LF or NUL"],
+      ["a\ud800b", "must not contain an unpaired surrogate"],
+    ]) {
+      const answer = yield* send({ x })
+      assert.deepStrictEqual(reasonOf(answer), [422, "template_not_rendered"])
+      assert.deepStrictEqual(answer.json.error.details, [{ path: "subject", message }])
+    }
+    assert.strictEqual((yield* send({ y: "a\0b\ud800" })).status, 200)
+  })
+
   it.effect("refuse what cannot be combined or is not there", function* () {
     const { call } = yield* shop
     const send = (message: object) => call("POST", "/v1/email/send", { ...MAIL, ...message })

@@ -69,6 +69,8 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
   it.effect("is refused as over HTTP, in one sentence with all that is wrong", function* () {
     const { acme, send } = yield* setUp
     const template = { "X-Waybill-Template": "order" }
+    const base64 = (json: string) => Buffer.from(json).toString("base64")
+    const many = Object.fromEntries(Array.from({ length: 1_001 }, (_, nth) => [`a${nth}`, nth]))
     const long = Buffer.alloc(TemplateHeaders.MAX_VARIABLES_HEADER_CHARS, "a").toString("base64")
     const rows: ReadonlyArray<readonly [Record<string, string>, SendMailOptions, string]> = [
       [
@@ -97,6 +99,16 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
         { ...template, "X-Waybill-Variables": long },
         {},
         "554 5.6.0 validation_failed: `X-Waybill-Variables` has more than 65536 characters.",
+      ],
+      [
+        { ...template, "X-Waybill-Variables": base64(`{"a":${"[".repeat(40)}${"]".repeat(40)}}`) },
+        {},
+        "554 5.6.0 validation_failed: `X-Waybill-Variables` is nested deeper than 32 levels.",
+      ],
+      [
+        { ...template, "X-Waybill-Variables": base64(JSON.stringify(many)) },
+        {},
+        "554 5.6.0 validation_failed: `X-Waybill-Variables` has an object of more than 1000 fields.",
       ],
       [
         { "X-Waybill-Variables": "{}" },

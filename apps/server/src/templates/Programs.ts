@@ -1,16 +1,17 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
+import type * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import type { Library } from "@waybill/templates/version/Parts"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import * as Words from "@waybill/templates/version/Words"
 import { Context, Effect, Layer, Option, Result } from "effect"
+import * as UsedParts from "./UsedParts.ts"
 
 /** Memory of the versions that are kept parsed, each in the languages that were asked for. */
 export const MAX_PROGRAM_BYTES = 48 * 1024 * 1024
-/** Memory of the sources of versions that are kept, and of the partials and layouts of accounts. */
+/** Memory of the sources of versions that are kept. */
 export const MAX_SOURCE_BYTES = 12 * 1024 * 1024
 /** Memory of what is kept of a version beside its texts. */
 const ENTRY_BYTES = 1_024
@@ -25,10 +26,9 @@ type Compiled = Result.Result<Rendering.Compiled, ReadonlyArray<Detail>>
 interface Caches {
   readonly sources: LruCache<string, Kept<TemplateSource>>
   readonly programs: LruCache<string, Kept<Compiled>>
-  readonly libraries: LruCache<string, Kept<Library>>
 }
 
-/** Versions that are parsed for the next message, and the partials and layouts of accounts. */
+/** Versions that are parsed for the next message. */
 export class Programs extends Context.Service<Programs, Caches>()("@waybill/server/templates/Programs") {}
 
 const cache = <A>(maxWeight: number) =>
@@ -37,27 +37,12 @@ const cache = <A>(maxWeight: number) =>
 export const make = (): Caches => ({
   sources: cache(MAX_SOURCE_BYTES),
   programs: cache(MAX_PROGRAM_BYTES),
-  libraries: cache(MAX_SOURCE_BYTES),
 })
 
 export const layer = Layer.sync(Programs, make)
 
 /** A text takes up to two bytes for each character. */
 const bytesOf = (value: unknown): number => ENTRY_BYTES + 2 * JSON.stringify(value).length
-
-const NO_PARTS: Library = new Map()
-
-/** Returns the published partials and layouts of an account. `parts` changes with each of them. */
-export const library = Effect.fnUntraced(function* (account_id: string, parts: string) {
-  if (parts === "") return NO_PARTS
-  const { libraries } = yield* Programs
-  const key = `${account_id} ${parts}`
-  const kept = libraries.get(key)
-  if (kept !== undefined) return kept.value
-  const value: Library = yield* CurrentTemplates.library(account_id)
-  libraries.set(key, { value, bytes: bytesOf([...value]) })
-  return value
-})
 
 export const keepSource = ({ sources }: Caches, key: string, value: TemplateSource): void =>
   sources.set(key, { value, bytes: bytesOf(value) })
@@ -92,8 +77,16 @@ export const version = Effect.fnUntraced(function* (
     keepSource(caches, key, source)
   }
   // A language that it does not have is its own.
-  const name = `${key} ${parts} ${Words.choose(source, locale).locale ?? ""}`
-  const kept = caches.programs.get(name)
-  const compiled = kept?.value ?? compile(caches, name, source, yield* library(account_id, parts), locale)
+  const language = Words.choose(source, locale).locale ?? ""
+  const nameIn = (state: string): string => `${key} ${state} ${language}`
+  const kept = caches.programs.get(nameIn(parts))
+  if (kept !== undefined) return { source, compiled: kept.value }
+  const { library, states } = yield* UsedParts.load(account_id, source, locale)
+  // Parts that changed meanwhile are kept under the state that they were read in, and those of several states are not.
+  const [state = parts, ...others] = states
+  const compiled =
+    others.length > 0
+      ? Rendering.prepare(source, library, locale)
+      : compile(caches, nameIn(state), source, library, locale)
   return { source, compiled }
 })

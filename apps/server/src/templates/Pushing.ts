@@ -4,7 +4,6 @@ import * as Turn from "@waybill/domain/flow/Turn"
 import * as State from "@waybill/domain/template/TemplateState"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import * as Inspection from "@waybill/templates/version/Inspection"
@@ -12,6 +11,7 @@ import type { Library } from "@waybill/templates/version/Parts"
 import { Effect, Equal, Option } from "effect"
 import * as Etag from "./Etag.ts"
 import * as TemplateSources from "./TemplateSources.ts"
+import * as UsedParts from "./UsedParts.ts"
 
 /** A template of a push beside what the account has. */
 export interface Planned {
@@ -36,10 +36,10 @@ export const plan = Effect.fnUntraced(function* (account_id: string, { publish, 
     yield* Turn.next
     planned.push(yield* planOne(account_id, template, publish === true))
   }
-  const parts = yield* CurrentTemplates.library(account_id)
+  const parts = new Map<string, State.TemplateSource>()
   for (const { publishes, pushed } of planned)
     if (publishes && pushed.kind !== "template") parts.set(pushed.alias, pushed.draft)
-  return yield* Effect.forEach(planned, (each) => withParts(each, parts))
+  return yield* Effect.forEach(planned, (each) => withParts(account_id, each, parts))
 })
 
 const planOne = Effect.fnUntraced(function* (
@@ -90,11 +90,10 @@ const sends = Effect.fnUntraced(function* (
 })
 
 /** The parts that a template uses must be published, or be published by the same push. */
-const withParts = Effect.fnUntraced(function* (planned: Planned, parts: Library) {
+const withParts = Effect.fnUntraced(function* (account_id: string, planned: Planned, parts: Library) {
   const { publishes, pushed, result } = planned
   if (!publishes || result.problems.length > 0) return planned
-  yield* Turn.next
-  const problems = Inspection.unresolved(pushed.draft, parts).slice(0, TemplateSources.MAX_PROBLEMS)
+  const problems = (yield* UsedParts.unresolved(account_id, pushed.draft, parts)).slice(0, TemplateSources.MAX_PROBLEMS)
   return problems.length === 0 ? planned : { ...planned, result: { ...result, problems } }
 })
 

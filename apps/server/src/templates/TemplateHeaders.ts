@@ -1,6 +1,7 @@
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { Field } from "@waybill/mail/report/SubmittedMessage"
 import { Result } from "effect"
+import * as BodyScan from "../requests/BodyScan.ts"
 
 /** Maximum characters of the header with variables, in JSON or in base64. */
 export const MAX_VARIABLES_HEADER_CHARS = 64 * 1024
@@ -59,9 +60,11 @@ const variablesOf = (value: string): Result.Result<unknown, string> => {
   if (value.length > MAX_VARIABLES_HEADER_CHARS)
     return Result.fail(`has more than ${MAX_VARIABLES_HEADER_CHARS} characters`)
   const text = value.trim()
-  const json = text.startsWith("{") ? text : Buffer.from(text.replaceAll(/\s+/gu, ""), "base64").toString("utf8")
+  const json = text.startsWith("{") ? Buffer.from(text) : Buffer.from(text.replaceAll(/\s+/gu, ""), "base64")
+  const { problem } = BodyScan.scan(json)
+  if (problem !== undefined) return Result.fail(problem.message)
   return Result.try({
-    try: () => JSON.parse(json) as unknown,
+    try: () => JSON.parse(json.toString("utf8")) as unknown,
     catch: () => "must be an object in JSON, or that in base64",
   })
 }

@@ -1,9 +1,9 @@
 import type { NewSource } from "@waybill/api/groups/templates/TemplateRequests"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import type * as State from "@waybill/domain/template/TemplateState"
-import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import { Effect } from "effect"
+import * as UsedParts from "./UsedParts.ts"
 
 /** A change of a source as a request brings it. */
 export type Change = { readonly [K in keyof NewSource]?: NewSource[K] | undefined }
@@ -58,9 +58,8 @@ export const checkParts = Effect.fnUntraced(function* (
   source: State.TemplateSource,
   name: string | null = null,
 ) {
-  const library = yield* CurrentTemplates.library(account_id)
-  if (name !== null) library.set(name, source)
-  const problems = Inspection.unresolved(source, library)
+  const own = new Map(name === null ? [] : [[name, source]])
+  const problems = yield* UsedParts.unresolved(account_id, source, own)
   if (problems.length > 0)
     return yield* new TemplateRefusal.TemplateInvalid({ problems: problems.slice(0, MAX_PROBLEMS) })
 })

@@ -65,9 +65,9 @@ export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found
         ...(subject === null ? (["subject"] as const) : []),
       ],
     })
-  const long = Checks.sized(subject, Header.MAX_SUBJECT_CHARS)
-  if (long !== undefined)
-    return yield* new TemplateRefusal.TemplateNotRendered({ problems: [{ path: "subject", message: long }] })
+  const wrong = Checks.sized(subject, Header.MAX_SUBJECT_CHARS) ?? Checks.problem(subject)
+  if (wrong !== undefined)
+    return yield* new TemplateRefusal.TemplateNotRendered({ problems: [{ path: "subject", message: wrong }] })
   const { template: _, ...rest } = message
   const reply_to =
     message.reply_to.length > 0 ? message.reply_to : source.reply_to.flatMap((address) => mailboxOf(address) ?? [])

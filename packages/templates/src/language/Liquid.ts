@@ -1,3 +1,4 @@
+import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Library from "liquidjs"
 import * as Deadline from "./Deadline.ts"
 import * as Engine from "./Engine.ts"
@@ -28,13 +29,11 @@ const bytesOf = (sources: ReadonlyArray<string>): number =>
 
 const PIECE = /\{\{|\{%/gu
 
-const USE = /\{%-?\s*(render|layout)\s+(["'])([^"']{1,64})\2/gu
-
 /** The names of the partials and layouts that a source uses. */
 export const usesOf = (source: string): ReadonlyArray<string> => [...new Set(matchesOf(source).map(({ name }) => name))]
 
 const matchesOf = (source: string): ReadonlyArray<{ readonly name: string; readonly type: Library.LookupType }> =>
-  Array.from(source.matchAll(USE), ([, tag, , name = ""]) => ({
+  NamedParts.tagsIn(source).map(({ name, tag }) => ({
     name,
     type: tag === "layout" ? Library.LookupType.Layouts : Library.LookupType.Partials,
   }))

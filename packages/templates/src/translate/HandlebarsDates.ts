@@ -25,14 +25,16 @@ const LETTERS: ReadonlyArray<readonly [string, string]> = [
 
 /** Translates a format such as `MMMM DD, YYYY`; undefined if a letter of it has no meaning here. */
 export const format = (text: string): string | undefined => {
-  let rest = text
   let made = ""
-  while (rest !== "") {
-    const found = LETTERS.find(([letters]) => rest.startsWith(letters))
-    const literal = found === undefined ? (/^\[[^\]]*\]/u.exec(rest)?.[0] ?? rest[0] ?? "") : ""
-    if (found === undefined && /^[A-Za-z]/u.test(literal)) return undefined
+  // Behind the last `]` no `[` has an end, and none is looked for.
+  const lastEnd = text.lastIndexOf("]")
+  for (let at = 0; at < text.length;) {
+    const found = LETTERS.find(([letters]) => text.startsWith(letters, at))
+    const end = found === undefined && text[at] === "[" && at < lastEnd ? text.indexOf("]", at) + 1 : at + 1
+    const literal = found === undefined ? text.slice(at, end) : ""
+    if (/^[A-Za-z]/u.test(literal)) return undefined
     made += found?.[1] ?? literal.replaceAll(/^\[|\]$/gu, "").replaceAll("%", "%%")
-    rest = rest.slice(found?.[0].length ?? literal.length)
+    at += found?.[0].length ?? literal.length
   }
   return made
 }

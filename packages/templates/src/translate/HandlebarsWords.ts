@@ -15,7 +15,8 @@ export interface Call {
   readonly blockNames: ReadonlyArray<string>
 }
 
-const TOKEN = /\s*(?:("[^"]*"|'[^']*')|(as\s+\|[^|]*\|)|([()])|([A-Za-z_][\w-]*=)|((?:\[[^\]]*\]|[^\s()"'=|])+))/uy
+// A `[` without its `]` ends the reading, so that no other looks for it again.
+const TOKEN = /\s*(?:("[^"]*"|'[^']*')|(as\s+\|[^|]*\|)|([()])|([A-Za-z_][\w-]*=)|((?:\[[^\]]*\]|[^\s()"'=|[\]])+))/uy
 /** Calls within calls. */
 const MAX_DEPTH = 8
 

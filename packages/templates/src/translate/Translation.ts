@@ -37,6 +37,24 @@ export const inLiquid = (source: TemplateSource): TemplateSource => {
   }
 }
 
+/** The words that stand in those of others. */
+type Body = "html" | "text"
+
+const bodies = new WeakMap<TemplateSource, Map<Body, string>>()
+
+/** Returns the HTML or the text of a source in Liquid. Translates each once: a part is used by many languages of a template. */
+export const bodyInLiquid = (source: TemplateSource, name: Body): string | null => {
+  const { [name]: text, language } = source
+  if (text === null || !isForeign(language)) return text
+  const own = bodies.get(source) ?? new Map<Body, string>()
+  bodies.set(source, own)
+  const known = own.get(name)
+  if (known !== undefined) return known
+  const { liquid } = TRANSLATORS[language](text)
+  own.set(name, liquid)
+  return liquid
+}
+
 /** Returns what of a template cannot be said in Liquid, with its place in the source. */
 export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => {
   const { language } = source

@@ -59,18 +59,23 @@ const partProblems = (source: TemplateSource): ReadonlyArray<Detail> => [
   })),
 ]
 
+/** Returns a source as one for each of its languages, with the beginning of the paths in it. */
+export const byLanguage = (source: TemplateSource) =>
+  Object.entries<Words>({ "": source, ...source.locales }).map(([tag, { html, preheader, subject, text }]) => ({
+    path: tag === "" ? "" : `locales.${tag}.`,
+    source: { ...source, subject, html, text, preheader, locales: {} } satisfies TemplateSource,
+  }))
+
 /** Returns what is wrong with a source among the parts of its account: those that it uses must be there, without a ring. */
-export const unresolved = (given: TemplateSource, library: Parts.Library): ReadonlyArray<Detail> => {
-  const source = Translation.inLiquid(given)
-  return Object.entries({ "": source, ...source.locales }).flatMap(([tag, { html, text }]) =>
+export const unresolved = (given: TemplateSource, library: Parts.Library): ReadonlyArray<Detail> =>
+  byLanguage(Translation.inLiquid(given)).flatMap(({ path, source: { html, layout, text } }) =>
     Object.entries({ html, text }).flatMap(([name, words]) => {
       if (words === null) return []
       const form = name as "html" | "text"
-      const { problems } = Parts.collect(form, Rendering.usesOf(form, words, source.layout, library), library)
-      return problems.map((message) => ({ path: tag === "" ? name : `locales.${tag}.${name}`, message }))
+      const { problems } = Parts.collect(form, Rendering.usesOf(form, words, layout, library), library)
+      return problems.map((message) => ({ path: `${path}${name}`, message }))
     }),
   )
-}
 
 /** Names of the variables that a source expects, with their paths. */
 const expectedBy = (source: TemplateSource): ReadonlyArray<string> => {

@@ -1,12 +1,17 @@
-import type { TemplateSource } from "@waybill/domain/template/TemplateState"
+import * as TemplateState from "@waybill/domain/template/TemplateState"
 import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
 import * as Translation from "../translate/Translation.ts"
 
-/** The published partials and layouts of an account, by alias. */
-export type Library = ReadonlyMap<string, TemplateSource>
+/** Published partials and layouts of an account, by alias. */
+export type Library = ReadonlyMap<string, TemplateState.TemplateSource>
 
-const inForm = (form: Liquid.Form, { html, text }: TemplateSource): string | null => (form === "html" ? html : text)
+/** Stands for a part that was not read, because there are too many or too large ones before it. */
+export const BEYOND: TemplateState.TemplateSource = { ...TemplateState.EMPTY }
+
+/** The names of the parts that a part uses. */
+export const usesOf = (form: Liquid.Form, part: TemplateState.TemplateSource | undefined): ReadonlyArray<string> =>
+  part === undefined ? [] : Liquid.usesOf(Translation.bodyInLiquid(part, form) ?? "")
 
 export interface Collected {
   readonly parts: Liquid.Parts
@@ -24,7 +29,8 @@ export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library
       return void problems.push(`uses more than ${Limits.MAX_PARTS} partials and layouts`)
     const part = library.get(name)
     if (part === undefined) return void problems.push(`uses ${name}, which is no published partial or layout`)
-    const source = inForm(form, Translation.inLiquid(part))
+    if (part === BEYOND) return void problems.push(TOO_MUCH)
+    const source = Translation.bodyInLiquid(part, form)
     if (source === null) return void problems.push(`uses ${name}, which has no ${form}`)
     for (const used of Liquid.usesOf(source)) visit(used, [...within, name])
     parts[name] = source
@@ -32,12 +38,13 @@ export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library
   for (const name of names) visit(name, [])
   const sources = Object.values(parts)
   const total = (of: (source: string) => number) => sources.reduce((sum, source) => sum + of(source), 0)
+  if (problems.includes(TOO_MUCH)) return { parts, problems }
   if (
     total((source) => source.length) > Limits.MAX_TOGETHER_CHARS ||
     total(Liquid.piecesOf) > Limits.MAX_TOGETHER_PIECES
   )
-    problems.push(
-      `uses partials of more than ${Limits.MAX_TOGETHER_CHARS} characters or ${Limits.MAX_TOGETHER_PIECES} tags and variables`,
-    )
+    problems.push(TOO_MUCH)
   return { parts, problems }
 }
+
+const TOO_MUCH = `uses partials of more than ${Limits.MAX_TOGETHER_CHARS} characters or ${Limits.MAX_TOGETHER_PIECES} tags and variables`

@@ -34,6 +34,23 @@ const laidOut = (form: Liquid.Form, source: string, layout: string | null, libra
 export const usesOf = (form: Liquid.Form, source: string, layout: string | null, library: Parts.Library) =>
   Liquid.usesOf(laidOut(form, source, layout, library))
 
+export interface Uses {
+  readonly form: Liquid.Form
+  readonly names: ReadonlyArray<string>
+}
+
+/** The names of the parts that each of the words of a template uses in one language, its layout first. */
+export const allUses = (given: TemplateSource, locale: string | undefined): ReadonlyArray<Uses> => {
+  const source = Translation.inLiquid(given)
+  const words = Words.choose(source, locale)
+  return PARTS.flatMap((part): ReadonlyArray<Uses> => {
+    const text = words[part]
+    if (text === null) return []
+    const layout = source.layout === null || (part !== "html" && part !== "text") ? [] : [source.layout]
+    return [{ form: part === "html" ? "html" : "text", names: [...new Set([...layout, ...Liquid.usesOf(text)])] }]
+  })
+}
+
 const compile = (form: Liquid.Form, source: string | null, layout: string | null, library: Parts.Library) => {
   if (source === null) return Result.succeed(null)
   const whole = laidOut(form, source, layout, library)

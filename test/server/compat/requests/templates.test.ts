@@ -171,6 +171,11 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
         [rendered.AllContentIsValid, rendered.Subject.RenderedContent, rendered.HtmlBody.RenderedContent],
         [true, "Hi Ana", "<body><p><b>x</b></p></body>"],
       )
+      const LayoutTemplate = 'base" %}{{ x }}{% if x'
+      assert.deepStrictEqual(
+        yield* refused(() => postmark.validateTemplate({ HtmlBody: "<p>Hi</p>", LayoutTemplate })),
+        [422, 300],
+      )
       assert.deepStrictEqual(rendered.SuggestedTemplateModel, { user: { name: "name_Value" }, raw: "raw_Value" })
 
       const push = { SourceServerID: 0, DestinationServerID: 0, PerformChanges: true }

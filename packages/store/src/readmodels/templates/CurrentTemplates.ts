@@ -1,4 +1,4 @@
-import type * as TemplateState from "@waybill/domain/template/TemplateState"
+import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Deferred, Effect, Exit } from "effect"
 import type { StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
 import { Sql } from "../../postgres/Sql.ts"
@@ -98,7 +98,7 @@ const findAll = Effect.fnUntraced(function* (sql: Sql, wanted: ReadonlyArray<Loo
       FROM wanted JOIN templates t ON t.account_id = wanted.account_id AND t.alias = wanted.name
     ) AS t
     LEFT JOIN (
-      SELECT account_id, md5(string_agg(concat_ws(':', id, current), ' ' ORDER BY id)) AS parts FROM templates
+      SELECT account_id, ${stateOf(sql)} AS parts FROM templates
       WHERE account_id = ANY(${accounts}::text[]) AND kind <> 'template' AND NOT archived AND current > 0
       GROUP BY account_id
     ) AS parts ON parts.account_id = t.account_id`
@@ -111,12 +111,57 @@ const findAll = Effect.fnUntraced(function* (sql: Sql, wanted: ReadonlyArray<Loo
   return found
 })
 
-/** Returns the published partials and layouts of an account, by alias. */
-export const library = Effect.fn("CurrentTemplates.library")(function* (account_id: string) {
+interface PartRow {
+  readonly state: string
+  readonly alias: string | null
+  readonly language: TemplateState.TemplateLanguage | null
+  readonly body: string | null
+  readonly is_beyond: boolean | null
+}
+
+/** A published part as it is used in one form. */
+export interface Part {
+  readonly alias: string
+  readonly source: TemplateState.TemplateSource
+  readonly body: string | null
+  /** Whether those before it are too large together, so that it was not read. */
+  readonly is_beyond: boolean
+}
+
+/**
+ * Returns the published partials and layouts that have these aliases, and the state of all parts of the account at that time:
+ * the same as in `Current`.
+ */
+export const parts = Effect.fn("CurrentTemplates.parts")(function* (
+  account_id: string,
+  form: "html" | "text",
+  aliases: ReadonlyArray<string>,
+  maxChars: number,
+) {
   const sql = yield* Sql
-  const rows = yield* sql<{ readonly alias: string; readonly source: TemplateState.TemplateSource }>`
-    SELECT t.alias, v.source FROM templates t
-    JOIN template_versions v ON v.account_id = t.account_id AND v.template_id = t.id AND v.number = t.current
-    WHERE t.account_id = ${account_id} AND t.kind <> 'template' AND NOT t.archived AND t.alias IS NOT NULL`
-  return new Map(rows.map(({ alias, source }) => [alias, source]))
+  const rows = yield* sql<PartRow>`
+    SELECT coalesce(state.parts, '') AS state, alias, language, is_beyond, CASE WHEN NOT is_beyond THEN body END AS body
+    FROM (
+      SELECT ${stateOf(sql)} AS parts FROM templates
+      WHERE account_id = ${account_id} AND kind <> 'template' AND NOT archived AND current > 0
+    ) AS state
+    LEFT JOIN (
+      SELECT alias, language, body,
+        coalesce(sum(length(body)) OVER (ORDER BY alias) - length(body) > ${maxChars}::int, false) AS is_beyond
+      FROM (
+        SELECT t.alias, v.source ->> 'language' AS language, v.source ->> ${form}::text AS body FROM templates t
+        JOIN template_versions v ON v.account_id = t.account_id AND v.template_id = t.id AND v.number = t.current
+        WHERE t.account_id = ${account_id} AND t.alias = ANY(${aliases}::text[]) AND t.kind <> 'template' AND NOT t.archived
+      ) AS bodies
+    ) AS found ON true`
+  return {
+    state: rows[0]?.state ?? "",
+    parts: rows.flatMap(({ alias, body, is_beyond, language }): ReadonlyArray<Part> => {
+      const source = { ...TemplateState.EMPTY, ...(language === null ? {} : { language }) }
+      return alias === null ? [] : [{ alias, source, body, is_beyond: is_beyond === true }]
+    }),
+  }
 })
+
+/** Changes with each version, name and archiving of a part. */
+const stateOf = (sql: Sql) => sql.literal("md5(string_agg(concat_ws(':', id, alias, current), ' ' ORDER BY id))")

@@ -1,3 +1,4 @@
+import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Template from "@waybill/domain/template/Template"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect, Option } from "effect"
@@ -19,13 +20,14 @@ interface VersionRow {
   readonly version: number
   readonly record: VersionRecord
   readonly source: TemplateState.TemplateSource
+  readonly uses: ReadonlyArray<string>
 }
 
 export const readModel = ReadModel.make({
   name: "template_versions",
   stream: Template.stream,
   key: ["account_id", "template_id", "number"],
-  changes: ["version", "record", "source"],
+  changes: ["version", "record", "source", "uses"],
   rememberedEvents: TemplateState.REMEMBERED_EVENTS,
   rows: ({ account_id, stream_id: template_id }, state: Template.State): ReadonlyArray<VersionRow> =>
     state._tag === "NotCreated"
@@ -37,6 +39,7 @@ export const readModel = ReadModel.make({
           version: event,
           record: { number, notes, created_by, published_at: at },
           source,
+          uses: NamedParts.of(source),
         })),
 })
 

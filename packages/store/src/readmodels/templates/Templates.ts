@@ -1,3 +1,4 @@
+import * as NamedParts from "@waybill/domain/template/NamedParts"
 import * as Template from "@waybill/domain/template/Template"
 import type * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Effect, Option } from "effect"
@@ -29,6 +30,7 @@ interface Row {
   readonly current: number
   readonly record: TemplateRecord
   readonly draft: TemplateState.TemplateSource
+  readonly uses: ReadonlyArray<string>
 }
 
 export const recordOf = (template: Template.ExistingTemplate): TemplateRecord => ({
@@ -48,11 +50,12 @@ export const readModel = ReadModel.make({
   name: "templates",
   stream: Template.stream,
   key: ["account_id", "id"],
-  changes: ["version", "alias", "kind", "archived", "current", "record", "draft"],
+  changes: ["version", "alias", "kind", "archived", "current", "record", "draft", "uses"],
   rows: ({ account_id, stream_id: id, version }, state: Template.State): ReadonlyArray<Row> => {
     if (state._tag === "NotCreated") return []
     const { alias, archived, current, draft, kind } = state
-    return [{ account_id, id, version, alias, kind, archived, current, record: recordOf(state), draft }]
+    const uses = NamedParts.of(draft)
+    return [{ account_id, id, version, alias, kind, archived, current, record: recordOf(state), draft, uses }]
   },
 })
 
@@ -85,16 +88,11 @@ export const list = Effect.fn("Templates.list")(function* (query: ListQuery) {
   return { data: page, has_more: next !== null, next_cursor: next }
 })
 
-/** An alias has no sign of a regular expression but the dot. In JSON a double quote stands after a backslash. */
-const usesPart = (sql: Sql, alias: string): Fragment => {
-  const pattern = `\\{%-?\\s*(render|layout)\\s+\\\\?["']${alias.replaceAll(".", "\\.")}\\\\?["']`
-  return sql`AND EXISTS (
-    SELECT FROM (
-      SELECT templates.draft AS source
-      UNION ALL SELECT v.source FROM template_versions v
+const usesPart = (sql: Sql, alias: string): Fragment => sql`AND (
+    ${alias} = ANY(uses) OR EXISTS (
+      SELECT FROM template_versions v
       WHERE v.account_id = templates.account_id AND v.template_id = templates.id AND v.number = templates.current
-    ) AS sources WHERE source ->> 'layout' = ${alias} OR source::text ~ ${pattern})`
-}
+        AND ${alias} = ANY(v.uses)))`
 
 /** A template with its draft. */
 export interface Found {

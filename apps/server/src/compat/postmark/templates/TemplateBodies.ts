@@ -1,3 +1,4 @@
+import * as TemplateRequests from "@waybill/api/groups/templates/TemplateRequests"
 import { Schema } from "effect"
 import * as Fields from "../../lenient/Fields.ts"
 
@@ -22,6 +23,8 @@ export type Change = typeof Change.Type
 
 export const Validation = Schema.Struct({
   ...words,
+  /** Becomes a tag of the source, without our own API between that would check it. */
+  LayoutTemplate: Schema.optional(TemplateRequests.Alias),
   TestRenderModel: Schema.optional(Schema.Record(Schema.String, Schema.Json)),
   /** Styles are not moved into elements, here as in mail. */
   InlineCssForHtmlTestRender: Schema.optional(Schema.Boolean),

@@ -2,17 +2,18 @@ import type * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as State from "@waybill/domain/template/TemplateState"
 import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Effect, Result, type Schema } from "effect"
 import * as Templating from "../../../templates/Templating.ts"
+import * as UsedParts from "../../../templates/UsedParts.ts"
 import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
 
+const NOTHING = { library: new Map<string, State.TemplateSource>() }
 const SECTIONS = { Subject: "subject", HtmlBody: "html", TextBody: "text" } as const
 
 /** Returns an error as Postmark lists it. */
@@ -48,8 +49,8 @@ export const validate: Route = {
     }
     if (source.subject === null && source.html === null && source.text === null)
       return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
-    const library = yield* CurrentTemplates.library(yield* TemplateNumber.owner)
     const own = Inspection.problemsOf(source)
+    const { library } = own.length > 0 ? NOTHING : yield* UsedParts.load(yield* TemplateNumber.owner, source, undefined)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
     const suggested = own.length > 0 ? {} : modelOf(Inspection.suggest(source))
     const variables = request.TestRenderModel ?? suggested

@@ -9,7 +9,6 @@ import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import { Provenance } from "@waybill/store/log/Provenance"
-import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
@@ -21,6 +20,7 @@ import * as RequestCommit from "../../../accept/RequestCommit.ts"
 import { workOnStream } from "../../../accept/workOnStream.ts"
 import * as TemplateSources from "../../../templates/TemplateSources.ts"
 import * as Templating from "../../../templates/Templating.ts"
+import * as UsedParts from "../../../templates/UsedParts.ts"
 import * as Records from "../../../web/Records.ts"
 import * as FoundTemplate from "./FoundTemplate.ts"
 import * as NewTemplate from "./NewTemplate.ts"
@@ -133,7 +133,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
         const source = payload.draft === null ? stored : TemplateSources.changed(State.EMPTY, payload.draft)
         yield* TemplateSources.check(source)
-        const library = yield* CurrentTemplates.library(account_id)
+        const { library } = yield* UsedParts.load(account_id, source, payload.locale ?? undefined)
         const compiled = Rendering.prepare(source, library, payload.locale ?? undefined)
         if (Result.isFailure(compiled))
           return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
@@ -155,8 +155,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const { account_id } = yield* CurrentKey
         const source = TemplateSources.changed(State.EMPTY, payload)
         const own = Inspection.problemsOf(source)
-        const problems =
-          own.length > 0 ? own : Inspection.unresolved(source, yield* CurrentTemplates.library(account_id))
+        const problems = own.length > 0 ? own : yield* UsedParts.unresolved(account_id, source)
         const suggested = own.length > 0 ? { type: "object" as const } : Inspection.suggest(source)
         return {
           object: "template_validation" as const,

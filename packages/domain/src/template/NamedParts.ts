@@ -1,0 +1,24 @@
+import type { TemplateSource } from "./TemplateState.ts"
+
+const USE = /\{%-?\s*(render|layout)\s+(["'])([^"']{1,64})\2/gu
+
+export interface NamedPart {
+  readonly tag: string
+  readonly name: string
+}
+
+/** Returns the tags of a text in Liquid that name partials and layouts. */
+export const tagsIn = (text: string): ReadonlyArray<NamedPart> =>
+  Array.from(text.matchAll(USE), ([, tag = "", , name = ""]) => ({ tag, name }))
+
+/** Returns the names of all partials and layouts that a template names, in order. */
+export const of = (source: TemplateSource): ReadonlyArray<string> => {
+  const texts = [source, ...Object.values(source.locales)].flatMap(({ html, preheader, subject, text }) => [
+    subject,
+    html,
+    text,
+    preheader,
+  ])
+  const names = texts.flatMap((text) => tagsIn(text ?? "").map(({ name }) => name))
+  return [...new Set(source.layout === null ? names : [source.layout, ...names])].toSorted()
+}
