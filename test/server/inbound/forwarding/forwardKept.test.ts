@@ -1,3 +1,4 @@
+import * as Forward from "@waybill/domain/inbound/Forward"
 import type * as Address from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
@@ -7,10 +8,11 @@ import * as Mask from "@waybill/store/erasure/Mask"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
-import { Effect, Layer } from "effect"
+import { Effect, Exit, Layer, Tracer } from "effect"
 import { urlInTestCell } from "../../../support/cells/testCell.ts"
 import * as Database from "../../../support/postgres/Database.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
+import { arrive } from "../../../support/world/arrive.ts"
 import { HttpWorld, reasonOf, signUp } from "../../../support/world/HttpWorld.ts"
 import { MAX_PER_MINUTE } from "../../../../apps/server/src/inbound/Forwarding.ts"
 
@@ -44,6 +46,33 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     assert.isAbove(yield* InboundContent.expire(), 3)
     const late = yield* call("POST", `/v1/inbound/${mail.id}/forward`, { to: "bo@example.com" })
     assert.deepStrictEqual(reasonOf(late), [404, "content_expired"])
+    const again = yield* call("POST", `/v1/inbound/${mail.id}/replay`)
+    assert.deepInclude(again.json.routes[0], { result: "failed", email_id: null, reason: "content_expired" })
+    assert.lengthOf((yield* call("GET", "/v1/email/logs")).json.data, 2)
+  })
+
+  it.effect("keeps its mail if it is accepted while others expire", function* () {
+    const { account, call } = yield* signUp({ domains: ["shop.test"] })
+    const sql = yield* Sql
+    yield* call("POST", "/v1/inbound/routes", TO_BO)
+    const { json: mail } = yield* call("POST", "/v1/test/inbound", MAIL)
+    yield* sql`
+      UPDATE inbound_content SET expires_at = now() - interval '1 day' WHERE account_id = ${account} AND id = ${mail.id}`
+    // The delivery is there only when the first batch is gone.
+    yield* sql`
+      INSERT INTO inbound_content (account_id, id, size_bytes, bytes, expires_at)
+      SELECT ${account}, 'inb_' || nth, 1, ''::bytea, now() - interval '2 days'
+      FROM generate_series(1, ${InboundContent.EXPIRY_BATCH}::int) AS nth`
+    yield* sql`CREATE TABLE held AS SELECT * FROM outbox WHERE account_id = ${account}`
+    yield* sql`DELETE FROM outbox WHERE account_id = ${account}`
+    yield* sql`
+      CREATE FUNCTION accept_held() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        INSERT INTO outbox SELECT * FROM held ON CONFLICT DO NOTHING; RETURN NULL; END $$`
+    yield* sql`
+      CREATE TRIGGER accept_held AFTER DELETE ON inbound_content FOR EACH STATEMENT EXECUTE FUNCTION accept_held()`
+    assert.strictEqual(yield* InboundContent.expire(), InboundContent.EXPIRY_BATCH)
+    assert.isTrue(yield* InboundContent.isKept(account, mail.id))
+    yield* sql`DROP TRIGGER accept_held ON inbound_content`
   })
 
   it.effect("is applied again by a replay, once for an idempotency key", function* () {
@@ -93,6 +122,32 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     yield* RateWindows.takeOfMinute(`${account as Id.AccountId}/forward`, MAX_PER_MINUTE - 1, MAX_PER_MINUTE)
     assert.strictEqual((yield* call("POST", "/v1/test/inbound", MAIL)).status, 201)
     assert.deepStrictEqual(reasonOf(yield* call("POST", "/v1/test/inbound", MAIL)), [429, "forward_rate"])
+  })
+
+  it.effect("asks little however many routes there are, and nothing beyond its minute", function* () {
+    const { account, call } = yield* signUp({ domains: ["shop.test"] })
+    const to = Array.from({ length: Forward.MAX_TARGETS }, (_, nth) => `t${nth}@example.com`)
+    for (let nth = 0; nth < 10; nth++)
+      yield* call("POST", "/v1/inbound/routes", {
+        action: { type: "forward", to: to.map((address) => (nth % 2 === 0 ? address : `${nth}${address}`)) },
+      })
+    const asked = Effect.fnUntraced(function* () {
+      const names: Array<string> = []
+      const tracer = Tracer.make({
+        span: (options) => {
+          if (["InboundAddresses.find", "Forwarding.senderOf"].includes(options.name)) names.push(options.name)
+          return new Tracer.NativeSpan(options)
+        },
+      })
+      const exit = yield* Effect.exit(Effect.withTracer(arrive(account, MAIL), tracer))
+      return { isReceived: Exit.isSuccess(exit), names }
+    })
+    assert.deepStrictEqual(yield* asked(), {
+      isReceived: true,
+      names: ["InboundAddresses.find", "Forwarding.senderOf"],
+    })
+    yield* RateWindows.takeOfMinute(`${account as Id.AccountId}/forward`, MAX_PER_MINUTE, MAX_PER_MINUTE)
+    assert.deepStrictEqual(yield* asked(), { isReceived: false, names: [] })
   })
 
   it.effect("is recorded as refused beyond the volume of the plan", function* () {

@@ -30,11 +30,13 @@ const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }
   if (!(yield* InboundContent.isKept(account_id, inbound_id))) return yield* new InboundRefusal.ContentExpired()
   const targets = [...new Set([payload.to].flat())]
   const origins = new Set(state.mail.envelope.to.map((address) => address.toLowerCase()))
+  const known = ForwardLoops.nothingKnown()
   for (const address of targets)
-    if (yield* ForwardLoops.leadsBack(address, (receiver) => origins.has(receiver.address.toLowerCase())))
+    if (yield* ForwardLoops.leadsBack(address, (receiver) => origins.has(receiver.address.toLowerCase()), known))
       return yield* new InboundRefusal.ForwardLoop({ address })
   const { at, id } = yield* NewIds.newEmail
-  const draft = yield* Forwarding.draftOf(account_id, state.mail, targets)
+  const domain = yield* Forwarding.senderOf(account_id, state.mail.domain)
+  const draft = Forwarding.draftOf(state.mail, targets, domain)
   const accepting = Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
   return {
     ...accepting,
