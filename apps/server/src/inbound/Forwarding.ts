@@ -92,7 +92,14 @@ export interface Wanted {
   readonly to: ReadonlyArray<Address.Address>
 }
 
-type Refusal = "automatic" | "content_expired" | "loop"
+type Refusal = "automatic" | "content_expired" | "loop" | "made_up"
+
+/**
+ * Whether a key has made up a mail that is not test mail. It came from no server, and names any author: sent on, it would
+ * be forged.
+ */
+export const isMadeUp = (account_id: Id.AccountId, { envelope }: Pick<Mail, "envelope">): boolean =>
+  envelope.remote_ip === null && Livemode.isLive(account_id)
 
 interface Options {
   readonly sender?: Acceptance.Sender
@@ -108,9 +115,10 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
   account_id: Id.AccountId,
   mail: Mail,
   wanted: ReadonlyArray<Wanted>,
-  { refusal, sender = { account_id, key: null, tracks: false } }: Options = {},
+  { refusal: given, sender = { account_id, key: null, tracks: false } }: Options = {},
 ) {
   const { at } = yield* NewIds.newEmail
+  const refusal = isMadeUp(account_id, mail) ? "made_up" : given
   const planned =
     refusal === undefined && wanted.length > 0
       ? yield* planOf(account_id, mail, wanted, at)

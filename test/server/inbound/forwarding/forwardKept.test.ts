@@ -27,11 +27,11 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     const { account, call } = yield* signUp({ domains: ["shop.test"] })
     const sql = yield* Sql
     yield* call("POST", "/v1/inbound/routes", TO_BO)
-    const { json: mail } = yield* call("POST", "/v1/test/inbound", MAIL)
+    const { json: mail } = yield* call("GET", `/v1/inbound/${yield* arrive(account, MAIL)}`)
     const [{ email_id, result }] = mail.routes
     assert.strictEqual(result, "pending")
     const large = { ...MAIL, text: "x".repeat(3 * InboundContent.PIECE_BYTES) }
-    const { json: second } = yield* call("POST", "/v1/test/inbound", large)
+    const { json: second } = yield* call("GET", `/v1/inbound/${yield* arrive(account, large)}`)
     const kept = (id: string) => InboundContent.isKept(account, id)
     yield* sql`UPDATE inbound_content SET expires_at = now() - interval '1 day' WHERE account_id = ${account}`
     assert.strictEqual(yield* InboundContent.expire(), 0)
@@ -55,7 +55,7 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     const { account, call } = yield* signUp({ domains: ["shop.test"] })
     const sql = yield* Sql
     yield* call("POST", "/v1/inbound/routes", TO_BO)
-    const { json: mail } = yield* call("POST", "/v1/test/inbound", MAIL)
+    const { json: mail } = yield* call("GET", `/v1/inbound/${yield* arrive(account, MAIL)}`)
     yield* sql`
       UPDATE inbound_content SET expires_at = now() - interval '1 day' WHERE account_id = ${account} AND id = ${mail.id}`
     // The delivery is there only when the first batch is gone.
@@ -76,8 +76,8 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
   })
 
   it.effect("is applied again by a replay, once for an idempotency key", function* () {
-    const { call } = yield* signUp({ domains: ["shop.test"] })
-    const { json: mail } = yield* call("POST", "/v1/test/inbound", MAIL)
+    const { account, call } = yield* signUp({ domains: ["shop.test"] })
+    const { json: mail } = yield* call("GET", `/v1/inbound/${yield* arrive(account, MAIL)}`)
     assert.deepStrictEqual(mail.routes, [])
     yield* call("POST", "/v1/inbound/routes", TO_BO)
     const replay = Effect.map(
@@ -104,9 +104,10 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
   })
 
   it.effect("is masked with its mail by an erasure", function* () {
-    const { call } = yield* signUp({ domains: ["shop.test"] })
+    const { account, call } = yield* signUp({ domains: ["shop.test"] })
     yield* call("POST", "/v1/inbound/routes", TO_BO)
-    const { json: mail } = yield* call("POST", "/v1/test/inbound", { ...MAIL, from: EVE, subject: `From ${EVE}` })
+    const id = yield* arrive(account, { ...MAIL, from: EVE, subject: `From ${EVE}` })
+    const { json: mail } = yield* call("GET", `/v1/inbound/${id}`)
     yield* call("POST", `/v1/email/${mail.routes[0].email_id}/cancel`)
     const replacement = Mask.replacement(new Uint8Array(8))
     const { remaining } = yield* Erase.erase(EVE, replacement)
@@ -120,8 +121,11 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     const { account, call } = yield* signUp({ domains: ["shop.test"] })
     yield* call("POST", "/v1/inbound/routes", TO_BO)
     yield* RateWindows.takeOfMinute(`${account as Id.AccountId}/forward`, MAX_PER_MINUTE - 1, MAX_PER_MINUTE)
-    assert.strictEqual((yield* call("POST", "/v1/test/inbound", MAIL)).status, 201)
-    assert.deepStrictEqual(reasonOf(yield* call("POST", "/v1/test/inbound", MAIL)), [429, "forward_rate"])
+    yield* arrive(account, MAIL)
+    const { reason } = yield* Effect.flip(arrive(account, { ...MAIL, text: "Again" })).pipe(
+      Effect.filterOrFail((error) => error._tag === "TooManyInboundForwards"),
+    )
+    assert.strictEqual(reason, "forward_rate")
   })
 
   it.effect("asks little however many routes there are, and nothing beyond its minute", function* () {
@@ -150,6 +154,25 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     assert.deepStrictEqual(yield* asked(), { isReceived: false, names: [] })
   })
 
+  it.effect("is not made of mail that a key has made up, except in test mode", function* () {
+    const { call, keyWith, world } = yield* signUp({ domains: ["shop.test"] })
+    yield* call("POST", "/v1/inbound/routes", TO_BO)
+    const forged = { ...MAIL, from: "ceo@bank.example" }
+    const { json: live } = yield* call("POST", "/v1/test/inbound", forged)
+    assert.deepInclude(live.routes[0], { result: "failed", email_id: null, reason: "made_up" })
+    const { json: again } = yield* call("POST", `/v1/inbound/${live.id}/replay`)
+    assert.deepInclude(again.routes[0], { result: "failed", email_id: null, reason: "made_up" })
+    const asked = yield* call("POST", `/v1/inbound/${live.id}/forward`, { to: "bo@example.com" })
+    assert.deepStrictEqual(reasonOf(asked), [422, "made_up"])
+
+    const key = yield* keyWith({ scopes: ["admin"], mode: "test" })
+    const post = (path: string, body: object) => world.request("POST", path, { key, body })
+    yield* post("/v1/inbound/routes", TO_BO)
+    const { json: test } = yield* post("/v1/test/inbound", forged)
+    assert.deepInclude(test.routes[0], { result: "pending", reason: null })
+    assert.strictEqual((yield* post(`/v1/inbound/${test.id}/forward`, { to: "bo@example.com" })).status, 200)
+  })
+
   it.effect("is recorded as refused beyond the volume of the plan", function* () {
     const { account, call } = yield* signUp({ domains: ["shop.test"], plan: "free" })
     const sql = yield* Sql
@@ -157,8 +180,7 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     yield* sql`
       INSERT INTO monthly_usage (account_id, month, accepted)
       VALUES (${account}, to_char(now() AT TIME ZONE 'UTC', 'YYYY-MM'), 3000)`
-    const { json, status } = yield* call("POST", "/v1/test/inbound", MAIL)
-    assert.strictEqual(status, 201)
+    const { json } = yield* call("GET", `/v1/inbound/${yield* arrive(account, MAIL)}`)
     assert.deepInclude(json.routes[0], { result: "failed", email_id: null, reason: "monthly_quota" })
   })
 })

@@ -27,6 +27,7 @@ const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }
   const { account_id } = sender
   const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: inbound_id })
   if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
+  if (Forwarding.isMadeUp(account_id, state.mail)) return yield* new InboundRefusal.MadeUp()
   if (!(yield* InboundContent.isKept(account_id, inbound_id))) return yield* new InboundRefusal.ContentExpired()
   const targets = [...new Set([payload.to].flat())]
   const origins = new Set(state.mail.envelope.to.map((address) => address.toLowerCase()))
