@@ -2,7 +2,7 @@ import type { Authentication, Envelope } from "@waybill/domain/inbound/InboundSt
 import type { InboundId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Compose from "../compose/Compose.ts"
-import { type Findings, MAX_HEADER_BYTES } from "../dkim/ArcSeal.ts"
+import * as ArcSeal from "../dkim/ArcSeal.ts"
 import * as Canonical from "../dkim/DkimCanonical.ts"
 
 /** The way of a forwarded mail, which its added header tells. */
@@ -26,7 +26,7 @@ export interface ForwardedMail {
   readonly bytes: Uint8Array
   readonly smtpUtf8: boolean
   /** Absent if the finding about the chain of the mail lets nobody continue it. */
-  readonly findings: Findings | undefined
+  readonly findings: ArcSeal.Findings | undefined
 }
 
 /** Returns a mail as it is forwarded: its bytes unchanged, below the trace of this server (RFC 5321 §4.4). */
@@ -34,7 +34,7 @@ export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): Forwar
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const bodyAt = Canonical.splitAt(message)
   // A stranger decides how long the header is, and this runs between the requests of others.
-  const isLarge = bodyAt > MAX_HEADER_BYTES
+  const isLarge = bodyAt > ArcSeal.MAX_HEADER_BYTES
   const fields = isLarge ? [] : Canonical.fields(message, bodyAt)
   const hasId = isLarge
     ? MESSAGE_ID.test(message.toString("latin1", 0, START_BYTES))
@@ -86,7 +86,7 @@ const traceOf = ({ at, envelope, inbound_id, server }: Forwarding): string => {
   )
 }
 
-const findingsOf = ({ at, auth, author, envelope, server }: Forwarding): Findings | undefined => {
+const findingsOf = ({ at, auth, author, envelope, server }: Forwarding): ArcSeal.Findings | undefined => {
   const { arc, dkim, dmarc, spf } = auth
   if (arc !== "none" && arc !== "pass") return undefined
   const property = (name: string, value: string) => (plain(value) === "" ? "" : ` ${name}=${plain(value)}`)
