@@ -17,6 +17,7 @@ import * as Acceptance from "../accept/Acceptance.ts"
 import type * as Draft from "../accept/Draft.ts"
 import * as NewIds from "../process/NewIds.ts"
 import * as ForwardLoops from "./ForwardLoops.ts"
+import * as ForwardVolume from "./ForwardVolume.ts"
 
 /** Mails that routes of an account forward within a minute: as many as a key may send. */
 export const MAX_PER_MINUTE = 1_000
@@ -92,7 +93,7 @@ export interface Wanted {
   readonly to: ReadonlyArray<Address.Address>
 }
 
-type Refusal = "automatic" | "content_expired" | "loop" | "made_up"
+type Refusal = "automatic" | "content_expired" | "forward_volume" | "loop" | "made_up"
 
 /**
  * Whether a key has made up a mail that is not test mail. It came from no server, and names any author: sent on, it would
@@ -102,6 +103,7 @@ export const isMadeUp = (account_id: Id.AccountId, { envelope }: Pick<Mail, "env
   envelope.remote_ip === null && Livemode.isLive(account_id)
 
 interface Options {
+  /** Absent for mail that comes in, of which strangers decide how much there is. */
   readonly sender?: Acceptance.Sender
   /** Why none of the forwards can be sent. */
   readonly refusal?: Refusal | undefined
@@ -115,17 +117,20 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
   account_id: Id.AccountId,
   mail: Mail,
   wanted: ReadonlyArray<Wanted>,
-  { refusal: given, sender = { account_id, key: null, tracks: false } }: Options = {},
+  { refusal: given, sender }: Options = {},
 ) {
   const { at } = yield* NewIds.newEmail
   const refusal = isMadeUp(account_id, mail) ? "made_up" : given
-  const planned =
+  const asked =
     refusal === undefined && wanted.length > 0
       ? yield* planOf(account_id, mail, wanted, at)
-      : wanted.map((): Planned => ({ message: undefined, refusal }))
+      : wanted.map(() => refused(refusal))
+  const addresses = asked.reduce((sum, each) => sum + each.addresses, 0)
+  const isWithin = sender !== undefined || addresses === 0 || (yield* ForwardVolume.take(account_id, addresses))
+  const planned = isWithin ? asked : asked.map((each) => (each.addresses === 0 ? each : refused("forward_volume")))
   const drafts = planned.flatMap(({ message }) => (message === undefined ? [] : [message]))
   return Acceptance.accept({
-    sender,
+    sender: sender ?? { account_id, key: null, tracks: false },
     at,
     messages: drafts,
     answer: (verdicts): Result.Result<ReadonlyArray<Forwarded>> => {
@@ -148,7 +153,11 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
 interface Planned {
   readonly message: Acceptance.Message<never> | undefined
   readonly refusal: Refusal | undefined
+  /** Addresses that the message goes to. */
+  readonly addresses: number
 }
+
+const refused = (refusal: Refusal | undefined): Planned => ({ message: undefined, refusal, addresses: 0 })
 
 /** The minute is taken before anything is looked up, and what several forwards ask is looked up once. */
 const planOf = Effect.fnUntraced(function* (
@@ -176,9 +185,13 @@ const planOf = Effect.fnUntraced(function* (
       else if (loops.get(target.toLowerCase()) === true) refusal = "loop"
       else targets.push(target)
     }
-    if (targets.length === 0) return { message: undefined, refusal }
+    if (targets.length === 0) return refused(refusal)
     const { id } = NewIds.newEmailAt(Date.parse(at))
-    return { message: { id, draft: Result.succeed(draftOf(mail, targets, domain)) }, refusal }
+    return {
+      message: { id, draft: Result.succeed(draftOf(mail, targets, domain)) },
+      refusal,
+      addresses: targets.length,
+    }
   })
 })
 

@@ -14,6 +14,7 @@ import * as Database from "../../../support/postgres/Database.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { arrive } from "../../../support/world/arrive.ts"
 import { HttpWorld, reasonOf, signUp } from "../../../support/world/HttpWorld.ts"
+import { MAX_PERCENT_PER_DAY } from "../../../../apps/server/src/inbound/ForwardVolume.ts"
 import { MAX_PER_MINUTE } from "../../../../apps/server/src/inbound/Forwarding.ts"
 
 const EVE = "eve@example.net" as Address.Address
@@ -171,6 +172,22 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a
     const { json: test } = yield* post("/v1/test/inbound", forged)
     assert.deepInclude(test.routes[0], { result: "pending", reason: null })
     assert.strictEqual((yield* post(`/v1/inbound/${test.id}/forward`, { to: "bo@example.com" })).status, 200)
+  })
+
+  it.effect("is not made beyond a share of the volume in a day, except on demand", function* () {
+    const { account, call } = yield* signUp({ domains: ["shop.test"], plan: "free" })
+    yield* call("POST", "/v1/inbound/routes", TO_BO)
+    const share = (3_000 * MAX_PERCENT_PER_DAY) / 100
+    yield* RateWindows.takeOfDay(`${account as Id.AccountId}/forwards`, share - 1, share)
+    const found = Effect.fnUntraced(function* (text: string) {
+      const id = yield* arrive(account, { ...MAIL, text })
+      return (yield* call("GET", `/v1/inbound/${id}`)).json
+    })
+    assert.deepInclude((yield* found("last")).routes[0], { result: "pending", reason: null })
+    const beyond = yield* found("beyond")
+    assert.deepInclude(beyond.routes[0], { result: "failed", email_id: null, reason: "forward_volume" })
+    const again = yield* call("POST", `/v1/inbound/${beyond.id}/replay`)
+    assert.deepInclude(again.json.routes[0], { result: "pending", reason: null })
   })
 
   it.effect("is recorded as refused beyond the volume of the plan", function* () {
