@@ -1,4 +1,6 @@
+import { createTransport } from "nodemailer"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../support/process/service.ts"
 import * as Browser from "./support/Browser.ts"
 import * as Instance from "./support/Instance.ts"
 
@@ -9,11 +11,13 @@ describe.skipIf(typeof browser === "string")(
   `received mail in the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
   () => {
     let instance: Instance.Instance
+    let mailPort = 0
     let tab: Browser.BrowserTab
 
     beforeAll(async () => {
       if (typeof browser === "string") return
-      instance = await Instance.start()
+      mailPort = await freePort()
+      instance = await Instance.start({ MAIL_PORT: String(mailPort) })
       tab = await Browser.openTab(browser, instance.url)
       await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
@@ -54,13 +58,18 @@ describe.skipIf(typeof browser === "string")(
       await page.getByRole("tabpanel").getByRole("listitem").nth(2).waitFor()
 
       // A forward shows its result, and leads to its email and back.
-      await instance.request("POST", `/inbound/${mail.id}/forward`, { to: "bo@example.org" })
-      await page.goto(`/received?id=${mail.id}`)
+      const server = createTransport({ host: "127.0.0.1", port: mailPort, name: "mx.example.org", ignoreTLS: true })
+      await server.sendMail({ from: "ana@example.org", to: "hello@acme.test", subject: "Order", text: "Where is it?" })
+      server.close()
+      const { json: received } = await instance.request("GET", "/inbound?limit=1")
+      const [{ id }] = received.data
+      await instance.request("POST", `/inbound/${id}/forward`, { to: "bo@example.org" })
+      await page.goto(`/received?id=${id}`)
       await page.getByRole("tab", { name: "Routes" }).click()
       const forwarded = page.getByRole("tabpanel").getByRole("listitem")
       assert.match(await forwarded.innerText(), /^forward/u)
       await forwarded.getByRole("link", { name: "View the email" }).click()
-      await page.getByRole("link", { name: mail.id }).waitFor()
+      await page.getByRole("link", { name: id }).waitFor()
 
       await page.goto(`/emails/${sent.id}`)
       const conversation = page.locator("section", { has: page.getByRole("heading", { name: "Conversation" }) })

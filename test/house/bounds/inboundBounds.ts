@@ -57,6 +57,12 @@ export const inboundBounds: Group = {
       "450 4.7.1 in SMTP",
     ),
     customer(
+      "Percent of the monthly volume that mail of strangers is forwarded to on a UTC day",
+      "MAX_PERCENT_PER_DAY",
+      "apps/server/src/inbound/ForwardVolume.ts",
+      "`forward_volume`",
+    ),
+    customer(
       "Header of a mail that is sealed when it is forwarded",
       "MAX_HEADER_BYTES",
       "packages/mail/src/dkim/ArcSeal.ts",

@@ -5,6 +5,7 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { bodyHash } from "@waybill/mail/dkim/bodyHash"
 import * as ArcSeal from "@waybill/mail/dkim/ArcSeal"
+import { fields } from "@waybill/mail/dkim/DkimCanonical"
 import { type ForwardedMail, forwardedMail } from "@waybill/mail/inbound/forwardedMail"
 import { Effect, Redacted } from "effect"
 import { authenticate } from "mailauth"
@@ -174,6 +175,32 @@ describe("a forwarded mail", () => {
       }
     }),
   )
+
+  it("is read no further than the start of a header that no program writes", () => {
+    const of = (header: string) => Buffer.from(`${header}\r\nFrom: a@b.test\r\n\r\nx\r\n`, "latin1")
+    const mails = {
+      "empty fields": of("a:\r\n".repeat(6_500_000).trimEnd()),
+      "octets beyond ASCII": of(`To: ${"\u0080".repeat(4_096)}\r\n`.repeat(6_400).trimEnd()),
+      "at signs": of(`To: ${"@x".repeat(2_048)}\r\n`.repeat(60).trimEnd()),
+    }
+    for (const [name, bytes] of Object.entries(mails)) {
+      const began = processorMs()
+      assert.isFalse(forward(bytes).smtpUtf8, name)
+      assert.isBelow(processorMs() - began, 250, name)
+    }
+    const large = (id: string) => forward(of(`From: a@b.test\r\n${id}X: ${"x".repeat(300_000)}`)).bytes.toString()
+    assert.include(large(""), "<own@acme.test>")
+    assert.notInclude(large("Message-Id : <theirs@b.test>\r\n"), "<own@acme.test>")
+  })
+
+  it("keeps its first line out of the fields of this server", () => {
+    for (const space of [" ", "\t"]) {
+      const { bytes } = forward(Buffer.from(`${space}forged\r\n${PLAIN}`))
+      const comments = fields(Buffer.from(bytes), bytes.length).find(({ raw }) => raw.includes("forged"))
+      assert.strictEqual(comments?.name, "comments")
+    }
+    assert.notInclude(forward(Buffer.from(PLAIN)).bytes.toString(), "Comments:")
+  })
 
   it("gets a Message-ID if it has none, and SMTPUTF8 only for an address that needs it", () => {
     const without = Buffer.from(PLAIN.replace(/Message-ID:.*\r\n/u, ""))

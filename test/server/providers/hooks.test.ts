@@ -55,6 +55,21 @@ layer(world, { excludeTestServices: true, timeout: "90 seconds" })("hooks of mai
       assert.isAtMost(counted?.lag_ms ?? Infinity, 60_000)
     })
 
+  it.effect("events about a forward are those of the message that was handed over, not of its author's", function* () {
+    const { mail } = yield* setUp()
+    const other = yield* setUp()
+    // Mailgun names a message by its Message-ID alone.
+    for (const provider of PROVIDERS.filter((each) => each !== "mailgun")) {
+      const { report } = yield* makeHook(provider)
+      const original = yield* mail(`author-${provider}@example.org`)
+      const to = `forward-${provider}@example.org`
+      const forward = yield* other.mail(to)
+      yield* report({ ...original.about("bounced"), to, ref: forward.ref })
+      assert.strictEqual((yield* forward.log).status, "bounced", provider)
+      assert.strictEqual((yield* original.log).status, "queued", provider)
+    }
+  })
+
   // threat: provider-calls
   it.effect("calls that are forged, replayed, cut or too large change nothing and are counted", function* () {
     const { mail } = yield* setUp()

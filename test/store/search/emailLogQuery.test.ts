@@ -227,6 +227,25 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     )
   })
 
+  it.effect("has forwards of an author by the domain that answers for them", function* () {
+    const account_id = account(5)
+    const author = address("ana@example.org")
+    const domains = ["acme.test", "other.test"].map((name) => name as DomainName)
+    const forwards = Array.from({ length: 40 }, (_, nth) => ({
+      ...message(nth),
+      from: author,
+      domain: domains[nth % 2] as DomainName,
+    }))
+    yield* write(account_id, forwards)
+    for (const domain of domains) {
+      const page = yield* EmailLogQuery.list({ account_id, limit: 20, from: author, domain })
+      const own = forwards.filter((each) => each.domain === domain)
+      assert.deepStrictEqual(page.data.map(idOf), own.map(({ id }) => id).toReversed())
+    }
+    const none = yield* EmailLogQuery.list({ account_id, limit: 20, from: author, domain: "example.org" as DomainName })
+    assert.deepStrictEqual(none.data, [])
+  })
+
   it.effect("is empty for an account without mail", function* () {
     const page = yield* EmailLogQuery.list({ account_id: account(3), limit: 20, status: ["delivered"] })
     assert.deepStrictEqual(page, { data: [], has_more: false, next_cursor: null })

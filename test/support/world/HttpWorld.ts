@@ -174,7 +174,7 @@ const served = (setup: Setup) => {
       trackingHost === null ? Layer.empty : TrackingHosts.layer([], Duration.millis(200)),
       Visits.layer,
     ]),
-    Layer.provide(
+    Layer.provideMerge(
       Layer.succeed(Instance, {
         transport,
         returnPath: { kind: "cname", label: "bounce", target: "bounces.waybill.example" },

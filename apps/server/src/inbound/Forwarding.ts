@@ -12,13 +12,12 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as Cells from "@waybill/store/routing/Cells"
-import { FIRST } from "@waybill/store/routing/CellName"
-import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Effect, Result } from "effect"
 import * as Acceptance from "../accept/Acceptance.ts"
 import type * as Draft from "../accept/Draft.ts"
 import * as NewIds from "../process/NewIds.ts"
 import * as ForwardLoops from "./ForwardLoops.ts"
+import * as ForwardVolume from "./ForwardVolume.ts"
 
 /** Mails that routes of an account forward within a minute: as many as a key may send. */
 export const MAX_PER_MINUTE = 1_000
@@ -39,11 +38,11 @@ export type Mail = Pick<
 >
 
 /** Returns the draft of a mail that is sent on. Its content is that of the received mail, and is not stored again. */
-export const draftOf = Effect.fn("Forwarding.draftOf")(function* (
-  account_id: Id.AccountId,
+export const draftOf = (
   mail: Mail,
   targets: ReadonlyArray<Address.Address>,
-) {
+  domain: DomainName.DomainName,
+): Draft.Draft => {
   const { envelope, inbound_id, message_id, sha256, size_bytes, subject } = mail
   const [author] = Reply.recipientsOf({ ...mail, reply_to: [] })
   const [receiver] = envelope.to
@@ -66,16 +65,19 @@ export const draftOf = Effect.fn("Forwarding.draftOf")(function* (
       list_unsubscribe: false,
       tracking: Tracking.NONE,
       resend_of: null,
-      forward: { inbound_id, message_id, domain: yield* senderOf(account_id, mail.domain) },
+      forward: { inbound_id, message_id, domain },
     },
-  } satisfies Draft.Draft
-})
+  }
+}
 
 /**
  * Returns the domain that answers for a forward: the receiving one or one above it, or the oldest that may send, for mail
  * to the account's own address. A receiving domain that may not send is returned too: the acceptance refuses it.
  */
-const senderOf = Effect.fnUntraced(function* (account_id: Id.AccountId, receiving: DomainName.DomainName) {
+export const senderOf = Effect.fn("Forwarding.senderOf")(function* (
+  account_id: Id.AccountId,
+  receiving: DomainName.DomainName,
+) {
   if (!Livemode.isLive(account_id)) return receiving
   const domains = yield* Cells.inCellOf(account_id, Domains.list(account_id))
   const sending = domains
@@ -91,6 +93,22 @@ export interface Wanted {
   readonly to: ReadonlyArray<Address.Address>
 }
 
+type Refusal = "automatic" | "content_expired" | "forward_volume" | "loop" | "made_up"
+
+/**
+ * Whether a key has made up a mail that is not test mail. It came from no server, and names any author: sent on, it would
+ * be forged.
+ */
+export const isMadeUp = (account_id: Id.AccountId, { envelope }: Pick<Mail, "envelope">): boolean =>
+  envelope.remote_ip === null && Livemode.isLive(account_id)
+
+interface Options {
+  /** Absent for mail that comes in, of which strangers decide how much there is. */
+  readonly sender?: Acceptance.Sender
+  /** Why none of the forwards can be sent. */
+  readonly refusal?: Refusal | undefined
+}
+
 /**
  * Prepares the forwards of a mail that nobody waits for. The decision says of each what became of it; a refusal is a
  * result like others, because the mail has been received anyway.
@@ -99,14 +117,20 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
   account_id: Id.AccountId,
   mail: Mail,
   wanted: ReadonlyArray<Wanted>,
-  sender: Acceptance.Sender = { account_id, key: null, tracks: false },
+  { refusal: given, sender }: Options = {},
 ) {
   const { at } = yield* NewIds.newEmail
-  const planned = yield* Effect.forEach(wanted, ({ to }) => plan(account_id, mail, to, at))
+  const refusal = isMadeUp(account_id, mail) ? "made_up" : given
+  const asked =
+    refusal === undefined && wanted.length > 0
+      ? yield* planOf(account_id, mail, wanted, at)
+      : wanted.map(() => refused(refusal))
+  const addresses = asked.reduce((sum, each) => sum + each.addresses, 0)
+  const isWithin = sender !== undefined || addresses === 0 || (yield* ForwardVolume.take(account_id, addresses))
+  const planned = isWithin ? asked : asked.map((each) => (each.addresses === 0 ? each : refused("forward_volume")))
   const drafts = planned.flatMap(({ message }) => (message === undefined ? [] : [message]))
-  if (drafts.length > 0) yield* takeOfMinute(account_id, drafts.length)
   return Acceptance.accept({
-    sender,
+    sender: sender ?? { account_id, key: null, tracks: false },
     at,
     messages: drafts,
     answer: (verdicts): Result.Result<ReadonlyArray<Forwarded>> => {
@@ -126,28 +150,53 @@ export const prepare = Effect.fn("Forwarding.prepare")(function* (
   })
 })
 
-const plan = Effect.fnUntraced(function* (
+interface Planned {
+  readonly message: Acceptance.Message<never> | undefined
+  readonly refusal: Refusal | undefined
+  /** Addresses that the message goes to. */
+  readonly addresses: number
+}
+
+const refused = (refusal: Refusal | undefined): Planned => ({ message: undefined, refusal, addresses: 0 })
+
+/** The minute is taken before anything is looked up, and what several forwards ask is looked up once. */
+const planOf = Effect.fnUntraced(function* (
   account_id: Id.AccountId,
   mail: Mail,
-  to: Wanted["to"],
+  wanted: ReadonlyArray<Wanted>,
   at: Timestamp.Timestamp,
 ) {
+  yield* takeOfMinute(account_id, wanted.length)
   const origins = new Set(mail.envelope.to.map((address) => address.toLowerCase()))
   const isOrigin = ({ address }: { readonly address: string }) => origins.has(address.toLowerCase())
-  const targets: Array<Address.Address> = []
-  let refusal: "automatic" | "loop" | undefined
-  for (const target of to) {
-    if (Forward.answersItself(mail, target)) refusal = "automatic"
-    else if (yield* ForwardLoops.leadsBack(target, isOrigin)) refusal = "loop"
-    else targets.push(target)
+  const known = ForwardLoops.nothingKnown()
+  const loops = new Map<string, boolean>()
+  for (const target of wanted.flatMap(({ to }) => to)) {
+    const key = target.toLowerCase()
+    if (loops.has(key) || Forward.answersItself(mail, target)) continue
+    loops.set(key, yield* ForwardLoops.leadsBack(target, isOrigin, known))
   }
-  if (targets.length === 0) return { message: undefined, refusal }
-  const { id } = NewIds.newEmailAt(Date.parse(at))
-  const draft = Result.succeed(yield* draftOf(account_id, mail, targets))
-  return { message: { id, draft }, refusal }
+  const domain = yield* senderOf(account_id, mail.domain)
+  return wanted.map(({ to }): Planned => {
+    const targets: Array<Address.Address> = []
+    let refusal: Refusal | undefined
+    for (const target of to) {
+      if (Forward.answersItself(mail, target)) refusal = "automatic"
+      else if (loops.get(target.toLowerCase()) === true) refusal = "loop"
+      else targets.push(target)
+    }
+    if (targets.length === 0) return refused(refusal)
+    const { id } = NewIds.newEmailAt(Date.parse(at))
+    return {
+      message: { id, draft: Result.succeed(draftOf(mail, targets, domain)) },
+      refusal,
+      addresses: targets.length,
+    }
+  })
 })
 
 const takeOfMinute = Effect.fnUntraced(function* (account_id: Id.AccountId, amount: number) {
-  if (!(yield* inCell(FIRST, RateWindows.takeOfMinute(`${account_id}/forward`, amount, MAX_PER_MINUTE))))
+  const taking = RateWindows.takeOfMinute(`${account_id}/forward`, amount, MAX_PER_MINUTE)
+  if (!(yield* Cells.inCellOf(account_id, taking)))
     return yield* new InboundRefusal.TooManyForwards({ limit: MAX_PER_MINUTE })
 })

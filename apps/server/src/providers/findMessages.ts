@@ -12,30 +12,27 @@ const isEmailId = Schema.is(Id.EmailId)
 export type Found = ProviderMessages.HandedOver | "unanswered" | undefined
 
 /**
- * Finds the messages of events in few statements: by our Message-ID, else by the provider's id. Test mail never reaches a
- * provider.
+ * Finds the messages of events in few statements: by the provider's id, else by our Message-ID, which a forward has of its
+ * author and others can write. Test mail never reaches a provider.
  */
 export const findMessages = Effect.fn("findMessages")(function* (events: ReadonlyArray<ProviderEvent>) {
-  const ids = [...new Set(events.flatMap(emailIdOf))]
+  const refs = new Set(events.flatMap(({ ref }) => (ref === undefined ? [] : [ref])))
+  const byRef = refs.size === 0 ? NONE : yield* Cells.rowsInTime(ProviderMessages.find([...refs]))
+  const messages = new Map(byRef.rows.map(({ account_id, email_id, ref }) => [ref, { account_id, email_id }]))
+  const isKnown = ({ ref }: ProviderEvent) => ref !== undefined && messages.has(ref)
+  const ids = [...new Set(events.flatMap((event) => (isKnown(event) ? [] : emailIdOf(event))))]
   const byId = ids.length === 0 ? NONE : yield* Cells.rowsInTime(EmailAccounts.known(ids))
   const accounts = new Map(byId.rows.map(({ account_id, id }) => [id, account_id]))
-  const refs = new Set(
-    events.flatMap((event) => {
-      const [id] = emailIdOf(event)
-      return event.ref === undefined || (id !== undefined && accounts.has(id)) ? [] : [event.ref]
-    }),
-  )
-  const byRef = refs.size === 0 ? NONE : yield* Cells.rowsInTime(ProviderMessages.find([...refs]))
-  const messages = new Map(byRef.rows.map((row) => [row.ref, row]))
   return (event: ProviderEvent): Found => {
+    const message = event.ref === undefined ? undefined : messages.get(event.ref)
+    if (message !== undefined) return message
+    // The cell that did not answer may have the message of the `ref`.
+    if (event.ref !== undefined && byRef.missing.length > 0) return "unanswered"
     const [email_id] = emailIdOf(event)
-    if (email_id !== undefined) {
-      const account_id = accounts.get(email_id)
-      if (account_id !== undefined) return Livemode.isLive(account_id) ? { account_id, email_id } : undefined
-      if (byId.missing.length > 0) return "unanswered"
-    }
-    if (event.ref === undefined) return undefined
-    return messages.get(event.ref) ?? (byRef.missing.length > 0 ? "unanswered" : undefined)
+    const account_id = email_id === undefined ? undefined : accounts.get(email_id)
+    if (email_id !== undefined && account_id !== undefined)
+      return Livemode.isLive(account_id) ? { account_id, email_id } : undefined
+    return email_id !== undefined && byId.missing.length > 0 ? "unanswered" : undefined
   }
 })
 

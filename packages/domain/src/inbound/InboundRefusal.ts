@@ -79,6 +79,16 @@ export class TooManyForwards extends Schema.TaggedError<TooManyForwards>()("TooM
   }
 }
 
+/** Mail of `POST /v1/test/inbound` in live mode. */
+export class MadeUp extends Schema.TaggedError<MadeUp>()("InboundMadeUp", {}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "made_up"
+  override get message() {
+    return "This mail was made up for a test, so it is not sent on. Use a test key for both."
+  }
+}
+
 export class ForwardLoop extends Schema.TaggedError<ForwardLoop>()("InboundForwardLoop", {
   address: Schema.String,
 }) {

@@ -5,7 +5,7 @@ import * as Dkim from "./Dkim.ts"
 /** RFC 8617 §4.2.1: a longer chain is not valid. */
 const MAX_SETS = 50
 /** Bytes and fields of a header that is sealed. Strangers write it, and no program writes so much. */
-const MAX_HEADER_BYTES = 256 * 1024
+export const MAX_HEADER_BYTES = 256 * 1024
 const MAX_FIELDS = 1_000
 const RESULTS = "arc-authentication-results"
 const SIGNATURE = "arc-message-signature"

@@ -2,7 +2,7 @@ import type { Authentication, Envelope } from "@waybill/domain/inbound/InboundSt
 import type { InboundId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Compose from "../compose/Compose.ts"
-import type { Findings } from "../dkim/ArcSeal.ts"
+import * as ArcSeal from "../dkim/ArcSeal.ts"
 import * as Canonical from "../dkim/DkimCanonical.ts"
 
 /** The way of a forwarded mail, which its added header tells. */
@@ -26,24 +26,30 @@ export interface ForwardedMail {
   readonly bytes: Uint8Array
   readonly smtpUtf8: boolean
   /** Absent if the finding about the chain of the mail lets nobody continue it. */
-  readonly findings: Findings | undefined
+  readonly findings: ArcSeal.Findings | undefined
 }
 
 /** Returns a mail as it is forwarded: its bytes unchanged, below the trace of this server (RFC 5321 §4.4). */
 export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): ForwardedMail => {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const bodyAt = Canonical.splitAt(message)
-  const fields = Canonical.fields(message, bodyAt)
-  const has = (wanted: string) => fields.some(({ name }) => name === wanted)
+  // A stranger decides how long the header is, and this runs between the requests of others.
+  const isLarge = bodyAt > ArcSeal.MAX_HEADER_BYTES
+  const fields = isLarge ? [] : Canonical.fields(message, bodyAt)
+  const hasId = isLarge
+    ? MESSAGE_ID.test(message.toString("latin1", 0, START_BYTES))
+    : fields.some(({ name }) => name === "message-id")
   const own = [
     ...forwarding.headers,
     ["Received", traceOf(forwarding)],
-    ...(has("message-id") ? [] : [["Message-ID", forwarding.messageId]]),
+    ...(hasId ? [] : [["Message-ID", forwarding.messageId]]),
+    // White space at the start would continue the field above.
+    ...(isSpace(message[0]) ? [["Comments", "The mail began with white space."]] : []),
   ]
   const added = Buffer.from(own.map(([name, value]) => `${name}: ${value}\r\n`).join(""))
   return {
     bytes: Buffer.concat([added, message]),
-    smtpUtf8: fields.some(({ name, raw }) => ADDRESSED.has(name) && UTF8_ADDRESS.test(raw.slice(0, MAX_ADDRESS_CHARS))),
+    smtpUtf8: fields.some(({ name, raw }) => ADDRESSED.has(name) && hasUtf8Address(raw.slice(0, MAX_ADDRESS_CHARS))),
     findings: findingsOf(forwarding),
   }
 }
@@ -51,8 +57,18 @@ export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): Forwar
 /** Characters of a field in which an address beyond ASCII is looked for. */
 const MAX_ADDRESS_CHARS = 4_096
 const ADDRESSED: ReadonlySet<string> = new Set(["from", "sender", "to", "cc", "reply-to"])
-/** An address with octets beyond ASCII, which only SMTPUTF8 carries (RFC 6531). */
-const UTF8_ADDRESS = /[\u0080-\u00ff][^\s"<>@]{0,64}@|@[^\s"<>@]{0,253}[\u0080-\u00ff]/u
+/** Bytes at the start of a large header in which a Message-ID is looked for. */
+const START_BYTES = 64 * 1024
+const MESSAGE_ID = /(?:^|\r\n)message-id[ \t]*:/iu
+
+const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09
+
+/** Whether there is an address with octets beyond ASCII, which only SMTPUTF8 carries (RFC 6531). Each word is read once. */
+const hasUtf8Address = (raw: string): boolean =>
+  // Not \s: in latin1 a no-break space is half of some UTF-8 character.
+  raw.split(/[\t\r\n "<>(),;]/u).some((word) => word.includes("@") && BEYOND_ASCII.test(word))
+
+const BEYOND_ASCII = /[\u0080-\u00ff]/u
 
 /** Text of the client that can stand in a header: a name, an address, or nothing. */
 const plain = (text: string | null): string => {
@@ -70,7 +86,7 @@ const traceOf = ({ at, envelope, inbound_id, server }: Forwarding): string => {
   )
 }
 
-const findingsOf = ({ at, auth, author, envelope, server }: Forwarding): Findings | undefined => {
+const findingsOf = ({ at, auth, author, envelope, server }: Forwarding): ArcSeal.Findings | undefined => {
   const { arc, dkim, dmarc, spf } = auth
   if (arc !== "none" && arc !== "pass") return undefined
   const property = (name: string, value: string) => (plain(value) === "" ? "" : ` ${name}=${plain(value)}`)

@@ -121,8 +121,9 @@ export const removeOf = (sql: Sql, account_id: string, ids: ReadonlyArray<string
 export const expire = Effect.fn("InboundContent.expire")(function* () {
   const sql = yield* Sql
   let removed = 0
-  const needed = yield* forwarded(sql)
   for (let done = -1; done !== 0; removed += Math.max(done, 0)) {
+    // A forward may be accepted between two batches.
+    const needed = yield* forwarded(sql)
     done = (yield* sql`
       DELETE FROM inbound_content WHERE (account_id, id) IN (
         SELECT account_id, id FROM inbound_content

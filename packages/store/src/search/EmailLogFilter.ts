@@ -93,8 +93,6 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     template,
     to,
   } = query
-  // The domain of a message is its sender's, so with a sender it is redundant or contradictory.
-  if (from !== undefined && domain !== undefined && Address.domainOf(Address.keyOf(from)) !== domain) return undefined
   const above = highest([
     before && IdKey.of(before),
     created_after && IdKey.beside(lowest(created_after), -1),
@@ -114,7 +112,8 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     scheduledAfter: statuses.has("scheduled") && !statuses.has("queued") ? now : null,
     recipientStatuses: [...new Set(query.recipient_status ?? [])],
     from: from === undefined ? null : Address.keyOf(from),
-    domain: from === undefined ? (domain ?? null) : null,
+    // A forward has its author as sender, and the domain that answers for it.
+    domain: domain ?? null,
     terms: [
       ...(to === undefined ? [] : [term(EmailLog.recipientTerm(to), "to_key")]),
       ...[...new Set(tags)].map((tag) => term(EmailLog.tagTerm(tag), "tag_key")),
@@ -196,7 +195,7 @@ export const isExact = ({
   parts,
   terms,
 }: Filter): boolean => {
-  const lists = [from !== null || domain !== null, statuses.length > 0, recipientStatuses.length > 0]
+  const lists = [from !== null, domain !== null, statuses.length > 0, recipientStatuses.length > 0]
   // Messages that are queued are among those that wait for delivery, and delivered ones among all.
   const areExact = [...statuses, ...recipientStatuses].every(EmailFacets.isListed)
   const sources = terms.length + lists.filter((list) => list).length

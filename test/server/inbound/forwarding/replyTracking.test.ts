@@ -4,6 +4,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect } from "effect"
 import { assert, layer } from "../../../support/effectTest.ts"
+import { arrive } from "../../../support/world/arrive.ts"
 import { HttpWorld, reasonOf, signUp } from "../../../support/world/HttpWorld.ts"
 import * as ReplyAddresses from "../../../../apps/server/src/links/ReplyAddresses.ts"
 
@@ -45,10 +46,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an email whose answers 
 
   it.effect("has its answers sent on to reply_to, or else to from, if that was asked", function* () {
     const { account, call, send } = yield* signUp({ domains: ["acme.test"] })
-    const answer = Effect.fnUntraced(function* (sent: string, headers = "") {
-      const raw = Buffer.from(`From: ana@example.org\r\n${headers}\r\nHi\r\n`).toString("base64")
-      const to = yield* addressOf(account, sent)
-      return (yield* call("POST", "/v1/test/inbound", { from: "ana@example.org", to, raw })).json
+    let nth = 0
+    const answer = Effect.fnUntraced(function* (sent: string, headers = {}) {
+      const mail = { from: "ana@example.org", to: yield* addressOf(account, sent), text: `Hi ${nth++}`, ...headers }
+      return (yield* call("GET", `/v1/inbound/${yield* arrive(account, mail)}`)).json
     })
     const tracked = yield* send({ reply_tracking: { forward: true }, reply_to: ["desk@acme.com", "bo@acme.com"] })
     const mail = yield* answer(tracked)
@@ -67,7 +68,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an email whose answers 
     assert.deepStrictEqual((yield* answer(yield* send({ reply_tracking: true }))).forwards, [])
     // An auto-reply of the address that answers go to would come back for ever.
     const circle = yield* send({ reply_tracking: { forward: true }, reply_to: "desk@example.org" })
-    const automatic = yield* answer(circle, "Auto-Submitted: auto-replied\r\n")
+    const automatic = yield* answer(circle, { "Auto-Submitted": "auto-replied" })
     assert.deepStrictEqual(automatic.forwards, [{ result: "failed", email_id: null, reason: "automatic" }])
     // A copy of the email is tracked as well.
     const state = yield* (yield* EventStore).state(Email, { account_id: account, stream_id: tracked })

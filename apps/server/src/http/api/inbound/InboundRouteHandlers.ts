@@ -118,11 +118,13 @@ const refuseLoop = Effect.fnUntraced(function* (
   route: Pick<Route.Settings, "action" | "enabled" | "match">,
 ) {
   if (route.action.type !== "forward") return
+  const known = ForwardLoops.nothingKnown()
   for (const address of route.action.to)
     if (
       yield* ForwardLoops.leadsBack(
         address,
         (receiver) => receiver.account_id === account_id && ForwardLoops.isFor(route, receiver.address),
+        known,
       )
     )
       return yield* new InboundRefusal.ForwardLoop({ address })

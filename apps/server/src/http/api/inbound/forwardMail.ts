@@ -27,14 +27,17 @@ const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }
   const { account_id } = sender
   const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: inbound_id })
   if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
+  if (Forwarding.isMadeUp(account_id, state.mail)) return yield* new InboundRefusal.MadeUp()
   if (!(yield* InboundContent.isKept(account_id, inbound_id))) return yield* new InboundRefusal.ContentExpired()
   const targets = [...new Set([payload.to].flat())]
   const origins = new Set(state.mail.envelope.to.map((address) => address.toLowerCase()))
+  const known = ForwardLoops.nothingKnown()
   for (const address of targets)
-    if (yield* ForwardLoops.leadsBack(address, (receiver) => origins.has(receiver.address.toLowerCase())))
+    if (yield* ForwardLoops.leadsBack(address, (receiver) => origins.has(receiver.address.toLowerCase()), known))
       return yield* new InboundRefusal.ForwardLoop({ address })
   const { at, id } = yield* NewIds.newEmail
-  const draft = yield* Forwarding.draftOf(account_id, state.mail, targets)
+  const domain = yield* Forwarding.senderOf(account_id, state.mail.domain)
+  const draft = Forwarding.draftOf(state.mail, targets, domain)
   const accepting = Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
   return {
     ...accepting,

@@ -7,6 +7,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as InboundRoutes from "@waybill/store/readmodels/InboundRoutes"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
@@ -29,14 +30,20 @@ const TYPE = "email.received"
 
 /** Applies the routes of now to a mail, and calls its webhooks again. */
 export const replayMail = Effect.fnUntraced(function* (call: Call) {
-  const { id } = call.params
+  const { account_id } = yield* CurrentKey
+  const response = yield* RequestCommit.commitPrepared(call, prepare(call))
+  if (response.headers["idempotent-replayed"] === undefined) yield* callAgain(account_id, call.params.id)
+  return response
+})
+
+const prepare = Effect.fn("replayMail")(function* ({ params: { id }, request }: Call) {
   const { account_id } = yield* CurrentKey
   const mail = yield* findMail(id)
-  const present = yield* InboundRecords.presenter(account_id, call.request.headers["host"])
+  const present = yield* InboundRecords.presenter(account_id, request.headers["host"])
   const routes = yield* InboundRoutes.list(account_id)
   const plan = Routing.plan(routes, InboundReception.factsOf(mail))
   const forwarding = yield* forwardsOf(account_id, id, plan)
-  const response = yield* RequestCommit.commit(call, {
+  return {
     ...forwarding,
     streams: [{ aggregate: Inbound, id }, ...forwarding.streams],
     decide: (view) =>
@@ -52,16 +59,18 @@ export const replayMail = Effect.fnUntraced(function* (call: Call) {
           }),
         )
       }),
-  })
-  if (response.headers["idempotent-replayed"] === undefined) yield* callAgain(account_id, id)
-  return response
+  } satisfies RequestCommit.Work<unknown, InboundRefusal.InboundNotFound>
 })
 
-/** Forwards of the routes of now. The mail that a route forwarded before is forwarded once more. */
+/** Forwards of the routes of now. The mail that a route forwarded before is forwarded once more, if it is still kept. */
 const forwardsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.InboundId, plan: Routing.Plan) {
   const state = yield* (yield* EventStore).state(Inbound, { account_id, stream_id: id })
   if (state._tag !== "Received") return yield* new InboundRefusal.InboundNotFound()
-  return yield* Forwarding.prepare(account_id, state.mail, plan.forwards, yield* Acceptance.currentSender)
+  const isKept = plan.forwards.length === 0 || (yield* InboundContent.isKept(account_id, id))
+  return yield* Forwarding.prepare(account_id, state.mail, plan.forwards, {
+    sender: yield* Acceptance.currentSender,
+    refusal: isKept ? undefined : "content_expired",
+  })
 })
 
 const callAgain = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.InboundId) {
