@@ -33,7 +33,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const page = yield* Templates.list({ account_id, ...query })
-        const used = page.data.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id)
+        const ids = page.data.map(({ id }) => id)
+        const used = ids.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id, ids)
         const data = page.data.map((record) => TemplateRecords.listed(record, used?.get(record.id)))
         return { object: "list" as const, ...page, data }
       }),
