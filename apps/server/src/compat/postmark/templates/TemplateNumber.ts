@@ -26,16 +26,27 @@ const remembered = new LruCache<string, string>({ maxEntries: MAX_REMEMBERED })
 /** The account whose templates a request means. Test mail is made of those of the live account. */
 export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
 
-/** Returns our name of a template that is named by its number or alias. Two of the same number are none. */
-export const nameOf = Effect.fnUntraced(function* (text: string) {
-  if (!/^\d{1,10}$/u.test(text)) return text
+/** The ids of the account's templates by their numbers. */
+const numbered = Effect.map(Effect.flatMap(owner, Templates.ids), (ids) => Map.groupBy(ids, (id) => String(of(id))))
+
+/**
+ * Returns a function that returns our name of a template that is named by its number or alias. Two of the same number are
+ * none. A request of many messages makes it once, so that the templates are read once.
+ */
+export const naming = Effect.gen(function* () {
   const account_id = yield* owner
-  const key = `${account_id} ${text}`
-  const known = remembered.get(key)
-  if (known !== undefined) return known
-  const found = (yield* Templates.ids(account_id)).filter((id) => String(of(id)) === text)
-  const [id, ...others] = found
-  if (id === undefined || others.length > 0) return yield* new TemplateMissing({ name: text })
-  remembered.set(key, id)
-  return id
+  const ids = yield* Effect.cached(numbered)
+  return Effect.fnUntraced(function* (text: string) {
+    if (!/^\d{1,10}$/u.test(text)) return text
+    const key = `${account_id} ${text}`
+    const known = remembered.get(key)
+    if (known !== undefined) return known
+    const [id, ...others] = (yield* ids).get(text) ?? []
+    if (id === undefined || others.length > 0) return yield* new TemplateMissing({ name: text })
+    remembered.set(key, id)
+    return id
+  })
 })
+
+/** Returns our name of the template of a request. */
+export const nameOf = (text: string) => Effect.flatMap(naming, (nameOf) => nameOf(text))
