@@ -1,11 +1,8 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
-import * as Livemode from "@waybill/domain/account/Livemode"
-import type * as Id from "@waybill/domain/values/Id"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import { Data, Effect } from "effect"
 import { hash } from "node:crypto"
-import { accountOf } from "../../../requests/accountOf.ts"
-import { Admitted } from "../../../requests/Admitted.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 
 export class TemplateMissing extends Data.TaggedError("TemplateMissing")<{ readonly name: string }> {
   readonly status = 422
@@ -23,18 +20,17 @@ export const of = (id: string): number => Number.parseInt(hash("sha256", id, "he
 const MAX_REMEMBERED = 10_000
 const remembered = new LruCache<string, string>({ maxEntries: MAX_REMEMBERED })
 
-/** The account whose templates a request means. Test mail is made of those of the live account. */
-export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
-
 /** The ids of the account's templates by their numbers. */
-const numbered = Effect.map(Effect.flatMap(owner, Templates.ids), (ids) => Map.groupBy(ids, (id) => String(of(id))))
+const numbered = Effect.map(Effect.flatMap(NativeTemplates.owner, Templates.ids), (ids) =>
+  Map.groupBy(ids, (id) => String(of(id))),
+)
 
 /**
  * Returns a function that returns our name of a template that is named by its number or alias. Two of the same number are
  * none. A request of many messages makes it once, so that the templates are read once.
  */
 export const naming = Effect.gen(function* () {
-  const account_id = yield* owner
+  const account_id = yield* NativeTemplates.owner
   const ids = yield* Effect.cached(numbered)
   return Effect.fnUntraced(function* (text: string) {
     if (!/^\d{1,10}$/u.test(text)) return text

@@ -11,7 +11,7 @@ import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
-import * as TemplateNumber from "./TemplateNumber.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 
 const SECTIONS = { Subject: "subject", HtmlBody: "html", TextBody: "text" } as const
 
@@ -48,7 +48,7 @@ export const validate: Route = {
     }
     if (source.subject === null && source.html === null && source.text === null)
       return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
-    const library = yield* CurrentTemplates.library(yield* TemplateNumber.owner)
+    const library = yield* CurrentTemplates.library(yield* NativeTemplates.owner)
     const own = Inspection.problemsOf(source)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
     const suggested = own.length > 0 ? {} : modelOf(Inspection.suggest(source))
