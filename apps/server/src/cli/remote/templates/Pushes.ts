@@ -34,7 +34,7 @@ export const headOf = ({
 /** Names the account in the state of a folder. */
 export const accountOf = async (client: Waybill): Promise<string> => (await client.session.get()).account_id
 
-/** What a push may overwrite in the account: all, all that has not changed since it was seen, or only what was seen. */
+/** Templates of the account that a push may overwrite: all, those that have not changed since they were seen, or only seen ones. */
 export type Overwriting = "all" | "unchanged" | "seen"
 
 /** Pushes templates of a folder, unless the account has changes that this machine has not seen. */
