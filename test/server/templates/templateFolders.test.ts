@@ -87,6 +87,21 @@ describe("a folder of a template", () => {
     assert.deepStrictEqual(files.sort(), ["template.yaml", "text.liquid"])
   })
 
+  it.effect("has no language in a folder of other files, which stay", function* () {
+    const folder = join(yield* newFolder, "hello")
+    yield* Effect.promise(async () => {
+      await TemplateFolder.write(folder, { ...EMPTY, html: "<p>Hi</p>" })
+      for (const name of ["src", "img"]) await fs.mkdir(join(folder, name))
+      await fs.writeFile(join(folder, "src", "Button.tsx"), "export const Button = 1\n")
+    })
+    assert.deepStrictEqual((yield* Effect.promise(() => TemplateFolder.read(folder))).locales, {})
+    yield* Effect.promise(() => TemplateFolder.write(folder, EMPTY))
+    const files = yield* Effect.promise(() => fs.readdir(folder))
+    assert.deepStrictEqual(files.sort(), ["img", "src", "template.yaml"])
+    yield* Effect.promise(() => fs.writeFile(join(folder, "src", "text.liquid"), "Hi\n"))
+    assert.deepStrictEqual(Object.keys((yield* Effect.promise(() => TemplateFolder.read(folder))).locales), ["src"])
+  })
+
   it.effect("with a mistake names the file and what is meant", function* () {
     const folder = yield* newFolder
     const failureOf = (yaml: string) =>
@@ -224,6 +239,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a folder of templates",
     assert.match((yield* without).output, /nick/u)
     const listed = yield* type("list", "--json")
     assert.strictEqual(JSON.parse(listed.output).length, 2)
+  })
+
+  it.effect("keeps what stays a draft when it is pulled", function* () {
+    const { call, folder, type } = yield* shop
+    yield* call("POST", "/v1/templates/push", { templates: [BASE] })
+    yield* type("pull", folder)
+    const file = join(folder, "base", "template.yaml")
+    yield* Effect.promise(() => fs.appendFile(file, "publish: false\n"))
+    yield* type("pull", folder)
+    assert.match(yield* Effect.promise(() => fs.readFile(file, "utf8")), /^publish: false$/mu)
+    assert.strictEqual((yield* type("plan", folder, "--publish")).code, 0)
   })
 
   it.effect("overwrites no change that somebody made in the account", function* () {

@@ -1,4 +1,6 @@
+import { CurrentKey } from "@waybill/api/Authorization"
 import { Effect } from "effect"
+import * as TemplatePush from "../../../apps/server/src/http/api/templates/TemplatePush.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { longestTurn } from "../../support/longestTurn.ts"
 import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
@@ -118,6 +120,22 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a push of templates", (
       if (answer.status !== 200) assert.deepStrictEqual(reasonOf(answer), [422, "template_push_conflict"])
     const { json } = yield* call("GET", "/v1/templates")
     assert.strictEqual(json.data.length, 2)
+  })
+
+  // The batch holds up all accounts: it would read the whole history of each template, with all its words.
+  it.effect("reads the history of its templates outside the batch", function* () {
+    const { account, call } = yield* shop
+    for (const subject of ["One", "Two", "Three"])
+      yield* call("POST", "/v1/templates/push", { templates: [{ ...HELLO, subject, layout: null }], publish: true })
+    const template = { ...HELLO, kind: null, preheader: null, text: null, base: null, description: null, layout: null }
+    const push = { templates: [template as never], publish: true, notes: null, dry_run: false }
+    const work = yield* TemplatePush.pushing(push).pipe(
+      Effect.provideService(CurrentKey, { account_id: account, key_id: null, scopes: [], domain: null }),
+    )
+    const known = work.streams[0]?.known ?? assert.fail("reads it in the batch")
+    assert.strictEqual(known.version, 6)
+    assert.isDefined(known.last)
+    assert.deepInclude(known.state, { recent: [], versions: 3 })
   })
 
   it.effect("is answered once for one idempotency key, and belongs to its account", function* () {

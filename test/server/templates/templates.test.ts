@@ -32,6 +32,37 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
     assert.strictEqual(back.json.draft.subject, "Receipt {{ order.id }}")
   })
 
+  it.effect("become Liquid when a change says so", function* () {
+    const { call } = yield* shop
+    const { json: created } = yield* call("POST", "/v1/templates", {
+      name: "Moved",
+      language: "handlebars",
+      subject: "Hi",
+      html: "{{#if name}}{{name}}{{/if}}",
+    })
+    const path = `/v1/templates/${created.id}`
+    const html = "{% if name %}{{ name }}{% endif %}"
+    for (const language of ["liquid", null]) {
+      yield* call("PATCH", path, { language: "handlebars", html: "{{name}}" })
+      assert.deepInclude((yield* call("GET", path)).json.draft, { language: "handlebars" })
+      yield* call("PATCH", path, { language, html })
+      assert.notStrictEqual((yield* call("GET", path)).json.draft.language, "handlebars")
+      assert.strictEqual((yield* call("POST", `${path}/publish`, {})).status, 201)
+      const rendered = yield* call("POST", `${path}/render`, { variables: { name: "Ana" } })
+      assert.deepInclude(rendered.json, { html: "Ana" })
+    }
+  })
+
+  // Two changes at once, each valid by itself, can make such a draft.
+  it.effect("are published only if their words can be translated", function* () {
+    const { call, world } = yield* shop
+    const { json: created } = yield* call("POST", "/v1/templates", { name: "Odd", subject: "Hi", html: "<p>Hi</p>" })
+    yield* world.sql`UPDATE templates
+      SET draft = draft || '{"language": "handlebars", "html": "{{> footer}}"}' WHERE id = ${created.id}`
+    const refused = yield* call("POST", `/v1/templates/${created.id}/publish`, {})
+    assert.deepStrictEqual(reasonOf(refused), [422, "template_invalid"])
+  })
+
   it.effect("keep the changes of two requests at once", function* () {
     const { call } = yield* shop
     const { json: created } = yield* call("POST", "/v1/templates", {

@@ -43,6 +43,7 @@ const statement = (text: string) => Effect.flatMap(PgClient.PgClient, (sql) => E
 const noStore = EventStore.of({
   load: () => Effect.die("not asked"),
   state: () => Effect.die("not asked"),
+  known: () => Effect.die("not asked"),
   commit: () => Effect.die("not asked"),
   feed: () => Effect.die("not asked"),
   transact: () => Effect.die("not asked"),

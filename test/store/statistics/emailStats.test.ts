@@ -2,6 +2,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
+import * as TemplateTag from "@waybill/store/statistics/TemplateTag"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
@@ -124,6 +125,25 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
       WHERE account_id = ${account_id} AND count <= 1000`
     const none = yield* day(account_id, { tag: true })
     assert.deepStrictEqual([none.rows, none.more_tags], [[], true])
+  })
+
+  it.effect("say when each template was last used, of more versions than a list shows", function* () {
+    const account_id = id("AccountId")
+    const sql = yield* Sql
+    const [first, last, unused] = ["tpl_1", "tpl_2", "tpl_3"]
+    const used = (template: string, versions: number, hour: string) => sql`
+      INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
+      SELECT ${account_id}, ${TemplateTag.of({ id: template, version: 0 })} || n, ${hour}::timestamptz, 'a.test', 'accepted', 0, 1
+      FROM generate_series(1, ${versions}::int) AS n`
+    yield* used(first, EmailStats.MAX_TAGS, "2026-01-01T00:00:00Z")
+    yield* used(last, 2, "2026-01-02T00:00:00Z")
+    assert.deepStrictEqual(
+      [...(yield* EmailStats.templatesUsed(account_id, [last, unused, first]))],
+      [
+        [first, "2026-01-01T00:00:00.000Z"],
+        [last, "2026-01-02T00:00:00.000Z"],
+      ],
+    )
   })
 
   it.effect("merge the latencies of hours and domains into quantiles within 5 %", function* () {

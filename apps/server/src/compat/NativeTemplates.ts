@@ -10,7 +10,12 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { TemplateKind, TemplateLanguage } from "@waybill/domain/template/TemplateState"
 import * as Table from "@waybill/domain/collections/Table"
 import * as Turn from "@waybill/domain/flow/Turn"
+import * as Livemode from "@waybill/domain/account/Livemode"
+import type * as Id from "@waybill/domain/values/Id"
 import { Effect } from "effect"
+import { accountOf } from "../requests/accountOf.ts"
+import { Admitted } from "../requests/Admitted.ts"
+import { NativeError } from "./Door.ts"
 import * as Native from "./Native.ts"
 import { nativePath } from "./nativePath.ts"
 
@@ -74,6 +79,7 @@ export const update = (name: string, body: Names & Source) =>
 interface Publication {
   readonly notes?: string | null
   readonly activate?: boolean
+  readonly unchanged_since?: string
 }
 
 export const publish = (name: string, body: Publication, headers: Headers, nth = 0) =>
@@ -83,6 +89,28 @@ export const publish = (name: string, body: Publication, headers: Headers, nth =
     body,
     headers: Native.idempotency(headers, nth),
   })
+
+/**
+ * Changes a template and publishes it at once. If another request changes it in between, its words are not published in
+ * place of these: both are done once more.
+ */
+export const updateAndPublish = (name: string, body: Names & Source, how: Publication, headers: Headers) => {
+  const once = Effect.gen(function* () {
+    const changed = yield* update(name, body)
+    const published = yield* publish(name, { ...how, unchanged_since: changed.updated_at }, headers)
+    return { changed, published }
+  })
+  return Effect.retry(once, {
+    while: (failure) => failure instanceof NativeError && failure.error.reason === "template_draft_changed",
+    times: MAX_RETRIES,
+  })
+}
+
+/** Times that a change is made again because another one came in between. */
+const MAX_RETRIES = 1
+
+/** The account whose templates a request means. Test mail is made of those of the live account. */
+export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
 
 export const archive = (name: string) => Native.call({ method: "DELETE", path: nativePath`/v1/templates/${name}` })
 

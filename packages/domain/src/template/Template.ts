@@ -75,7 +75,7 @@ const ofTemplate =
     return state.archived ? Result.fail(new TemplateRefusal.TemplateArchived()) : decide(state)
   }
 
-/** A change of names and draft; absent fields stay as they are. */
+/** A change of names and draft; absent fields stay as they are. A draft in Liquid names no language, so it is asked for by name. */
 export interface Change extends Partial<Naming> {
   readonly draft?: Partial<TemplateSource>
   /** Time of the last change that the author has seen; `null` for any. */
@@ -89,7 +89,8 @@ export const change = (now: Timestamp.Timestamp, others: Others, { draft, unchan
   ofTemplate<TemplateRefusal.AliasTaken | TemplateRefusal.DraftChanged | NothingNew>((template) => {
     if (!isSeen(template, unchanged_since)) return Result.fail(new TemplateRefusal.DraftChanged())
     const { alias, description, name } = { ...template, ...names }
-    const after = { ...template.draft, ...draft }
+    const { language, ...merged } = { ...template.draft, ...draft }
+    const after: TemplateSource = language === undefined || language === "liquid" ? merged : { ...merged, language }
     const before = {
       alias: template.alias,
       name: template.name,

@@ -17,6 +17,7 @@ import type { ReadModel } from "../readmodels/ReadModel.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 import { MAX_DEFERRALS } from "./loadStreams.ts"
 import { readLongStream } from "./readLongStream.ts"
+import type { StreamState } from "../streams/StreamState.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import { StreamTurns } from "../streams/StreamTurns.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
@@ -67,6 +68,11 @@ export class EventStore extends Context.Service<
       aggregate: TypedAggregate<State, Event>,
       ref: StreamRef,
     ) => Effect.Effect<State, StoreUnavailable>
+    /** Returns the state of a stream of large events for `known` of a commit, so that the batch reads only what is new. */
+    readonly known: (
+      aggregate: RecordedEvents.AnyAggregate,
+      ref: StreamRef,
+    ) => Effect.Effect<StreamState, StoreUnavailable>
     /** Commits one decision about one stream, as in `store.commit(Email, ref, Email.cancel(now))`; returns the new state. */
     readonly commit: <State, Event extends RecordedEvents.AnyEvent, E>(
       aggregate: TypedAggregate<State, Event>,
@@ -127,6 +133,7 @@ const ofCells = (
   return EventStore.of({
     load: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.load(aggregate, ref)),
     state: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.state(aggregate, ref)),
+    known: (aggregate, ref) => Effect.flatMap(storeOf(ref.account_id), (store) => store.known(aggregate, ref)),
     commit: (aggregate, ref, decide) =>
       Effect.flatMap(storeOf(ref.account_id), (store) => store.commit(aggregate, ref, decide)),
     transact: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit)),
@@ -144,6 +151,8 @@ export interface Options {
 }
 
 const READ_TRIES = 3
+/** Events of half a megabyte each that are read in one step. */
+const LARGE_EVENTS_PER_STEP = 16
 
 /** Retries a read on another connection when its connection was lost. */
 const retryRead = <A>(read: Effect.Effect<A, StorageError>): Effect.Effect<A, StoreUnavailable> =>
@@ -211,6 +220,9 @@ const make = Effect.fnUntraced(function* (
     }),
     state: Effect.fn("EventStore.state")(function* (aggregate, ref) {
       return (yield* retryRead(readLongStream(deps, storage.readStreams, { ...ref, aggregate }))).state as never
+    }),
+    known: Effect.fn("EventStore.known")(function* (aggregate, ref) {
+      return yield* retryRead(readLongStream(deps, storage.readStreams, { ...ref, aggregate }, LARGE_EVENTS_PER_STEP))
     }),
     commit: (aggregate, ref, decide) =>
       group

@@ -18,16 +18,17 @@ export const readLongStream = Effect.fnUntraced(function* (
   { cache, shapes }: Pick<CommitDeps, "cache" | "shapes">,
   readStreams: LogStorage["readStreams"],
   { account_id, aggregate, stream_id }: TypedStreamRef,
+  eventsPerStep = EVENTS_PER_STEP,
 ): Effect.fn.Return<StreamState.StreamState, StorageError> {
   const key = streamKey({ account_id, stream_id })
   let cached = cache.find(key, aggregate) ?? StreamState.initial(aggregate)
   while (true) {
     const from = StreamState.readFrom(cached)
-    const streams = yield* readStreams([{ account_id, stream_id, from, to: from + EVENTS_PER_STEP - 1 }])
+    const streams = yield* readStreams([{ account_id, stream_id, from, to: from + eventsPerStep - 1 }])
     const rows = streams.get(key) ?? []
     if (StreamState.isContinuedBy(cached, rows)) {
       cached = StreamState.advance(shapes, cached, rows)
-      if (rows.length < EVENTS_PER_STEP) break
+      if (rows.length < eventsPerStep) break
     } else {
       cache.delete(key)
       cached = StreamState.initial(aggregate)

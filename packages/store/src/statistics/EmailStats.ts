@@ -147,10 +147,25 @@ const everyTag = (sql: Sql, account_id: string, { after, before }: TemplateTag.R
  * Returns the hours in which mail was last accepted by templates, whatever its version. Each version is one look-up in the
  * counts.
  */
-export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (account_id: string, id?: string) {
+export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (
+  account_id: string,
+  ids: ReadonlyArray<string>,
+) {
   const sql = yield* Sql
+  const ranges = ids.map(TemplateTag.range)
+  const afters = ranges.map(({ after }) => after)
+  const befores = ranges.map(({ before }) => before)
   const rows = yield* sql<{ readonly tag: string; readonly hour: string }>`
-    WITH RECURSIVE tags AS (${everyTag(sql, account_id, TemplateTag.range(id))})
+    WITH RECURSIVE tags AS (
+      SELECT first.tag, given.before, 1 AS nth
+      FROM unnest(${afters}::text[], ${befores}::text[]) AS given (after, before) CROSS JOIN LATERAL (
+        SELECT tag FROM email_stats
+        WHERE account_id = ${account_id} AND tag > given.after AND tag < given.before ORDER BY tag LIMIT 1) AS first
+      UNION ALL
+      SELECT next.tag, tags.before, tags.nth + 1 FROM tags CROSS JOIN LATERAL (
+        SELECT tag FROM email_stats
+        WHERE account_id = ${account_id} AND tag > tags.tag AND tag < tags.before ORDER BY tag LIMIT 1) AS next
+      WHERE tags.nth < ${MAX_TAGS}::int)
     SELECT tags.tag, ${Iso.iso(sql, "last.hour")} AS hour FROM tags CROSS JOIN LATERAL (
       SELECT hour FROM email_stats
       WHERE account_id = ${account_id} AND tag = tags.tag AND measure = 'accepted' ORDER BY hour DESC LIMIT 1) AS last

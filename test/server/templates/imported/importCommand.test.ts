@@ -139,6 +139,29 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an import of templates"
     },
   )
 
+  it.effect("overwrites neither a folder nor a template of the account that was there before", function* () {
+    const { call, env, folder } = yield* shop
+    const place = yield* newFolder
+    const file = join(place, "export.json")
+    const exported = [{ Alias: "welcome", Name: "Welcome", Subject: "Old", HtmlBody: "<p>Old</p>" }]
+    yield* Effect.promise(() => fs.writeFile(file, JSON.stringify(exported)))
+    yield* call("POST", "/v1/templates", { alias: "welcome", name: "Mine", subject: "New", html: "<p>New</p>" })
+    const push = (...words: ReadonlyArray<string>) => run(env, "postmark", folder, "--from", file, "--push", ...words)
+    const refused = yield* push()
+    assert.strictEqual(refused.code, 1)
+    assert.match(refused.errors, /The account has templates of the same alias: welcome\. Nothing was pushed\./u)
+    assert.deepInclude((yield* call("GET", "/v1/templates/welcome")).json, { name: "Mine", status: "draft" })
+
+    const html = join(folder, "welcome", "html.liquid")
+    yield* Effect.promise(() => fs.writeFile(html, "<p>Mended</p>\n"))
+    const again = yield* push()
+    assert.strictEqual(again.code, 1)
+    assert.match(again.errors, /has welcome already\. Import into another folder, or write over them with --force\./u)
+    assert.strictEqual(yield* Effect.promise(() => fs.readFile(html, "utf8")), "<p>Mended</p>\n")
+    assert.strictEqual((yield* push("--force")).code, 0)
+    assert.deepInclude((yield* call("GET", "/v1/templates/welcome")).json, { name: "Welcome", status: "published" })
+  })
+
   it.effect("takes an export, and says what is missing", function* () {
     const { folder } = yield* shop
     const place = yield* newFolder

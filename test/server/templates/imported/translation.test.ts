@@ -135,10 +135,11 @@ describe("a template of another service", () => {
     })
 
   for (const source of RESEND)
-    it(`of Resend is what Mustache renders: ${source.slice(0, 60)}`, () => {
+    it(`of Resend is what Mustache renders, escaped: ${source.slice(0, 60)}`, () => {
       const { liquid, problems } = translateResend(source)
       assert.deepStrictEqual(problems, [])
-      assert.strictEqual(liquidOf(liquid), Mustache.render(source, VARIABLES, {}, OWN), liquid)
+      const escaped = source.replaceAll(/\{\{\{([^{}]+)\}\}\}/gu, "{{$1}}")
+      assert.strictEqual(liquidOf(liquid), Mustache.render(escaped, VARIABLES, {}, OWN), liquid)
     })
 })
 
@@ -182,6 +183,6 @@ describe("what Liquid cannot say", () => {
       "2: {{first name}} has no counterpart",
     ])
     const fallback = translateResend("{{{contact.name|there & you}}}").liquid
-    assert.strictEqual(fallback, '{{ contact.name | default: "there & you" | raw }}')
+    assert.strictEqual(fallback, '{{ contact.name | default: "there & you" }}')
   })
 })

@@ -66,3 +66,26 @@ export const list = Effect.fn("TemplateVersions.list")(function* (account_id: st
     ORDER BY number DESC LIMIT ${MAX_LISTED}::int`
   return rows.map(({ record }) => record)
 })
+
+/** All versions of a template that have one name, which is that of their notes, or else of their number. */
+export interface Named {
+  readonly name: string
+  readonly first: number
+  readonly last: number
+  readonly is_active: boolean
+}
+
+/** Returns what versions of some names are in all, of which `list` shows the newest. `current` is the one that is sent. */
+export const named = Effect.fn("TemplateVersions.named")(function* (
+  account_id: string,
+  id: string,
+  names: ReadonlyArray<string>,
+  current: number | null,
+) {
+  const sql = yield* Sql
+  return yield* sql<Named>`
+    SELECT name, min(number) AS first, max(number) AS last, bool_or(number = ${current ?? 0}::int) AS is_active FROM (
+      SELECT number, coalesce(record ->> 'notes', 'Version ' || number) AS name FROM template_versions
+      WHERE account_id = ${account_id} AND template_id = ${id}) AS versions
+    WHERE name = ANY(${names}::text[]) GROUP BY name ORDER BY last DESC`
+})

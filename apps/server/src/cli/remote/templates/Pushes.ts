@@ -34,13 +34,16 @@ export const headOf = ({
 /** Names the account in the state of a folder. */
 export const accountOf = async (client: Waybill): Promise<string> => (await client.session.get()).account_id
 
+/** Templates of the account that a push may overwrite: all, those that have not changed since they were seen, or only seen ones. */
+export type Overwriting = "all" | "unchanged" | "seen"
+
 /** Pushes templates of a folder, unless the account has changes that this machine has not seen. */
 export const push = async (
   client: Waybill,
   root: string,
   templates: ReadonlyArray<LocalTemplate>,
   publication: TemplatePlan.Publication,
-  isForced: boolean,
+  overwriting: Overwriting,
 ): Promise<ReadonlyArray<PushedTemplateResult>> => {
   if (templates.length === 0) return []
   const planned = await TemplatePlan.plan(client, templates, publication)
@@ -49,13 +52,20 @@ export const push = async (
   const account = await accountOf(client)
   const seen = await PulledState.read(root, account)
   const changes = planned.filter(TemplatePlan.isChange)
+  const namesOf = (others: typeof changes) => others.map(({ template }) => template.alias).join(", ")
+  const isSeen = ({ template }: TemplatePlan.PlannedTemplate) => Object.hasOwn(seen, template.alias)
   const others = changes.filter(
-    ({ result, template }) =>
-      result.action === "changed" && Object.hasOwn(seen, template.alias) && seen[template.alias] !== result.base,
+    (change) =>
+      change.result.action === "changed" && isSeen(change) && seen[change.template.alias] !== change.result.base,
   )
-  if (others.length > 0 && !isForced)
+  if (others.length > 0 && overwriting !== "all")
     return fail(
-      `${others.map(({ template }) => template.alias).join(", ")} changed in the account since the last pull or push. Pull and join the changes, or push with --force.`,
+      `${namesOf(others)} changed in the account since the last pull or push. Pull and join the changes, or push with --force.`,
+    )
+  const unseen = changes.filter((change) => change.result.base !== null && !isSeen(change))
+  if (unseen.length > 0 && overwriting === "seen")
+    return fail(
+      `The account has templates of the same alias: ${namesOf(unseen)}. Nothing was pushed. Look at \`waybill templates plan ${root}\`, and push the folder if it is to replace them.`,
     )
   const results = changes.length === 0 ? [] : (await TemplatePlan.push(client, changes, publication)).templates
   await PulledState.keep(

@@ -46,9 +46,19 @@ export const foldersIn = async (root: string): Promise<ReadonlyArray<string>> =>
   const found: Array<string> = []
   for (const { name } of folders) {
     const folder = join(root, name)
-    if ((await readText(join(folder, SETTINGS))) !== null) found.push(folder)
+    if (await isTemplate(folder)) found.push(folder)
   }
   return found
+}
+
+/** Whether a folder is one of a template. */
+export const isTemplate = async (folder: string): Promise<boolean> => (await readText(join(folder, SETTINGS))) !== null
+
+/** Whether the template of a folder, if there is one, is published with the others. */
+export const isPublished = async (folder: string): Promise<boolean> => {
+  const file = join(folder, SETTINGS)
+  const { publish = true } = await TemplateYaml.read(file, (await readText(file)) ?? "")
+  return publish
 }
 
 interface Part {
@@ -77,6 +87,22 @@ const wordsIn = async ({ folder, settings }: Part, preheader: string | null): Pr
   return words as unknown as LocalWords
 }
 
+/** Files of parts, whether they are written or compiled. */
+const PARTS: ReadonlySet<string> = new Set(
+  FILES.flatMap((name) => [".liquid", ...SourceFiles.SOURCES].map((ending) => `${name}${ending}`)),
+)
+
+/** Returns the languages that have a part in the folder of a template. Other folders have names like theirs: `src`, `img`. */
+const languagesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
+  const languages: Array<string> = []
+  for (const entry of (await entriesOf(folder)) ?? []) {
+    if (!entry.isDirectory() || !LOCALE.test(entry.name)) continue
+    const files = (await entriesOf(join(folder, entry.name))) ?? []
+    if (files.some(({ name }) => PARTS.has(name))) languages.push(entry.name)
+  }
+  return languages
+}
+
 /** Reads a template of its folder, and compiles what is not written in Liquid. */
 export const read = async (folder: string): Promise<LocalTemplate> => {
   const file = join(folder, SETTINGS)
@@ -85,9 +111,7 @@ export const read = async (folder: string): Promise<LocalTemplate> => {
   if (!ALIAS.test(alias))
     return fail(`${file}: alias ${JSON.stringify(alias)} must begin with a letter and have letters, digits, -, _ and .`)
   const languages: Record<string, LocalWords> = {}
-  const entries = (await entriesOf(folder)) ?? []
-  const folders = entries.filter((entry) => entry.isDirectory() && LOCALE.test(entry.name)).map((entry) => entry.name)
-  for (const tag of new Set([...Object.keys(locales ?? {}), ...folders])) {
+  for (const tag of new Set([...Object.keys(locales ?? {}), ...(await languagesIn(folder))])) {
     if (!LOCALE.test(tag)) return fail(`${file}: ${JSON.stringify(tag)} is no language, such as de or pt-BR`)
     const preheader = locales?.[tag]?.preheader ?? null
     languages[tag] = await wordsIn({ folder: join(folder, tag), settings }, preheader)
@@ -183,10 +207,9 @@ export const write = async (
   notes: ReadonlyArray<string> = [],
 ): Promise<ReadonlyArray<string>> => {
   await fs.mkdir(folder, { recursive: true })
+  const former = await languagesIn(folder)
   await fs.writeFile(join(folder, SETTINGS), await TemplateYaml.write(template, notes))
   const kept = [...(await writeWords(folder, template))]
-  const entries = (await entriesOf(folder)) ?? []
-  const former = entries.filter((entry) => entry.isDirectory() && LOCALE.test(entry.name)).map((entry) => entry.name)
   for (const tag of new Set([...former, ...Object.keys(template.locales)])) {
     if (!LOCALE.test(tag)) return fail(`${JSON.stringify(tag)} is no language`)
     const inner = join(folder, tag)

@@ -41,9 +41,13 @@ export const importing = Command.make(
       Flag.withDescription("Push them too, and publish those that are translated as a whole"),
       Flag.withDefault(false),
     ),
+    force: Flag.Boolean("force").pipe(
+      Flag.withDescription("Write over folders of the same alias, and over such templates of the account"),
+      Flag.withDefault(false),
+    ),
     json: Output.json,
   },
-  Effect.fn(function* ({ folder, from, json, push, service, url }) {
+  Effect.fn(function* ({ folder, force, from, json, push, service, url }) {
     const { api, read, title } = SERVICES[service]
     const exported = Option.isSome(from)
       ? yield* Pushes.onFiles(() => readExport(from.value))
@@ -56,8 +60,8 @@ export const importing = Command.make(
           ),
         )
     const imported = yield* Pushes.onFiles(() => importTemplates(service, exported))
-    yield* Pushes.onFiles(() => writeAll(folder, imported))
-    const pushed = push ? yield* pushing(folder, imported) : []
+    yield* Pushes.onFiles(() => writeAll(folder, imported, force))
+    const pushed = push ? yield* pushing(folder, imported, force) : []
     const left = imported.filter(({ problems }) => problems.length > 0)
     if (json)
       return yield* Output.printJson(
@@ -89,12 +93,17 @@ export const importing = Command.make(
   ]),
 )
 
-const writeAll = async (root: string, imported: ReadonlyArray<ImportedTemplate>): Promise<void> => {
+const writeAll = async (root: string, imported: ReadonlyArray<ImportedTemplate>, isForced: boolean): Promise<void> => {
   if (imported.length === 0) fail("There are no templates to import.")
   const places = await TemplateFolder.placesOf(
     root,
     imported.map(({ template }) => template.alias),
   )
+  const existing: Array<string> = []
+  for (const { template } of imported)
+    if (await TemplateFolder.isTemplate(places.get(template.alias) ?? "")) existing.push(template.alias)
+  if (existing.length > 0 && !isForced)
+    fail(`${root} has ${existing.join(", ")} already. Import into another folder, or write over them with --force.`)
   for (const { problems, template } of imported) {
     const place = places.get(template.alias) ?? fail(`${template.alias} has no folder`)
     const notes =
@@ -104,7 +113,10 @@ const writeAll = async (root: string, imported: ReadonlyArray<ImportedTemplate>)
 }
 
 /** Pushes what the account takes. What has errors stays in the folder. */
-const pushing = (folder: string, imported: ReadonlyArray<ImportedTemplate>) => {
+const pushing = (folder: string, imported: ReadonlyArray<ImportedTemplate>, isForced: boolean) => {
   const templates = imported.filter(({ isValid }) => isValid).map(({ template }) => template)
-  return Pushes.working((client) => Pushes.push(client, folder, templates, { publish: true, notes: "Imported" }, false))
+  const overwriting = isForced ? "all" : "seen"
+  return Pushes.working((client) =>
+    Pushes.push(client, folder, templates, { publish: true, notes: "Imported" }, overwriting),
+  )
 }

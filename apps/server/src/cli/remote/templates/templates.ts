@@ -59,7 +59,9 @@ const pullTo = async (client: Waybill, root: string) => {
   const kept: Array<string> = []
   for (const template of templates) {
     const place = places.get(template.alias) ?? fail(`${template.alias} has no folder`)
-    kept.push(...(await TemplateFolder.write(place, template)))
+    // The account does not know it.
+    const publish = await TemplateFolder.isPublished(place)
+    kept.push(...(await TemplateFolder.write(place, { ...template, publish })))
   }
   await fs.mkdir(root, { recursive: true })
   await PulledState.keep(root, await Pushes.accountOf(client), etags)
@@ -98,7 +100,7 @@ const push = Command.make(
   Effect.fn(function* ({ folder, force, json, notes, publish }) {
     const publication = { publish, ...Flags.present({ notes }) }
     const results = yield* Pushes.working(async (client) =>
-      Pushes.push(client, folder, await TemplateFolder.readAll(folder), publication, force),
+      Pushes.push(client, folder, await TemplateFolder.readAll(folder), publication, force ? "all" : "unchanged"),
     )
     if (json) return yield* Output.printJson({ folder, templates: results }, 2)
     yield* results.length === 0

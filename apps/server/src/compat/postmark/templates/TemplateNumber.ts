@@ -1,11 +1,8 @@
 import { LruCache } from "@waybill/domain/collections/LruCache"
-import * as Livemode from "@waybill/domain/account/Livemode"
-import type * as Id from "@waybill/domain/values/Id"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import { Data, Effect } from "effect"
 import { hash } from "node:crypto"
-import { accountOf } from "../../../requests/accountOf.ts"
-import { Admitted } from "../../../requests/Admitted.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 
 export class TemplateMissing extends Data.TaggedError("TemplateMissing")<{ readonly name: string }> {
   readonly status = 422
@@ -23,19 +20,29 @@ export const of = (id: string): number => Number.parseInt(hash("sha256", id, "he
 const MAX_REMEMBERED = 10_000
 const remembered = new LruCache<string, string>({ maxEntries: MAX_REMEMBERED })
 
-/** The account whose templates a request means. Test mail is made of those of the live account. */
-export const owner = Effect.map(Admitted, (admitted) => Livemode.liveAccountOf(accountOf(admitted) as Id.AccountId))
+/** The ids of the account's templates by their numbers. */
+const numbered = Effect.map(Effect.flatMap(NativeTemplates.owner, Templates.ids), (ids) =>
+  Map.groupBy(ids, (id) => String(of(id))),
+)
 
-/** Returns our name of a template that is named by its number or alias. Two of the same number are none. */
-export const nameOf = Effect.fnUntraced(function* (text: string) {
-  if (!/^\d{1,10}$/u.test(text)) return text
-  const account_id = yield* owner
-  const key = `${account_id} ${text}`
-  const known = remembered.get(key)
-  if (known !== undefined) return known
-  const found = (yield* Templates.ids(account_id)).filter((id) => String(of(id)) === text)
-  const [id, ...others] = found
-  if (id === undefined || others.length > 0) return yield* new TemplateMissing({ name: text })
-  remembered.set(key, id)
-  return id
+/**
+ * Returns a function that returns our name of a template that is named by its number or alias. Two of the same number are
+ * none. A request of many messages makes it once, so that the templates are read once.
+ */
+export const naming = Effect.gen(function* () {
+  const account_id = yield* NativeTemplates.owner
+  const ids = yield* Effect.cached(numbered)
+  return Effect.fnUntraced(function* (text: string) {
+    if (!/^\d{1,10}$/u.test(text)) return text
+    const key = `${account_id} ${text}`
+    const known = remembered.get(key)
+    if (known !== undefined) return known
+    const [id, ...others] = (yield* ids).get(text) ?? []
+    if (id === undefined || others.length > 0) return yield* new TemplateMissing({ name: text })
+    remembered.set(key, id)
+    return id
+  })
 })
+
+/** Returns our name of the template of a request. */
+export const nameOf = (text: string) => Effect.flatMap(naming, (nameOf) => nameOf(text))

@@ -15,11 +15,13 @@ import * as Refusals from "../Refusals.ts"
 import * as Spelling from "../Spelling.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
 
-const decode = Effect.fnUntraced(function* (body: unknown) {
+type Naming = Effect.Success<typeof TemplateNumber.naming>
+
+const decode = Effect.fnUntraced(function* (body: unknown, nameOf: Naming) {
   const message = yield* decodeBody(Message.TemplatedMessage, Message.inCase(body))
   const details = Message.templatedProblems(message)
   if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
-  const name = message.TemplateAlias ?? (yield* TemplateNumber.nameOf(message.TemplateId ?? ""))
+  const name = message.TemplateAlias ?? (yield* nameOf(message.TemplateId ?? ""))
   return { message, name }
 })
 
@@ -55,7 +57,7 @@ const send: Route = {
   body: Message.TemplatedMessage,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const decoded = yield* decode(body)
+    const decoded = yield* decode(body, TemplateNumber.nameOf)
     const { tracks } = yield* Instance
     const { created_at, id } = yield* Native.call<Acknowledgement>({
       method: "POST",
@@ -86,8 +88,9 @@ const batch: Route = {
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const bodies = yield* messagesOf(body)
+    const nameOf = yield* TemplateNumber.naming
     const decoded = yield* Effect.forEach(bodies, (each) =>
-      Effect.result(Effect.andThen(Effect.yieldNow, decode(each))),
+      Effect.result(Effect.andThen(Effect.yieldNow, decode(each, nameOf))),
     )
     const whole = decoded.flatMap((each) => (Result.isSuccess(each) ? [each.success] : []))
     const { tracks } = yield* Instance

@@ -102,8 +102,9 @@ const edit: Route = {
     if (refusal !== undefined) return yield* refusal
     yield* NativeTemplates.check(source, NAMES)
     const names = { name: change.Name, alias: change.Alias }
-    const changed = yield* respelled(NativeTemplates.update(found.id, { ...names, ...given }))
-    yield* respelled(NativeTemplates.publish(found.id, {}, headers))
+    const { changed } = yield* respelled(
+      NativeTemplates.updateAndPublish(found.id, { ...names, ...given }, {}, headers),
+    )
     return Native.ok(short(changed, changed.draft.layout))
   }),
 }
@@ -141,7 +142,7 @@ const list: Route = {
     const all = (yield* NativeTemplates.all()).filter(
       ({ kind }) => kind !== "partial" && (type === "all" || (kind === "layout") === (type === "layout")),
     )
-    const layouts = yield* StoredTemplates.layouts(yield* TemplateNumber.owner)
+    const layouts = yield* StoredTemplates.layouts(yield* NativeTemplates.owner)
     const layoutOf = (id: string) => layouts.get(id) ?? null
     const found = layout === null ? all : all.filter(({ id }) => layoutOf(id) === layout)
     const shown = found.slice(offset, offset + count)

@@ -11,7 +11,7 @@ import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
-import * as TemplateNumber from "./TemplateNumber.ts"
+import * as NativeTemplates from "../../NativeTemplates.ts"
 
 const NOTHING = { library: new Map<string, State.TemplateSource>() }
 const SECTIONS = { Subject: "subject", HtmlBody: "html", TextBody: "text" } as const
@@ -50,7 +50,8 @@ export const validate: Route = {
     if (source.subject === null && source.html === null && source.text === null)
       return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
     const own = Inspection.problemsOf(source)
-    const { library } = own.length > 0 ? NOTHING : yield* UsedParts.load(yield* TemplateNumber.owner, source, undefined)
+    const { library } =
+      own.length > 0 ? NOTHING : yield* UsedParts.load(yield* NativeTemplates.owner, source, undefined)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
     const suggested = own.length > 0 ? {} : modelOf(Inspection.suggest(source))
     const variables = request.TestRenderModel ?? suggested

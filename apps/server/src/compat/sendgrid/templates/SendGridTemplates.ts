@@ -38,8 +38,8 @@ const create: Route = {
 const versionsOf = (template: ListedTemplate) =>
   template.versions === 0
     ? Effect.succeed([])
-    : Effect.map(NativeTemplates.versions(template.id), (versions) =>
-        SendGridVersions.grouped(versions, template.current_version),
+    : Effect.flatMap(NativeTemplates.versions(template.id), (versions) =>
+        SendGridVersions.grouped(template.id, versions, template.current_version),
       )
 
 const whole = Effect.fnUntraced(function* (template: ListedTemplate) {

@@ -1,5 +1,6 @@
 import type { ListedVersion, TemplateRecord, VersionRecord } from "@waybill/api/groups/templates/TemplateRecords"
-import { Effect, Schema } from "effect"
+import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
+import { Effect, Option, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
@@ -19,25 +20,22 @@ export interface NamedVersion {
   readonly isActive: boolean
 }
 
-const nameOf = ({ notes, number }: ListedVersion): string => notes ?? `Version ${number}`
+const nameOf = ({ notes, number }: Pick<ListedVersion, "notes" | "number">): string => notes ?? `Version ${number}`
 
-/** Groups our versions, newest first, by name. */
-export const grouped = (
+/** Groups our versions, newest first, by name. A name can have more versions than are listed. */
+export const grouped = Effect.fnUntraced(function* (
+  id: string,
   versions: ReadonlyArray<ListedVersion>,
   current: number | null,
-): ReadonlyArray<NamedVersion> => {
-  const groups = Map.groupBy(versions, nameOf)
-  return [...groups].flatMap(([name, [last, ...others]]) =>
-    last === undefined
-      ? []
-      : {
-          name,
-          last,
-          first: others.at(-1)?.number ?? last.number,
-          isActive: [last, ...others].some(({ number }) => number === current),
-        },
-  )
-}
+) {
+  const newest = new Map(versions.toReversed().map((version) => [nameOf(version), version]))
+  const account_id = yield* NativeTemplates.owner
+  const groups = yield* TemplateVersions.named(account_id, id, [...newest.keys()], current)
+  return groups.flatMap(({ first, is_active, name }): ReadonlyArray<NamedVersion> => {
+    const last = newest.get(name)
+    return last === undefined ? [] : [{ name, first, last, isActive: is_active }]
+  })
+})
 
 /** Times as SendGrid writes them. */
 export const timeOf = (at: string): string => at.slice(0, 19).replace("T", " ")
@@ -90,16 +88,15 @@ const publish = Effect.fnUntraced(function* (
 ) {
   yield* NativeTemplates.checkLanguage(template, "handlebars")
   yield* NativeTemplates.check(source, NAMES)
-  yield* respelled(NativeTemplates.update(template.id, source))
-  const { number } = yield* respelled(NativeTemplates.publish(template.id, { notes: name, activate }, headers))
-  return yield* shown(template.id, number)
+  const how = { notes: name, activate }
+  const { published } = yield* respelled(NativeTemplates.updateAndPublish(template.id, source, how, headers))
+  return yield* shown(template.id, published.number)
 })
 
 const shown = Effect.fnUntraced(function* (id: string, number: number) {
   const { current_version } = yield* NativeTemplates.get(id)
   const version = yield* NativeTemplates.version(id, number)
-  const all = grouped(yield* NativeTemplates.versions(id), current_version)
-  const found = all.find(({ name }) => name === nameOf(version))
+  const [found] = yield* grouped(id, [version], current_version)
   return found === undefined ? yield* MISSING : withContent(listed(id, found), version)
 })
 
@@ -108,9 +105,13 @@ const MISSING = Native.missing("This template has no version with this id.")
 /** Finds a version by the id of its first. */
 const find = Effect.fnUntraced(function* (template: TemplateRecord, id: string) {
   const number = SendGridIds.numberOf(template.id, id)
-  const all = grouped(yield* NativeTemplates.versions(template.id), template.current_version)
-  const found = all.find(({ first }) => first === number)
-  return found === undefined ? yield* MISSING : found
+  if (number === undefined || number > template.versions) return yield* MISSING
+  const account_id = yield* NativeTemplates.owner
+  const first = yield* TemplateVersions.find(account_id, template.id, number)
+  if (Option.isNone(first)) return yield* MISSING
+  const names = [nameOf(first.value.record)]
+  const [found] = yield* TemplateVersions.named(account_id, template.id, names, template.current_version)
+  return found === undefined || found.first !== number ? yield* MISSING : found
 })
 
 const create: Route = {
@@ -134,7 +135,7 @@ const get: Route = {
   handle: Effect.fnUntraced(function* (_, { template_id = "", version_id = "" }) {
     const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
     const found = yield* find(template, version_id)
-    return Native.ok(yield* shown(template.id, found.last.number))
+    return Native.ok(yield* shown(template.id, found.last))
   }),
 }
 
@@ -147,13 +148,13 @@ const edit: Route = {
     const change = yield* decodeBody(Change, body)
     const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
     const found = yield* find(template, version_id)
-    const before = yield* NativeTemplates.version(template.id, found.last.number)
+    const before = yield* NativeTemplates.version(template.id, found.last)
     const source = {
       subject: change.subject ?? before.subject ?? undefined,
       html_content: change.html_content ?? before.html ?? undefined,
       plain_content: change.plain_content ?? before.text ?? undefined,
     }
-    const activate = change.active === undefined ? found.isActive : change.active === 1
+    const activate = change.active === undefined ? found.is_active : change.active === 1
     const how = { name: change.name ?? found.name, activate }
     return Native.ok(yield* publish(template, sourceOf(source), how, headers))
   }),
@@ -166,8 +167,8 @@ const activate: Route = {
   handle: Effect.fnUntraced(function* ({ headers }, { template_id = "", version_id = "" }) {
     const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
     const { last } = yield* find(template, version_id)
-    yield* NativeTemplates.rollBack(template.id, last.number, headers)
-    return Native.ok(yield* shown(template.id, last.number))
+    yield* NativeTemplates.rollBack(template.id, last, headers)
+    return Native.ok(yield* shown(template.id, last))
   }),
 }
 

@@ -22,5 +22,5 @@ export const findVersion = Effect.fnUntraced(function* (id: string, number: numb
 /** Returns when mail was last made of a template; `null` if never. */
 export const usedAt = Effect.fnUntraced(function* (id: string) {
   const { account_id } = yield* CurrentKey
-  return (yield* EmailStats.templatesUsed(account_id, id)).get(id) ?? null
+  return (yield* EmailStats.templatesUsed(account_id, [id])).get(id) ?? null
 })

@@ -33,7 +33,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const page = yield* Templates.list({ account_id, ...query })
-        const used = page.data.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id)
+        const ids = page.data.map(({ id }) => id)
+        const used = ids.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id, ids)
         const data = page.data.map((record) => TemplateRecords.listed(record, used?.get(record.id)))
         return { object: "list" as const, ...page, data }
       }),
@@ -58,7 +59,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const after = TemplateSources.changed(draft, words)
         yield* TemplateSources.check(after)
         // Only what the request names: another change may come in between.
-        const changed = Object.fromEntries(Object.entries(after).filter(([field]) => Object.hasOwn(words, field)))
+        const whole = { ...after, language: after.language ?? "liquid" }
+        const changed = Object.fromEntries(Object.entries(whole).filter(([field]) => Object.hasOwn(words, field)))
         const change = { ...names({ alias, description, name }), draft: changed, unchanged_since }
         const { account_id } = yield* CurrentKey
         const others = NewTemplate.othersOf(account_id)
@@ -81,6 +83,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
           const { draft, record } = yield* FoundTemplate.find(call.params.template)
+          yield* TemplateSources.check(draft)
           yield* TemplateSources.checkParts(account_id, draft, record.kind === "template" ? null : record.alias)
           const { actor } = yield* Provenance
           const { activate, notes, unchanged_since } = call.payload

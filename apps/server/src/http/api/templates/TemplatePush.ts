@@ -5,9 +5,11 @@ import * as Template from "@waybill/domain/template/Template"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import type * as State from "@waybill/domain/template/TemplateState"
 import type * as Id from "@waybill/domain/values/Id"
+import * as Turn from "@waybill/domain/flow/Turn"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import type { Append, View } from "@waybill/store/commit/Commit"
+import type { Append, StreamOfCommit, View } from "@waybill/store/commit/Commit"
+import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Result } from "effect"
 import type * as RequestCommit from "../../../accept/RequestCommit.ts"
@@ -37,13 +39,14 @@ export const pushing = Effect.fnUntraced(function* (payload: Push) {
   const templates = yield* Effect.forEach(planned, (each) =>
     Effect.map(NewIds.newId("TemplateId"), (newId) => ({ ...each, id: each.existing?.id ?? newId })),
   )
+  const streams: Array<StreamOfCommit> = []
+  for (const { existing, id } of templates) {
+    const read = existing === undefined ? { isNew: true } : { known: yield* knownOf(account_id, id) }
+    streams.push({ aggregate: Template as never, id, ...read })
+  }
   const by = { created_by: actor.id, notes: payload.notes }
   const work: Work = {
-    streams: templates.map(({ existing, id }) => ({
-      aggregate: Template as never,
-      id,
-      ...(existing === undefined ? { isNew: true } : {}),
-    })),
+    streams,
     needs: { countOf: "template", aliases: templates.map(({ pushed }) => pushed.alias) },
     decide: (view) => {
       const append: Array<Append> = []
@@ -60,6 +63,17 @@ export const pushing = Effect.fnUntraced(function* (payload: Push) {
     },
   }
   return work
+})
+
+/**
+ * The batch, which other accounts wait for, must not read the history of hundreds of templates: it is read here, one after
+ * another, and without former versions, which a push does not ask for.
+ */
+const knownOf = Effect.fnUntraced(function* (account_id: Id.AccountId, stream_id: Id.TemplateId) {
+  const store = yield* EventStore
+  yield* Turn.next
+  const stream = yield* store.known(Template as never, { account_id, stream_id })
+  return { ...stream, state: { ...(stream.state as Template.State), recent: [] } }
 })
 
 const answerOf = (dry_run: boolean, templates: ReadonlyArray<Records.Pushed>): Records.Push => ({

@@ -9,7 +9,7 @@ export interface Translation {
 /** Names that Resend fills in itself. */
 const OWN = /^RESEND_/u
 
-/** Translates `{{{NAME}}}` and `{{{NAME|fallback}}}`, which are not escaped. */
+/** Translates `{{{NAME}}}` and `{{{NAME|fallback}}}`. Values are escaped, as where Resend's packages send them by Waybill. */
 export const translateResend = (source: string): Translation => {
   const problems: Array<Mustaches.Untranslated> = []
   const pieces = Mustaches.tokensOf(source).map((token) => {
@@ -22,8 +22,7 @@ export const translateResend = (source: string): Translation => {
       problems.push({ line: token.line, message: `{{${token.body}}} has no counterpart` })
       return ""
     }
-    const filters = [...(words === "" ? [] : [`default: ${quoted}`]), ...(token.sigil === "{" ? ["raw"] : [])]
-    return `{{ ${[path, ...filters].join(" | ")} }}`
+    return words === "" ? `{{ ${path} }}` : `{{ ${path} | default: ${quoted} }}`
   })
   return { liquid: pieces.join(""), problems }
 }
