@@ -168,10 +168,11 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
+    const limit = yield* left
     const merge = {
-      before: MovedCounts.hold(sql),
+      before: MovedCounts.hold(sql, limit),
       after: MovedCounts.skipCopies(sql, accounts, last),
-      limit: yield* left,
+      limit,
     }
     const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, merge), {
       duration: yield* left,
