@@ -4,12 +4,13 @@ import * as Directory from "@waybill/store/routing/Directory"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { PgClient } from "@effect/sql-pg"
-import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, type Redacted } from "effect"
+import { Cause, Context, Duration, Effect, Exit, Fiber, Layer, Option, type Redacted, References } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
+import * as World from "../../support/world/World.ts"
 
 /** What a process has that has just started. */
 const services = (url: Redacted.Redacted) => Layer.build(Layer.fresh(StoreDatabase.layer({ url })))
@@ -103,5 +104,34 @@ layer(Database.layerFresh, { excludeTestServices: true })("the directory of cell
     proxy.up()
     yield* Effect.sleep("1 second")
     assert.strictEqual(yield* cells.of(account), before)
+  })
+
+  it.effect("forgets nobody's account for the keys that strangers make up", function* () {
+    const { url } = yield* Database.Fresh
+    yield* CellSchema.make("cell_e")
+    const [account, other] = [id("AccountId"), yield* otherClient(url)]
+    yield* other.query("INSERT INTO account_cells (account_id, cell) VALUES ($1, 'cell_e')", [account])
+    yield* other.query("INSERT INTO account_names (kind, name, account_id) VALUES ('api_key', 'known', $1)", [account])
+    const sql = Context.get(yield* services(url), PgClient.PgClient)
+    // Room for the key and its account.
+    const cells = yield* Directory.make(sql, () => Effect.die("no server"), 2)
+    assert.strictEqual(yield* cells.ofKey("known"), "cell_e")
+    yield* other.query("DELETE FROM account_names WHERE name = 'known'")
+    for (const stranger of ["a", "b", "c"]) assert.strictEqual(yield* cells.ofKey(stranger), "public")
+    assert.strictEqual(yield* cells.ofKey("known"), "cell_e")
+  })
+
+  it.effect("is read again after a read that ended before its caller went on", function* () {
+    yield* CellSchema.make("cell_d")
+    const proxy = yield* faultProxy((yield* Database.Fresh).url)
+    const cells = yield* started(proxy.url)
+    yield* cells.names
+    proxy.down()
+    yield* World.until(Effect.exit(cells.strays), Exit.isFailure)
+    // Yields to the read, which is refused at once, after each of its operations in turn.
+    for (let operations = 10; operations <= 60; operations++)
+      yield* Effect.exit(Effect.provideService(cells.strays, References.MaxOpsBeforeYield, operations))
+    proxy.up()
+    yield* World.until(Effect.exit(cells.strays), Exit.isSuccess)
   })
 })

@@ -131,12 +131,13 @@ const switchOnce = Effect.fnUntraced(function* (
     )
   const last = yield* MoveSteps.lastPosition(sql, from, accounts)
   yield* inCell(from, MovedCounts.countUpTo(sql, last))
+  const limit = Duration.millis(Math.max(1, Math.round(yield* left)))
   const work = Effect.gen(function* () {
     yield* MoveSteps.announceSwitch(sql, accounts[0] ?? "")
     // Commits of the account under way end first. Later ones find it in its new cell, and are refused in the old one.
     yield* AccountLocks.lockAccounts(sql, accounts)
     if ((yield* MoveSteps.lastPosition(sql, from, accounts)) !== last) return yield* new WrittenMeanwhile()
-    yield* MovedCounts.hold(sql)
+    yield* MovedCounts.hold(sql, limit)
     const parts = yield* inTime(ComparedRows.changed(sql, move, tables, compared))
     const copied = yield* inTime(MovedRows.copyAll(sql, move, tables, parts))
     const { differing, rows } = yield* inTime(MovedRows.compare(sql, move, tables, parts))
@@ -148,7 +149,6 @@ const switchOnce = Effect.fnUntraced(function* (
     yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* MoveSteps.namesOf(sql, accounts[0] ?? ""))
     return { copied, compared: rows }
   })
-  const limit = Duration.millis(Math.max(1, Math.round(yield* left)))
   return yield* inTime(inCell(to, MoveTerms.within(sql, limit, work))).pipe(
     // A statement that is canceled at the limit.
     Effect.catchTag("StoreUnavailable", (error) => inTime(Effect.fail(error))),

@@ -7,6 +7,7 @@ import * as Iso from "../postgres/Iso.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as EmailStatsFollower from "../statistics/EmailStatsFollower.ts"
 import type { Sql } from "../postgres/Sql.ts"
+import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 
 const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count">> = [
   EmailStatsFollower.follower,
@@ -14,6 +15,8 @@ const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count
 ]
 
 const LOOK_AGAIN = Duration.millis(20)
+/** Time that a mover has beyond its limit to end its transaction itself. */
+const LATE_BY = Duration.seconds(5)
 
 const positionOf = (sql: Sql, name: string) =>
   Effect.map(
@@ -32,13 +35,19 @@ export const countUpTo = Effect.fnUntraced(function* (sql: Sql, position: bigint
 
 /**
  * Lets the followers of the cell wait until the end of the transaction: they count copies that came earlier, and their counts would
- * change between the last look at them and the switch.
+ * change between the last look at them and the switch. The transaction may rest for as long as it may take, and the server ends
+ * that of a mover whose machine is lost: all counts of the cell would stand still until then.
  */
-export const hold = (sql: Sql) =>
-  Effect.andThen(
-    sql`SET LOCAL idle_in_transaction_session_timeout = 0`,
+export const hold = (sql: Sql, limit: Duration.Duration) => {
+  const idle = String(Math.ceil(Duration.toMillis(Duration.sum(limit, LATE_BY))))
+  const settings = { ...PipelinedConnection.TCP, idle_in_transaction_session_timeout: idle }
+  return Effect.andThen(
+    sql`
+      SELECT set_config(name, value, true) FROM unnest(${Object.keys(settings)}::text[], ${Object.values(settings)}::text[])
+        AS s(name, value)`,
     sql`SELECT name FROM followers ORDER BY name FOR UPDATE`,
   )
+}
 
 /**
  * Moves the followers of the cell past the last event of an account that is moving in, so that its events, whose counts move

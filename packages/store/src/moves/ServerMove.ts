@@ -53,7 +53,7 @@ export const move = Effect.fn("ServerMove.move")(function* (
   options: Options,
 ) {
   const { from } = started
-  const { refresh } = yield* Cells.Cells
+  const { refresh, serverOf } = yield* Cells.Cells
   const { report } = options
   const schemas = { from: yield* Cells.schemaOf(from), to: yield* Cells.schemaOf(to) }
   const moving: Move = {
@@ -67,6 +67,8 @@ export const move = Effect.fn("ServerMove.move")(function* (
   const noticed = Effect.andThen(refresh, Effect.sleep(options.noticedAfter))
   if (started.step === "cleaning")
     return yield* clean(sql, moving, noticed, { rows: 0, waited_ms: 0, rows_while_waiting: 0 }, options)
+  // A process that cannot read the directory asks the new cell itself, and must not work on the copies that come there.
+  if ((yield* serverOf(to)) !== undefined) yield* inCell(to, MoveSteps.leave(sql, schemas.to, account_id))
   yield* report(`copying from ${from} to ${to} while the account is in use`)
   yield* noticed
   yield* inCell(from, MoveTerms.untilIdle(sql, moving.accounts))
@@ -166,10 +168,11 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
+    const limit = yield* left
     const merge = {
-      before: MovedCounts.hold(sql),
+      before: MovedCounts.hold(sql, limit),
       after: MovedCounts.skipCopies(sql, accounts, last),
-      limit: yield* left,
+      limit,
     }
     const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, merge), {
       duration: yield* left,
@@ -182,6 +185,8 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     yield* MovedWindows.copy(sql, account_id, from, to)
     const names = yield* inCell(to, MoveSteps.namesOf(sql, account_id))
     yield* inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names)))
+    // Only now: a switch that fails leaves the copies where nobody works on them.
+    yield* inCell(to, MoveSteps.stay(sql, schemas.to, account_id))
     yield* refresh
     return copied
   }).pipe(Effect.onError(() => Effect.ignoreCause(giveUp(sql, move))))

@@ -25,7 +25,9 @@ export const NOTICED_AFTER = Duration.seconds(3)
 export const LONGEST_FENCE = Duration.seconds(30)
 const LOOK_AGAIN = Duration.millis(100)
 /** Maximum number of accounts, keys and users whose cell a process remembers. */
-export const MAX_REMEMBERED = 100_000
+const MAX_REMEMBERED = 100_000
+/** The same of names that nobody has, which strangers make up: they push out nothing that somebody has. */
+const MAX_NOBODIES = 1_000
 
 /** A lookup, and the number of changes of the cells until then. */
 interface Remembered {
@@ -43,6 +45,7 @@ const NOBODY = ""
 export const make = Effect.fnUntraced(function* (
   sql: PgClient.PgClient,
   clientOf: ClientOf,
+  maxRemembered = MAX_REMEMBERED,
 ): Effect.fn.Return<CellsShape, never, Scope.Scope> {
   const clock = yield* Clock.Clock
   const scope = yield* Effect.scope
@@ -50,7 +53,8 @@ export const make = Effect.fnUntraced(function* (
   const oneAtATime = Semaphore.makeUnsafe(1)
   const trustedMillis = Duration.toMillis(TRUSTED_FOR)
   const triedAgainMillis = Duration.toMillis(TRIED_AGAIN_AFTER)
-  const memory = new LruCache<string, Remembered>({ maxEntries: MAX_REMEMBERED })
+  const memory = new LruCache<string, Remembered>({ maxEntries: maxRemembered })
+  const nobodies = new LruCache<string, Remembered>({ maxEntries: MAX_NOBODIES })
   const departures = Departures.make(clock, clientOf)
   let known: Rows.Known = {
     names: [FIRST],
@@ -103,12 +107,15 @@ export const make = Effect.fnUntraced(function* (
   let underWay: Fiber.Fiber<void, StoreUnavailable> | undefined
   const reading = Effect.suspend(() => {
     if (underWay !== undefined) return Effect.succeed(underWay)
-    const begun = Effect.ensuring(
-      oneAtATime.withPermit(readUnlessFresh),
-      Effect.sync(() => (underWay = undefined)),
-    )
-    return Effect.tap(Effect.forkIn(Effect.interruptible(begun), scope), (fiber) =>
-      Effect.sync(() => void (underWay = fiber)),
+    const begun = Effect.forkIn(Effect.interruptible(oneAtATime.withPermit(readUnlessFresh)), scope)
+    return Effect.tap(begun, (fiber) =>
+      Effect.sync(() => {
+        underWay = fiber
+        // At once if it has ended before this.
+        fiber.addObserver(() => {
+          if (underWay === fiber) underWay = undefined
+        })
+      }),
     )
   })
   const current = Effect.suspend(() =>
@@ -127,17 +134,22 @@ export const make = Effect.fnUntraced(function* (
       onSuccess: () => known,
     })
   })
+  const remember = (key: string, found: Remembered) => {
+    const [into, other] = found.value === NOBODY ? [nobodies, memory] : [memory, nobodies]
+    other.delete(key)
+    into.set(key, found)
+  }
   const remembered = (
     key: string,
     find: Effect.Effect<string, StoreUnavailable>,
   ): Effect.Effect<string, StoreUnavailable> =>
     Effect.suspend(() => {
-      const entry = memory.get(key)
+      const entry = memory.get(key) ?? nobodies.get(key)
       // An older entry may be that of an account that has moved.
       if (entry !== undefined && (entry.change === known.change || !isFresh())) return Effect.succeed(entry.value)
       if (!isFresh()) return Effect.andThen(current, remembered(key, find))
       const { change } = known
-      return Effect.tap(find, (value) => Effect.sync(() => memory.set(key, { value, change })))
+      return Effect.tap(find, (value) => Effect.sync(() => remember(key, { value, change })))
     })
   /** Without the directory a server says whether the account has left its cell; other cells are on that of the first one. */
   const confirmed = (

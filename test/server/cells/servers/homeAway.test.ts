@@ -92,7 +92,15 @@ layer(World.layer, { excludeTestServices: true, timeout: "120 seconds" })(
         assert.strictEqual(yield* cells.ofKey(hash), "cell_b")
         assert.strictEqual(yield* cells.of(stays), "cell_b")
         proxy.down()
-        yield* AccountMove.move(moves, "cell_c")
+        const isWorkedOn = Effect.map(cells.notToStart("cell_c"), (accounts) => !accounts.has(moves))
+        const onCopies: Array<boolean> = []
+        const report = (line: string) =>
+          /^(pass|waiting)/.test(line)
+            ? Effect.orDie(Effect.map(isWorkedOn, (is) => void onCopies.push(is)))
+            : Effect.void
+        yield* AccountMove.move(moves, "cell_c", { report })
+        assert.deepStrictEqual(onCopies, [false, false])
+        yield* World.until(isWorkedOn, (is) => is)
         for (const found of [cells.of(moves), cells.ofKey(hash)])
           assert.isTrue((yield* Effect.flip(found)).isNothingAccepted)
         assert.strictEqual(yield* cells.of(stays), "cell_b")
