@@ -36,6 +36,7 @@ const NEWER: ReadonlySet<string> = new Set([
   "TemplateCreated",
   "TemplatePublished",
   "TemplateRolledBack",
+  "TestClockReset",
 ])
 
 layer(Database.layerFresh, { excludeTestServices: true })("a database from before the first release", (it) => {

@@ -10,8 +10,8 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
     it.effect("Postmark: numbers of a batch are looked up in one list of templates", function* () {
       const { account, key, world } = yield* signUp({ domains: ["acme.test"] })
       yield* world.sql`
-        INSERT INTO templates (account_id, id, version, alias, kind, archived, current, record, draft)
-        SELECT ${account}, 'tpl_' || lpad(n::text, 32, '0'), 1, NULL, 'template', false, 0, '{}', '{}'
+        INSERT INTO templates (account_id, id, version, alias, kind, archived, current, record, draft, uses)
+        SELECT ${account}, 'tpl_' || lpad(n::text, 32, '0'), 1, NULL, 'template', false, 0, '{}', '{}', '{}'
         FROM generate_series(1, 5000) AS n`
       const Messages = Array.from({ length: 500 }, (_, nth) => ({
         From: "hi@acme.test",
@@ -48,8 +48,8 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
       const second = yield* make("Two")
       const ids = [second.json.id, first.json.id]
       yield* world.sql`
-        INSERT INTO template_versions (account_id, template_id, number, version, record, source)
-        SELECT account_id, template_id, 10 + n, 10 + n, record || jsonb_build_object('number', 10 + n), source
+        INSERT INTO template_versions (account_id, template_id, number, version, record, source, uses)
+        SELECT account_id, template_id, 10 + n, 10 + n, record || jsonb_build_object('number', 10 + n), source, uses
         FROM template_versions, generate_series(1, 210) AS n WHERE account_id = ${account} AND number = 2`
       const found = yield* Effect.forEach(ids, (id) => sendgrid("GET", `${path}/versions/${id}`))
       assert.deepStrictEqual(
