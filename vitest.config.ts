@@ -8,6 +8,7 @@ import * as CitusSuites from "./test/support/cells/citusSuites.ts"
  */
 export const ALONE = [
   "test/attack/fuzz.test.ts",
+  "test/attack/network/overload.test.ts",
   "test/dashboard/tail.test.ts",
   "test/server/templates/programs.test.ts",
 ]
