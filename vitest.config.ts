@@ -2,7 +2,7 @@ import { defineConfig } from "vitest/config"
 import * as CitusSuites from "./test/support/cells/citusSuites.ts"
 
 /**
- * What has a process of its own: one counts what is on its heap, one turns the clock of its process. All others change
+ * What has a process of its own: three count what is on their heap, one turns the clock of its process. All others change
  * nothing of theirs (`test/tidy.test.ts` looks) and share it with the next: loading what they test takes most of them
  * longer than testing it.
  */
