@@ -1,4 +1,3 @@
-import * as Deadline from "@waybill/templates/language/Deadline"
 import * as Liquid from "@waybill/templates/language/Liquid"
 import type { Translated } from "@waybill/templates/translate/LiquidWriter"
 import { fromHandlebars } from "@waybill/templates/translate/fromHandlebars"
@@ -6,66 +5,41 @@ import { fromMustachio } from "@waybill/templates/translate/fromMustachio"
 import { fromResend } from "@waybill/templates/translate/fromResend"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { processorMs } from "../../support/processorMs.ts"
-import { handlebarsTemplates } from "./handlebarsTemplates.ts"
-import type { KnownTemplate } from "./KnownTemplate.ts"
-import { mustachioTemplates } from "./mustachioTemplates.ts"
-
-const render = ({ liquid, problems }: Translated, variables: object, form: Liquid.Form = "html"): string => {
-  assert.deepStrictEqual(problems, [])
-  assert.deepStrictEqual(Liquid.problemsOf(form, liquid), [], liquid)
-  const rendered = Liquid.render(
-    Liquid.compile(form, liquid, {}),
-    variables,
-    { locale: "en", time_zone: "UTC" },
-    Deadline.within(1_000),
-  )
-  return "text" in rendered ? rendered.text : assert.fail(rendered.problem.message)
-}
-
-/** Each library spells the same entities in its own way. */
-const SPELLINGS: ReadonlyArray<readonly [RegExp, string]> = [
-  [/&quot;/gu, "&#34;"],
-  [/&#x27;/gu, "&#39;"],
-  [/&#x2F;/gu, "/"],
-  [/&#x3D;/gu, "="],
-]
-const spelled = (html: string) => SPELLINGS.reduce((text, [from, to]) => text.replaceAll(from, to), html)
-
-const renderSame = (language: string, templates: ReadonlyArray<KnownTemplate>, translate: (s: string) => Translated) =>
-  describe(`a template of ${language} renders as its library does:`, () => {
-    for (const { name, rendered, source, variables } of templates)
-      it(name, () => assert.strictEqual(render(translate(source), variables), spelled(rendered)))
-  })
-
-renderSame("Handlebars", handlebarsTemplates, fromHandlebars)
-renderSame("Mustachio", mustachioTemplates, fromMustachio)
+import { renderTranslated } from "./renderTranslated.ts"
 
 describe("a translation", () => {
   it("of Mustachio leads out of a loop by the list and then by what has it", () => {
     const source = "{{#each shop.items}}{{name}} of {{../../name}} at {{../../../city}};{{/each}}"
     const variables = { city: "Rome", shop: { name: "Acme", items: [{ name: "a" }, { name: "b" }] } }
-    assert.strictEqual(render(fromMustachio(source), variables), "a of Acme at Rome;b of Acme at Rome;")
+    assert.strictEqual(renderTranslated(fromMustachio(source), variables), "a of Acme at Rome;b of Acme at Rome;")
   })
 
-  it("of Mustachio looks in an inverted section for parts of what is not there", () => {
-    const source = "{{#a}}{{#b}}B{{^b}}no {{name}}{{../name}}{{/b}}{{/a}}"
-    assert.strictEqual(render(fromMustachio(source), { a: { name: "x", b: "" } }), "no x")
+  it("of Mustachio finds in an inverted section what is around that which is not there", () => {
+    const source = "{{#a}}{{#b}}B{{^b}}no {{name}}{{../name}}{{/b}}{{^c}}{{name}}{{../name}}{{../../name}}{{/c}}{{/a}}"
+    assert.strictEqual(renderTranslated(fromMustachio(source), { name: "y", a: { name: "x", b: "" } }), "no xxxxy")
   })
 
   it("of Handlebars writes dates in the zone that it names", () => {
     const source = '{{formatDate at "MMMM D, YYYY h:mm A" "-0800"}} {{formatDate at "DD/MM/YY HH:mm:ss"}}'
     const variables = { at: "2026-01-05T20:30:00Z" }
-    assert.strictEqual(render(fromHandlebars(source), variables), "January 5, 2026 12:30 PM 05/01/26 20:30:00")
+    assert.strictEqual(
+      renderTranslated(fromHandlebars(source), variables),
+      "January 5, 2026 12:30 PM 05/01/26 20:30:00",
+    )
   })
 
   it("of Resend knows three braces alone, with a fallback", () => {
     const source = '<p>{{{NAME|dear "friend"}}} {{{ PRICE }}} {{x}} {% if %} {</p>'
-    assert.strictEqual(render(fromResend(source), { PRICE: 12 }), "<p>dear &#34;friend&#34; 12 {{x}} {% if %} {</p>")
+    assert.strictEqual(
+      renderTranslated(fromResend(source), { PRICE: 12 }),
+      "<p>dear &#34;friend&#34; 12 {{x}} {% if %} {</p>",
+    )
+    assert.strictEqual(fromResend("{{{shop.name|there & you}}}").liquid, '{{ shop.name | default: "there & you" }}')
   })
 
   it("escapes what a variable of Resend holds, and not in a subject", () => {
-    assert.strictEqual(render(fromResend("<p>{{{X}}}</p>"), { X: "<b>" }), "<p>&lt;b&gt;</p>")
-    assert.strictEqual(render(fromResend("Hello {{{X}}}"), { X: "<b>" }, "text"), "Hello <b>")
+    assert.strictEqual(renderTranslated(fromResend("<p>{{{X}}}</p>"), { X: "<b>" }), "<p>&lt;b&gt;</p>")
+    assert.strictEqual(renderTranslated(fromResend("Hello {{{X}}}"), { X: "<b>" }, "text"), "Hello <b>")
   })
 
   it("says line by line what cannot be said in Liquid", () => {
@@ -96,20 +70,51 @@ describe("a translation", () => {
       "2:25 pm:unsubscribe is filled in by Postmark; set `list_unsubscribe`",
       "1:1 {{#a}} is not closed",
     ])
+    assert.deepStrictEqual(problems(fromMustachio("{{> a}}\n{{empty}}\n{{#each x}}")), [
+      "1:1 Postmark has no partials",
+      "3:1 {{#each}} is not closed",
+    ])
     assert.deepStrictEqual(problems(fromResend("a\n{{{FIRST_NAME|x}}} {{{a b}}}")), [
       "2:1 FIRST_NAME is filled in by Resend from a contact; use a variable of another name",
       "2:20 a b is not a name of letters, digits and _",
     ])
+    assert.deepStrictEqual(problems(fromResend("a\n{{{RESEND_UNSUBSCRIBE_URL}}}{{{contact.name|you}}}{{{a..b}}}")), [
+      "2:1 RESEND_UNSUBSCRIBE_URL is filled in by Resend from a contact; use a variable of another name",
+      "2:29 contact.name is filled in by Resend from a contact; use a variable of another name",
+      "2:51 a..b is not a name of letters, digits and _",
+    ])
+  })
+
+  it("leaves out what cannot be said, and is valid otherwise", () => {
+    const { liquid, problems } = fromHandlebars(
+      'Hi {{name}}\n{{> footer}}\n{{#each items as |item|}}x{{/each}}\n{{money total "EUR"}}\n{{../up}}{{#odd a}}{{else if b}}{{/odd}}\n{{/if}}{{#if a}}{{else}}{{else}}{{#each b}}',
+    )
+    assert.deepStrictEqual(
+      problems.map(({ line, message }) => `${line}: ${message}`),
+      [
+        "2: SendGrid has no partials",
+        "4: money is not a helper of SendGrid",
+        "5: ../up leads out of the template",
+        "5: odd is not a helper of SendGrid",
+        "6: {{/if}} closes nothing",
+        "6: {{else}} stands behind the last branch",
+        "6: {{#each}} is not closed",
+        "6: {{#if}} is not closed",
+      ],
+    )
+    assert.match(liquid, /^Hi \{\{ name \}\}/u)
+    for (const translated of [liquid, fromMustachio("{{#a}}{{#each b}}{{^c}}").liquid])
+      assert.deepStrictEqual(Liquid.problemsOf("html", translated), [], translated)
   })
 
   it("reaches no prototype and escapes for the place where a variable stands", () => {
     const inherited = "{{x.constructor.name}}{{constructor}}{{__proto__}}{{x.__proto__.toString}}"
     for (const translate of [fromHandlebars, fromMustachio])
-      assert.strictEqual(render(translate(`[${inherited}]`), { x: {} }), "[]")
+      assert.strictEqual(renderTranslated(translate(`[${inherited}]`), { x: {} }), "[]")
     const link = '<a href="{{url}}" style="color:{{color}}">x</a>'
     const hostile = { url: "javascript:alert(1)", color: "red;background:url(x)" }
     for (const translate of [fromHandlebars, fromMustachio]) {
-      const html = render(translate(link), hostile)
+      const html = renderTranslated(translate(link), hostile)
       assert.include(html, 'href="about:blank#blocked"')
       assert.notInclude(html, "url(")
     }
@@ -133,6 +138,9 @@ describe("a translation", () => {
       "{{#each a}}\n",
       "{{(((",
       "{{a~}} ",
+      " {{~a~}} \n",
+      " {{#a}} {{!b}}",
+      "{{#if a}}\n  {{else if b}}\n",
       `{{${"[".repeat(4_000)}}}`,
       `{{${"a[".repeat(2_000)}}}`,
       `{{formatDate at "${"[".repeat(4_000)}"}}`,

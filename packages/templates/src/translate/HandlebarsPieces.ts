@@ -25,7 +25,7 @@ const MAX_COMMENT_CHARS = 64 * 1024
 const OPEN = /\\?\{\{/gu
 const LONG_COMMENT = /^\{\{~?!--/u
 
-/** Reads a template of Handlebars into texts and tags, without the lines on which blocks stand alone. */
+/** Reads a template of Handlebars into texts and tags. */
 export const read = (source: string): ReadonlyArray<Piece> => {
   const pieces: Array<Piece> = []
   let text = ""
@@ -53,7 +53,7 @@ export const read = (source: string): ReadonlyArray<Piece> => {
   }
   add(source.slice(from), from)
   if (text !== "") pieces.push({ kind: "text", text, offset: textOffset })
-  return withoutLines(pieces)
+  return pieces
 }
 
 const open = (source: string, from: number): RegExpExecArray | null => {
@@ -132,45 +132,3 @@ const unclosed = (
   },
   end: source.length,
 })
-
-const isElse = ({ body, sigil }: TagPiece): boolean => sigil === "" && /^else(?:\s|$)/u.test(body)
-
-/** Blocks and comments that stand alone on their line write nothing, not even the line. */
-const withoutLines = (pieces: ReadonlyArray<Piece>): ReadonlyArray<Piece> => {
-  const cuts = new Map<number, { before: number; after: number }>()
-  const cut = (nth: number) => {
-    const known = cuts.get(nth) ?? { before: 0, after: 0 }
-    cuts.set(nth, known)
-    return known
-  }
-  for (const [nth, piece] of pieces.entries()) {
-    if (piece.kind === "text" || piece.trimsBefore || piece.trimsAfter) continue
-    if (!(["#", "^", "/", "!"].includes(piece.sigil) || isElse(piece))) continue
-    const before = indentBefore(pieces[nth - 1])
-    const after = restOfLine(pieces[nth + 1])
-    if (before === undefined || after === undefined) continue
-    cut(nth - 1).after = before
-    cut(nth + 1).before = after
-  }
-  return pieces.flatMap((piece, nth) => {
-    const found = cuts.get(nth)
-    if (piece.kind !== "text" || found === undefined) return [piece]
-    const text = piece.text.slice(found.before, Math.max(found.before, piece.text.length - found.after))
-    return text === "" ? [] : [{ kind: "text" as const, text, offset: piece.offset + found.before }]
-  })
-}
-
-/** Characters of the line before a tag, if they are white space alone. */
-const indentBefore = (piece: Piece | undefined): number | undefined => {
-  if (piece === undefined) return 0
-  if (piece.kind !== "text") return undefined
-  const line = piece.text.slice(piece.text.lastIndexOf("\n") + 1)
-  return line.trim() === "" && (line.length < piece.text.length || piece.offset === 0) ? line.length : undefined
-}
-
-const restOfLine = (piece: Piece | undefined): number | undefined => {
-  if (piece === undefined) return 0
-  if (piece.kind !== "text") return undefined
-  const end = piece.text.indexOf("\n")
-  return end !== -1 && piece.text.slice(0, end).trim() === "" ? end + 1 : undefined
-}

@@ -32,7 +32,8 @@ export const find = (path: string, scope: BlockScope): Found => {
   let at: BlockScope = scope
   let isOwn = false
   while (rest === ".." || rest.startsWith("../")) {
-    at = at.parent ?? at
+    if (at.parent === undefined) return problem(`${path.slice(0, 64)} leads out of the template`)
+    at = at.parent
     rest = rest.slice(3)
     isOwn = true
   }

@@ -1,4 +1,5 @@
 import * as HandlebarsConditions from "./HandlebarsConditions.ts"
+import * as HandlebarsLines from "./HandlebarsLines.ts"
 import * as HandlebarsPieces from "./HandlebarsPieces.ts"
 import * as HandlebarsScope from "./HandlebarsScope.ts"
 import * as HandlebarsValues from "./HandlebarsValues.ts"
@@ -23,9 +24,10 @@ const MAX_NESTED = 100
 interface OpenBlock {
   readonly name: string
   /** The tag of Liquid around it. */
-  readonly tag: "if" | "unless" | "for" | undefined
+  readonly tag: "if" | "unless" | "for"
   /** Tags that its branches opened. */
   ends: string
+  hasElse: boolean
   readonly outer: HandlebarsScope.BlockScope
   readonly offset: number
 }
@@ -43,7 +45,7 @@ class HandlebarsTranslator {
   #scope = HandlebarsScope.TOP
 
   constructor(source: string) {
-    this.#pieces = HandlebarsPieces.read(source)
+    this.#pieces = HandlebarsLines.leaveOut(HandlebarsPieces.read(source))
     this.#writer = new LiquidWriter(source)
     this.#taken = LiquidTerms.wordsOf(source)
     this.#objectLoops = loopsOverObjects(this.#pieces)
@@ -55,7 +57,10 @@ class HandlebarsTranslator {
       else this.#tag(piece)
       if (this.#writer.isFull) break
     }
-    for (const { name, offset } of this.#blocks) this.#writer.problem(offset, `{{#${name}}} is not closed`)
+    for (const { ends, name, offset, tag } of this.#blocks.toReversed()) {
+      this.#writer.problem(offset, `{{#${name}}} is not closed`)
+      this.#writer.liquid(`${ends}{% end${tag} %}`)
+    }
     return this.#writer.finish()
   }
 
@@ -68,7 +73,7 @@ class HandlebarsTranslator {
       case "/":
         return this.#close(piece)
       case "!":
-        return this.#write(piece, piece.trimsBefore || piece.trimsAfter ? "{% # %}" : "")
+        return
       case ">":
         return this.#writer.problem(piece.offset, "SendGrid has no partials")
       case "wrong":
@@ -88,7 +93,7 @@ class HandlebarsTranslator {
     const value = call === undefined ? undefined : HandlebarsValues.output(call, this.#scope)
     if (value === undefined) return this.#writer.problem(offset, `{{${body.slice(0, 64)}}} cannot be read`)
     if ("problem" in value) return this.#writer.problem(offset, value.problem)
-    this.#write(piece, `{{ ${value.liquid}${isRaw ? " | raw" : ""} }}`)
+    this.#writer.liquid(`{{ ${value.liquid}${isRaw ? " | raw" : ""} }}`)
   }
 
   #open(piece: HandlebarsPieces.TagPiece, isInverted: boolean): void {
@@ -100,17 +105,17 @@ class HandlebarsTranslator {
         : this.#blocks.length >= MAX_NESTED
           ? { problem: `is nested deeper than ${MAX_NESTED} blocks` }
           : this.#opened(piece, name, call, isInverted)
-    const outer = this.#scope
-    const block = { name, ends: "", outer, offset: piece.offset }
-    if ("problem" in opened) {
-      // Its end is still looked for, so that what is wrong in it is told, too.
-      this.#writer.problem(piece.offset, opened.problem)
-      this.#blocks.push({ ...block, tag: undefined })
-      return
-    }
-    this.#blocks.push({ ...block, tag: opened.tag })
-    this.#scope = opened.scope ?? outer
-    this.#write(piece, opened.liquid)
+    const { liquid, scope = this.#scope, tag } = this.#known(opened, piece)
+    this.#blocks.push({ name, tag, ends: "", hasElse: false, outer: this.#scope, offset: piece.offset })
+    this.#scope = scope
+    this.#writer.liquid(liquid)
+  }
+
+  /** Shows nothing of a block that cannot be said. What else is wrong in it is told, too. */
+  #known(opened: Opened, { offset }: HandlebarsPieces.Piece): OpenedTag {
+    if (!("problem" in opened)) return opened
+    this.#writer.problem(offset, opened.problem)
+    return { liquid: "{% if false %}", tag: "if" }
   }
 
   #opened(piece: HandlebarsPieces.Piece, name: string, call: HandlebarsWords.Call, isInverted: boolean): Opened {
@@ -168,19 +173,22 @@ class HandlebarsTranslator {
   #else(piece: HandlebarsPieces.TagPiece, rest: string): void {
     const block = this.#blocks.at(-1)
     if (block === undefined) return this.#writer.problem(piece.offset, "{{else}} stands in no block")
+    if (block.hasElse) return this.#writer.problem(piece.offset, "{{else}} stands behind the last branch")
     this.#scope = block.outer
-    if (rest === "") return block.tag === undefined ? undefined : this.#write(piece, "{% else %}")
+    block.hasElse = rest === ""
+    if (block.hasElse) return this.#writer.liquid("{% else %}")
     const call = HandlebarsWords.read(rest)
     const name = call?.head.kind === "path" ? call.head.path : ""
-    const opened =
+    const opened = this.#known(
       call === undefined
         ? { problem: `{{else ${rest.slice(0, 64)}}} cannot be read` }
-        : this.#opened(piece, name, call, false)
-    if ("problem" in opened) return this.#writer.problem(piece.offset, opened.problem)
+        : this.#opened(piece, name, call, false),
+      piece,
+    )
     if (opened.tag === "if" && opened.liquid.startsWith("{% if ") && block.tag !== "for" && block.ends === "")
-      this.#write(piece, opened.liquid.replace("{% if ", "{% elsif "))
+      this.#writer.liquid(opened.liquid.replace("{% if ", "{% elsif "))
     else {
-      this.#write(piece, `{% else %}${opened.liquid}`)
+      this.#writer.liquid(`{% else %}${opened.liquid}`)
       block.ends = `{% end${opened.tag} %}${block.ends}`
     }
     this.#scope = opened.scope ?? block.outer
@@ -197,23 +205,16 @@ class HandlebarsTranslator {
       )
     this.#blocks.pop()
     this.#scope = block.outer
-    if (block.tag !== undefined) this.#write(piece, `${block.ends}{% end${block.tag} %}`)
-  }
-
-  #write({ trimsAfter, trimsBefore }: HandlebarsPieces.TagPiece, liquid: string): void {
-    if (liquid === "") return
-    const begun = trimsBefore ? `${liquid.slice(0, 2)}-${liquid.slice(2)}` : liquid
-    this.#writer.liquid(trimsAfter ? `${begun.slice(0, -2)}-${begun.slice(-2)}` : begun)
+    this.#writer.liquid(`${block.ends}{% end${block.tag} %}`)
   }
 }
 
-type Opened =
-  | {
-      readonly liquid: string
-      readonly tag: "if" | "unless" | "for"
-      readonly scope?: HandlebarsScope.BlockScope
-    }
-  | { readonly problem: string }
+interface OpenedTag {
+  readonly liquid: string
+  readonly tag: "if" | "unless" | "for"
+  readonly scope?: HandlebarsScope.BlockScope
+}
+type Opened = OpenedTag | { readonly problem: string }
 
 const conditional = (made: HandlebarsConditions.Made, tag: "if" | "unless"): Opened =>
   "problem" in made ? made : { liquid: `${made.before}{% ${tag} ${made.test} %}`, tag }

@@ -1,14 +1,16 @@
 import { LiquidWriter, type Translated } from "./LiquidWriter.ts"
 import * as LiquidTerms from "./LiquidTerms.ts"
+import * as MustachioPieces from "./MustachioPieces.ts"
 
-/** Tags of Mustachio hold no braces. */
-const TAG = /\{\{\{[^{}]+\}\}\}|\{\{[^{}]+\}\}/gu
 const WRONG_PATH = /\.{3,}|[^\w./-]|(?<!\.\.)\/|\.{2,}(?:$|[^/])/u
 const MAX_PATH_CHARS = 256
 /** Characters of what a section is about. */
 const MAX_VALUE_CHARS = 1_024
 
-/** A value that names are looked up in; `undefined` has none. Its parent is that of which it is a part. */
+/**
+ * A value that names are looked up in; `undefined` has none. Its parent is that of which it is a part. Lists, and what is not
+ * there, have no names, so that those of what is around them are meant.
+ */
 interface Value {
   readonly liquid: string | undefined
   readonly parent: Value | undefined
@@ -28,28 +30,28 @@ const ROOT: Value = { liquid: "", parent: undefined }
 export const fromMustachio = (source: string): Translated => new Translator(source).translate()
 
 class Translator {
-  readonly #source: string
+  readonly #pieces: ReadonlyArray<MustachioPieces.MustachioPiece>
   readonly #writer: LiquidWriter
   readonly #taken: Set<string>
   readonly #blocks: Array<Block> = []
   #value: Value = ROOT
 
   constructor(source: string) {
-    this.#source = source
+    this.#pieces = MustachioPieces.read(source)
     this.#writer = new LiquidWriter(source)
     this.#taken = LiquidTerms.wordsOf(source)
   }
 
   translate(): Translated {
-    let from = 0
-    for (const { 0: tag, index } of this.#source.matchAll(TAG)) {
-      this.#writer.text(this.#source.slice(from, index), from)
-      this.#tag(tag, index)
+    for (const { isTag, offset, text } of this.#pieces) {
+      if (isTag) this.#tag(text, offset)
+      else this.#writer.text(text, offset)
       if (this.#writer.isFull) break
-      from = index + tag.length
     }
-    this.#writer.text(this.#source.slice(from), from)
-    for (const { closedBy, offset } of this.#blocks) this.#writer.problem(offset, `{{#${closedBy}}} is not closed`)
+    for (const { closedBy, end, offset } of this.#blocks.toReversed()) {
+      this.#writer.problem(offset, `{{#${closedBy}}} is not closed`)
+      this.#writer.liquid(end)
+    }
     return this.#writer.finish()
   }
 
@@ -63,6 +65,7 @@ class Translator {
     if (inner.startsWith("#")) return this.#open(rest, offset)
     if (inner.startsWith("^")) return this.#invert(rest, offset)
     if (inner.startsWith("/")) return this.#close(rest, offset)
+    if (inner.startsWith(">")) return this.#writer.problem(offset, "Postmark has no partials")
     return this.#output(inner, false, offset)
   }
 
@@ -86,14 +89,15 @@ class Translator {
     const item = LiquidTerms.nameOfItem(list?.liquid ?? "", this.#taken)
     this.#blocks.push({ closedBy: "each", end: "{% endfor %}", outer: this.#value, offset })
     this.#writer.liquid(`{% for ${item} in ${expression(list)} %}`)
-    this.#value = { liquid: item, parent: list }
+    this.#value = { liquid: item, parent: within(this.#value, list) }
   }
 
   #section(name: string, tag: "if" | "unless", offset: number): void {
     const value = this.#find(name, offset)
-    this.#blocks.push({ closedBy: name, end: `{% end${tag} %}`, outer: this.#value, offset })
+    const outer = this.#value
+    this.#blocks.push({ closedBy: name, end: `{% end${tag} %}`, outer, offset })
     this.#writer.liquid(`{% ${tag} ${LiquidTerms.isPresent(expression(value))} %}`)
-    this.#value = value ?? this.#value
+    this.#value = tag === "if" ? (value ?? outer) : within(outer, value)
   }
 
   /** In a section, `{{^name}}` of the same name is its other branch. */
@@ -101,6 +105,7 @@ class Translator {
     const block = this.#blocks.at(-1)
     if (block?.closedBy !== name) return this.#section(name, "unless", offset)
     this.#writer.liquid("{% else %}")
+    this.#value = within(block.outer, this.#value)
   }
 
   #close(name: string, offset: number): void {
@@ -142,6 +147,9 @@ class Translator {
     return value
   }
 }
+
+/** Stands in the place of a value without names. */
+const within = (outer: Value, value: Value | undefined): Value => ({ liquid: outer.liquid, parent: value?.parent })
 
 const expression = (value: Value | undefined): string =>
   value?.liquid === undefined || value.liquid === "" ? "nil" : value.liquid
