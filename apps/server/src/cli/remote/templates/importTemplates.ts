@@ -1,18 +1,15 @@
-import { type LocalTemplate, NO_WORDS } from "./LocalTemplate.ts"
+import { type FileName, FILES, type LocalTemplate, NO_WORDS } from "./LocalTemplate.ts"
 import * as Postmark from "./services/Postmark.ts"
 import * as Resend from "./services/Resend.ts"
 import * as Sendgrid from "./services/Sendgrid.ts"
 import type { Json, ServiceTemplate } from "./services/ServiceTemplate.ts"
-import { translateHandlebars } from "./translation/translateHandlebars.ts"
-import { translateMustachio } from "./translation/translateMustachio.ts"
-import { translateResend, type Translation } from "./translation/translateResend.ts"
 
 interface Service {
   readonly title: string
   readonly api: { readonly url: string; readonly key: string }
   readonly read: (url: string, key: string) => Promise<ReadonlyArray<Json>>
   readonly templateOf: (json: Json) => ServiceTemplate
-  readonly translate: (source: string) => Translation
+  readonly language: NonNullable<LocalTemplate["language"]>
 }
 
 export const SERVICES = {
@@ -21,21 +18,21 @@ export const SERVICES = {
     api: Resend.API,
     read: Resend.read,
     templateOf: Resend.templateOf,
-    translate: translateResend,
+    language: "resend",
   },
   postmark: {
     title: "Postmark",
     api: Postmark.API,
     read: Postmark.read,
     templateOf: Postmark.templateOf,
-    translate: translateMustachio,
+    language: "mustachio",
   },
   sendgrid: {
     title: "SendGrid",
     api: Sendgrid.API,
     read: Sendgrid.read,
     templateOf: Sendgrid.templateOf,
-    translate: translateHandlebars,
+    language: "handlebars",
   },
 } satisfies Record<string, Service>
 export type ServiceName = keyof typeof SERVICES
@@ -57,29 +54,20 @@ export const importTemplates = async (
   const templates = exported.map(service.templateOf)
   const aliases = aliasesOf(templates)
   const Inspection = await import("@waybill/templates/version/Inspection")
+  const Translation = await import("@waybill/templates/translate/Translation")
   return templates.map((template, nth) => {
     const alias = aliases[nth] ?? ""
-    const untranslated: Array<string> = []
-    const translated = (part: "subject" | "html" | "text"): string | null => {
-      const source = template[part]
-      if (source === null) return null
-      if (source.length > MAX_PART_CHARS || source.split("{{").length > MAX_TAGS) {
-        untranslated.push(`${part}: is larger than a part can be`)
-        return null
-      }
-      const { liquid, problems } = service.translate(source)
-      untranslated.push(...problems.map(({ line, message }) => `${part}, line ${line}: ${message}`))
-      return liquid
-    }
+    const tooLarge = FILES.filter((part) => isTooLarge(template[part]))
+    const sourceOf = (part: FileName) => (tooLarge.includes(part) ? null : template[part])
     const local: LocalTemplate = {
       ...NO_WORDS,
       alias,
       kind: template.kind,
       name: template.name.replaceAll(/[\r\n]+/gu, " ").slice(0, MAX_NAME_CHARS),
       description: `Imported from ${service.title}${template.id === "" ? "" : ` (${template.id})`}`,
-      subject: translated("subject"),
-      html: translated("html"),
-      text: translated("text"),
+      subject: sourceOf("subject"),
+      html: sourceOf("html"),
+      text: sourceOf("text"),
       preheader: template.preheader,
       from: template.from,
       reply_to: template.reply_to,
@@ -89,15 +77,23 @@ export const importTemplates = async (
       variables: template.variables,
       publish: true,
     }
-    const errors = Inspection.problemsOf({ ...local, variables: local.variables as never })
-    const problems = [...untranslated, ...errors.map(({ message, path }) => `${path}: ${message}`)]
-    return { template: { ...local, publish: problems.length === 0 }, problems, isValid: errors.length === 0 }
+    const source = { ...local, language: service.language, variables: local.variables as never }
+    const { html, subject, text } = Translation.inLiquid(source)
+    const translated = { ...local, html, subject, text }
+    const errors = Inspection.problemsOf({ ...translated, variables: local.variables as never })
+    const problems = [
+      ...tooLarge.map((part) => `${part}: is larger than a part can be`),
+      ...[...Translation.problemsOf(source), ...errors].map(({ message, path }) => `${path}: ${message}`),
+    ]
+    return { template: { ...translated, publish: problems.length === 0 }, problems, isValid: errors.length === 0 }
   })
 }
 
 /** Characters and tags of a part. The service takes no more, and translating takes time for each. */
 const MAX_PART_CHARS = 256 * 1024
 const MAX_TAGS = 2_000
+const isTooLarge = (source: string | null): boolean =>
+  source !== null && (source.length > MAX_PART_CHARS || source.split("{{").length > MAX_TAGS)
 const MAX_NAME_CHARS = 200
 const MAX_ALIAS_CHARS = 60
 

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "../../../support/effectTest.ts"
-import { NOWHERE } from "../../../support/nowhere.ts"
-import * as CommandLine from "../../../support/process/CommandLine.ts"
-import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
+import { assert, layer } from "../../support/effectTest.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const newFolder = Effect.acquireRelease(
   Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-import-"))),
@@ -80,7 +80,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an import of templates"
     assert.deepStrictEqual(output.split("\n"), [
       `${folder} has 4 templates of Postmark.`,
       "old-news stays a draft:",
-      "  html, line 2: {{>footer}} is a partial, which Postmark has not",
+      "  html: Postmark has no partials (line 2, column 1)",
       "script cannot be pushed before it is mended:",
       "  html: a variable cannot stand in a script (line 1, column 9)",
       "base: created (version 1)",
@@ -94,7 +94,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an import of templates"
     assert.strictEqual((yield* call("GET", "/v1/templates/old-news")).json.status, "draft")
     assert.strictEqual((yield* call("GET", "/v1/templates/script")).status, 404)
     const yaml = yield* Effect.promise(() => fs.readFile(join(folder, "old-news", "template.yaml"), "utf8"))
-    assert.match(yaml, /^# Not translated; remove `publish: false` when it is mended:\n# html, line 2/u)
+    assert.match(
+      yaml,
+      /^# Not translated; remove `publish: false` when it is mended:\n# html: Postmark has no partials/u,
+    )
   })
 
   it.effect(
