@@ -105,7 +105,7 @@ const processorMillis = (): number => {
 }
 
 /**
- * Renders in a turn of its own. What takes too long is tried once more, because the first time code may have been compiled
+ * Renders in a turn that takes little time. What takes too long is tried once more, because the first time code may have been compiled
  * and memory cleaned up.
  */
 export const render = Effect.fnUntraced(function* (
@@ -116,7 +116,7 @@ export const render = Effect.fnUntraced(function* (
     return yield* new TemplateRefusal.VariablesInvalid({ problems: TOO_LARGE })
   const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }
   const once = Effect.sync(() => Rendering.render(compiled, variables ?? {}, writing, processorMillis))
-  yield* Turn.next
+  yield* Turn.shared
   let rendered = yield* once
   if (Result.isFailure(rendered) && rendered.failure.isLate) {
     yield* Turn.next

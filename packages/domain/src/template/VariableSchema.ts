@@ -172,11 +172,11 @@ const object = (
 ): Schema.Json => {
   const names = Object.keys(properties)
   const filled: Record<string, Schema.Json> = {}
-  for (const [name, each] of Object.entries(given)) {
+  for (const name of Object.keys(given)) {
     if (details.isFull) break
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
     if (schema !== undefined) {
-      filled[name] = value(schema, each, under(path, name), details)
+      filled[name] = value(schema, given[name] ?? null, under(path, name), details)
       continue
     }
     const nearest = nearestName(name, names)

@@ -25,7 +25,16 @@ export const TimeZone = Schema.String.check(
   Schema.makeFilter((name: string) => isTimeZone(name) || "must be a time zone, such as Europe/Berlin"),
 )
 
-export const Variables = Schema.Record(Schema.String, Schema.Json).annotate({
+/** Whether parsed JSON has no number beyond those of JavaScript, such as 1e999. */
+const isFinite = (json: unknown): boolean =>
+  typeof json === "object" && json !== null
+    ? Object.values(json).every(isFinite)
+    : typeof json !== "number" || Number.isFinite(json)
+
+/** Bodies are JSON of a few levels before they are decoded. `Schema.Json` looks for rings too, which takes as long as a rendering. */
+const Variable = Schema.declare((json): json is Schema.Json => isFinite(json), { expected: "JSON value" })
+
+export const Variables = Schema.Record(Schema.String, Variable).annotate({
   identifier: "TemplateVariables",
   examples: [{ name: "Ana", total: 12.5 }],
 })

@@ -1,3 +1,4 @@
+import * as Turn from "@waybill/domain/flow/Turn"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import { Deferred, Effect, Exit } from "effect"
 import type { StoreUnavailable } from "../../postgres/StoreUnavailable.ts"
@@ -56,6 +57,8 @@ const lookupsOf = (sql: Sql, cell: string): Lookups => {
 /** Answers lookups until none waits. */
 const answerAll = Effect.fnUntraced(function* (sql: Sql, own: Lookups) {
   while (own.waiting.length > 0) {
+    // Requests that were admitted together ask in the same turn.
+    yield* Turn.next
     const taken: Array<Lookup> = []
     let names = 0
     for (let [next] = own.waiting; next !== undefined; [next] = own.waiting) {
@@ -162,6 +165,12 @@ export const parts = Effect.fn("CurrentTemplates.parts")(function* (
     }),
   }
 })
+
+/** Runs readings of parts that all see the same state, whatever is published meanwhile. */
+export const atOneMoment = <A, E, R>(readings: Effect.Effect<A, E, R>) =>
+  Effect.flatMap(Sql, (sql) =>
+    sql.withTransaction(Effect.andThen(sql`SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY`, readings)),
+  )
 
 /** Changes with each version, name and archiving of a part. */
 const stateOf = (sql: Sql) => sql.literal("md5(string_agg(concat_ws(':', id, alias, current), ' ' ORDER BY id))")

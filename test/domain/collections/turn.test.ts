@@ -1,0 +1,51 @@
+import * as Turn from "@waybill/domain/flow/Turn"
+import { Effect, Fiber } from "effect"
+import { assert, describe, it } from "../../support/effectTest.ts"
+
+/** Longer than the time that pieces of work share in a turn. */
+const PIECE_MS = 12
+
+const busy = Effect.sync(() => {
+  const until = performance.now() + PIECE_MS
+  while (performance.now() < until);
+})
+
+describe("a shared turn", () => {
+  it.live("lets other work in after the time that pieces share, and keeps their order", function* () {
+    const order: Array<string> = []
+    const piece = (name: string) =>
+      Turn.shared.pipe(Effect.andThen(busy), Effect.andThen(Effect.sync(() => order.push(name))))
+    let isDone = false
+    const other = Effect.gen(function* () {
+      while (!isDone) {
+        yield* Turn.next
+        order.push("other")
+      }
+    })
+    const names = Array.from({ length: 8 }, (_, nth) => `piece ${nth}`)
+    const pieces = Effect.forEach(names, piece, { concurrency: "unbounded" })
+    const done = Effect.sync(() => (isDone = true))
+    yield* Effect.all([other, Effect.andThen(pieces, done)], { concurrency: 2 })
+    assert.deepStrictEqual(
+      order.filter((name) => name !== "other"),
+      names,
+    )
+    const isPiece = (nth: number) => order[nth]?.startsWith("piece") === true
+    for (const nth of order.keys()) assert.isFalse(isPiece(nth) && isPiece(nth + 1), order.join(", "))
+  })
+
+  it.live("is not given to who was interrupted while waiting", function* () {
+    const done: Array<number> = []
+    yield* Effect.andThen(Turn.shared, busy)
+    const wait = (nth: number) =>
+      Effect.andThen(
+        Turn.shared,
+        Effect.sync(() => done.push(nth)),
+      )
+    const first = yield* Effect.forkChild(wait(1), { startImmediately: true })
+    const second = yield* Effect.forkChild(wait(2), { startImmediately: true })
+    yield* Fiber.interrupt(first)
+    yield* Fiber.join(second)
+    assert.deepStrictEqual(done, [2])
+  })
+})
