@@ -8,6 +8,7 @@ import * as Limits from "./Limits.ts"
 import * as Markup from "./Markup.ts"
 import * as PlainOutputs from "./PlainOutputs.ts"
 import * as Problem from "./Problem.ts"
+import { RenderContext } from "./RenderContext.ts"
 
 export type { Form, Parts } from "./Engine.ts"
 
@@ -117,9 +118,9 @@ export const compile = (form: Engine.Form, source: string, parts: Engine.Parts):
   PlainOutputs.renderPlainly(engine)
   // Parsed now, so that no rendering spends its time on that.
   for (const { name, type } of [source, ...Object.values(parts)].flatMap(matchesOf))
-    PlainOutputs.simplifyAll(engine.parseFileSync(name, type))
+    PlainOutputs.simplifyAll(engine, engine.parseFileSync(name, type))
   const templates = engine.parse(placed(source))
-  PlainOutputs.simplifyAll(templates)
+  PlainOutputs.simplifyAll(engine, templates)
   return { engine, templates, bytes: bytesOf([source, ...Object.values(parts)]) }
 }
 
@@ -148,7 +149,7 @@ export const render = (
   writing: Filters.Writing,
   deadline: Deadline.Deadline = Deadline.within(Limits.RENDER_MS),
 ): Rendered => {
-  const context = new Library.Context(variables, engine.options, {
+  const context = new RenderContext(variables, engine.options, {
     sync: true,
     globals: { [Filters.WRITING]: writing },
   })

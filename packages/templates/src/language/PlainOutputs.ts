@@ -1,57 +1,49 @@
 import * as Library from "liquidjs"
+import type { RenderContext } from "./RenderContext.ts"
 
 // The library evaluates each output by about eight generators, which takes most of the time of a rendering. Most outputs are
 // a variable with a path of names and filters with literal arguments: their render is replaced by plain calls of the same
 // functions of the library, in the same order.
 
-/** Fields of the library's objects that its types hide. */
-interface Token {
-  readonly content?: unknown
-  readonly props?: ReadonlyArray<Token>
-  readonly variable?: Token
-}
-interface HiddenFilter {
-  readonly args: ReadonlyArray<Token | ReadonlyArray<unknown> | undefined>
-  readonly handler: (this: object, ...all: ReadonlyArray<unknown>) => unknown
-  readonly liquid: Library.Liquid
-  readonly token: object
-}
-interface HiddenContext {
-  readonly findScope: (key: unknown) => object
-  readonly readProperty: (object: unknown, key: unknown) => unknown
-}
-
 /** Returns the values of tokens that are literals, or undefined if one of them is computed. */
-const literalsOf = (tokens: ReadonlyArray<HiddenFilter["args"][number]>): ReadonlyArray<unknown> | undefined => {
+const literalsOf = (
+  tokens: ReadonlyArray<Library.Token | ReadonlyArray<unknown>>,
+): ReadonlyArray<unknown> | undefined => {
   const values: Array<unknown> = []
   for (const token of tokens) {
-    if (token === undefined || Array.isArray(token) || !("content" in token)) return undefined
+    if (Array.isArray(token) || !("content" in token)) return undefined
     values.push(token.content)
   }
   return values
 }
 
-const pathOf = ({ initial }: Library.Value): ReadonlyArray<unknown> | undefined => {
-  const [token, ...others] = (initial as unknown as { readonly postfix: ReadonlyArray<Token> }).postfix
-  return token?.props === undefined || token.variable !== undefined || others.length > 0
-    ? undefined
-    : literalsOf(token.props)
+const pathOf = ({ initial }: Library.Value): ReadonlyArray<string | number> | undefined => {
+  const [token, ...others] = initial.postfix
+  if (others.length > 0 || !Library.TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined)
+    return undefined
+  return literalsOf(token.props) as ReadonlyArray<string | number> | undefined
+}
+
+/** Returns the function of a filter. What escapes an output has no name that is registered. */
+const handlerOf = (engine: Library.Liquid, { name }: Library.Filter): unknown => {
+  const filter = Object.hasOwn(engine.filters, name) ? engine.filters[name] : engine.options.outputEscape
+  return typeof filter === "object" ? filter.handler : filter
 }
 
 /** Lets an output write without generators, if it is of the usual form. */
-const simplify = (output: Library.Output): void => {
+const simplify = (engine: Library.Liquid, output: Library.Output): void => {
   const path = pathOf(output.value)
-  const filters = (output.value.filters as unknown as ReadonlyArray<HiddenFilter>).map((filter) => ({
-    ...filter,
+  const filters = output.value.filters.map((filter) => ({
+    handler: handlerOf(engine, filter) as (...all: ReadonlyArray<unknown>) => unknown,
     literals: literalsOf(filter.args),
   }))
   if (path === undefined || filters.some(({ literals }) => literals === undefined)) return
-  const render = (context: Library.Context, emitter: Library.Emitter): void => {
-    const reader = context as unknown as HiddenContext
-    let value: unknown = reader.findScope.call(context, path[0])
-    for (const name of path) value = reader.readProperty.call(context, value, name)
-    for (const { handler, liquid, literals = [], token } of filters)
-      value = Library.toValueSync(handler.call({ context, token, liquid }, value, ...literals) as never)
+  const [first = ""] = path
+  const render = (context: RenderContext, emitter: Library.Emitter): void => {
+    let value: unknown = context.scopeOf(first)
+    for (const name of path) value = context.readProperty(value as object, name)
+    for (const { handler, literals = [] } of filters)
+      value = Library.toValueSync(handler.call({ context, liquid: engine }, value, ...literals) as never)
     emitter.write(Library.toValue(value))
   }
   output.render = render as never
@@ -61,14 +53,17 @@ const isText = (token: Library.Token): token is Library.Token & { readonly getCo
   token.kind === Library.TokenKind.HTML && "getContent" in token
 
 /** Lets the plain outputs and the texts of templates, and of those in their tags, write at once. */
-export const simplifyAll = (templates: ReadonlyArray<Library.Template>): void => {
+export const simplifyAll = (engine: Library.Liquid, templates: ReadonlyArray<Library.Template>): void => {
   for (const template of templates) {
-    if (template instanceof Library.Output) simplify(template)
+    if (template instanceof Library.Output) simplify(engine, template)
     else if (isText(template.token)) {
       const text = template.token.getContent()
       template.render = (_, emitter) => emitter.write(text)
     } else if (template.children !== undefined)
-      simplifyAll(Library.toValueSync(template.children(false, true) as never) as ReadonlyArray<Library.Template>)
+      simplifyAll(
+        engine,
+        Library.toValueSync(template.children(false, true) as never) as ReadonlyArray<Library.Template>,
+      )
   }
 }
 
