@@ -62,6 +62,8 @@ const PIECES = [
   "<",
   ">",
   "<!--",
+  "<!--[if mso]>",
+  "<![endif]-->",
   "<script>",
   "</script>",
   "<style>",

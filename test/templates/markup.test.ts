@@ -11,6 +11,9 @@ const render = (source: string, variables: object = {}, parts: Liquid.Parts = {}
 
 const HOSTILE = `"'><script>alert(1)</script>`
 
+/** A comment that Outlook reads as HTML. */
+const MSO = (html: string) => `<!--[if gte mso 9]>${html}<![endif]-->`
+
 /** A place in the HTML, a hostile value, and how it must come out. */
 const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: string]> = [
   ["<p>{{ x }}</p>", HOSTILE, "<p>&#34;&#39;&gt;&lt;script&gt;alert(1)&lt;/script&gt;</p>"],
@@ -39,18 +42,52 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ["{% capture y %}<b>{{ x }}</b>{% endcapture %}{{ y }}", "<", "<b>&lt;</b>"],
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
+  [MSO("{{ x }}"), "--><script>", MSO("&#45;&#45;&gt;&lt;script&gt;")],
+  [MSO("{{ x }}>"), "--", MSO("&#45;&#45;>")],
+  [MSO("-{{ x }}>"), "-!", MSO("-&#45;!>")],
+  [
+    MSO('<v:rect title="{{ x }}" href="{{ x }}">'),
+    '--">',
+    MSO('<v:rect title="&#45;&#45;&#34;&gt;" href="&#45;&#45;&#34;&gt;">'),
+  ],
+  [MSO('<v:roundrect href="{{ x }}">'), "javascript:x", MSO('<v:roundrect href="about:blank#blocked">')],
+  [MSO('<td style="width:{{ x }}">'), "-5px", MSO('<td style="width:-5px">')],
+  [MSO('<td style="width:{{ x }}>">'), "--", MSO('<td style="width:-\\2d >">')],
+  [
+    MSO("<style>p{width:{{ x }}}</style>"),
+    "<![endif]-->",
+    MSO("<style>p{width:\\3c \\21 \\5b endif\\5d --\\3e }</style>"),
+  ],
+  [MSO("{% capture y %}{{ x }}<i>{% endcapture %}{{ y }}>"), "--", MSO("&amp;#45;&amp;#45;&lt;i&gt;>")],
+  [MSO("{% if x %}<p>{{ x }}</p>{% endif %}"), "a", MSO("<p>a</p>")],
+  ["<!--[if !mso]><!-->{{ x }}<!--<![endif]-->", "-->", "<!--[if !mso]><!-->--&gt;<!--<![endif]-->"],
   ['{% render "part", y: x %}', `" onclick="`, '<i title="&#34; onclick=&#34;">&#34; onclick=&#34;</i>'],
 ]
+
+const IN_COMMENT =
+  "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
 /** A place where no value can be made harmless. */
 const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: string]> = [
   ["<a href={{ x }}>", 9, 'put the value of the attribute in quotes, as in title="{{ … }}"'],
   ["<script>{{ x }}</script>", 9, "a variable cannot stand in a script"],
   ["<a {{ x }}>", 4, "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"],
-  ["<!-- {{ x }} -->", 6, "a variable cannot stand in an HTML comment; use {% comment %} for notes"],
+  ["<!-- {{ x }} -->", 6, IN_COMMENT],
+  ["<!--[if mso]>{{ x }}-->", 14, IN_COMMENT],
+  ["<!--[if mso]>--!>{{ x }}<![endif]-->", 18, IN_COMMENT],
+  ["<!--[if mso]><!-- {{ x }}<![endif]-->", 19, IN_COMMENT],
+  ["<!--[if mso]>-->{% if y %}<!-- {{ x }} -->{% endif %}", 32, IN_COMMENT],
+  ['<!--[if mso]><a title="<![endif]-->{{ x }}">', 36, "the conditional comment before must end between elements"],
+  ['<!--[if mso]>{% render "x" %}<![endif]-->', 14, "{% render %} can stand only between elements, and in no comment"],
+  ["<!--[if mso]>{% cycle x, y %}<![endif]-->", 14, "{% cycle %} cannot stand in a style, an address or a comment"],
+  [
+    "<!--[if mso]>{% if x %}<![endif]-->{% endif %}",
+    36,
+    "an element or a value in quotes that begins in a branch must end in the same branch",
+  ],
   ['<a onclick="{{ x }}">', 13, "a variable cannot stand in onclick, which is read as code or HTML"],
   ["<iframe srcdoc='{{ x }}'>", 17, "a variable cannot stand in srcdoc, which is read as code or HTML"],
-  ['<a title="{% render "x" %}">', 11, "{% render %} can stand only between elements"],
+  ['<a title="{% render "x" %}">', 11, "{% render %} can stand only between elements, and in no comment"],
   [
     '<a {% if x %}title="{% endif %}>',
     21,

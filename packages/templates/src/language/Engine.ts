@@ -43,6 +43,10 @@ export const textOf = (value: unknown): string => {
 
 type Write = (text: string) => string
 const asItIs: Write = (text) => text
+const inComment =
+  (write: Write): Write =>
+  (text) =>
+    Escape.inComment(write(text))
 
 /** Makes a filter that writes a value where an output stands, and counts it. `trusts`: what was captured is escaped already. */
 const writer = (write: Write, trusts: boolean) =>
@@ -59,6 +63,10 @@ const CONTEXTS: {
   attribute: { filter: "in_attribute", escape: Escape.html, trusts: true },
   style: { filter: "in_style", escape: Escape.style, trusts: false },
   url: { filter: "in_url", escape: Escape.url, trusts: false },
+  "conditional attribute": { filter: "in_conditional_attribute", escape: inComment(Escape.html), trusts: false },
+  "conditional style": { filter: "in_conditional_style", escape: Escape.styleInComment, trusts: false },
+  "conditional text": { filter: "in_conditional_text", escape: inComment(Escape.html), trusts: false },
+  "conditional url": { filter: "in_conditional_url", escape: inComment(Escape.url), trusts: false },
 }
 export const filterOf = (context: HtmlContext): string => CONTEXTS[context].filter
 

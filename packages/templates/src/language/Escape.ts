@@ -26,3 +26,9 @@ export const url = (text: string): string => {
 /** Leaves nothing of a value in a style that could end it or name an address. */
 export const style = (text: string): string =>
   text.replaceAll(/[^\w #%.,-]/gu, (character) => `\\${(character.codePointAt(0) ?? 0).toString(16)} `)
+
+/** Leaves nothing of an escaped value by which a comment could end, whatever stands around it. */
+export const inComment = (escaped: string): string => escaped.replaceAll("-", "&#45;")
+
+/** The same in a style, which reads no entities everywhere. A hyphen at the beginning is a sign. */
+export const styleInComment = (text: string): string => style(text).replace(/-$/u, "\\2d ")

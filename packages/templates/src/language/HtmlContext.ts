@@ -1,8 +1,10 @@
+type Value = "attribute" | "url" | "style"
+
 /**
  * Where in HTML a variable stands, if not in the text, which decides how its value is escaped. `url` is the beginning of an
- * attribute that holds an address, where a value could choose the scheme.
+ * attribute that holds an address, where a value could choose the scheme. In a conditional comment a value must not end it.
  */
-export type HtmlContext = "attribute" | "url" | "style"
+export type HtmlContext = Value | `conditional ${Value | "text"}`
 
 /** Where in HTML a reader is. */
 export type State =
@@ -40,7 +42,7 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
 const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
 
 /** Returns the context of a variable; undefined where none can be made harmless. */
-export const contextOf = (state: State): HtmlContext | "text" | undefined => {
+export const contextOf = (state: State): Value | "text" | undefined => {
   switch (state.in) {
     case "text":
       return "text"
@@ -61,7 +63,7 @@ export const refusal = (state: State): string => {
     case "raw":
       return "a variable cannot stand in a script"
     case "comment":
-      return "a variable cannot stand in an HTML comment; use {% comment %} for notes"
+      return "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
     case "before-value":
     case "value":
       return isCode(state.attribute)

@@ -1,3 +1,4 @@
+import * as ConditionalComment from "./ConditionalComment.ts"
 import * as HtmlContext from "./HtmlContext.ts"
 import * as Problem from "./Problem.ts"
 
@@ -59,8 +60,10 @@ class Reader {
   #state: HtmlContext.State = HtmlContext.TEXT
   /** Name of the element whose tag is being read. */
   #element = ""
+  /** End of the conditional comment that is being read. */
+  #commentEnd: number | undefined
   /** States in which the branches that are open began. */
-  readonly #branches: Array<HtmlContext.State> = []
+  readonly #branches: Array<{ readonly state: HtmlContext.State; readonly commentEnd: number | undefined }> = []
 
   constructor(source: string) {
     this.#source = source
@@ -82,13 +85,17 @@ class Reader {
   #output(offset: number): number {
     const context = this.#context(offset)
     const end = outputEnd(this.#source, offset)
-    if (context !== undefined && context !== "text") this.outputs.push({ context, end })
+    if (context !== undefined && this.#commentEnd !== undefined)
+      this.outputs.push({ context: `conditional ${context}`, end })
+    else if (context !== undefined && context !== "text") this.outputs.push({ context, end })
     return end + 2
   }
 
   #context(offset: number): ReturnType<typeof HtmlContext.contextOf> {
     const context = HtmlContext.contextOf(this.#state)
     if (context === undefined) this.#problem(offset, HtmlContext.refusal(this.#state))
+    if (this.#commentEnd !== undefined && offset > this.#commentEnd)
+      this.#problem(offset, "the conditional comment before must end between elements")
     return context
   }
 
@@ -97,19 +104,19 @@ class Reader {
     const after = end === -1 ? this.#source.length : end + 2
     const name = TAG_NAME.exec(this.#source.slice(offset, offset + MAX_NAME_CHARS))?.[1] ?? ""
     if (name === "comment" || name === "raw") return this.#skip(offset, name, after)
-    if (OPENING.has(name)) this.#branches.push(this.#state)
+    if (OPENING.has(name)) this.#branches.push({ state: this.#state, commentEnd: this.#commentEnd })
     else if (BRANCH.has(name) || name.startsWith("end")) this.#branch(offset, name)
     else if (COUNTERS.has(name)) this.#counter(offset, name)
-    else if (!SILENT.has(name) && this.#state.in !== "text")
-      this.#problem(offset, `{% ${name} %} can stand only between elements`)
+    else if (!SILENT.has(name) && (this.#state.in !== "text" || this.#commentEnd !== undefined))
+      this.#problem(offset, `{% ${name} %} can stand only between elements, and in no comment`)
     if (this.#state.in === "value") this.#state = { ...this.#state, begun: false }
     return after
   }
 
   #counter(offset: number, name: string): void {
     const context = this.#context(offset)
-    if (context === "style" || context === "url")
-      this.#problem(offset, `{% ${name} %} cannot stand in a style or an address`)
+    if (context === "style" || context === "url" || this.#commentEnd !== undefined)
+      this.#problem(offset, `{% ${name} %} cannot stand in a style, an address or a comment`)
   }
 
   /** A comment writes nothing; raw text is HTML that has no variables. */
@@ -125,9 +132,10 @@ class Reader {
   #branch(offset: number, name: string): void {
     const began = this.#branches.at(-1)
     if (began === undefined) return
-    if (!HtmlContext.isSame(began, this.#state))
+    if (!HtmlContext.isSame(began.state, this.#state) || began.commentEnd !== this.#commentEnd)
       this.#problem(offset, "an element or a value in quotes that begins in a branch must end in the same branch")
-    this.#state = began
+    this.#state = began.state
+    this.#commentEnd = began.commentEnd
     if (name.startsWith("end")) this.#branches.pop()
   }
 
@@ -170,7 +178,16 @@ class Reader {
   #text(offset: number, to: number): number {
     const open = this.#find("<", offset, to)
     if (open === -1) return to
+    if (open === this.#commentEnd) {
+      this.#commentEnd = undefined
+      return open + ConditionalComment.END.length
+    }
     if (this.#source.startsWith("<!--", open)) {
+      const conditional = this.#commentEnd === undefined ? ConditionalComment.at(this.#source, open) : undefined
+      if (conditional !== undefined && conditional.begin <= to) {
+        this.#commentEnd = conditional.end
+        return conditional.begin
+      }
       this.#state = { in: "comment" }
       return open + 4
     }
