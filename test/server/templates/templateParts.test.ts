@@ -33,6 +33,23 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("parts of templates", (i
     const ring = yield* call("POST", "/v1/templates/foot/publish", {})
     assert.deepStrictEqual(ring.json.error.details, [{ path: "html", message: "uses itself: foot → foot" }])
   })
+  it.effect("must be there when a template is published, whichever of its words uses them", function* () {
+    const { call } = yield* shop
+    const uses = '{% render "none" %}'
+    const words = { subject: uses, preheader: uses, html: uses, text: uses }
+    yield* call("POST", "/v1/templates", { name: "Hello", alias: "hello", ...words, locales: { de: words } })
+    const { json, status } = yield* call("POST", "/v1/templates/hello/publish", {})
+    assert.strictEqual(status, 422)
+    const names = ["subject", "preheader", "html", "text"]
+    assert.deepStrictEqual(
+      json.error.details,
+      [...names, ...names.map((name) => `locales.de.${name}`)].map((path) => ({
+        path,
+        message: "uses none, which is no published partial or layout",
+      })),
+    )
+  })
+
   it.effect("are those that have the names now: one may be renamed, and another take its name", function* () {
     const { call } = yield* shop
     const make = Effect.fnUntraced(function* (kind: string, alias: string, html: string) {

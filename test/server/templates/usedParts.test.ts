@@ -57,6 +57,27 @@ layer(Smtp.layer, { excludeTestServices: true })("the parts that a template uses
     assert.strictEqual(yield* htmlOf(after), "<i>one</i>")
   })
 
+  it.effect("are of one moment, though one is published while others are read", function* () {
+    const { account_id } = yield* Smtp.customer()
+    const { commit } = yield* EventStore
+    const part = { account_id, stream_id: yield* create(account_id, "partial", "foot", "<i>one</i>") }
+    const draft = { ...TemplateState.EMPTY, html: "<i>two</i>" }
+    const publish = Effect.gen(function* () {
+      yield* Effect.orDie(commit(Template, part, Template.change(yield* now, OTHERS, { draft })))
+      yield* Effect.orDie(commit(Template, part, Template.publish(yield* now, draft, BY)))
+    })
+    const read = CurrentTemplates.parts(account_id, "html", ["foot"], 100)
+    const { after, before } = yield* CurrentTemplates.atOneMoment(
+      Effect.gen(function* () {
+        const before = yield* read
+        yield* publish
+        return { before, after: yield* read }
+      }),
+    )
+    assert.deepStrictEqual(after, before)
+    assert.notDeepEqual(yield* read, before)
+  })
+
   it.effect("are read by their names, as far as they fit together", function* () {
     const { account_id } = yield* Smtp.customer()
     for (const alias of ["a", "b", "c", "d"]) yield* create(account_id, "partial", alias, alias.repeat(10))

@@ -81,12 +81,8 @@ export const version = Effect.fnUntraced(function* (
   const nameIn = (state: string): string => `${key} ${state} ${language}`
   const kept = caches.programs.get(nameIn(parts))
   if (kept !== undefined) return { source, compiled: kept.value }
-  const { library, states } = yield* UsedParts.load(account_id, source, locale)
-  // Parts that changed meanwhile are kept under the state that they were read in, and those of several states are not.
-  const [state = parts, ...others] = states
-  const compiled =
-    others.length > 0
-      ? Rendering.prepare(source, library, locale)
-      : compile(caches, nameIn(state), source, library, locale)
+  // Parts that changed meanwhile are kept under the state that they were read in.
+  const { library, state = parts } = yield* UsedParts.load(account_id, source, locale)
+  const compiled = compile(caches, nameIn(state), source, library, locale)
   return { source, compiled }
 })

@@ -13,23 +13,25 @@ type Own = ReadonlyMap<string, TemplateSource>
 
 const NONE: Own = new Map()
 
-/** The parts that a template uses, with the state of all parts of the account at each reading of some of them. */
+/** The parts that a template uses, with the state of all parts of the account; none if it was not read. */
 interface Used {
   readonly library: Parts.Library
-  readonly states: ReadonlySet<string>
+  readonly state: string | undefined
 }
 
-/** Reads the parts that a template uses in one language, level by level; no more than one may use. */
-export const load = Effect.fnUntraced(function* (
-  account_id: string,
-  source: TemplateSource,
-  locale: string | undefined,
-  own: Own = NONE,
-) {
+/** Reads the parts that a template uses in one language; no more than one may use. */
+export const load = (account_id: string, source: TemplateSource, locale: string | undefined, own: Own = NONE) => {
+  const uses = Rendering.allUses(source, locale).filter(({ names }) => names.length > 0)
+  return uses.length === 0
+    ? Effect.succeed<Used>({ library: own, state: undefined })
+    : CurrentTemplates.atOneMoment(loadLevels(account_id, uses, own))
+}
+
+const loadLevels = Effect.fnUntraced(function* (account_id: string, uses: ReadonlyArray<Rendering.Uses>, own: Own) {
   const library = new Map(own)
   const read = new Set<string>()
-  const states = new Set<string>()
-  for (const { form, names } of Rendering.allUses(source, locale)) {
+  let state: string | undefined
+  for (const { form, names } of uses) {
     const seen = new Set<string>()
     let room = Limits.MAX_TOGETHER_CHARS
     for (let level = names; level.length > 0;) {
@@ -39,7 +41,7 @@ export const load = Effect.fnUntraced(function* (
       const unread = within.filter((name) => !own.has(name) && !read.has(`${form} ${name}`))
       if (unread.length > 0) {
         const found = yield* CurrentTemplates.parts(account_id, form, unread, room)
-        states.add(found.state)
+        state = found.state
         for (const name of unread) read.add(`${form} ${name}`)
         for (const { alias, body, is_beyond, source } of found.parts) {
           room -= body?.length ?? 0
@@ -52,7 +54,7 @@ export const load = Effect.fnUntraced(function* (
       )
     }
   }
-  return { library, states } satisfies Used
+  return { library, state } satisfies Used
 })
 
 /** A layout without a text is looked up for the text, too. */

@@ -68,10 +68,11 @@ export const byLanguage = (source: TemplateSource) =>
 
 /** Returns what is wrong with a source among the parts of its account: those that it uses must be there, without a ring. */
 export const unresolved = (given: TemplateSource, library: Parts.Library): ReadonlyArray<Detail> =>
-  byLanguage(Translation.inLiquid(given)).flatMap(({ path, source: { html, layout, text } }) =>
-    Object.entries({ html, text }).flatMap(([name, words]) => {
+  byLanguage(Translation.inLiquid(given)).flatMap(({ path, source }) =>
+    Object.entries(FORMS).flatMap(([name, form]) => {
+      const words = source[name as keyof Words]
       if (words === null) return []
-      const form = name as "html" | "text"
+      const layout = name === "html" || name === "text" ? source.layout : null
       const { problems } = Parts.collect(form, Rendering.usesOf(form, words, layout, library), library)
       return problems.map((message) => ({ path: `${path}${name}`, message }))
     }),
