@@ -43,17 +43,23 @@ func (d *Domains) Update(ctx context.Context, domain string, change DomainChange
 
 // MarshalJSON writes an empty tracking domain as null, which removes it.
 func (c DomainChange) MarshalJSON() ([]byte, error) {
-	fields := map[string]any{}
-	if c.OpenTracking != nil {
-		fields["open_tracking"] = *c.OpenTracking
+	type fields DomainChange
+	return withNulls(fields(c))
+}
+
+// withNulls writes fields that are empty, and not absent, as null.
+func withNulls(change any) ([]byte, error) {
+	text, err := json.Marshal(change)
+	if err != nil {
+		return nil, err
 	}
-	if c.ClickTracking != nil {
-		fields["click_tracking"] = *c.ClickTracking
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(text, &fields); err != nil {
+		return nil, err
 	}
-	if c.TrackingDomain != nil {
-		fields["tracking_domain"] = c.TrackingDomain
-		if *c.TrackingDomain == "" {
-			fields["tracking_domain"] = nil
+	for name, value := range fields {
+		if text := string(value); text == `""` || text == "[]" || text == "{}" {
+			fields[name] = json.RawMessage("null")
 		}
 	}
 	return json.Marshal(fields)
@@ -74,17 +80,7 @@ func (s *Suppressions) List(ctx context.Context, query SuppressionsQuery) (*Page
 
 // All iterates over all matching suppressions. Limit is the size of a page.
 func (s *Suppressions) All(ctx context.Context, query SuppressionsQuery) *Iterator[Suppression] {
-	if query.Limit == 0 {
-		query.Limit = largestPage
-	}
-	return &Iterator[Suppression]{read: func() ([]Suppression, bool, error) {
-		page, err := s.List(ctx, query)
-		if err != nil {
-			return nil, false, err
-		}
-		query.After = page.NextCursor
-		return page.Data, page.HasMore, nil
-	}}
+	return pagesAfter(&query.Limit, &query.After, func() (*Page[Suppression], error) { return s.List(ctx, query) })
 }
 
 // Get returns the suppression of an address.

@@ -37,6 +37,7 @@ type Client struct {
 	Events       *Events
 	Inbound      *Inbound
 	Threads      *Threads
+	Templates    *Templates
 	sender       *sender
 }
 
@@ -65,7 +66,10 @@ func New(options Options) (*Client, error) {
 	if s.timeout == 0 {
 		s.timeout = 30 * time.Second
 	}
-	return &Client{&Emails{s}, &Logs{s}, &Domains{s}, &Suppressions{s}, &Events{s}, &Inbound{s}, &Threads{s}, s}, nil
+	return &Client{
+		&Emails{s}, &Logs{s}, &Domains{s}, &Suppressions{s}, &Events{s}, &Inbound{&Routes{s}, s}, &Threads{s},
+		&Templates{s}, s,
+	}, nil
 }
 
 // Request calls any operation of the API, written as in the reference: `GET /v1/requests/{id}`. It decodes the answer as

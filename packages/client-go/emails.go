@@ -8,25 +8,31 @@ import (
 // Emails sends mail.
 type Emails struct{ sender *sender }
 
-// Send sends an email. One without HTML and Text is accepted, and arrives empty.
-func (e *Emails) Send(ctx context.Context, email EmailMessage, options ...WriteOption) (*Acknowledgement, error) {
+// Message is an EmailMessage, or a TemplatedMessage.
+type Message interface{ isMessage() }
+
+func (EmailMessage) isMessage()     {}
+func (TemplatedMessage) isMessage() {}
+
+// Send sends an email. An EmailMessage without HTML and Text is accepted, and arrives empty.
+func (e *Emails) Send(ctx context.Context, email Message, options ...WriteOption) (*Acknowledgement, error) {
 	return send[Acknowledgement](ctx, e.sender, "POST /v1/email/send", Call{Body: email}, options...)
 }
 
 // SendBatch sends up to 100 emails: all of them or, if one is refused, none.
-func (e *Emails) SendBatch(ctx context.Context, emails []EmailMessage, options ...WriteOption) (*BatchAnswer, error) {
+func (e *Emails) SendBatch(ctx context.Context, emails []Message, options ...WriteOption) (*BatchAnswer, error) {
 	return e.sendBatch(ctx, emails, "all_or_nothing", options)
 }
 
 // SendBatchPermissive sends up to 100 emails and accepts or refuses each separately.
 func (e *Emails) SendBatchPermissive(
-	ctx context.Context, emails []EmailMessage, options ...WriteOption,
+	ctx context.Context, emails []Message, options ...WriteOption,
 ) (*BatchAnswer, error) {
 	return e.sendBatch(ctx, emails, "permissive", options)
 }
 
 func (e *Emails) sendBatch(
-	ctx context.Context, emails []EmailMessage, mode string, options []WriteOption,
+	ctx context.Context, emails []Message, mode string, options []WriteOption,
 ) (*BatchAnswer, error) {
 	body := map[string]any{"emails": emails, "mode": mode}
 	return send[BatchAnswer](ctx, e.sender, "POST /v1/email/send/batch", Call{Body: body}, options...)

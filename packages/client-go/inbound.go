@@ -3,7 +3,10 @@ package waybill
 import "context"
 
 // Inbound reads mail that came in.
-type Inbound struct{ sender *sender }
+type Inbound struct {
+	Routes *Routes
+	sender *sender
+}
 
 // List returns a page of received mail, newest first.
 func (i *Inbound) List(ctx context.Context, query InboundQuery) (*Page[InboundEmail], error) {
@@ -12,17 +15,7 @@ func (i *Inbound) List(ctx context.Context, query InboundQuery) (*Page[InboundEm
 
 // All iterates over all matching mail. Limit is the size of a page.
 func (i *Inbound) All(ctx context.Context, query InboundQuery) *Iterator[InboundEmail] {
-	if query.Limit == 0 {
-		query.Limit = largestPage
-	}
-	return &Iterator[InboundEmail]{read: func() ([]InboundEmail, bool, error) {
-		page, err := i.List(ctx, query)
-		if err != nil {
-			return nil, false, err
-		}
-		query.After = page.NextCursor
-		return page.Data, page.HasMore, nil
-	}}
+	return pagesAfter(&query.Limit, &query.After, func() (*Page[InboundEmail], error) { return i.List(ctx, query) })
 }
 
 // Get returns a mail with its texts and headers.
@@ -48,6 +41,63 @@ func (i *Inbound) Remove(ctx context.Context, id string) (*InboundEmailDeleted, 
 // Test lets a made-up mail come in.
 func (i *Inbound) Test(ctx context.Context, mail InboundTest, options ...WriteOption) (*InboundEmail, error) {
 	return send[InboundEmail](ctx, i.sender, "POST /v1/test/inbound", Call{Body: mail}, options...)
+}
+
+// Replay applies the routes again as if the mail had just come, and calls the webhooks.
+func (i *Inbound) Replay(ctx context.Context, id string, options ...WriteOption) (*InboundEmail, error) {
+	return send[InboundEmail](ctx, i.sender, "POST /v1/inbound/{id}/replay", Call{Parts: []string{id}}, options...)
+}
+
+// Reply sends an answer, whose recipient, subject and thread follow from the mail.
+func (i *Inbound) Reply(
+	ctx context.Context, id string, reply InboundReply, options ...WriteOption,
+) (*Acknowledgement, error) {
+	call := Call{Parts: []string{id}, Body: reply}
+	return send[Acknowledgement](ctx, i.sender, "POST /v1/inbound/{id}/reply", call, options...)
+}
+
+// Forward sends a received mail on as it came.
+func (i *Inbound) Forward(
+	ctx context.Context, id string, to []string, options ...WriteOption,
+) (*Acknowledgement, error) {
+	call := Call{Parts: []string{id}, Body: map[string][]string{"to": to}}
+	return send[Acknowledgement](ctx, i.sender, "POST /v1/inbound/{id}/forward", call, options...)
+}
+
+// Routes manages the rules for what happens to received mail.
+type Routes struct{ sender *sender }
+
+// List returns all routes, in the order in which they are tried.
+func (r *Routes) List(ctx context.Context) (*Page[InboundRoute], error) {
+	return send[Page[InboundRoute]](ctx, r.sender, "GET /v1/inbound/routes", Call{})
+}
+
+// Get returns a route.
+func (r *Routes) Get(ctx context.Context, id string) (*InboundRoute, error) {
+	return send[InboundRoute](ctx, r.sender, "GET /v1/inbound/routes/{id}", Call{Parts: []string{id}})
+}
+
+// Create adds a route.
+func (r *Routes) Create(
+	ctx context.Context, route InboundRouteCreation, options ...WriteOption,
+) (*InboundRoute, error) {
+	return send[InboundRoute](ctx, r.sender, "POST /v1/inbound/routes", Call{Body: route}, options...)
+}
+
+// Update changes a route.
+func (r *Routes) Update(ctx context.Context, id string, change InboundRouteChange) (*InboundRoute, error) {
+	call := Call{Parts: []string{id}, Body: change}
+	return send[InboundRoute](ctx, r.sender, "PATCH /v1/inbound/routes/{id}", call)
+}
+
+// Remove removes a route.
+func (r *Routes) Remove(ctx context.Context, id string) (*InboundRouteDeleted, error) {
+	return send[InboundRouteDeleted](ctx, r.sender, "DELETE /v1/inbound/routes/{id}", Call{Parts: []string{id}})
+}
+
+// Test says which routes would apply to a mail, and why.
+func (r *Routes) Test(ctx context.Context, mail InboundRouteTrial) (*InboundRouteTest, error) {
+	return send[InboundRouteTest](ctx, r.sender, "POST /v1/inbound/routes/test", Call{Body: mail})
 }
 
 // Threads reads conversations.

@@ -47,6 +47,21 @@ func (i *Iterator[T]) Value() T { return i.value }
 // Err returns the error that ended the iteration, if any.
 func (i *Iterator[T]) Err() error { return i.err }
 
+// pagesAfter iterates over a list whose query has these fields.
+func pagesAfter[T any](limit *int, after *string, read func() (*Page[T], error)) *Iterator[T] {
+	if *limit == 0 {
+		*limit = largestPage
+	}
+	return &Iterator[T]{read: func() ([]T, bool, error) {
+		page, err := read()
+		if err != nil {
+			return nil, false, err
+		}
+		*after = page.NextCursor
+		return page.Data, page.HasMore, nil
+	}}
+}
+
 // list reads one page with a query.
 func list[T any](ctx context.Context, s *sender, operation string, query any) (*T, error) {
 	values, err := queryOf(query)

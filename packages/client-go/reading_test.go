@@ -11,7 +11,7 @@ import (
 
 func TestLogOverSeveralPages(t *testing.T) {
 	w := client(t, "", Options{})
-	var emails []EmailMessage
+	var emails []Message
 	for _, tag := range []string{"a", "b", "c", "d", "e"} {
 		message := email("Page " + tag)
 		message.Tags = []string{"paged", "nth-" + tag}

@@ -43,6 +43,23 @@ const (
 	SuppressionSourceRequest SuppressionSource = "request"
 )
 
+type TemplateKind string
+
+const (
+	TemplateKindTemplate TemplateKind = "template"
+	TemplateKindLayout   TemplateKind = "layout"
+	TemplateKindPartial  TemplateKind = "partial"
+)
+
+type TemplateLanguage string
+
+const (
+	TemplateLanguageLiquid     TemplateLanguage = "liquid"
+	TemplateLanguageHandlebars TemplateLanguage = "handlebars"
+	TemplateLanguageMustachio  TemplateLanguage = "mustachio"
+	TemplateLanguageResend     TemplateLanguage = "resend"
+)
+
 type Attachment struct {
 	Filename string `json:"filename"`
 	Content  []byte `json:"content"`
@@ -567,6 +584,130 @@ type InboundTest struct {
 	Raw         []byte       `json:"raw,omitempty"`
 }
 
+type InboundReply struct {
+	// `ana@example.org` or `Ana <ana@example.org>`; internationalised domains and UTF-8 local parts are accepted
+	From string `json:"from"`
+	// HTML body. Without `text`, a text part is derived from it
+	HTML string `json:"html,omitempty"`
+	// Plain text body; recommended
+	Text string `json:"text,omitempty"`
+	// Visible to all recipients; counts towards the recipient limit
+	Cc []string `json:"cc,omitempty"`
+	// Hidden from all recipients; counts towards the recipient limit
+	Bcc []string `json:"bcc,omitempty"`
+	// Addresses for replies
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Custom headers, except those that the service writes
+	Headers map[string]string `json:"headers,omitempty"`
+	// Labels for filtering the logs; 1 to 64 characters each
+	Tags []string `json:"tags,omitempty"`
+	// When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`
+	ScheduledAt *time.Time `json:"scheduled_at,omitempty"`
+	// Files, at most 20
+	Attachments []Attachment `json:"attachments,omitempty"`
+	// Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
+	// https
+	ListUnsubscribe *bool `json:"list_unsubscribe,omitempty"`
+	// Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and
+	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
+	// `metadata.<name>=<value>`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
+	// `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
+	ReplyTracking *ReplyTracking `json:"reply_tracking,omitempty"`
+	// Whether opens and clicks are tracked; the domain's setting applies to what is left out
+	Tracking *EmailTracking `json:"tracking,omitempty"`
+}
+
+// InboundRouteMatch: conditions that must all hold; a route without any is for every mail.
+type InboundRouteMatch struct {
+	// A recipient of the mail: an address, `*@domain` or `name+*@domain`
+	To string `json:"to,omitempty"`
+	// The sender in its header: an address, `*@domain` or `name+*@domain`
+	From string `json:"from,omitempty"`
+	// Part of the subject, in any case
+	Subject string `json:"subject,omitempty"`
+	// The finding of DMARC about the sender
+	Verdict string `json:"verdict,omitempty"`
+}
+
+// InboundRouteAction: `webhook` calls webhooks; `forward` sends the mail on as it came; `reject` refuses the mail
+// in the session; `drop` accepts and records it, and nothing else; `store` records it without a call.
+type InboundRouteAction struct {
+	Type string `json:"type"`
+	// The only webhook that is called; all that subscribe to `email.received` if absent
+	WebhookID string `json:"webhook_id,omitempty"`
+	// 1 to 10 addresses that the mail is sent on to
+	To []string `json:"to,omitempty"`
+	// Text of the reply 550 to its server
+	Message string `json:"message,omitempty"`
+}
+
+type InboundRouteCreation struct {
+	// For every mail if absent
+	Match  *InboundRouteMatch `json:"match,omitempty"`
+	Action InboundRouteAction `json:"action"`
+	// Routes are tried in the order of their positions; after all others if absent
+	Position *int `json:"position,omitempty"`
+	// `true` by default
+	Enabled *bool `json:"enabled,omitempty"`
+	// Whether no later route is tried once this one applied; `false` by default
+	Stop *bool `json:"stop,omitempty"`
+}
+
+// InboundRouteChange: fields that are left out stay as they are; `match` and `action` are replaced as a whole.
+type InboundRouteChange struct {
+	// Replaces all conditions; `{}` is for every mail
+	Match    *InboundRouteMatch  `json:"match,omitempty"`
+	Action   *InboundRouteAction `json:"action,omitempty"`
+	Position *int                `json:"position,omitempty"`
+	Enabled  *bool               `json:"enabled,omitempty"`
+	Stop     *bool               `json:"stop,omitempty"`
+}
+
+type InboundRoute struct {
+	Object    string             `json:"object"`
+	ID        string             `json:"id"`
+	Match     InboundRouteMatch  `json:"match"`
+	Action    InboundRouteAction `json:"action"`
+	Position  int                `json:"position"`
+	Enabled   bool               `json:"enabled"`
+	Stop      bool               `json:"stop"`
+	CreatedAt time.Time          `json:"created_at"`
+	UpdatedAt time.Time          `json:"updated_at"`
+}
+
+type InboundRouteDeleted struct {
+	Object  string `json:"object"`
+	ID      string `json:"id"`
+	Deleted bool   `json:"deleted"`
+}
+
+type InboundRouteTrial struct {
+	To   []string `json:"to"`
+	From string   `json:"from"`
+	// Empty if absent
+	Subject string `json:"subject,omitempty"`
+	// The finding of DMARC about the sender; `none` if absent
+	Verdict string `json:"verdict,omitempty"`
+}
+
+type TestedInboundRoute struct {
+	ID      string `json:"id"`
+	Action  string `json:"action"`
+	Applies bool   `json:"applies"`
+	// Why the route applies, or why it does not
+	Reason string `json:"reason"`
+}
+
+type InboundRouteTest struct {
+	Object string `json:"object"`
+	// The end that the mail would have
+	Status string `json:"status"`
+	// All routes, in the order in which they are tried
+	Routes []TestedInboundRoute `json:"routes"`
+}
+
 type ThreadEntry struct {
 	Direction string    `json:"direction"`
 	ID        string    `json:"id"`
@@ -582,6 +723,381 @@ type Thread struct {
 	ID     string `json:"id"`
 	// Oldest first; the newest 200 of a longer thread
 	Data []ThreadEntry `json:"data"`
+}
+
+type TemplateChoice struct {
+	// Id of the template
+	ID string `json:"id,omitempty"`
+	// Alias of the template
+	Alias string `json:"alias,omitempty"`
+	// A published version; the current one by default
+	Version *int `json:"version,omitempty"`
+	// Language of the message: `pt-BR` falls back to `pt`, then to the template's own
+	Locale string `json:"locale,omitempty"`
+	// Time zone of dates and times; UTC by default
+	TimeZone string `json:"time_zone,omitempty"`
+	// Checked by the template's schema
+	Variables map[string]any `json:"variables,omitempty"`
+}
+
+type TemplatedMessage struct {
+	// That of the template by default
+	From string `json:"from,omitempty"`
+	// 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; a single one needs no array
+	To []string `json:"to"`
+	// That of the template by default
+	Subject string `json:"subject,omitempty"`
+	// Visible to all recipients; counts towards the recipient limit
+	Cc []string `json:"cc,omitempty"`
+	// Hidden from all recipients; counts towards the recipient limit
+	Bcc []string `json:"bcc,omitempty"`
+	// Addresses for replies
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Custom headers, except those that the service writes
+	Headers map[string]string `json:"headers,omitempty"`
+	// Labels for filtering the logs; 1 to 64 characters each
+	Tags []string `json:"tags,omitempty"`
+	// When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`
+	ScheduledAt *time.Time `json:"scheduled_at,omitempty"`
+	// Files, at most 20
+	Attachments []Attachment `json:"attachments,omitempty"`
+	// Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
+	// https
+	ListUnsubscribe *bool `json:"list_unsubscribe,omitempty"`
+	// Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and
+	// values of at most 500. They are in the logs and the webhooks, and the logs find them with
+	// `metadata.<name>=<value>`
+	Metadata map[string]string `json:"metadata,omitempty"`
+	// Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
+	// `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
+	ReplyTracking *ReplyTracking `json:"reply_tracking,omitempty"`
+	// Whether opens and clicks are tracked; the domain's setting applies to what is left out
+	Tracking *EmailTracking `json:"tracking,omitempty"`
+	Template TemplateChoice `json:"template"`
+}
+
+type ListedTemplate struct {
+	Object      string       `json:"object"`
+	ID          string       `json:"id"`
+	Kind        TemplateKind `json:"kind"`
+	Alias       string       `json:"alias"`
+	Name        string       `json:"name"`
+	Description string       `json:"description"`
+	Status      string       `json:"status"`
+	// The version that is sent
+	CurrentVersion *int `json:"current_version"`
+	// Number of versions
+	Versions  int       `json:"versions"`
+	CreatedAt time.Time `json:"created_at"`
+	UpdatedAt time.Time `json:"updated_at"`
+	// Start of the hour in which mail was last accepted by it, as far as it is counted
+	UsedAt *time.Time `json:"used_at"`
+}
+
+type TemplateWords struct {
+	Subject   string `json:"subject"`
+	HTML      string `json:"html"`
+	Text      string `json:"text"`
+	Preheader string `json:"preheader"`
+}
+
+type TemplateSource struct {
+	Subject   string           `json:"subject"`
+	HTML      string           `json:"html"`
+	Text      string           `json:"text"`
+	Preheader string           `json:"preheader"`
+	Language  TemplateLanguage `json:"language,omitempty"`
+	From      string           `json:"from"`
+	ReplyTo   []string         `json:"reply_to"`
+	// Alias of the layout around the HTML and the text
+	Layout string `json:"layout"`
+	// Words in other languages; what one leaves out is `null`, and taken from the wider language
+	Locales map[string]TemplateWords `json:"locales"`
+	// JSON Schema of the variables
+	Variables map[string]any `json:"variables"`
+}
+
+type Template struct {
+	ListedTemplate
+	Draft TemplateSource `json:"draft"`
+	// Changes with the names and the draft; the `base` of a push
+	Etag string `json:"etag"`
+}
+
+type NewTemplateWords struct {
+	// Liquid; becomes one line
+	Subject string `json:"subject,omitempty"`
+	// Liquid in HTML: what variables hold is escaped for the place where they stand
+	HTML string `json:"html,omitempty"`
+	// Liquid; derived from the HTML if absent
+	Text string `json:"text,omitempty"`
+	// Liquid; what mail programs show beside the subject
+	Preheader string `json:"preheader,omitempty"`
+}
+
+type TemplateCreation struct {
+	Name string `json:"name"`
+	// `template` by default
+	Kind TemplateKind `json:"kind,omitempty"`
+	// Name of the template in requests; unique in the account
+	Alias string `json:"alias,omitempty"`
+	// Purpose of the template
+	Description string `json:"description,omitempty"`
+	// Liquid; becomes one line
+	Subject string `json:"subject,omitempty"`
+	// Liquid in HTML: what variables hold is escaped for the place where they stand
+	HTML string `json:"html,omitempty"`
+	// Liquid; derived from the HTML if absent
+	Text string `json:"text,omitempty"`
+	// Liquid; what mail programs show beside the subject
+	Preheader string `json:"preheader,omitempty"`
+	// Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered
+	Language TemplateLanguage `json:"language,omitempty"`
+	// Sender of messages that name none
+	From string `json:"from,omitempty"`
+	// Reply addresses of messages that name none
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Alias of the layout around the HTML and the text
+	Layout string `json:"layout,omitempty"`
+	// Words in other languages, by BCP 47 tag
+	Locales map[string]NewTemplateWords `json:"locales,omitempty"`
+	// JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it,
+	// none is checked
+	Variables map[string]any `json:"variables,omitempty"`
+}
+
+type ChangedTemplateWords struct {
+	// Liquid; becomes one line
+	Subject string `json:"subject,omitempty"`
+	// Liquid in HTML: what variables hold is escaped for the place where they stand
+	HTML string `json:"html,omitempty"`
+	// Liquid; derived from the HTML if absent
+	Text string `json:"text,omitempty"`
+	// Liquid; what mail programs show beside the subject
+	Preheader string `json:"preheader,omitempty"`
+}
+
+// TemplateChange: changes the draft. Fields that are left out stay as they are; `null` empties a field.
+type TemplateChange struct {
+	Name        *string                          `json:"name,omitempty"`
+	Alias       *string                          `json:"alias,omitempty"`
+	Description *string                          `json:"description,omitempty"`
+	Subject     *string                          `json:"subject,omitempty"`
+	HTML        *string                          `json:"html,omitempty"`
+	Text        *string                          `json:"text,omitempty"`
+	Preheader   *string                          `json:"preheader,omitempty"`
+	Language    *TemplateLanguage                `json:"language,omitempty"`
+	From        *string                          `json:"from,omitempty"`
+	ReplyTo     *[]string                        `json:"reply_to,omitempty"`
+	Layout      *string                          `json:"layout,omitempty"`
+	Locales     *map[string]ChangedTemplateWords `json:"locales,omitempty"`
+	Variables   *map[string]any                  `json:"variables,omitempty"`
+	// `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since
+	UnchangedSince *time.Time `json:"unchanged_since,omitempty"`
+}
+
+type TemplateArchived struct {
+	Object   string `json:"object"`
+	ID       string `json:"id"`
+	Archived bool   `json:"archived"`
+}
+
+type TemplatePublication struct {
+	// Reason of the change
+	Notes string `json:"notes,omitempty"`
+	// Whether it is sent from now on; `true` by default
+	Activate *bool `json:"activate,omitempty"`
+	// `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since
+	UnchangedSince *time.Time `json:"unchanged_since,omitempty"`
+}
+
+type ListedTemplateVersion struct {
+	Object     string `json:"object"`
+	TemplateID string `json:"template_id"`
+	Number     int    `json:"number"`
+	Notes      string `json:"notes"`
+	// The key or user that published it
+	CreatedBy   string    `json:"created_by"`
+	PublishedAt time.Time `json:"published_at"`
+}
+
+type TemplateVersion struct {
+	ListedTemplateVersion
+	Subject   string           `json:"subject"`
+	HTML      string           `json:"html"`
+	Text      string           `json:"text"`
+	Preheader string           `json:"preheader"`
+	Language  TemplateLanguage `json:"language,omitempty"`
+	From      string           `json:"from"`
+	ReplyTo   []string         `json:"reply_to"`
+	// Alias of the layout around the HTML and the text
+	Layout string `json:"layout"`
+	// Words in other languages; what one leaves out is `null`, and taken from the wider language
+	Locales map[string]TemplateWords `json:"locales"`
+	// JSON Schema of the variables
+	Variables map[string]any `json:"variables"`
+}
+
+type TemplateDuplication struct {
+	// `Copy of …` by default
+	Name string `json:"name,omitempty"`
+	// None by default
+	Alias string `json:"alias,omitempty"`
+}
+
+type TriedTemplateSource struct {
+	// Liquid; becomes one line
+	Subject string `json:"subject,omitempty"`
+	// Liquid in HTML: what variables hold is escaped for the place where they stand
+	HTML string `json:"html,omitempty"`
+	// Liquid; derived from the HTML if absent
+	Text string `json:"text,omitempty"`
+	// Liquid; what mail programs show beside the subject
+	Preheader string `json:"preheader,omitempty"`
+	// Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered
+	Language TemplateLanguage `json:"language,omitempty"`
+	// Sender of messages that name none
+	From string `json:"from,omitempty"`
+	// Reply addresses of messages that name none
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Alias of the layout around the HTML and the text
+	Layout string `json:"layout,omitempty"`
+	// Words in other languages, by BCP 47 tag
+	Locales map[string]NewTemplateWords `json:"locales,omitempty"`
+	// JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it,
+	// none is checked
+	Variables map[string]any `json:"variables,omitempty"`
+}
+
+type TemplateRendering struct {
+	// A published version; the draft by default
+	Version *int `json:"version,omitempty"`
+	// A source instead of the draft, which is not stored
+	Draft *TriedTemplateSource `json:"draft,omitempty"`
+	// Values made of the schema by default
+	Variables map[string]any `json:"variables,omitempty"`
+	// The template's own language by default
+	Locale string `json:"locale,omitempty"`
+	// UTC by default
+	TimeZone string `json:"time_zone,omitempty"`
+}
+
+type TemplateWarning struct {
+	Path    string `json:"path"`
+	Message string `json:"message"`
+}
+
+type RenderedTemplate struct {
+	Object  string `json:"object"`
+	Subject string `json:"subject"`
+	HTML    string `json:"html"`
+	Text    string `json:"text"`
+	// The language that was found
+	Locale   string            `json:"locale"`
+	Warnings []TemplateWarning `json:"warnings"`
+}
+
+type PushedTemplate struct {
+	Alias string `json:"alias"`
+	Name  string `json:"name"`
+	// `template` by default; that of an existing template never changes
+	Kind TemplateKind `json:"kind,omitempty"`
+	// Purpose of the template
+	Description string `json:"description,omitempty"`
+	// Liquid; becomes one line
+	Subject string `json:"subject,omitempty"`
+	// Liquid in HTML: what variables hold is escaped for the place where they stand
+	HTML string `json:"html,omitempty"`
+	// Liquid; derived from the HTML if absent
+	Text string `json:"text,omitempty"`
+	// Liquid; what mail programs show beside the subject
+	Preheader string `json:"preheader,omitempty"`
+	// Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered
+	Language TemplateLanguage `json:"language,omitempty"`
+	// Sender of messages that name none
+	From string `json:"from,omitempty"`
+	// Reply addresses of messages that name none
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Alias of the layout around the HTML and the text
+	Layout string `json:"layout,omitempty"`
+	// Words in other languages, by BCP 47 tag
+	Locales map[string]NewTemplateWords `json:"locales,omitempty"`
+	// JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it,
+	// none is checked
+	Variables map[string]any `json:"variables,omitempty"`
+	// `false` leaves this one a draft when the others are published
+	Publish *bool `json:"publish,omitempty"`
+	// `etag` of the template that the caller has read, or `none`; refused if the template is another by now
+	Base string `json:"base,omitempty"`
+}
+
+type TemplatePush struct {
+	Templates []PushedTemplate `json:"templates"`
+	// Whether what is sent changes too; drafts only by default
+	Publish *bool `json:"publish,omitempty"`
+	// Whether only the answer is wanted, and nothing is to change
+	DryRun *bool `json:"dry_run,omitempty"`
+	// Reason of the change
+	Notes string `json:"notes,omitempty"`
+}
+
+type PushedTemplateResult struct {
+	Alias string `json:"alias"`
+	// `null` if a dry run would create it
+	ID string `json:"id"`
+	// `published` if the draft was there before, and only its publication is new
+	Action string `json:"action"`
+	// Fields that differ from the former draft
+	ChangedFields []string `json:"changed_fields"`
+	// The version that the push publishes
+	Version *int `json:"version"`
+	// `etag` before the push
+	Base string `json:"base"`
+	// Changes with the names and the draft; the `base` of a push
+	Etag string `json:"etag"`
+	// Reasons why it cannot be pushed; in a dry run only
+	Problems []TemplateWarning `json:"problems"`
+}
+
+type TemplatePushAnswer struct {
+	Object string `json:"object"`
+	DryRun bool   `json:"dry_run"`
+	// In the order of the request
+	Templates []PushedTemplateResult `json:"templates"`
+}
+
+type NewTemplateSource struct {
+	// Liquid; becomes one line
+	Subject string `json:"subject,omitempty"`
+	// Liquid in HTML: what variables hold is escaped for the place where they stand
+	HTML string `json:"html,omitempty"`
+	// Liquid; derived from the HTML if absent
+	Text string `json:"text,omitempty"`
+	// Liquid; what mail programs show beside the subject
+	Preheader string `json:"preheader,omitempty"`
+	// Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered
+	Language TemplateLanguage `json:"language,omitempty"`
+	// Sender of messages that name none
+	From string `json:"from,omitempty"`
+	// Reply addresses of messages that name none
+	ReplyTo []string `json:"reply_to,omitempty"`
+	// Alias of the layout around the HTML and the text
+	Layout string `json:"layout,omitempty"`
+	// Words in other languages, by BCP 47 tag
+	Locales map[string]NewTemplateWords `json:"locales,omitempty"`
+	// JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it,
+	// none is checked
+	Variables map[string]any `json:"variables,omitempty"`
+}
+
+type TemplateValidation struct {
+	Object   string            `json:"object"`
+	Valid    bool              `json:"valid"`
+	Problems []TemplateWarning `json:"problems"`
+	// JSON Schema of the variables that it uses
+	SuggestedVariables map[string]any `json:"suggested_variables"`
+	// Variables that fit the schema
+	Sample map[string]any `json:"sample"`
 }
 
 type LogsQuery struct {
@@ -652,4 +1168,14 @@ type InboundQuery struct {
 	Verdict       string     `json:"verdict,omitempty"`
 	CreatedAfter  *time.Time `json:"created_after,omitempty"`
 	CreatedBefore *time.Time `json:"created_before,omitempty"`
+}
+
+type TemplatesQuery struct {
+	Limit  int          `json:"limit,omitempty"`
+	After  string       `json:"after,omitempty"`
+	Kind   TemplateKind `json:"kind,omitempty"`
+	Status string       `json:"status,omitempty"`
+	// Alias of a layout or partial that they use
+	Uses string `json:"uses,omitempty"`
+	Q    string `json:"q,omitempty"`
 }

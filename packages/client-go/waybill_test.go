@@ -90,11 +90,11 @@ func TestSendWithEveryKindOfField(t *testing.T) {
 
 func TestBatch(t *testing.T) {
 	w := client(t, "", Options{})
-	batch := must(w.Emails.SendBatch(ctx, []EmailMessage{email("One"), email("Two")}))(t)
+	batch := must(w.Emails.SendBatch(ctx, []Message{email("One"), email("Two")}))(t)
 	equal(t, batch.Data[0].Status+batch.Data[1].Status, "queuedqueued")
 	bad := email("Four")
 	bad.To = []string{"nobody"}
-	results := must(w.Emails.SendBatchPermissive(ctx, []EmailMessage{email("Three"), bad}))(t).Data
+	results := must(w.Emails.SendBatchPermissive(ctx, []Message{email("Three"), bad}))(t).Data
 	equal(t, results[0].Status, "queued")
 	equal(t, results[1].Error.Code, "invalid_request")
 }

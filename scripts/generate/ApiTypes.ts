@@ -90,7 +90,30 @@ const ROOTS = [
   "InboundEmailWhole",
   "InboundEmailDeleted",
   "InboundTest",
+  "InboundReply",
+  "InboundRouteCreation",
+  "InboundRouteChange",
+  "InboundRoute",
+  "InboundRouteDeleted",
+  "InboundRouteTrial",
+  "InboundRouteTest",
   "Thread",
+  "TemplatedMessage",
+  "ListedTemplate",
+  "Template",
+  "TemplateCreation",
+  "TemplateChange",
+  "TemplateArchived",
+  "TemplatePublication",
+  "ListedTemplateVersion",
+  "TemplateVersion",
+  "TemplateDuplication",
+  "TemplateRendering",
+  "RenderedTemplate",
+  "TemplatePush",
+  "TemplatePushAnswer",
+  "NewTemplateSource",
+  "TemplateValidation",
 ]
 /** Names of structures that the contract declares in a field. */
 const INLINE: Readonly<Record<string, string>> = {
@@ -102,16 +125,22 @@ const INLINE: Readonly<Record<string, string>> = {
   "SuppressionBatch.add": "SuppressionAddition",
   "InboundAuthentication.dkim": "InboundSignature",
   "InboundEmailWhole.headers": "InboundHeader",
+  "InboundRoute.match": "InboundRouteMatch",
+  "InboundRoute.action": "InboundRouteAction",
+  "InboundRouteTest.routes": "TestedInboundRoute",
 }
 const PARENTS: Readonly<Record<string, string>> = {
   EmailLogWithContent: "EmailLog",
   InboundEmailWhole: "InboundEmail",
+  Template: "ListedTemplate",
+  TemplateVersion: "ListedTemplateVersion",
 }
 const QUERIES: ReadonlyArray<readonly [path: string, name: string]> = [
   ["/v1/email/logs", "LogsQuery"],
   ["/v1/suppressions", "SuppressionsQuery"],
   ["/v1/events", "EventsQuery"],
   ["/v1/inbound", "InboundQuery"],
+  ["/v1/templates", "TemplatesQuery"],
 ]
 /** A key has one mode. */
 const LEFT_OUT = new Set(["livemode"])
@@ -166,7 +195,7 @@ export const apiTypes = (): ApiTypes => {
 
   const named = (name: string): Type => {
     const schema = anyOf(components.schemas[name] ?? missing(name))
-    if (schema.type === "object") return structure(name, schema)
+    if (schema.properties !== undefined) return structure(name, schema)
     const type = typeOf(schema, name)
     if (type.kind !== "choice") return type
     choices.set(name, { name, values: type.values })
@@ -177,6 +206,7 @@ export const apiTypes = (): ApiTypes => {
     if (!structures.has(name)) {
       const parent = structures.get(PARENTS[name] ?? "")
       const fields = Object.entries(properties)
+        .filter(([, schema]) => !isNull(schema))
         .filter(([field]) => parent?.fields.every((inherited) => inherited.name !== field) ?? true)
         .map(([field, schema]) => fieldOf(field, schema, name, required.includes(field)))
       structures.set(name, { name, comment: description, parent, fields })
@@ -203,12 +233,20 @@ export const apiTypes = (): ApiTypes => {
   return { choices: [...choices.values()], structures: [...structures.values()] }
 }
 
-/** Returns an object of which some fields are required, in one of several ways, as one whose fields are all optional. */
+/** Returns one of several objects as one with the fields of all, of which those are required that each requires. */
 const anyOf = (schema: Json): Json => {
-  const [first, ...others] = schema.anyOf ?? []
-  return first?.properties === undefined || others.some(({ properties }) => properties === undefined)
-    ? schema
-    : { ...first, required: [] }
+  const parts = schema.anyOf ?? []
+  if (parts.length === 0 || parts.some(({ properties }) => properties === undefined)) return schema
+  const properties: Record<string, Json> = {}
+  for (const part of parts)
+    for (const [name, field] of Object.entries(part.properties ?? {})) {
+      const former = properties[name]
+      const values = new Set([...(former?.enum ?? []), ...(field.enum ?? [])])
+      properties[name] = former?.enum === undefined ? (former ?? field) : { ...former, enum: [...values] }
+    }
+  const required = Object.keys(properties).filter((name) => parts.every((part) => part.required?.includes(name)))
+  const { description } = schema
+  return { type: "object", properties, required, ...(description === undefined ? {} : { description }) }
 }
 
 const missing = (name: string): never => {

@@ -10,27 +10,30 @@ export const goTypes = ({ choices, structures }: ApiTypes): string => {
       )
       return `type ${name} string\n\nconst (\n${aligned(constants)})`
     }),
-    ...structures.map(declaration),
+    ...structures.map((structure) => declaration(structure, new Set(choices.map(({ name }) => name)))),
   ]
   return parts.join("\n\n") + "\n"
 }
 
-/** Fields that are told from absent ones: leaving them out keeps them as they are, and an empty text removes them. */
-const CHANGES = new Set(["DomainChange"])
+/** Names of choices, which are texts. */
+type Texts = ReadonlySet<string>
 
-const declaration = (structure: Structure): string => {
+/** Fields that are told from absent ones: leaving them out keeps them as they are. */
+const CHANGES = new Set(["DomainChange", "TemplateChange", "InboundRouteChange"])
+
+const declaration = (structure: Structure, texts: Texts): string => {
   const { fields, name, parent } = structure
   const inherited = parent === undefined ? "" : `\t${parent.name}\n`
   const about = structure.comment === undefined ? "" : commentLines(`${name}: ${lowerFirst(structure.comment)}.`, "// ")
-  return `${about}type ${name} struct {\n${inherited}${fieldLines(fields, name)}}`
+  return `${about}type ${name} struct {\n${inherited}${fieldLines(fields, name, texts)}}`
 }
 
 /** Aligns columns as gofmt does: each run of lines without a comment in between. */
-const fieldLines = (fields: ReadonlyArray<Field>, owner: string): string => {
+const fieldLines = (fields: ReadonlyArray<Field>, owner: string, texts: Texts): string => {
   const runs: Array<{ readonly comment: string; readonly rows: Array<readonly [string, string, string]> }> = []
   for (const field of fields) {
     const json = field.isOptional ? `${field.name},omitempty` : field.name
-    const row = [goName(field.name), goType(field, owner), `\`json:"${json}"\``] as const
+    const row = [goName(field.name), goType(field, owner, texts), `\`json:"${json}"\``] as const
     const isAbout = field.comment !== undefined && field.type.kind !== "bytes"
     const comment = isAbout ? commentLines(field.comment, "\t// ") : ""
     const last = runs.at(-1)
@@ -61,18 +64,15 @@ const goName = (name: string): string =>
     .join("")
 
 /** A null text is empty, a null list is nil; what else is null or left out is a nil pointer. */
-const goType = ({ isNullable, isOptional, type }: Field, owner: string): string => {
+const goType = ({ isNullable, isOptional, type }: Field, owner: string, texts: Texts): string => {
   const name = nameOf(type)
-  const isText = name === "string" || (type.kind === "named" && TEXTS.test(type.name))
-  if (isText) return CHANGES.has(owner) ? `*${name}` : name
-  const isAbsentByItself = /^(?:\[\]|map)/u.test(name)
+  if (CHANGES.has(owner)) return `*${name}`
+  const isText = name === "string" || (type.kind === "named" && texts.has(type.name))
+  const isAbsentByItself = isText || /^(?:\[\]|map)/u.test(name)
   // Counts and limits that are left out are 0.
   if (name === "int" && !isNullable) return name
   return (isNullable || isOptional) && !isAbsentByItself ? `*${name}` : name
 }
-
-/** Names of choices, which are texts. */
-const TEXTS = /(?:Status|Reason|Source)$/u
 
 const nameOf = (type: Type): string => {
   switch (type.kind) {

@@ -31,6 +31,9 @@ const PAGES = [
   ["DomainPage", "Domain"],
   ["SuppressionPage", "Suppression"],
   ["InboundEmailPage", "InboundEmail"],
+  ["InboundRoutePage", "InboundRoute"],
+  ["TemplatePage", "ListedTemplate"],
+  ["TemplateVersionPage", "ListedTemplateVersion"],
 ] as const
 
 const pageOf = (item: string): ReadonlyArray<Field> =>

@@ -26,6 +26,9 @@ const PAGES = [
   ["DomainPage", "Domain"],
   ["SuppressionPage", "Suppression"],
   ["InboundEmailPage", "InboundEmail"],
+  ["InboundRoutePage", "InboundRoute"],
+  ["TemplatePage", "ListedTemplate"],
+  ["TemplateVersionPage", "ListedTemplateVersion"],
 ] as const
 
 const page = (name: string, item: string) => `class ${name}(TypedDict):
@@ -40,7 +43,7 @@ const isKeyword = ({ name }: Field) => name === "from"
 
 /** Required and optional fields are in classes of their own: Python 3.9 has no `NotRequired`. */
 const declaration = ({ comment, fields, name, parent }: Structure): ReadonlyArray<string> => {
-  const required = fields.filter(({ isOptional }) => !isOptional)
+  const required = fields.filter((field) => !field.isOptional && !isKeyword(field))
   const optional = fields.filter(({ isOptional }) => isOptional)
   const parts: Array<string> = []
   let base = parent?.name ?? "TypedDict"

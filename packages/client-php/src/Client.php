@@ -21,6 +21,7 @@ final class Client
     public readonly Events $events;
     public readonly Inbound $inbound;
     public readonly Threads $threads;
+    public readonly Templates $templates;
     private readonly Sender $sender;
 
     /**
@@ -44,6 +45,7 @@ final class Client
         $this->events = new Events($this->sender);
         $this->inbound = new Inbound($this->sender);
         $this->threads = new Threads($this->sender);
+        $this->templates = new Templates($this->sender);
     }
 
     /**

@@ -12,6 +12,7 @@ namespace Waybill;
  * @phpstan-import-type EmailLog from Types
  * @phpstan-import-type EmailLogWithContent from Types
  * @phpstan-import-type EmailMessage from Types
+ * @phpstan-import-type TemplatedMessage from Types
  */
 final class Emails
 {
@@ -20,9 +21,9 @@ final class Emails
     }
 
     /**
-     * Sends an email. One without `html` and `text` is accepted, and arrives empty.
+     * Sends an email. One without `html`, `text` and `template` is accepted, and arrives empty.
      *
-     * @param EmailMessage $email
+     * @param EmailMessage|TemplatedMessage $email
      * @return Acknowledgement
      */
     public function send(array $email, ?string $idempotencyKey = null): array
@@ -33,7 +34,7 @@ final class Emails
     /**
      * Sends up to 100 emails. In `permissive` mode each is accepted or refused separately.
      *
-     * @param list<EmailMessage> $emails
+     * @param list<EmailMessage|TemplatedMessage> $emails
      * @param 'all_or_nothing'|'permissive' $mode
      * @return BatchAnswer
      */

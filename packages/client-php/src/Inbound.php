@@ -7,19 +7,24 @@ namespace Waybill;
 /**
  * Reads mail that came in.
  *
+ * @phpstan-import-type Acknowledgement from Types
  * @phpstan-import-type InboundEmail from Types
  * @phpstan-import-type InboundEmailDeleted from Types
  * @phpstan-import-type InboundEmailPage from Types
  * @phpstan-import-type InboundEmailWhole from Types
  * @phpstan-import-type InboundQuery from Types
+ * @phpstan-import-type InboundReply from Types
  * @phpstan-import-type InboundTest from Types
  */
 final class Inbound
 {
     private const LARGEST_PAGE = 100;
 
+    public readonly Routes $routes;
+
     public function __construct(private readonly Sender $sender)
     {
+        $this->routes = new Routes($sender);
     }
 
     /**
@@ -90,5 +95,37 @@ final class Inbound
     public function test(array $mail, ?string $idempotencyKey = null): array
     {
         return $this->sender->call('POST /v1/test/inbound', body: $mail, idempotencyKey: $idempotencyKey);
+    }
+
+    /**
+     * Applies the routes again as if the mail had just come, and calls the webhooks.
+     *
+     * @return InboundEmail
+     */
+    public function replay(string $id, ?string $idempotencyKey = null): array
+    {
+        return $this->sender->call('POST /v1/inbound/{id}/replay', [$id], idempotencyKey: $idempotencyKey);
+    }
+
+    /**
+     * Sends an answer, whose recipient, subject and thread follow from the mail.
+     *
+     * @param InboundReply $reply
+     * @return Acknowledgement
+     */
+    public function reply(string $id, array $reply, ?string $idempotencyKey = null): array
+    {
+        return $this->sender->call('POST /v1/inbound/{id}/reply', [$id], [], $reply, $idempotencyKey);
+    }
+
+    /**
+     * Sends a received mail on as it came.
+     *
+     * @param string|list<string> $to
+     * @return Acknowledgement
+     */
+    public function forward(string $id, string|array $to, ?string $idempotencyKey = null): array
+    {
+        return $this->sender->call('POST /v1/inbound/{id}/forward', [$id], [], ['to' => $to], $idempotencyKey);
     }
 }

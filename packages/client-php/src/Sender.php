@@ -17,7 +17,7 @@ final class Sender
     private const FIRST_PAUSE = 0.25;
     private const LONGEST_PAUSE = 30.0;
     /** Fields whose empty array is an object of JSON. */
-    private const OBJECTS = ['headers', 'metadata', 'tracking'];
+    private const OBJECTS = ['headers', 'metadata', 'tracking', 'match', 'locales', 'variables'];
     private readonly string $key;
     private readonly string $base;
     /** Position of the last write, in responses of a service with read replicas. It makes reads include the write. */
@@ -230,17 +230,24 @@ final class Sender
         return json_encode($encoded, \JSON_THROW_ON_ERROR | \JSON_UNESCAPED_UNICODE | \JSON_UNESCAPED_SLASHES);
     }
 
-    private static function encode(mixed $value, string|int $name = ''): mixed
+    /** `$isData` is for what a template is given: its empty arrays stay lists, whatever their names. */
+    private static function encode(mixed $value, string|int $name = '', bool $isData = false): mixed
     {
         if ($value instanceof \DateTimeInterface) {
             $utc = \DateTimeImmutable::createFromInterface($value)->setTimezone(new \DateTimeZone('UTC'));
             return $utc->format('Y-m-d\TH:i:s.v\Z');
         }
-        if ($value === [] && in_array($name, self::OBJECTS, true)) {
+        if ($value === [] && !$isData && in_array($name, self::OBJECTS, true)) {
             return new \stdClass();
         }
-        $names = is_array($value) ? array_keys($value) : [];
-        return is_array($value) ? array_combine($names, array_map(self::encode(...), $value, $names)) : $value;
+        if (!is_array($value)) {
+            return $value;
+        }
+        $fields = [];
+        foreach ($value as $key => $each) {
+            $fields[$key] = self::encode($each, $key, $isData || $name === 'variables');
+        }
+        return $fields;
     }
 
     /** Returns a UUID of version 4. */

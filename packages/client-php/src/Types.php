@@ -17,6 +17,10 @@ namespace Waybill;
  *
  * @phpstan-type SuppressionSource 'email'|'request'
  *
+ * @phpstan-type TemplateKind 'template'|'layout'|'partial'
+ *
+ * @phpstan-type TemplateLanguage 'liquid'|'handlebars'|'mustachio'|'resend'
+ *
  * @phpstan-type Attachment array{
  *   filename: string,
  *   content: string,
@@ -482,6 +486,91 @@ namespace Waybill;
  *   raw?: string|null,
  * }
  *
+ * @phpstan-type InboundReply array{
+ *   from: string,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   cc?: string|list<string>|null,
+ *   bcc?: string|list<string>|null,
+ *   reply_to?: string|list<string>|null,
+ *   headers?: array<string, string>|null,
+ *   tags?: list<string>|null,
+ *   scheduled_at?: \DateTimeInterface|string|null,
+ *   attachments?: list<Attachment>|null,
+ *   list_unsubscribe?: bool|null,
+ *   metadata?: array<string, string>|null,
+ *   reply_tracking?: ReplyTracking|null,
+ *   tracking?: EmailTracking|null,
+ * }
+ *
+ * @phpstan-type InboundRouteMatch array{
+ *   to?: string|null,
+ *   from?: string|null,
+ *   subject?: string|null,
+ *   verdict?: 'pass'|'fail'|'none'|null,
+ * }
+ *
+ * @phpstan-type InboundRouteAction array{
+ *   type: 'webhook'|'forward'|'reject'|'drop'|'store',
+ *   webhook_id?: string|null,
+ *   to?: list<string>,
+ *   message?: string|null,
+ * }
+ *
+ * @phpstan-type InboundRouteCreation array{
+ *   match?: InboundRouteMatch|null,
+ *   action: InboundRouteAction,
+ *   position?: int|null,
+ *   enabled?: bool|null,
+ *   stop?: bool|null,
+ * }
+ *
+ * @phpstan-type InboundRouteChange array{
+ *   match?: InboundRouteMatch|null,
+ *   action?: InboundRouteAction,
+ *   position?: int,
+ *   enabled?: bool,
+ *   stop?: bool,
+ * }
+ *
+ * @phpstan-type InboundRoute array{
+ *   object: 'inbound_route',
+ *   id: string,
+ *   match: InboundRouteMatch,
+ *   action: InboundRouteAction,
+ *   position: int,
+ *   enabled: bool,
+ *   stop: bool,
+ *   created_at: string,
+ *   updated_at: string,
+ * }
+ *
+ * @phpstan-type InboundRouteDeleted array{
+ *   object: 'inbound_route',
+ *   id: string,
+ *   deleted: true,
+ * }
+ *
+ * @phpstan-type InboundRouteTrial array{
+ *   to: string|list<string>,
+ *   from: string,
+ *   subject?: string|null,
+ *   verdict?: 'pass'|'fail'|'none'|null,
+ * }
+ *
+ * @phpstan-type TestedInboundRoute array{
+ *   id: string,
+ *   action: 'webhook'|'forward'|'reject'|'drop'|'store',
+ *   applies: bool,
+ *   reason: string,
+ * }
+ *
+ * @phpstan-type InboundRouteTest array{
+ *   object: 'inbound_route_test',
+ *   status: 'received'|'dropped'|'rejected',
+ *   routes: list<TestedInboundRoute>,
+ * }
+ *
  * @phpstan-type ThreadEntry array{
  *   direction: 'sent'|'received',
  *   id: string,
@@ -496,6 +585,277 @@ namespace Waybill;
  *   object: 'thread',
  *   id: string,
  *   data: list<ThreadEntry>,
+ * }
+ *
+ * @phpstan-type TemplateChoice array{
+ *   id?: string|null,
+ *   alias?: string|null,
+ *   version?: int|null,
+ *   locale?: string|null,
+ *   time_zone?: string|null,
+ *   variables?: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type TemplatedMessage array{
+ *   from?: string|null,
+ *   to: string|list<string>,
+ *   subject?: string|null,
+ *   cc?: string|list<string>|null,
+ *   bcc?: string|list<string>|null,
+ *   reply_to?: string|list<string>|null,
+ *   headers?: array<string, string>|null,
+ *   tags?: list<string>|null,
+ *   scheduled_at?: \DateTimeInterface|string|null,
+ *   attachments?: list<Attachment>|null,
+ *   list_unsubscribe?: bool|null,
+ *   metadata?: array<string, string>|null,
+ *   reply_tracking?: ReplyTracking|null,
+ *   tracking?: EmailTracking|null,
+ *   template: TemplateChoice,
+ * }
+ *
+ * @phpstan-type ListedTemplate array{
+ *   object: 'template',
+ *   id: string,
+ *   kind: TemplateKind,
+ *   alias: string|null,
+ *   name: string,
+ *   description: string|null,
+ *   status: 'draft'|'published'|'archived',
+ *   current_version: int|null,
+ *   versions: int,
+ *   created_at: string,
+ *   updated_at: string,
+ *   used_at: string|null,
+ * }
+ *
+ * @phpstan-type TemplateWords array{
+ *   subject: string|null,
+ *   html: string|null,
+ *   text: string|null,
+ *   preheader: string|null,
+ * }
+ *
+ * @phpstan-type TemplateSource array{
+ *   subject: string|null,
+ *   html: string|null,
+ *   text: string|null,
+ *   preheader: string|null,
+ *   language?: TemplateLanguage,
+ *   from: string|null,
+ *   reply_to: list<string>,
+ *   layout: string|null,
+ *   locales: array<string, TemplateWords>,
+ *   variables: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type Template array{
+ *   object: 'template',
+ *   id: string,
+ *   kind: TemplateKind,
+ *   alias: string|null,
+ *   name: string,
+ *   description: string|null,
+ *   status: 'draft'|'published'|'archived',
+ *   current_version: int|null,
+ *   versions: int,
+ *   created_at: string,
+ *   updated_at: string,
+ *   used_at: string|null,
+ *   draft: TemplateSource,
+ *   etag: string,
+ * }
+ *
+ * @phpstan-type NewTemplateWords array{
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ * }
+ *
+ * @phpstan-type TemplateCreation array{
+ *   name: string,
+ *   kind?: TemplateKind|null,
+ *   alias?: string|null,
+ *   description?: string|null,
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ *   language?: TemplateLanguage|null,
+ *   from?: string|null,
+ *   reply_to?: list<string>|null,
+ *   layout?: string|null,
+ *   locales?: array<string, NewTemplateWords>|null,
+ *   variables?: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type ChangedTemplateWords array{
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ * }
+ *
+ * @phpstan-type TemplateChange array{
+ *   name?: string,
+ *   alias?: string|null,
+ *   description?: string|null,
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ *   language?: TemplateLanguage|null,
+ *   from?: string|null,
+ *   reply_to?: list<string>|null,
+ *   layout?: string|null,
+ *   locales?: array<string, ChangedTemplateWords>|null,
+ *   variables?: array<string, mixed>|null,
+ *   unchanged_since?: string|null,
+ * }
+ *
+ * @phpstan-type TemplateArchived array{
+ *   object: 'template',
+ *   id: string,
+ *   archived: true,
+ * }
+ *
+ * @phpstan-type TemplatePublication array{
+ *   notes?: string|null,
+ *   activate?: bool|null,
+ *   unchanged_since?: string|null,
+ * }
+ *
+ * @phpstan-type ListedTemplateVersion array{
+ *   object: 'template_version',
+ *   template_id: string,
+ *   number: int,
+ *   notes: string|null,
+ *   created_by: string|null,
+ *   published_at: string,
+ * }
+ *
+ * @phpstan-type TemplateVersion array{
+ *   object: 'template_version',
+ *   template_id: string,
+ *   number: int,
+ *   notes: string|null,
+ *   created_by: string|null,
+ *   published_at: string,
+ *   subject: string|null,
+ *   html: string|null,
+ *   text: string|null,
+ *   preheader: string|null,
+ *   language?: TemplateLanguage,
+ *   from: string|null,
+ *   reply_to: list<string>,
+ *   layout: string|null,
+ *   locales: array<string, TemplateWords>,
+ *   variables: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type TemplateDuplication array{
+ *   name?: string|null,
+ *   alias?: string|null,
+ * }
+ *
+ * @phpstan-type TriedTemplateSource array{
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ *   language?: TemplateLanguage|null,
+ *   from?: string|null,
+ *   reply_to?: list<string>|null,
+ *   layout?: string|null,
+ *   locales?: array<string, NewTemplateWords>|null,
+ *   variables?: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type TemplateRendering array{
+ *   version?: int|null,
+ *   draft?: TriedTemplateSource|null,
+ *   variables?: array<string, mixed>|null,
+ *   locale?: string|null,
+ *   time_zone?: string|null,
+ * }
+ *
+ * @phpstan-type TemplateWarning array{
+ *   path: string,
+ *   message: string,
+ * }
+ *
+ * @phpstan-type RenderedTemplate array{
+ *   object: 'rendered_template',
+ *   subject: string|null,
+ *   html: string|null,
+ *   text: string|null,
+ *   locale: string|null,
+ *   warnings: list<TemplateWarning>,
+ * }
+ *
+ * @phpstan-type PushedTemplate array{
+ *   alias: string,
+ *   name: string,
+ *   kind?: TemplateKind|null,
+ *   description?: string|null,
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ *   language?: TemplateLanguage|null,
+ *   from?: string|null,
+ *   reply_to?: list<string>|null,
+ *   layout?: string|null,
+ *   locales?: array<string, NewTemplateWords>|null,
+ *   variables?: array<string, mixed>|null,
+ *   publish?: bool|null,
+ *   base?: string|null,
+ * }
+ *
+ * @phpstan-type TemplatePush array{
+ *   templates: list<PushedTemplate>,
+ *   publish?: bool|null,
+ *   dry_run?: bool|null,
+ *   notes?: string|null,
+ * }
+ *
+ * @phpstan-type PushedTemplateResult array{
+ *   alias: string,
+ *   id: string|null,
+ *   action: 'created'|'changed'|'published'|'unchanged',
+ *   changed_fields: list<string>,
+ *   version: int|null,
+ *   base: string|null,
+ *   etag: string,
+ *   problems: list<TemplateWarning>,
+ * }
+ *
+ * @phpstan-type TemplatePushAnswer array{
+ *   object: 'template_push',
+ *   dry_run: bool,
+ *   templates: list<PushedTemplateResult>,
+ * }
+ *
+ * @phpstan-type NewTemplateSource array{
+ *   subject?: string|null,
+ *   html?: string|null,
+ *   text?: string|null,
+ *   preheader?: string|null,
+ *   language?: TemplateLanguage|null,
+ *   from?: string|null,
+ *   reply_to?: list<string>|null,
+ *   layout?: string|null,
+ *   locales?: array<string, NewTemplateWords>|null,
+ *   variables?: array<string, mixed>|null,
+ * }
+ *
+ * @phpstan-type TemplateValidation array{
+ *   object: 'template_validation',
+ *   valid: bool,
+ *   problems: list<TemplateWarning>,
+ *   suggested_variables: array<string, mixed>,
+ *   sample: array<string, mixed>,
  * }
  *
  * @phpstan-type LogsQuery array{
@@ -555,6 +915,15 @@ namespace Waybill;
  *   created_before?: \DateTimeInterface|string,
  * }
  *
+ * @phpstan-type TemplatesQuery array{
+ *   limit?: int,
+ *   after?: string,
+ *   kind?: TemplateKind,
+ *   status?: 'draft'|'published'|'archived',
+ *   uses?: string,
+ *   q?: string,
+ * }
+ *
  * @phpstan-type EmailLogPage array{
  *   object: 'list',
  *   has_more: bool,
@@ -588,6 +957,27 @@ namespace Waybill;
  *   has_more: bool,
  *   next_cursor: string|null,
  *   data: list<InboundEmail>,
+ * }
+ *
+ * @phpstan-type InboundRoutePage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<InboundRoute>,
+ * }
+ *
+ * @phpstan-type TemplatePage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<ListedTemplate>,
+ * }
+ *
+ * @phpstan-type TemplateVersionPage array{
+ *   object: 'list',
+ *   has_more: bool,
+ *   next_cursor: string|null,
+ *   data: list<ListedTemplateVersion>,
  * }
  */
 interface Types

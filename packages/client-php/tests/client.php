@@ -159,21 +159,7 @@ run([
         check($waybill->suppressions->remove($address)['deleted']);
         equal(404, refused(fn () => $waybill->suppressions->get($address))->status);
     },
-    'received mail' => function () use ($waybill): void {
-        $file = ['filename' => 'a.bin', 'content' => base64_encode("\0\n\xc8")];
-        $mail = ['from' => 'ana@example.org', 'to' => 'in@acme.test', 'subject' => 'Hello', 'text' => 'Hi'];
-        $made = $waybill->inbound->test([...$mail, 'attachments' => [$file]]);
-        $read = $waybill->inbound->get($made['id']);
-        equal(['ana@example.org', 'Hi'], [$read['from']['address'], trim($read['text'])]);
-        equal("\0\n\xc8", $waybill->inbound->attachment($made['id'], 'att_1'));
-        check(str_contains($waybill->inbound->raw($made['id']), 'Subject: Hello'));
-        equal($made['id'], $waybill->threads->get($made['thread_id'])['data'][0]['id']);
-        $raw = base64_encode("From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi");
-        $second = $waybill->inbound->test(['raw' => $raw])['id'];
-        equal($second, $waybill->inbound->list(['from' => 'bo@example.org'])['data'][0]['id']);
-        equal(2, count(column($waybill->inbound->all(['limit' => 1, 'domain' => 'acme.test']), 'id')));
-        check($waybill->inbound->remove($made['id'])['deleted']);
-        equal(404, refused(fn () => $waybill->inbound->raw($made['id']))->status);
-    },
+    ...require __DIR__ . '/receiving.php',
+    ...require __DIR__ . '/templates.php',
     ...require __DIR__ . '/webhooks.php',
 ]);

@@ -232,6 +232,65 @@ class Receiving(WaybillTest):
         self.assertEqual(self.refused(self.waybill.inbound.raw, made["id"]).status, 404)
 
 
+    def test_answer_forward_and_replay(self):
+        # Mail that is made up by a live key is not sent on.
+        creation = {"name": "Tests", "mode": "test", "scopes": ["admin"]}
+        waybill = Waybill(self.waybill.request("POST /v1/api-keys", body=creation)["key"])
+        inbound = waybill.inbound
+        made = inbound.test({"from": "ana@example.org", "to": "help@acme.test", "subject": "Help", "text": "Hi"})
+        reply = inbound.reply(made["id"], {"from": "help@acme.test", "text": "Gladly."}, idempotency_key="answer-1")
+        self.assertEqual(waybill.emails.get(reply["id"])["subject"], "Re: Help")
+        forwarded = inbound.forward(made["id"], ["bo@example.org"])
+        self.assertEqual(waybill.emails.get(forwarded["id"])["to"], ["bo@example.org"])
+        self.assertEqual(inbound.replay(made["id"])["id"], made["id"])
+
+    def test_routes(self):
+        routes = self.waybill.inbound.routes
+        route = routes.create({"match": {"to": "*@acme.test"}, "action": {"type": "drop"}, "stop": True})
+        self.assertEqual(routes.get(route["id"]), route)
+        changed = routes.update(route["id"], {"match": {}, "position": 0, "action": {"type": "store"}})
+        self.assertEqual((changed["match"]["to"], changed["position"], changed["stop"]), (None, 0, True))
+        self.assertEqual(ids(routes.list()["data"]), [route["id"]])
+        trial = routes.test({"to": "in@acme.test", "from": "ana@example.org"})
+        self.assertEqual((trial["status"], trial["routes"][0]["applies"]), ("received", True))
+        self.assertTrue(routes.remove(route["id"])["deleted"])
+
+
+class Templating(WaybillTest):
+    def test_life_of_a_template(self):
+        templates = self.waybill.templates
+        words = {"subject": "Hi {{ name }}", "html": "<p>{{ name }}</p>"}
+        made = templates.create({"name": "Receipt", "alias": "receipt", **words, "locales": {"de": {"subject": "Hallo"}}})
+        first = templates.publish("receipt")
+        self.assertEqual((first["number"], first["notes"]), (1, None))
+        choice = {"alias": "receipt", "locale": "de-AT", "variables": {"name": "Ana"}}
+        templated = {"from": "hi@acme.test", "to": "ana@example.org", "template": choice}
+        batch = self.waybill.emails.send_batch([templated, email("Plain")])
+        sent = self.waybill.emails.send(templated)
+        for each in [sent, batch["data"][0]]:
+            self.assertEqual(self.waybill.emails.get(each["id"])["subject"], "Hallo")
+        self.assertEqual(self.waybill.logs.get(sent["id"])["template"]["id"], made["id"])
+
+        changed = templates.update("receipt", {"subject": "Hello {{ name }}", "locales": None})
+        self.assertEqual((changed["draft"]["subject"], changed["draft"]["locales"]), ("Hello {{ name }}", {}))
+        templates.publish(made["id"], {"notes": "Kinder"})
+        self.assertEqual(templates.render("receipt", {"version": 2, "variables": {"name": "Bo"}})["subject"], "Hello Bo")
+        self.assertEqual([each["number"] for each in templates.versions("receipt")["data"]], [2, 1])
+        self.assertEqual(templates.version("receipt", 2)["notes"], "Kinder")
+        self.assertEqual(templates.rollback("receipt", 1)["current_version"], 1)
+        self.assertEqual(templates.get("receipt")["current_version"], 1)
+        copy = templates.duplicate("receipt", {"alias": "copy"})
+        self.assertEqual(ids(templates.all({"limit": 1})), [copy["id"], made["id"]])
+        self.assertTrue(templates.archive("copy")["archived"])
+        self.assertEqual(ids(templates.list({"q": "receipt", "kind": "template"})["data"]), [made["id"]])
+
+        pushed = templates.push({"templates": [{"alias": "news", "name": "News", "subject": "News"}], "publish": True})
+        self.assertEqual((pushed["templates"][0]["action"], pushed["templates"][0]["version"]), ("created", 1))
+        self.assertFalse(templates.validate({"subject": "{{ name"})["valid"])
+        refused = self.refused(templates.get, "unknown")
+        self.assertEqual((refused.status, refused.code), (404, "not_found"))
+
+
 class Webhooks(WaybillTest):
     def verify(self, name, secret=CALLS["secret"], body=CALLS["body"], **change):
         headers = {"Webhook-Id": CALLS["id"], "Webhook-Timestamp": CALLS["timestamp"],

@@ -4,10 +4,13 @@ from datetime import datetime
 from typing import Any, Iterator, List, Mapping, Optional, Sequence, Union
 
 from . import types as t
+from ._inbound import Inbound, Threads
+from ._pages import LARGEST_PAGE, Group, pages
 from ._sender import Sender
+from ._templates import Templates
 
 Time = Union[datetime, str]
-LARGEST_PAGE = 100
+Message = Union[t.EmailMessage, t.TemplatedMessage]
 LARGEST_FEED_PAGE = 1_000
 
 
@@ -35,6 +38,7 @@ class Waybill:
         self.events = Events(sender)
         self.inbound = Inbound(sender)
         self.threads = Threads(sender)
+        self.templates = Templates(sender)
 
     def request(
         self,
@@ -48,19 +52,14 @@ class Waybill:
         return self._sender.send(operation, *parts, query=query, body=body, idempotency_key=idempotency_key)
 
 
-class _Group:
-    def __init__(self, sender: Sender) -> None:
-        self._send = sender.send
-
-
-class Emails(_Group):
-    def send(self, email: t.EmailMessage, *, idempotency_key: Optional[str] = None) -> t.Acknowledgement:
-        """Sends an email. One without `html` and `text` is accepted, and arrives empty."""
+class Emails(Group):
+    def send(self, email: Message, *, idempotency_key: Optional[str] = None) -> t.Acknowledgement:
+        """Sends an email. One without `html`, `text` and `template` is accepted, and arrives empty."""
         return self._send("POST /v1/email/send", body=email, idempotency_key=idempotency_key)
 
     def send_batch(
         self,
-        emails: Sequence[t.EmailMessage],
+        emails: Sequence[Message],
         *,
         mode: str = "all_or_nothing",
         idempotency_key: Optional[str] = None,
@@ -83,7 +82,7 @@ class Emails(_Group):
         return self._send("POST /v1/email/{id}/resend", id, idempotency_key=idempotency_key)
 
 
-class Logs(_Group):
+class Logs(Group):
     def list(self, query: Optional[t.LogsQuery] = None) -> t.EmailLogPage:
         return self._send("GET /v1/email/logs", query=query)
 
@@ -111,7 +110,7 @@ class Logs(_Group):
         return self._send("GET /v1/email/logs/{id}/events", id)
 
 
-class Domains(_Group):
+class Domains(Group):
     def list(self) -> t.DomainPage:
         return self._send("GET /v1/domains")
 
@@ -135,19 +134,12 @@ class Domains(_Group):
         return self._send("DELETE /v1/domains/{domain}", domain)
 
 
-class Suppressions(_Group):
+class Suppressions(Group):
     def list(self, query: Optional[t.SuppressionsQuery] = None) -> t.SuppressionPage:
         return self._send("GET /v1/suppressions", query=query)
 
     def all(self, query: Optional[t.SuppressionsQuery] = None) -> Iterator[t.Suppression]:
-        page_query: t.SuppressionsQuery = {"limit": LARGEST_PAGE}
-        page_query.update(query or {})
-        while True:
-            page = self.list(page_query)
-            yield from page["data"]
-            if not page["has_more"] or page["next_cursor"] is None:
-                return
-            page_query["after"] = page["next_cursor"]
+        return pages(self.list, query)
 
     def get(self, email: str) -> t.Suppression:
         return self._send("GET /v1/suppressions/{email}", email)
@@ -163,7 +155,7 @@ class Suppressions(_Group):
         return self._send("DELETE /v1/suppressions/{email}", email)
 
 
-class Events(_Group):
+class Events(Group):
     def list(self, query: Optional[t.EventsQuery] = None) -> t.EventFeed:
         """Returns events in order. Continue with `next_position`; `wait` waits for new ones."""
         return self._send("GET /v1/events", query=query)
@@ -179,47 +171,3 @@ class Events(_Group):
             if not page["has_more"]:
                 return
             query["after_position"] = page["next_position"]
-
-
-class Inbound(_Group):
-    """Mail that came in."""
-
-    def list(self, query: Optional[t.InboundQuery] = None) -> t.InboundEmailPage:
-        return self._send("GET /v1/inbound", query=query)
-
-    def all(self, query: Optional[t.InboundQuery] = None) -> Iterator[t.InboundEmail]:
-        """Iterates over all matching mail, newest first. `limit` is the size of a page."""
-        page_query: t.InboundQuery = {"limit": LARGEST_PAGE}
-        page_query.update(query or {})
-        while True:
-            page = self.list(page_query)
-            yield from page["data"]
-            if not page["has_more"] or page["next_cursor"] is None:
-                return
-            page_query["after"] = page["next_cursor"]
-
-    def get(self, id: str) -> t.InboundEmailWhole:
-        """Returns a mail with its texts and headers."""
-        return self._send("GET /v1/inbound/{id}", id)
-
-    def raw(self, id: str) -> bytes:
-        """Returns a mail as it came."""
-        return self._send("GET /v1/inbound/{id}/raw", id, binary=True)
-
-    def attachment(self, id: str, attachment: str) -> bytes:
-        """Returns the bytes of a file."""
-        return self._send("GET /v1/inbound/{id}/attachments/{attachment}", id, attachment, binary=True)
-
-    def remove(self, id: str) -> t.InboundEmailDeleted:
-        """Deletes a mail with its content."""
-        return self._send("DELETE /v1/inbound/{id}", id)
-
-    def test(self, mail: t.InboundTest, *, idempotency_key: Optional[str] = None) -> t.InboundEmail:
-        """Lets a made-up mail come in."""
-        return self._send("POST /v1/test/inbound", body=mail, idempotency_key=idempotency_key)
-
-
-class Threads(_Group):
-    def get(self, id: str) -> t.Thread:
-        """Returns a conversation: sent and received mail, in order."""
-        return self._send("GET /v1/threads/{id}", id)

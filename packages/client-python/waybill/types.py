@@ -13,6 +13,7 @@ __all__ = [
     "BatchAnswer",
     "BatchError",
     "BatchResult",
+    "ChangedTemplateWords",
     "ContentAttachment",
     "DnsRecord",
     "Domain",
@@ -45,11 +46,28 @@ __all__ = [
     "InboundHeader",
     "InboundPerson",
     "InboundQuery",
+    "InboundReply",
+    "InboundRoute",
+    "InboundRouteAction",
     "InboundRouteApplied",
+    "InboundRouteChange",
+    "InboundRouteCreation",
+    "InboundRouteDeleted",
+    "InboundRouteMatch",
+    "InboundRoutePage",
+    "InboundRouteTest",
+    "InboundRouteTrial",
     "InboundSignature",
     "InboundTest",
+    "ListedTemplate",
+    "ListedTemplateVersion",
     "LogsQuery",
+    "NewTemplateSource",
+    "NewTemplateWords",
+    "PushedTemplate",
+    "PushedTemplateResult",
     "RecipientCounts",
+    "RenderedTemplate",
     "ReplyTracking",
     "SmtpAnswer",
     "Suppression",
@@ -62,8 +80,31 @@ __all__ = [
     "SuppressionRemoved",
     "SuppressionSource",
     "SuppressionsQuery",
+    "Template",
+    "TemplateArchived",
+    "TemplateChange",
+    "TemplateChoice",
+    "TemplateCreation",
+    "TemplateDuplication",
+    "TemplateKind",
+    "TemplateLanguage",
+    "TemplatePage",
+    "TemplatePublication",
+    "TemplatePush",
+    "TemplatePushAnswer",
+    "TemplateRendering",
+    "TemplateSource",
+    "TemplateValidation",
+    "TemplateVersion",
+    "TemplateVersionPage",
+    "TemplateWarning",
+    "TemplateWords",
+    "TemplatedMessage",
+    "TemplatesQuery",
+    "TestedInboundRoute",
     "Thread",
     "ThreadEntry",
+    "TriedTemplateSource",
     "UsedTemplate",
 ]
 
@@ -72,6 +113,8 @@ EmailStatus = Literal["queued", "deferred", "sent", "delivered", "bounced", "fai
 SuppressionReason = Literal["hard_bounce", "complaint", "manual", "unsubscribe"]
 DomainStatus = Literal["pending", "verified", "degraded", "failed"]
 SuppressionSource = Literal["email", "request"]
+TemplateKind = Literal["template", "layout", "partial"]
+TemplateLanguage = Literal["liquid", "handlebars", "mustachio", "resend"]
 
 
 class _AttachmentRequired(TypedDict):
@@ -620,6 +663,145 @@ class InboundTest(_InboundTestFrom, total=False):
     raw: Optional[Union[bytes, str]]
 
 
+_InboundReplyFrom = TypedDict("_InboundReplyFrom", {"from": str})
+
+
+class InboundReply(_InboundReplyFrom, total=False):
+    # HTML body. Without `text`, a text part is derived from it
+    html: Optional[str]
+    # Plain text body; recommended
+    text: Optional[str]
+    # Visible to all recipients; counts towards the recipient limit
+    cc: Optional[Union[str, List[str]]]
+    # Hidden from all recipients; counts towards the recipient limit
+    bcc: Optional[Union[str, List[str]]]
+    # Addresses for replies
+    reply_to: Optional[Union[str, List[str]]]
+    # Custom headers, except those that the service writes
+    headers: Optional[Dict[str, str]]
+    # Labels for filtering the logs; 1 to 64 characters each
+    tags: Optional[List[str]]
+    # When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`
+    scheduled_at: Optional[Union[datetime, str]]
+    # Files, at most 20
+    attachments: Optional[List[Attachment]]
+    # Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
+    # https
+    list_unsubscribe: Optional[bool]
+    # Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and
+    # values of at most 500. They are in the logs and the webhooks, and the logs find them with
+    # `metadata.<name>=<value>`
+    metadata: Optional[Dict[str, str]]
+    # Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
+    # `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
+    reply_tracking: Optional[ReplyTracking]
+    # Whether opens and clicks are tracked; the domain's setting applies to what is left out
+    tracking: Optional[EmailTracking]
+
+
+_InboundRouteMatchFrom = TypedDict("_InboundRouteMatchFrom", {"from": Optional[str]}, total=False)
+
+
+class InboundRouteMatch(_InboundRouteMatchFrom, total=False):
+    """Conditions that must all hold; a route without any is for every mail."""
+
+    # A recipient of the mail: an address, `*@domain` or `name+*@domain`
+    to: Optional[str]
+    # Part of the subject, in any case
+    subject: Optional[str]
+    # The finding of DMARC about the sender
+    verdict: Optional[Literal["pass", "fail", "none"]]
+
+
+class _InboundRouteActionRequired(TypedDict):
+    type: Literal["webhook", "forward", "reject", "drop", "store"]
+
+
+class InboundRouteAction(_InboundRouteActionRequired, total=False):
+    """`webhook` calls webhooks; `forward` sends the mail on as it came; `reject` refuses the mail in the session; `drop` accepts and records it, and nothing else; `store` records it without a call."""
+
+    # The only webhook that is called; all that subscribe to `email.received` if absent
+    webhook_id: Optional[str]
+    # 1 to 10 addresses that the mail is sent on to
+    to: List[str]
+    # Text of the reply 550 to its server
+    message: Optional[str]
+
+
+class _InboundRouteCreationRequired(TypedDict):
+    action: InboundRouteAction
+
+
+class InboundRouteCreation(_InboundRouteCreationRequired, total=False):
+    # For every mail if absent
+    match: Optional[InboundRouteMatch]
+    # Routes are tried in the order of their positions; after all others if absent
+    position: Optional[int]
+    # `true` by default
+    enabled: Optional[bool]
+    # Whether no later route is tried once this one applied; `false` by default
+    stop: Optional[bool]
+
+
+class InboundRouteChange(TypedDict, total=False):
+    """Fields that are left out stay as they are; `match` and `action` are replaced as a whole."""
+
+    # Replaces all conditions; `{}` is for every mail
+    match: Optional[InboundRouteMatch]
+    action: InboundRouteAction
+    position: int
+    enabled: bool
+    stop: bool
+
+
+class InboundRoute(TypedDict):
+    object: Literal["inbound_route"]
+    id: str
+    match: InboundRouteMatch
+    action: InboundRouteAction
+    position: int
+    enabled: bool
+    stop: bool
+    created_at: str
+    updated_at: str
+
+
+class InboundRouteDeleted(TypedDict):
+    object: Literal["inbound_route"]
+    id: str
+    deleted: Literal[True]
+
+
+_InboundRouteTrialFrom = TypedDict("_InboundRouteTrialFrom", {"from": str})
+
+
+class _InboundRouteTrialRequired(_InboundRouteTrialFrom):
+    to: Union[str, List[str]]
+
+
+class InboundRouteTrial(_InboundRouteTrialRequired, total=False):
+    # Empty if absent
+    subject: Optional[str]
+    # The finding of DMARC about the sender; `none` if absent
+    verdict: Optional[Literal["pass", "fail", "none"]]
+
+
+class TestedInboundRoute(TypedDict):
+    id: str
+    action: Literal["webhook", "forward", "reject", "drop", "store"]
+    applies: bool
+    # Why the route applies, or why it does not
+    reason: str
+
+
+class InboundRouteTest(TypedDict):
+    object: Literal["inbound_route_test"]
+    # The end that the mail would have
+    status: Literal["received", "dropped", "rejected"]
+    # All routes, in the order in which they are tried
+    routes: List[TestedInboundRoute]
+
+
 _ThreadEntryFrom = TypedDict("_ThreadEntryFrom", {"from": str})
 
 
@@ -637,6 +819,413 @@ class Thread(TypedDict):
     id: str
     # Oldest first; the newest 200 of a longer thread
     data: List[ThreadEntry]
+
+
+class TemplateChoice(TypedDict, total=False):
+    # Id of the template
+    id: Optional[str]
+    # Alias of the template
+    alias: Optional[str]
+    # A published version; the current one by default
+    version: Optional[int]
+    # Language of the message: `pt-BR` falls back to `pt`, then to the template's own
+    locale: Optional[str]
+    # Time zone of dates and times; UTC by default
+    time_zone: Optional[str]
+    # Checked by the template's schema
+    variables: Optional[Dict[str, Any]]
+
+
+_TemplatedMessageFrom = TypedDict("_TemplatedMessageFrom", {"from": Optional[str]}, total=False)
+
+
+class _TemplatedMessageRequired(_TemplatedMessageFrom):
+    # 1 to 50 addresses, `a@b.c` or `Name <a@b.c>`; a single one needs no array
+    to: Union[str, List[str]]
+    template: TemplateChoice
+
+
+class TemplatedMessage(_TemplatedMessageRequired, total=False):
+    # That of the template by default
+    subject: Optional[str]
+    # Visible to all recipients; counts towards the recipient limit
+    cc: Optional[Union[str, List[str]]]
+    # Hidden from all recipients; counts towards the recipient limit
+    bcc: Optional[Union[str, List[str]]]
+    # Addresses for replies
+    reply_to: Optional[Union[str, List[str]]]
+    # Custom headers, except those that the service writes
+    headers: Optional[Dict[str, str]]
+    # Labels for filtering the logs; 1 to 64 characters each
+    tags: Optional[List[str]]
+    # When to send it, at most 30 days ahead: ISO 8601 with an offset or `Z`
+    scheduled_at: Optional[Union[datetime, str]]
+    # Files, at most 20
+    attachments: Optional[List[Attachment]]
+    # Adds one-click unsubscribe headers (RFC 8058) to mail with a single recipient, if the service is reachable by
+    # https
+    list_unsubscribe: Optional[bool]
+    # Pairs for identifying the email, which recipients do not get: at most 75, with names of 1 to 64 characters and
+    # values of at most 500. They are in the logs and the webhooks, and the logs find them with
+    # `metadata.<name>=<value>`
+    metadata: Optional[Dict[str, str]]
+    # Whether `Reply-To` is an address of the account by which an answer finds its email without `In-Reply-To`.
+    # `reply_to` stays in the record; with `{"forward": true}` answers are sent on to it
+    reply_tracking: Optional[ReplyTracking]
+    # Whether opens and clicks are tracked; the domain's setting applies to what is left out
+    tracking: Optional[EmailTracking]
+
+
+class ListedTemplate(TypedDict):
+    object: Literal["template"]
+    id: str
+    kind: TemplateKind
+    alias: Optional[str]
+    name: str
+    description: Optional[str]
+    status: Literal["draft", "published", "archived"]
+    # The version that is sent
+    current_version: Optional[int]
+    # Number of versions
+    versions: int
+    created_at: str
+    updated_at: str
+    # Start of the hour in which mail was last accepted by it, as far as it is counted
+    used_at: Optional[str]
+
+
+class TemplateWords(TypedDict):
+    subject: Optional[str]
+    html: Optional[str]
+    text: Optional[str]
+    preheader: Optional[str]
+
+
+_TemplateSourceFrom = TypedDict("_TemplateSourceFrom", {"from": Optional[str]})
+
+
+class _TemplateSourceRequired(_TemplateSourceFrom):
+    subject: Optional[str]
+    html: Optional[str]
+    text: Optional[str]
+    preheader: Optional[str]
+    reply_to: List[str]
+    # Alias of the layout around the HTML and the text
+    layout: Optional[str]
+    # Words in other languages; what one leaves out is `null`, and taken from the wider language
+    locales: Dict[str, TemplateWords]
+    # JSON Schema of the variables
+    variables: Optional[Dict[str, Any]]
+
+
+class TemplateSource(_TemplateSourceRequired, total=False):
+    language: TemplateLanguage
+
+
+class Template(ListedTemplate):
+    draft: TemplateSource
+    # Changes with the names and the draft; the `base` of a push
+    etag: str
+
+
+class NewTemplateWords(TypedDict, total=False):
+    # Liquid; becomes one line
+    subject: Optional[str]
+    # Liquid in HTML: what variables hold is escaped for the place where they stand
+    html: Optional[str]
+    # Liquid; derived from the HTML if absent
+    text: Optional[str]
+    # Liquid; what mail programs show beside the subject
+    preheader: Optional[str]
+
+
+_TemplateCreationFrom = TypedDict("_TemplateCreationFrom", {"from": Optional[str]}, total=False)
+
+
+class _TemplateCreationRequired(_TemplateCreationFrom):
+    name: str
+
+
+class TemplateCreation(_TemplateCreationRequired, total=False):
+    # `template` by default
+    kind: Optional[TemplateKind]
+    # Name of the template in requests; unique in the account
+    alias: Optional[str]
+    # Purpose of the template
+    description: Optional[str]
+    # Liquid; becomes one line
+    subject: Optional[str]
+    # Liquid in HTML: what variables hold is escaped for the place where they stand
+    html: Optional[str]
+    # Liquid; derived from the HTML if absent
+    text: Optional[str]
+    # Liquid; what mail programs show beside the subject
+    preheader: Optional[str]
+    # Liquid by default. Words in the languages of other services are kept as they are, and translated to be
+    # rendered
+    language: Optional[TemplateLanguage]
+    # Reply addresses of messages that name none
+    reply_to: Optional[List[str]]
+    # Alias of the layout around the HTML and the text
+    layout: Optional[str]
+    # Words in other languages, by BCP 47 tag
+    locales: Optional[Dict[str, NewTemplateWords]]
+    # JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without
+    # it, none is checked
+    variables: Optional[Dict[str, Any]]
+
+
+class ChangedTemplateWords(TypedDict, total=False):
+    # Liquid; becomes one line
+    subject: Optional[str]
+    # Liquid in HTML: what variables hold is escaped for the place where they stand
+    html: Optional[str]
+    # Liquid; derived from the HTML if absent
+    text: Optional[str]
+    # Liquid; what mail programs show beside the subject
+    preheader: Optional[str]
+
+
+_TemplateChangeFrom = TypedDict("_TemplateChangeFrom", {"from": Optional[str]}, total=False)
+
+
+class TemplateChange(_TemplateChangeFrom, total=False):
+    """Changes the draft. Fields that are left out stay as they are; `null` empties a field."""
+
+    name: str
+    alias: Optional[str]
+    description: Optional[str]
+    subject: Optional[str]
+    html: Optional[str]
+    text: Optional[str]
+    preheader: Optional[str]
+    language: Optional[TemplateLanguage]
+    reply_to: Optional[List[str]]
+    layout: Optional[str]
+    locales: Optional[Dict[str, ChangedTemplateWords]]
+    variables: Optional[Dict[str, Any]]
+    # `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since
+    unchanged_since: Optional[str]
+
+
+class TemplateArchived(TypedDict):
+    object: Literal["template"]
+    id: str
+    archived: Literal[True]
+
+
+class TemplatePublication(TypedDict, total=False):
+    # Reason of the change
+    notes: Optional[str]
+    # Whether it is sent from now on; `true` by default
+    activate: Optional[bool]
+    # `updated_at` of the template as it was read; refused with `template_draft_changed` if it has changed since
+    unchanged_since: Optional[str]
+
+
+class ListedTemplateVersion(TypedDict):
+    object: Literal["template_version"]
+    template_id: str
+    number: int
+    notes: Optional[str]
+    # The key or user that published it
+    created_by: Optional[str]
+    published_at: str
+
+
+_TemplateVersionFrom = TypedDict("_TemplateVersionFrom", {"from": Optional[str]})
+
+
+class _TemplateVersionRequired(_TemplateVersionFrom):
+    subject: Optional[str]
+    html: Optional[str]
+    text: Optional[str]
+    preheader: Optional[str]
+    reply_to: List[str]
+    # Alias of the layout around the HTML and the text
+    layout: Optional[str]
+    # Words in other languages; what one leaves out is `null`, and taken from the wider language
+    locales: Dict[str, TemplateWords]
+    # JSON Schema of the variables
+    variables: Optional[Dict[str, Any]]
+
+
+class TemplateVersion(_TemplateVersionRequired, total=False):
+    language: TemplateLanguage
+
+
+class TemplateDuplication(TypedDict, total=False):
+    # `Copy of …` by default
+    name: Optional[str]
+    # None by default
+    alias: Optional[str]
+
+
+_TriedTemplateSourceFrom = TypedDict("_TriedTemplateSourceFrom", {"from": Optional[str]}, total=False)
+
+
+class TriedTemplateSource(_TriedTemplateSourceFrom, total=False):
+    # Liquid; becomes one line
+    subject: Optional[str]
+    # Liquid in HTML: what variables hold is escaped for the place where they stand
+    html: Optional[str]
+    # Liquid; derived from the HTML if absent
+    text: Optional[str]
+    # Liquid; what mail programs show beside the subject
+    preheader: Optional[str]
+    # Liquid by default. Words in the languages of other services are kept as they are, and translated to be
+    # rendered
+    language: Optional[TemplateLanguage]
+    # Reply addresses of messages that name none
+    reply_to: Optional[List[str]]
+    # Alias of the layout around the HTML and the text
+    layout: Optional[str]
+    # Words in other languages, by BCP 47 tag
+    locales: Optional[Dict[str, NewTemplateWords]]
+    # JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without
+    # it, none is checked
+    variables: Optional[Dict[str, Any]]
+
+
+class TemplateRendering(TypedDict, total=False):
+    # A published version; the draft by default
+    version: Optional[int]
+    # A source instead of the draft, which is not stored
+    draft: Optional[TriedTemplateSource]
+    # Values made of the schema by default
+    variables: Optional[Dict[str, Any]]
+    # The template's own language by default
+    locale: Optional[str]
+    # UTC by default
+    time_zone: Optional[str]
+
+
+class TemplateWarning(TypedDict):
+    path: str
+    message: str
+
+
+class RenderedTemplate(TypedDict):
+    object: Literal["rendered_template"]
+    subject: Optional[str]
+    html: Optional[str]
+    text: Optional[str]
+    # The language that was found
+    locale: Optional[str]
+    warnings: List[TemplateWarning]
+
+
+_PushedTemplateFrom = TypedDict("_PushedTemplateFrom", {"from": Optional[str]}, total=False)
+
+
+class _PushedTemplateRequired(_PushedTemplateFrom):
+    alias: str
+    name: str
+
+
+class PushedTemplate(_PushedTemplateRequired, total=False):
+    # `template` by default; that of an existing template never changes
+    kind: Optional[TemplateKind]
+    # Purpose of the template
+    description: Optional[str]
+    # Liquid; becomes one line
+    subject: Optional[str]
+    # Liquid in HTML: what variables hold is escaped for the place where they stand
+    html: Optional[str]
+    # Liquid; derived from the HTML if absent
+    text: Optional[str]
+    # Liquid; what mail programs show beside the subject
+    preheader: Optional[str]
+    # Liquid by default. Words in the languages of other services are kept as they are, and translated to be
+    # rendered
+    language: Optional[TemplateLanguage]
+    # Reply addresses of messages that name none
+    reply_to: Optional[List[str]]
+    # Alias of the layout around the HTML and the text
+    layout: Optional[str]
+    # Words in other languages, by BCP 47 tag
+    locales: Optional[Dict[str, NewTemplateWords]]
+    # JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without
+    # it, none is checked
+    variables: Optional[Dict[str, Any]]
+    # `false` leaves this one a draft when the others are published
+    publish: Optional[bool]
+    # `etag` of the template that the caller has read, or `none`; refused if the template is another by now
+    base: Optional[str]
+
+
+class _TemplatePushRequired(TypedDict):
+    templates: List[PushedTemplate]
+
+
+class TemplatePush(_TemplatePushRequired, total=False):
+    # Whether what is sent changes too; drafts only by default
+    publish: Optional[bool]
+    # Whether only the answer is wanted, and nothing is to change
+    dry_run: Optional[bool]
+    # Reason of the change
+    notes: Optional[str]
+
+
+class PushedTemplateResult(TypedDict):
+    alias: str
+    # `null` if a dry run would create it
+    id: Optional[str]
+    # `published` if the draft was there before, and only its publication is new
+    action: Literal["created", "changed", "published", "unchanged"]
+    # Fields that differ from the former draft
+    changed_fields: List[str]
+    # The version that the push publishes
+    version: Optional[int]
+    # `etag` before the push
+    base: Optional[str]
+    # Changes with the names and the draft; the `base` of a push
+    etag: str
+    # Reasons why it cannot be pushed; in a dry run only
+    problems: List[TemplateWarning]
+
+
+class TemplatePushAnswer(TypedDict):
+    object: Literal["template_push"]
+    dry_run: bool
+    # In the order of the request
+    templates: List[PushedTemplateResult]
+
+
+_NewTemplateSourceFrom = TypedDict("_NewTemplateSourceFrom", {"from": Optional[str]}, total=False)
+
+
+class NewTemplateSource(_NewTemplateSourceFrom, total=False):
+    # Liquid; becomes one line
+    subject: Optional[str]
+    # Liquid in HTML: what variables hold is escaped for the place where they stand
+    html: Optional[str]
+    # Liquid; derived from the HTML if absent
+    text: Optional[str]
+    # Liquid; what mail programs show beside the subject
+    preheader: Optional[str]
+    # Liquid by default. Words in the languages of other services are kept as they are, and translated to be
+    # rendered
+    language: Optional[TemplateLanguage]
+    # Reply addresses of messages that name none
+    reply_to: Optional[List[str]]
+    # Alias of the layout around the HTML and the text
+    layout: Optional[str]
+    # Words in other languages, by BCP 47 tag
+    locales: Optional[Dict[str, NewTemplateWords]]
+    # JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without
+    # it, none is checked
+    variables: Optional[Dict[str, Any]]
+
+
+class TemplateValidation(TypedDict):
+    object: Literal["template_validation"]
+    valid: bool
+    problems: List[TemplateWarning]
+    # JSON Schema of the variables that it uses
+    suggested_variables: Dict[str, Any]
+    # Variables that fit the schema
+    sample: Dict[str, Any]
 
 
 _LogsQueryFrom = TypedDict("_LogsQueryFrom", {"from": str}, total=False)
@@ -713,6 +1302,16 @@ class InboundQuery(_InboundQueryFrom, total=False):
     created_before: Union[datetime, str]
 
 
+class TemplatesQuery(TypedDict, total=False):
+    limit: int
+    after: str
+    kind: TemplateKind
+    status: Literal["draft", "published", "archived"]
+    # Alias of a layout or partial that they use
+    uses: str
+    q: str
+
+
 class EmailLogPage(TypedDict):
     object: Literal["list"]
     has_more: bool
@@ -746,3 +1345,24 @@ class InboundEmailPage(TypedDict):
     has_more: bool
     next_cursor: Optional[str]
     data: List[InboundEmail]
+
+
+class InboundRoutePage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[InboundRoute]
+
+
+class TemplatePage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[ListedTemplate]
+
+
+class TemplateVersionPage(TypedDict):
+    object: Literal["list"]
+    has_more: bool
+    next_cursor: Optional[str]
+    data: List[ListedTemplateVersion]

@@ -228,4 +228,61 @@ class ManagingTest < WaybillTest
     assert waybill.inbound.remove(made[:id])[:deleted]
     assert_equal 404, refused { waybill.inbound.raw(made[:id]) }.status
   end
+
+  def test_answer_forward_and_replay
+    # Mail that is made up by a live key is not sent on.
+    creation = { name: "Tests", mode: "test", scopes: ["admin"] }
+    tests = Waybill::Client.new(waybill.request("POST /v1/api-keys", body: creation)[:key])
+    made = tests.inbound.test({ from: "ana@example.org", to: "help@acme.test", subject: "Help", text: "Hi" })
+    reply = tests.inbound.reply(made[:id], { from: "help@acme.test", text: "Gladly." }, idempotency_key: "answer-1")
+    assert_equal "Re: Help", tests.emails.get(reply[:id])[:subject]
+    forwarded = tests.inbound.forward(made[:id], ["bo@example.org"])
+    assert_equal ["bo@example.org"], tests.emails.get(forwarded[:id])[:to]
+    assert_equal made[:id], tests.inbound.replay(made[:id])[:id]
+  end
+
+  def test_routes
+    routes = waybill.inbound.routes
+    route = routes.create({ match: { to: "*@acme.test" }, action: { type: "drop" }, stop: true })
+    assert_equal route, routes.get(route[:id])
+    changed = routes.update(route[:id], { match: {}, position: 0, action: { type: "store" } })
+    assert_equal [nil, 0, true], [changed[:match][:to], changed[:position], changed[:stop]]
+    assert_equal [route[:id]], ids(routes.list[:data])
+    trial = routes.test({ to: "in@acme.test", from: "ana@example.org" })
+    assert_equal ["received", true], [trial[:status], trial[:routes][0][:applies]]
+    assert routes.remove(route[:id])[:deleted]
+  end
+end
+
+class TemplatesTest < WaybillTest
+  def test_life_of_a_template
+    templates = waybill.templates
+    words = { subject: "Hi {{ name }}", html: "<p>{{ name }}</p>", locales: { de: { subject: "Hallo" } } }
+    made = templates.create({ name: "Receipt", alias: "receipt", **words })
+    assert_equal [1, nil], templates.publish("receipt").values_at(:number, :notes)
+    choice = { alias: "receipt", locale: "de-AT", variables: { name: "Ana" } }
+    templated = { from: "hi@acme.test", to: "ana@example.org", template: choice }
+    batch = waybill.emails.send_batch([templated, email("Plain")])
+    sent = waybill.emails.send(templated)
+    [sent, batch[:data][0]].each { |each| assert_equal "Hallo", waybill.emails.get(each[:id])[:subject] }
+    assert_equal made[:id], waybill.logs.get(sent[:id])[:template][:id]
+
+    changed = templates.update("receipt", { subject: "Hello {{ name }}", locales: nil })
+    assert_equal ["Hello {{ name }}", {}], changed[:draft].values_at(:subject, :locales)
+    templates.publish(made[:id], { notes: "Kinder" })
+    assert_equal "Hello Bo", templates.render("receipt", { version: 2, variables: { name: "Bo" } })[:subject]
+    assert_equal [2, 1], templates.versions("receipt")[:data].map { |each| each[:number] }
+    assert_equal "Kinder", templates.version("receipt", 2)[:notes]
+    assert_equal 1, templates.rollback("receipt", 1)[:current_version]
+    assert_equal 1, templates.get("receipt")[:current_version]
+    copy = templates.duplicate("receipt", { alias: "copy" })
+    assert_equal [copy[:id], made[:id]], ids(templates.all(limit: 1))
+    assert templates.archive("copy")[:archived]
+    assert_equal [made[:id]], ids(templates.list(q: "receipt", kind: "template")[:data])
+
+    pushed = templates.push({ templates: [{ alias: "news", name: "News", subject: "News" }], publish: true })
+    assert_equal ["created", 1], pushed[:templates][0].values_at(:action, :version)
+    refute templates.validate({ subject: "{{ name" })[:valid]
+    assert_equal 404, refused { templates.get("unknown") }.status
+  end
 end

@@ -184,9 +184,9 @@ export class Waybill {
     ) => this.#post<T.WebhookReplay>(`/webhooks/${path(id)}/replay`, range, options),
   }
 
-  /** Mail that came in for the domains of the account. */
   readonly templates = templateCalls(() => this.#sender)
 
+  /** Mail that came in for the domains of the account. */
   readonly inbound = {
     list: (query: InboundQuery = {}) => this.#get<Page<T.InboundEmail>>("/inbound", { ...query }),
     /** Iterates over all matching mails, newest first. */

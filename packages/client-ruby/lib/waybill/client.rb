@@ -6,7 +6,7 @@ module Waybill
   # A client can be used by several threads. Every call that changes something has a random idempotency key, so that a
   # lost answer is requested again and nothing is done twice.
   class Client
-    attr_reader :emails, :logs, :domains, :suppressions, :events, :inbound, :threads
+    attr_reader :emails, :logs, :domains, :suppressions, :events, :inbound, :threads, :templates
 
     def initialize(api_key = nil, base_url: nil, retries: 4, timeout: 30)
       @sender = Sender.new(api_key, base_url, retries, timeout)
@@ -17,6 +17,7 @@ module Waybill
       @events = Events.new(@sender)
       @inbound = Inbound.new(@sender)
       @threads = Threads.new(@sender)
+      @templates = Templates.new(@sender)
     end
 
     # Calls any other endpoint. `operation` is as in the reference, `GET /v1/requests/{id}`; `parts` fill it in.

@@ -7,7 +7,7 @@ module Waybill
       @sender = sender
     end
 
-    # Sends an email. One without `html` and `text` is accepted, and arrives empty.
+    # Sends an email. One without `html`, `text` and `template` is accepted, and arrives empty.
     def send(email, idempotency_key: nil)
       @sender.call("POST /v1/email/send", body: email, idempotency_key: idempotency_key)
     end
