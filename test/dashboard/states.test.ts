@@ -1,7 +1,9 @@
+import { execFileSync } from "node:child_process"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { freePort } from "../support/process/service.ts"
 import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
@@ -22,7 +24,7 @@ describe.skipIf(typeof browser === "string")(
     beforeAll(async () => {
       if (typeof browser === "string") return
       endpoint = createServer((_, response) => response.writeHead(TEAPOT).end()).listen(0, "127.0.0.1")
-      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", MAIL_PORT: String(await freePort()) })
       tab = await Browser.openTab(browser, instance.url)
       await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
@@ -71,6 +73,27 @@ describe.skipIf(typeof browser === "string")(
         await step("arrive").getByText("From the code").waitFor()
         await page.getByRole("button", { name: "Send test email" }).click()
         await step("arrive").getByText("Your first email with Waybill").waitFor()
+      },
+    )
+
+    it(
+      "first run: shows a command that brings a first mail, which appears by itself",
+      { timeout: TIMEOUT },
+      async () => {
+        const { page } = tab
+        const { json: account } = await instance.request("GET", "/account")
+        const command = (await step("receive").locator("pre").textContent()) ?? ""
+        assert.include(command, `--mail-rcpt hello@${account.inbound_domain}`)
+        await step("receive").scrollIntoViewIfNeeded()
+        await ContactSheet.shoot(page, "first-run-receive", step("receive"))
+        assert.strictEqual(await step("receive").getAttribute("data-done"), "false")
+        execFileSync("sh", ["-c", command], { stdio: "ignore" })
+        await isDone("receive")
+        await step("receive").getByText("Where is my order?").waitFor()
+        await ContactSheet.shoot(page, "first-run-received", step("receive"))
+        await step("receive").getByRole("link").click()
+        await page.getByRole("tabpanel").getByText("It has not come.").waitFor()
+        await page.goto("/overview")
       },
     )
 

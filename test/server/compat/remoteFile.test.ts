@@ -23,6 +23,7 @@ const services = (allowed: ReadonlyArray<string>, ofWebhooks: ReadonlyArray<stri
       mailHost: "mx.waybill.test",
       inboundDomain: "in.waybill.test",
       submission: null,
+      mail: null,
     }),
   )
 

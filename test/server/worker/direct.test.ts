@@ -99,6 +99,7 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
         mailHost: "mx.waybill.test",
         inboundDomain: "in.waybill.test",
         submission: null,
+        mail: null,
       }),
     )
     const resolver = new dns.Resolver()

@@ -186,6 +186,7 @@ const served = (setup: Setup) => {
         mailHost: "mx.waybill.example",
         inboundDomain: "in.waybill.example",
         submission: null,
+        mail: null,
       }),
     ),
   )

@@ -85,6 +85,11 @@ export const recentEmails = queryOptions({
   queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.recentEmails, {}, signal),
 })
 
+export const newestReceived = queryOptions({
+  queryKey: ["newest-received"],
+  queryFn: ({ signal }) => Api.get<Page<InboundEmail>>("/inbound", { limit: 1 }, signal),
+})
+
 export const email = (id: string) =>
   queryOptions({
     queryKey: ["email", id],

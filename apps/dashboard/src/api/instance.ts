@@ -13,6 +13,8 @@ interface Instance {
     /** Port on which TLS begins at once. */
     readonly tlsPort: number | null
   } | null
+  /** Where this server receives mail; `null` if it does not. `host` is `null` if it is every address. */
+  readonly mail: { readonly host: string | null; readonly port: number } | null
   readonly oidc: boolean
   readonly passkeyDomain: string
   /** Whether customers may use their own domains in tracked links. */
@@ -28,6 +30,7 @@ export const instance: Instance = {
   url: window.location.origin,
   transport: "capture",
   submission: null,
+  mail: null,
   oidc: false,
   passkeyDomain: window.location.hostname,
   trackingDomains: false,

@@ -6,6 +6,7 @@ import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { CreateKey, KeyWithCode, SendTest } from "../firstEmail/FirstEmail.tsx"
 import { displayStatus } from "../emails/EmailFilters.ts"
+import { ReceiveCommand } from "../firstEmail/ReceiveCommand.tsx"
 import * as SampleKey from "../firstEmail/SampleKey.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
 import { StatusBadge } from "../ui/display/Badge.tsx"
@@ -26,6 +27,10 @@ const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] 
   ],
   domain: ["Add your domain", "Mail is sent from it once its DNS records are published."],
   webhook: ["Add a webhook", "Your application hears of deliveries, bounces and complaints."],
+  receive: [
+    "Receive an email",
+    "Your account has an address of its own. Run this command, and its mail appears here by itself.",
+  ],
 }
 
 interface Props {
@@ -64,13 +69,20 @@ export const FirstSteps = ({ onDismiss, steps }: Props) => {
                 </div>
                 <Action name={name} isDone={isDone} isNext={name === next} hasSent={hasSent} />
               </div>
-              {name === "key" ? <KeyWithCode /> : name === "arrive" ? <Arrivals /> : undefined}
+              <Details name={name} isDone={isDone} />
             </div>
           </li>
         ))}
       </ol>
     </Panel>
   )
+}
+
+const Details = ({ isDone, name }: Pick<ActionProps, "isDone" | "name">): ReactNode => {
+  if (name === "key") return <KeyWithCode />
+  if (name === "arrive") return <Arrivals />
+  if (name !== "receive") return undefined
+  return isDone ? <NewestReceived /> : <ReceiveCommand />
 }
 
 const Tick = ({ isDone, number }: { readonly isDone: boolean; readonly number: number }) => (
@@ -98,7 +110,7 @@ const Action = ({ hasSent, isDone, isNext, name }: ActionProps): ReactNode => {
   const variant = isNext ? "primary" : "secondary"
   if (name === "key") return hasKey || (isDone && hasSent) ? undefined : <CreateKey variant={variant} />
   if (name === "send") return <SendTest variant={variant} />
-  if (isDone || name === "arrive") return undefined
+  if (isDone || name === "arrive" || name === "receive") return undefined
   return (
     <Link
       to={name === "domain" ? "/domains" : "/webhooks"}
@@ -140,5 +152,26 @@ const Arrivals = () => {
         </li>
       ))}
     </ul>
+  )
+}
+
+/** The mail that has come, which leads to the record. */
+const NewestReceived = () => {
+  const { data } = useQuery(Queries.newestReceived)
+  const mail = data?.data[0]
+  if (mail === undefined) return undefined
+  return (
+    <Link
+      to="/received"
+      search={{ id: mail.id }}
+      className="flex items-center gap-3 rounded-lg border border-line px-3 py-2 text-sm hover:bg-hover"
+    >
+      <span className="min-w-0 grow truncate">
+        {mail.subject === null || mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
+      </span>
+      <span className="min-w-0 truncate text-xs text-ink-3">
+        <UntrustedText text={mail.envelope.from} />
+      </span>
+    </Link>
   )
 }

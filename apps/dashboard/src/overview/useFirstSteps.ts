@@ -1,11 +1,13 @@
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
+import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
+import { useEventStream } from "../live/useEventStream.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { useSession } from "../session/useSession.ts"
 
-export type StepName = "key" | "send" | "arrive" | "domain" | "webhook"
+export type StepName = "key" | "send" | "arrive" | "domain" | "webhook" | "receive"
 
 interface Step {
   readonly name: StepName
@@ -22,6 +24,7 @@ interface FirstSteps {
 const FIRST_KEY = "First key"
 const FIRST_DOMAIN = "acme.test"
 const POLL_MS = 1_500
+const RECEIVED_TYPES = ["email.received"] as const
 
 const storageKey = (account: string) => `waybill.first-steps.${account}`
 const isDismissed = (account: string): boolean => {
@@ -38,11 +41,17 @@ export const useFirstSteps = (): FirstSteps => {
   const canSend = useHasScope("email:send")
   const canAddDomains = useHasScope("domains:write")
   const canAddWebhooks = useHasScope("webhooks:manage")
+  const canSeeReceived = useHasScope("inbound:read")
+  const canStream = useHasScope("events:read")
+  const canReceive = instance.mail !== null && canSeeReceived && canStream
   const id = useSession().session.account_id
   const [isGone, setGone] = useState(isDismissed(id))
   const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin && !isGone })
   const domains = useQuery({ ...Queries.domains, enabled: canAddDomains && !isGone })
   const webhooks = useQuery({ ...Queries.webhooks, enabled: canAddWebhooks && !isGone })
+  const received = useQuery({ ...Queries.newestReceived, enabled: canReceive && !isGone })
+  const hasReceived = (received.data?.data ?? []).length > 0
+  useNewMail(canReceive && !isGone && !hasReceived)
   const recent = useQuery({
     ...Queries.recentEmails,
     // The last step before this one is watched while it happens.
@@ -57,7 +66,7 @@ export const useFirstSteps = (): FirstSteps => {
       // Without storage the steps are back when the page is opened again.
     }
   }
-  const waiting = [recent, keys, domains, webhooks].some(({ isLoading }) => isLoading)
+  const waiting = [recent, keys, domains, webhooks, received].some(({ isLoading }) => isLoading)
   const emails = recent.data?.data ?? []
   const all: ReadonlyArray<Step & { readonly isAllowed: boolean }> = [
     {
@@ -73,6 +82,7 @@ export const useFirstSteps = (): FirstSteps => {
       isDone: (domains.data?.data ?? []).some(({ name }) => name !== FIRST_DOMAIN),
     },
     { name: "webhook", isAllowed: canAddWebhooks, isDone: (webhooks.data?.data ?? []).length > 0 },
+    { name: "receive", isAllowed: canReceive, isDone: hasReceived },
   ]
   const steps = all.filter(({ isAllowed }) => isAllowed)
   // The steps lead to live mail.
@@ -82,10 +92,17 @@ export const useFirstSteps = (): FirstSteps => {
     !Mode.isTest() &&
     !waiting &&
     !isGone &&
-    [recent, keys, domains, webhooks].every(({ isError }) => !isError) &&
+    [recent, keys, domains, webhooks, received].every(({ isError }) => !isError) &&
     steps.every(({ isDone }) => isDone)
   useEffect(() => {
     if (isComplete) dismiss()
   })
   return { steps: isShown ? steps : undefined, dismiss }
+}
+
+/** Reads received mail again when some came. */
+const useNewMail = (enabled: boolean) => {
+  const client = useQueryClient()
+  const read = () => void client.invalidateQueries({ queryKey: Queries.newestReceived.queryKey })
+  useEventStream({ types: RECEIVED_TYPES, enabled, onStart: read, onEvent: read })
 }

@@ -1,13 +1,12 @@
 import { instance } from "../api/instance.ts"
-import { CodeBlock } from "../ui/display/Code.tsx"
+import { ReceiveCommand } from "../firstEmail/ReceiveCommand.tsx"
 
-/** How the first mail comes in: by a command while nothing leaves this instance, otherwise by a domain that receives. */
+/** How the first mail comes in: by a command, or by a domain that receives where this server is not the one for mail. */
 export const NoMail = () =>
-  instance.transport === "capture" ? (
-    <CodeBlock
-      label="Command that sends a mail to this instance"
-      code="swaks --server 127.0.0.1:2526 --to support@acme.test --from ana@example.org"
-    />
-  ) : (
+  instance.mail === null ? (
     <p className="text-sm text-ink-2">Open a domain under Domains, and turn on “Receive mail”.</p>
+  ) : (
+    <div className="w-full max-w-2xl">
+      <ReceiveCommand />
+    </div>
   )

@@ -18,7 +18,7 @@ import { hostname } from "node:os"
 import { EventFeed } from "../live/EventFeed.ts"
 import * as AuthRoutes from "../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../http/pages/DashboardPages.ts"
-import { Instance, type SubmissionAddress } from "../settings/Instance.ts"
+import { Instance, type MailAddress, type SubmissionAddress } from "../settings/Instance.ts"
 import * as OperatorRoutes from "../http/dashboard/OperatorRoutes.ts"
 import * as SavedViewRoutes from "../http/dashboard/SavedViewRoutes.ts"
 import * as PreviewPages from "../http/pages/PreviewPages.ts"
@@ -79,6 +79,7 @@ export const instance = (settings: Settings) =>
     mailHost: ehloName(settings),
     inboundDomain: InboundSettings.domainOf(settings),
     submission: submissionOf(settings),
+    mail: mailOf(settings),
   })
 
 const submissionOf = (settings: Settings): SubmissionAddress | null =>
@@ -89,6 +90,14 @@ const submissionOf = (settings: Settings): SubmissionAddress | null =>
         tls: hasSmtpTls(settings),
         tlsPort: Option.getOrNull(settings.smtpsPort),
       }
+    : null
+
+const mailOf = (settings: Settings): MailAddress | null =>
+  settings.roles.includes("smtp")
+    ? Option.match(InboundSettings.portOf(settings), {
+        onNone: () => USUAL_MAIL_PLACE,
+        onSome: (port) => ({ host: isEveryAddress(settings.host) ? null : settings.host, port }),
+      })
     : null
 
 const hasSmtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings): boolean =>
@@ -212,13 +221,12 @@ const smtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings) =>
 const mailPlace = Effect.fnUntraced(function* (settings: Settings) {
   const port = InboundSettings.portOf(settings)
   if (Option.isSome(port)) return { port: port.value }
-  const usual = { host: LOOPBACK, port: InboundSettings.DEFAULT_MAIL_PORT }
-  if (yield* isFree(usual)) return usual
-  yield* Effect.logWarning(`no mail comes in: port ${usual.port} is in use; set MAIL_PORT to another`)
+  if (yield* isFree(USUAL_MAIL_PLACE)) return USUAL_MAIL_PLACE
+  yield* Effect.logWarning(`no mail comes in: port ${USUAL_MAIL_PLACE.port} is in use; set MAIL_PORT to another`)
   return undefined
 })
 
-const LOOPBACK = "127.0.0.1"
+const USUAL_MAIL_PLACE = { host: "127.0.0.1", port: InboundSettings.DEFAULT_MAIL_PORT }
 
 /** SMTP submission, and the listener for mail that comes in. */
 export const smtp = (settings: Settings) =>

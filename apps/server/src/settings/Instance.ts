@@ -12,6 +12,12 @@ export interface SubmissionAddress {
   readonly tlsPort: number | null
 }
 
+export interface MailAddress {
+  /** Address that the listener is bound to; `null` if it is bound to every address. */
+  readonly host: string | null
+  readonly port: number
+}
+
 /** The operator's decisions that concern the requests of all accounts. */
 export class Instance extends Context.Service<
   Instance,
@@ -35,5 +41,7 @@ export class Instance extends Context.Service<
     readonly inboundDomain: string
     /** Address on which this process accepts mail over SMTP; `null` if it does not. */
     readonly submission: SubmissionAddress | null
+    /** Address on which this process receives mail; `null` if it does not. */
+    readonly mail: MailAddress | null
   }
 >()("@waybill/server/settings/Instance") {}

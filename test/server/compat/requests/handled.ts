@@ -36,6 +36,7 @@ const services = Layer.mergeAll(
     mailHost: "mx.waybill.test",
     inboundDomain: "in.waybill.test",
     submission: null,
+    mail: null,
   }),
 )
 

@@ -124,13 +124,14 @@ const escaped = (text: string): string =>
 /** Data that the page needs before sign-in. */
 const bootData = Effect.gen(function* () {
   const { oidc, urls } = yield* SignIn
-  const { baseUrl, submission, trackingHost, transport } = yield* Instance
+  const { baseUrl, mail, submission, trackingHost, transport } = yield* Instance
   return JSON.stringify({
     version: Version.VERSION,
     // Without it, the dashboard uses its own address.
     ...(baseUrl === null ? {} : { url: urls.url }),
     transport,
     submission,
+    mail,
     oidc,
     passkeyDomain: urls.passkeyDomain,
     trackingDomains: trackingHost !== null,
