@@ -471,8 +471,9 @@ type InboundRouteApplied struct {
 	ID     string `json:"id"`
 	Action string `json:"action"`
 	// For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward
-	// `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing was
-	// sent; otherwise `rejected`, `dropped` or `stored`. New values may appear
+	// `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, `removed` once its email is
+	// no longer in the log, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values
+	// may appear
 	Result string `json:"result"`
 	// The email that a forward is
 	EmailID string `json:"email_id"`
@@ -482,7 +483,7 @@ type InboundRouteApplied struct {
 }
 
 type InboundForwarded struct {
-	// `pending`, or the worst status of its recipients
+	// `pending`, the worst status of its recipients, or `removed` once its email is no longer in the log
 	Result string `json:"result"`
 	// The email that a forward is
 	EmailID string `json:"email_id"`

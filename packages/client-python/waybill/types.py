@@ -547,8 +547,9 @@ class InboundRouteApplied(TypedDict):
     id: str
     action: Literal["webhook", "forward", "reject", "drop", "store"]
     # For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward
-    # `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing
-    # was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear
+    # `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, `removed` once its email
+    # is no longer in the log, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New
+    # values may appear
     result: str
     # The email that a forward is
     email_id: Optional[str]
@@ -558,7 +559,7 @@ class InboundRouteApplied(TypedDict):
 
 
 class InboundForwarded(TypedDict):
-    # `pending`, or the worst status of its recipients
+    # `pending`, the worst status of its recipients, or `removed` once its email is no longer in the log
     result: str
     # The email that a forward is
     email_id: Optional[str]

@@ -728,7 +728,7 @@ export type InboundEnvelope = {
 }
 
 export type InboundForwarded = {
-  /** `pending`, or the worst status of its recipients */
+  /** `pending`, the worst status of its recipients, or `removed` once its email is no longer in the log */
   readonly result: string
   /** The email that a forward is */
   readonly email_id: EmailId | null
@@ -823,7 +823,7 @@ export type InboundRouteAction = {
 export type InboundRouteApplied = {
   readonly id: InboundRouteId
   readonly action: "webhook" | "forward" | "reject" | "drop" | "store"
-  /** For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear */
+  /** For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, `removed` once its email is no longer in the log, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear */
   readonly result: string
   /** The email that a forward is */
   readonly email_id: EmailId | null

@@ -6,14 +6,14 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
 import { Effect } from "effect"
 
-/** Results of routes, which the events do not say; no calls and emails are known of mail that was recorded just now. */
+/** Results of routes, which the events do not say. They are absent for mail that was recorded just now. */
 export interface Results {
   readonly calls: ReadonlyArray<ReceivedCalls.ReceivedCall> | undefined
   /** Recipients of the emails that are forwards, by their status. */
-  readonly emails: ReadonlyMap<EmailId, Readonly<Record<string, number>>>
+  readonly emails: ReadonlyMap<EmailId, Readonly<Record<string, number>>> | undefined
 }
 
-export const UNKNOWN: Results = { calls: undefined, emails: new Map() }
+export const UNKNOWN: Results = { calls: undefined, emails: undefined }
 
 /** Reads the results of the routes and forwards of mails. */
 export const of = Effect.fn("RouteResults.of")(function* (account_id: AccountId, mails: ReadonlyArray<InboundRecord>) {
@@ -23,7 +23,7 @@ export const of = Effect.fn("RouteResults.of")(function* (account_id: AccountId,
   const emails = forwards.flatMap(({ email_id }) => (email_id === undefined ? [] : [email_id]))
   return {
     calls: ids.length === 0 ? [] : yield* ReceivedCalls.list(account_id, ids),
-    emails: emails.length === 0 ? UNKNOWN.emails : yield* countsOf(account_id, emails),
+    emails: emails.length === 0 ? new Map() : yield* countsOf(account_id, emails),
   } satisfies Results
 })
 
@@ -55,7 +55,7 @@ const DONE = { reject: "rejected", drop: "dropped", store: "stored" } as const
 export const forwardShown =
   (results: Results) =>
   ({ email_id, refusal }: Forwarded) => ({
-    result: email_id === undefined ? "failed" : resultOfEmail(results.emails.get(email_id)),
+    result: email_id === undefined ? "failed" : resultOfEmail(results, email_id),
     email_id: email_id ?? null,
     reason: refusal ?? null,
   })
@@ -74,8 +74,11 @@ const WORST_FIRST = [
 const IN_PROGRESS: ReadonlySet<string> = new Set(["queued", "deferred"])
 
 /** The worst state of the recipients: with two of whom one bounced, the forward bounced. */
-const resultOfEmail = (counts: Readonly<Record<string, number>> | undefined): string => {
-  const worst = WORST_FIRST.find((status) => (counts?.[status] ?? 0) > 0) ?? "queued"
+const resultOfEmail = ({ emails }: Results, id: EmailId): string => {
+  const counts = emails === undefined ? {} : emails.get(id)
+  // Retention removes emails earlier than received mail.
+  if (counts === undefined) return "removed"
+  const worst = WORST_FIRST.find((status) => (counts[status] ?? 0) > 0) ?? "queued"
   return IN_PROGRESS.has(worst) ? "pending" : worst
 }
 

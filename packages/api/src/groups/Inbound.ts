@@ -63,13 +63,15 @@ const Applied = Schema.Struct({
   action: State.Applied.fields.action,
   result: Schema.String.annotate({
     description:
-      "For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear",
+      "For a webhook `pending`, `delivered`, `failed`, or `none` if there is no webhook to call; for a forward `pending`, or the worst status of its recipients, such as `delivered` or `bounced`, `removed` once its email is no longer in the log, and `failed` if nothing was sent; otherwise `rejected`, `dropped` or `stored`. New values may appear",
   }),
   ...ofForward,
 }).annotate({ identifier: "InboundRouteApplied" })
 
 const Forwarded = Schema.Struct({
-  result: Schema.String.annotate({ description: "`pending`, or the worst status of its recipients" }),
+  result: Schema.String.annotate({
+    description: "`pending`, the worst status of its recipients, or `removed` once its email is no longer in the log",
+  }),
   ...ofForward,
 }).annotate({ identifier: "InboundForwarded" })
 
