@@ -1,4 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
+import type { PgClient } from "@effect/sql-pg"
+import * as Id from "@waybill/domain/values/Id"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Cells } from "@waybill/store/routing/Cells"
 import * as Directory from "@waybill/store/routing/Directory"
@@ -7,12 +9,15 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
+import * as LogDay from "@waybill/store/requests/LogDay"
+import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import { send } from "../commit/commits.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
@@ -173,6 +178,26 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
     assert.isAbove(used.rows_while_waiting, 0)
     assert.isBelow(used.rows_while_waiting, rows / 4)
     assert.strictEqual(yield* rowsIn("public", account), 62)
+  })
+
+  it.effect("takes along calls of a day that began after its first rows were copied", function* () {
+    yield* CellSchema.make("cell_i")
+    const account = yield* World.account()
+    const call = yield* NewIds.newId("RequestId")
+    const sql = yield* Sql
+    const callADayLater = Effect.andThen(
+      RequestLogDays.make(LogDay.dayOf(Id.timeOf(call))),
+      sql`INSERT INTO request_log (account_id, id, method, path, query, status, address, duration_ms, body_bytes, body, livemode)
+        VALUES (${account}, ${call}, 'GET', '/v1/account', '', 200, '127.0.0.1', 1, 0, '', true)`,
+    )
+    const services = yield* Effect.context<PgClient.PgClient>()
+    const report = (line: string) =>
+      line.startsWith("pass 1")
+        ? Effect.asVoid(Effect.orDie(Effect.provideContext(callADayLater, services)))
+        : Effect.void
+    yield* AccountMove.move(account, "cell_i", { ...ALONE, report })
+    const calls = yield* inCell("cell_i", sql`SELECT id FROM request_log WHERE account_id = ${account}`)
+    assert.deepStrictEqual(calls, [{ id: call }])
   })
 
   it.effect("lets requests go on when its last rows take too long, and can be run again", function* () {

@@ -19,6 +19,11 @@ const DAYS_LOCK = 0x5742_4d52
 const startOf = (day: LogDay.Day): string => Id.lowest("RequestId", day * Timestamp.DAY)
 const tableOf = (day: LogDay.Day): string => `${TABLE}_${LogDay.dateOf(day).replaceAll("-", "_")}`
 
+/** Today, and the days whose tables are made in advance. */
+const comingDays = Effect.map(Clock.currentTimeMillis, (now) =>
+  Array.from({ length: DAYS_AHEAD + 1 }, (_, nth) => LogDay.dayOf(now) + nth),
+)
+
 export interface KeptDays {
   readonly made: ReadonlyArray<string>
   readonly dropped: ReadonlyArray<string>
@@ -27,14 +32,15 @@ export interface KeptDays {
 /** Makes the tables of coming days, and drops those that ended more than `days` days ago. Runs hourly. */
 export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
   const sql = yield* Sql
-  const today = LogDay.dayOf(yield* Clock.currentTimeMillis)
+  const coming = yield* comingDays
+  const [today = 0] = coming
   const oldest = tableOf(today - days)
   const existing = yield* tables(sql)
   // The names sort by their day.
   const dropped = existing.filter((name) => name < oldest)
   for (const name of dropped) yield* alone(sql, sql`DROP TABLE IF EXISTS ${sql(name)}`)
   if ((yield* CurrentCell) === FIRST) yield* RequestLogCounts.expire(today - days)
-  const needed = days === 0 ? [] : Array.from({ length: DAYS_AHEAD + 1 }, (_, nth) => today + nth)
+  const needed = days === 0 ? [] : coming
   const missing = needed.filter((day) => !existing.includes(tableOf(day)))
   for (const day of missing) yield* make(day)
   return { made: missing.map(tableOf), dropped } satisfies KeptDays
@@ -58,11 +64,15 @@ export const make = Effect.fn("RequestLogDays.make")(function* (day: LogDay.Day)
   )
 })
 
-/** Makes the tables of the days that the log of another cell holds, for rows that come from there. */
+/**
+ * Makes the tables of the days that the log of another cell holds, for rows that come from there, and those of coming days, which
+ * it may make while they come.
+ */
 export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: CellName, to: CellName) {
   const sql = yield* Sql
   const days = yield* inCell(from, tables(sql))
-  yield* inCell(to, makeAll(days))
+  const coming = (yield* comingDays).map(tableOf)
+  yield* inCell(to, makeAll([...days, ...coming]))
 })
 
 const makeAll = Effect.fnUntraced(function* (days: ReadonlyArray<string>) {
