@@ -2,18 +2,22 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Migrations from "@waybill/store/database/Migrations"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { PgClient } from "@effect/sql-pg"
-import { Effect, Layer, Redacted } from "effect"
+import { Effect, Fiber, Layer, Redacted } from "effect"
 import { afterAll, beforeAll } from "vitest"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Citus from "../../support/cells/citusDatabase.ts"
 import * as Senders from "../../support/cells/senders.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
+import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
 const { CITUS_URL } = Citus
 const { ACCEPTED, PATIENCE } = Senders
 const MAILS = 40
+/** Mails of the quota that is spent while its cell moves, and mails that are tried beyond it. */
+const QUOTA = 400
+const BEYOND = 60
 
 let database: Citus.CitusDatabase
 const url = () => Redacted.make(database.url)
@@ -131,6 +135,41 @@ describe.skipIf(CITUS_URL === undefined)("cells on the nodes of a Citus cluster"
         assert.isTrue((yield* rowsOf(cells[0])) === 0)
         const log = yield* first.get("/v1/events?limit=100")
         assert.strictEqual(log.status, 200)
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    240_000,
+  )
+
+  // threat: moved-accounts
+  it.live(
+    "spend a monthly quota to the last mail and not once more, in two processes, while they move",
+    () =>
+      Effect.gen(function* () {
+        const { cells, node, nodes } = yield* installation("quota")
+        const other = yield* ServiceProcess.start(url(), { TRANSPORT: "relay", SMTP_URL: "smtp://127.0.0.1:1" })
+        const account_id = yield* World.accountIn(cells[0], {
+          limits: { send: 1_000_000, other: 1_000_000, monthly_emails: QUOTA },
+        })
+        const { secret: key } = yield* World.key(account_id)
+        yield* inCell(cells[0], World.verifiedDomain("acme.test", account_id))
+        const send = async (nth: number): Promise<ServiceProcess.Answer> => {
+          const body = { from: "hi@acme.test", to: "ana@example.org", subject: `Mail ${nth}`, text: "Hi" }
+          const options = { key, body, idempotencyKey: `quota-${nth}` }
+          for (;;) {
+            const answer = await (nth % 2 === 0 ? node : other).request("POST", "/v1/email/send", options)
+            if (answer.status < 500) return answer
+            assert.isTrue(answer.status === 503 || answer.json.error.reason === "outcome_unknown")
+          }
+        }
+        const sending = yield* Effect.forkChild(
+          Effect.promise(() => ServiceProcess.sendMany(QUOTA + BEYOND, (nth) => send(nth))),
+        )
+        let moves = 0
+        while (moves === 0 || sending.pollUnsafe() === undefined)
+          yield* Citus.moveCell(cells[0], nodes[++moves % 2 ? 1 : 0])
+        const answers = yield* Fiber.join(sending)
+        assert.deepStrictEqual(ServiceProcess.countByStatus(answers), { 200: QUOTA, 429: BEYOND })
+        const usage = yield* Effect.promise(() => other.request("GET", "/v1/account", { key }))
+        assert.strictEqual(usage.json.usage.emails, QUOTA)
       }).pipe(Effect.scoped, Effect.provide(services)),
     240_000,
   )

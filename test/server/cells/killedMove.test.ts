@@ -10,9 +10,10 @@ import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 import { load } from "../processes/clients.ts"
+import { lockTables } from "./support.ts"
 
 /** Beginnings of the lines that the move prints, one for each of its steps. */
-const STEPS = ["copying from", "pass 1", "waiting for the last rows", "the account is in"]
+const STEPS = ["copying from", "pass 1", "waiting for the last rows", "the account is in cell_b"]
 const MAILS_BETWEEN_KILLS = 10
 
 /** Ids of an account's events in a cell, in the order of the log. */
@@ -65,6 +66,16 @@ layer(World.layer, { excludeTestServices: true })("the process that moves an acc
         })
         yield* clients.more(MAILS_BETWEEN_KILLS)
       }
+      yield* Effect.scoped(
+        Effect.gen(function* () {
+          // It deletes the rows of this table after most others, so that it cannot end before it is killed.
+          yield* lockTables("public", "api_key_uses")
+          const move = new WaybillCommand(command, env)
+          yield* World.until(eventsIn("public", account_id), ({ length }) => length === 0, Duration.seconds(60))
+          yield* Effect.promise(() => move.stop("SIGKILL"))
+        }),
+      )
+      yield* clients.more(MAILS_BETWEEN_KILLS)
       const { code, output } = yield* Effect.promise(() => runToEnd(command, env))
       assert.strictEqual(code, 0, output)
       yield* clients.more(MAILS_BETWEEN_KILLS)
