@@ -35,7 +35,7 @@ const filterOf = (name: string) => {
 const choiceOf = Effect.fnUntraced(function* (filter: EmailLogFilter.Filter) {
   const sql = yield* Sql
   const facets = yield* EmailFacets.known(sql, filter.range.account)
-  const sources = EmailLogFilter.sourcesOf(filter, { facets, unreadAbove: IdKey.LOWEST })
+  const sources = EmailLogFilter.sourcesOf(filter, { facets, unread: [] })
   return yield* EmailLogChoice.choose(sql, sources, filter.range, filter.order, EmailLogQuery.FIRST_CHUNK)
 })
 

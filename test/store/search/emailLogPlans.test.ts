@@ -66,7 +66,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
   assert(filter !== undefined)
   const known = {
     facets: yield* EmailFacets.known(sql, filter.range.account),
-    unreadAbove: yield* EmailWords.unreadAbove(sql),
+    unread: [],
   }
   const parts = yield* Effect.forEach(filter.parts, (part) =>
     EmailWords.termsWith(sql, filter.range.account, part, EmailLogQuery.MAX_TEXTS),
@@ -74,7 +74,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
   const texts = parts.flatMap((terms): ReadonlyArray<EmailLogSource.Source> =>
     terms === undefined || Object.values(terms).every((keys) => keys.length === 0)
       ? []
-      : [{ _tag: "Terms", terms, unreadAbove: known.unreadAbove }],
+      : [{ _tag: "Terms", terms, unread: known.unread }],
   )
   const sources = [...EmailLogFilter.sourcesOf(filter, known), ...texts]
   return (sources.length === 0 ? [EmailLogSource.all] : sources).map((source) => ({
@@ -166,7 +166,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     const plan = yield* explain(
       EmailLogSource.samples(
         sql,
-        EmailLogFilter.sourcesOf(filter, { facets: [], unreadAbove: IdKey.LOWEST }).map(
+        EmailLogFilter.sourcesOf(filter, { facets: [], unread: [] }).map(
           (source) => [source, EmailLogChoice.SAMPLE] as const,
         ),
         filter.range,

@@ -143,14 +143,11 @@ const lowestOf = (keys: ReadonlyArray<IdKey.IdKey | undefined>): IdKey.IdKey =>
 export const needsFacets = ({ recipientStatuses, scheduledAfter }: Filter): boolean =>
   recipientStatuses.length > 0 || scheduledAfter !== null
 
-/** Whether a list of the filter has only the messages that the follower has read. */
-export const needsUnread = ({ apiKey, parts }: Filter): boolean => apiKey !== null || parts.some(EmailWords.isFollowed)
-
 /** Facts of the database from which the lists of a filter follow. */
 export interface Known {
   readonly facets: ReadonlyArray<EmailFacets.Facets>
-  /** Key of an id above which the follower may not have read messages. */
-  readonly unreadAbove: IdKey.IdKey
+  /** Messages of the key that the follower may not have read; undefined if they are too many to list. */
+  readonly unread: ReadonlyArray<IdKey.IdKey> | undefined
 }
 
 type Statuses = ReadonlyArray<EmailStatus.Status>
@@ -162,14 +159,14 @@ const areListed = (statuses: Statuses): statuses is ReadonlyArray<Exclude<EmailS
 /** Returns the lists that an index holds in order, for everything the filter says except parts of texts. */
 export const sourcesOf = (
   { apiKey, domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
-  { facets, unreadAbove }: Known,
+  { facets, unread }: Known,
 ): ReadonlyArray<EmailLogSource.Source> => {
   const sources: Array<EmailLogSource.Source> = terms.map(({ text }) => ({
     _tag: "Terms",
     terms: EmailTerms.of([text]),
-    unreadAbove: null,
+    unread: [],
   }))
-  if (apiKey !== null) sources.push({ _tag: "Key", apiKey: IdKey.of(apiKey), unreadAbove })
+  if (apiKey !== null && unread !== undefined) sources.push({ _tag: "Key", apiKey: IdKey.of(apiKey), unread })
   if (recipientStatuses.length > 0 && areListed(recipientStatuses))
     sources.push({
       _tag: "Status",
@@ -219,13 +216,13 @@ export const conditions = (sql: Sql, filter: Filter): Statement.Fragment => sql`
   ${recipientStatus(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain_key = ${EmailLog.domainKey(filter.domain)}::int`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_key = ${EmailLog.fromKey(filter.from)}::bigint`}
-  ${filter.apiKey === null ? nothing(sql) : sql`AND ${acceptedBy(sql)} = ${filter.apiKey}`}
+  ${filter.apiKey === null ? nothing(sql) : sql`AND ${isOfKey(sql, filter.apiKey)}`}
   ${sql.join(" ", false)(filter.parts.map((part) => sql`AND (${EmailLogPart.has(sql, part)})`))}`
 
-/** The key that a message was accepted from. Packed, it is usually the actor. */
-const acceptedBy = (sql: Sql): Statement.Fragment => sql`coalesce(
+/** Whether a message was accepted from a key, which is usually the actor if its event is packed. */
+export const isOfKey = (sql: Sql, apiKey: Id.ApiKeyId): Statement.Fragment => sql`coalesce(
   ${PackedSql.field(sql, "accepted", "EmailQueued", "api_key_id")},
-  CASE WHEN accepted.packed IS NOT NULL THEN ${PackedSql.metaField(sql, "accepted", "actor")} END)`
+  CASE WHEN accepted.packed IS NOT NULL THEN ${PackedSql.metaField(sql, "accepted", "actor")} END) = ${apiKey}`
 
 const nothing = (sql: Sql) => sql.literal("")
 

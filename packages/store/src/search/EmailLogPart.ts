@@ -7,6 +7,9 @@ import type { Sql } from "../postgres/Sql.ts"
 
 const RECIPIENTS = ["to", "cc", "bcc"]
 
+/** False for most first events, `accepted`, of messages without the part. It holds for all of those with it. */
+export const mayHave = (sql: Sql, { lower }: EmailWords.Part): Statement.Fragment => mayHold(sql, lower)
+
 /** Whether a row `l` of the log, whose first event is `accepted`, has the part. */
 export const has = (sql: Sql, { folded, ids, lower, where }: EmailWords.Part): Statement.Fragment => {
   // A subquery with a LIMIT is answered by the index for each row, and never by reading all subjects.

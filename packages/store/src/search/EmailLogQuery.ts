@@ -1,10 +1,12 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect, Option } from "effect"
 import * as EmailLogRecord from "../readmodels/EmailLogRecord.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import * as EmailLogChoice from "./EmailLogChoice.ts"
 import * as EmailLogFilter from "./EmailLogFilter.ts"
+import * as EmailLogPart from "./EmailLogPart.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
 import * as EmailWords from "./EmailWords.ts"
@@ -57,7 +59,7 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
   let { range } = filter
   const known: EmailLogFilter.Known = {
     facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account) : [],
-    unreadAbove: EmailLogFilter.needsUnread(filter) ? yield* EmailWords.unreadAbove(sql) : IdKey.LOWEST,
+    unread: filter.apiKey === null ? [] : yield* unreadOfKey(sql, filter, filter.apiKey),
   }
   const sources = [...EmailLogFilter.sourcesOf(filter, known)]
   let choice = yield* EmailLogChoice.choose(sql, sources, range, order, FIRST_CHUNK)
@@ -70,7 +72,7 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
     // At the present rate the next step would not fill the page, so look for a rarer list.
     const isSlow = messages.length * chunk < (limit + 1 - messages.length) * examined
     if (isSlow || (examined > 0 && choice.common !== undefined)) {
-      const texts = hasTexts ? [] : yield* textSources(sql, filter, known)
+      const texts = hasTexts ? [] : yield* textSources(sql, filter)
       hasTexts = true
       sources.push(...texts)
       if (texts.length > 0) chunk = FIRST_CHUNK
@@ -101,17 +103,21 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
 const textSources = Effect.fnUntraced(function* (
   sql: Sql,
   { parts, range }: EmailLogFilter.Filter,
-  { unreadAbove }: EmailLogFilter.Known,
 ) {
-  const found = yield* Effect.forEach(parts, (part) =>
-    Effect.map(EmailWords.termsWith(sql, range.account, part, MAX_TEXTS), (terms) => ({ part, terms })),
-  )
-  return found.flatMap(({ part, terms }): ReadonlyArray<EmailLogSource.Source> =>
-    terms === undefined
-      ? []
-      : [{ _tag: "Terms", terms, unreadAbove: EmailWords.isFollowed(part) ? unreadAbove : null }],
-  )
+  const sources = yield* Effect.forEach(parts, (part) => textSource(sql, range, part))
+  return sources.filter((source) => source !== undefined)
 })
+
+const textSource = Effect.fnUntraced(function* (sql: Sql, range: EmailLogSource.Range, part: EmailWords.Part) {
+  const unread = EmailWords.isFollowed(part)
+    ? yield* EmailWords.unread(sql, range.account_id, EmailLogPart.mayHave(sql, part))
+    : []
+  const terms = unread && (yield* EmailWords.termsWith(sql, range.account, part, MAX_TEXTS))
+  return terms && ({ _tag: "Terms", terms, unread } satisfies EmailLogSource.Source)
+})
+
+const unreadOfKey = (sql: Sql, { range }: EmailLogFilter.Filter, apiKey: Id.ApiKeyId) =>
+  EmailWords.unread(sql, range.account_id, EmailLogFilter.isOfKey(sql, apiKey))
 
 const pageOf = (
   limit: number,

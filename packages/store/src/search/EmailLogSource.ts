@@ -16,10 +16,10 @@ type Fragment = Statement.Fragment
  */
 export type Source =
   | { readonly _tag: "All" }
-  /** A recipient, a tag, a pair of metadata, or all texts and ids that contain a searched part; with the log above an id that may be incomplete. */
-  | { readonly _tag: "Terms"; readonly terms: EmailTerms.Terms; readonly unreadAbove: IdKey.IdKey | null }
-  /** The spans in which a key sent mail, and the log above an id of which spans may be incomplete. */
-  | { readonly _tag: "Key"; readonly apiKey: IdKey.IdKey; readonly unreadAbove: IdKey.IdKey }
+  /** A recipient, a tag, a pair of metadata, or all texts and ids that contain a searched part; and the messages that the follower may not have read. */
+  | { readonly _tag: "Terms"; readonly terms: EmailTerms.Terms; readonly unread: ReadonlyArray<IdKey.IdKey> }
+  /** The spans in which a key sent mail, and the messages that the follower may not have read. */
+  | { readonly _tag: "Key"; readonly apiKey: IdKey.IdKey; readonly unread: ReadonlyArray<IdKey.IdKey> }
   /**
    * Messages with one of the statuses, and messages with one of the facets. Queued messages are listed with everything
    * that waits for delivery; delivered messages are listed nowhere.
@@ -56,7 +56,7 @@ export const cap = (ids: number, source: Source, maxEntries = MAX_ENTRIES): numb
 
 /** Number of lists of a source, each of which is in order by itself. */
 export const listsOf = (source: Source): number => {
-  const unread = "unreadAbove" in source && source.unreadAbove !== null ? 1 : 0
+  const unread = "unread" in source && source.unread.length > 0 ? 1 : 0
   switch (source._tag) {
     case "Terms":
       // Recipients and tags are in two tables.
@@ -109,8 +109,8 @@ const lists = (sql: Sql, source: Source, walk: Walk): ReadonlyArray<Fragment> =>
       : sql`SELECT list.id FROM unnest(${keys}::${sql.literal(type)}[]) AS part(key)
           CROSS JOIN LATERAL (${list(sql.literal("part.key"))}) AS list`
   const unread =
-    "unreadAbove" in source && source.unreadAbove !== null
-      ? [one(sql`${log} AND id > ${source.unreadAbove}::uuid AND ${bounds("id")}`)]
+    "unread" in source && source.unread.length > 0
+      ? [one(sql`SELECT id FROM unnest(${source.unread}::uuid[]) AS u(id) WHERE ${bounds("id")}`)]
       : []
   switch (source._tag) {
     case "All":
@@ -228,7 +228,7 @@ const isDisjoint = (source: Source): boolean => {
   switch (source._tag) {
     case "Terms":
       // A key that the log's row holds is not among the further ones.
-      return source.unreadAbove === null && EmailTerms.countOf(source.terms) === 1
+      return source.unread.length === 0 && EmailTerms.countOf(source.terms) === 1
     case "Key":
       return false
     case "Status":

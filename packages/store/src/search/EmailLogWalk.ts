@@ -34,7 +34,7 @@ export interface Room {
 const guarantees = (source: EmailLogSource.Source, term: EmailLogFilter.Term): boolean =>
   source._tag === "Common"
     ? source.sources.some((each) => guarantees(each, term))
-    : source._tag === "Terms" && source.unreadAbove === null && EmailTerms.areOnly(source.terms, term.key)
+    : source._tag === "Terms" && source.unread.length === 0 && EmailTerms.areOnly(source.terms, term.key)
 
 /** Condition for a row `l` that has the term, in the row itself or in the table of further terms. */
 const hasTerm = (sql: Sql, account: IdKey.IdKey, { column, key }: EmailLogFilter.Term) =>

@@ -1,11 +1,9 @@
 import type * as Address from "@waybill/domain/values/Address"
-import * as Id from "@waybill/domain/values/Id"
-import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
+import type { Statement } from "effect/sql"
 import type { Follower } from "../feed/Follower.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as Iso from "../postgres/Iso.ts"
 import * as EmailIds from "./EmailIds.ts"
 import * as EmailSpan from "./EmailSpan.ts"
 import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
@@ -14,11 +12,8 @@ import type { Sql } from "../postgres/Sql.ts"
 
 const NAME = "search_words"
 
-/**
- * Maximum time between the creation of an id and its commit. Mail younger than the follower's position by less than
- * this may still be unread, because commits are not in the order of ids.
- */
-export const UNREAD_MARGIN_MS = 60_000
+/** Events of an account behind the follower up to which a search lists their messages, rather than walk the log. */
+export const MAX_UNREAD = 20_000
 
 interface Queued {
   readonly from: { readonly address: Address.Address }
@@ -91,6 +86,24 @@ export const part = (text: string, where: Part["where"]): Part => {
 export const isFollowed = ({ where }: Part): boolean => where !== "subject"
 
 /**
+ * Returns the messages of an account that the follower has not read and whose first event, `accepted`, holds a condition;
+ * undefined if there are too many events behind the follower. Words are to be read after this: the follower moves on.
+ */
+export const unread = Effect.fnUntraced(function* (sql: Sql, account_id: string, condition: Statement.Fragment) {
+  const [row] = yield* unreadStatement(sql, account_id, condition)
+  return row === undefined || row.events > MAX_UNREAD ? undefined : row.ids.map(IdKey.fromUuid)
+})
+
+export const unreadStatement = (sql: Sql, account_id: string, condition: Statement.Fragment) =>
+  sql<{ readonly events: number; readonly ids: ReadonlyArray<string> }>`
+    SELECT count(*)::int AS events,
+      coalesce(array_agg(id_key(accepted.stream_id)) FILTER (WHERE accepted.type = 'EmailQueued' AND ${condition}), '{}') AS ids
+    FROM (
+      SELECT type, stream_id, data, meta, packed FROM events
+      WHERE account_id = ${account_id} AND position > (SELECT position FROM followers WHERE name = ${NAME})
+      ORDER BY position LIMIT ${MAX_UNREAD + 1}::int) AS accepted`
+
+/**
  * Returns the keys of all messages with the part, of those that the follower has read; undefined if an index cannot
  * look it up, or if they are more than the limit.
  */
@@ -119,16 +132,6 @@ export const wordsStatement = (
   WHERE account_id = ${account}::uuid AND folded LIKE ${EmailSubjects.pattern(folded)}
     ${where === "recipient" ? sql`AND starts_with(term, 'to:')` : sql.literal("")}
   ORDER BY account_id, term LIMIT ${limit}::int`
-
-/** Returns the key above which the follower may not have read messages. */
-export const unreadAbove = Effect.fnUntraced(function* (sql: Sql) {
-  const [last] = yield* sql<{ readonly recorded_at: Timestamp.Timestamp }>`
-    SELECT ${Iso.iso(sql, "recorded_at")} AS recorded_at FROM events
-    WHERE position <= (SELECT position FROM followers WHERE name = ${NAME}) ORDER BY position DESC LIMIT 1`
-  return last === undefined
-    ? IdKey.LOWEST
-    : IdKey.of(Id.lowest("EmailId", Math.max(0, Timestamp.toMillis(last.recorded_at) - UNREAD_MARGIN_MS)))
-})
 
 /** Removes words that no message of the account has any more, of the words that removed messages had. */
 export const removeUnused = (sql: Sql, account: IdKey.IdKey, terms: ReadonlyArray<string>) => sql`
