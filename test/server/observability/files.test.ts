@@ -1,6 +1,8 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
+import * as os from "node:os"
+import * as path from "node:path"
 import * as Yaml from "yaml"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -64,7 +66,10 @@ layer(World.layer, { excludeTestServices: true })("the dashboard and the alerts"
     function* () {
       const { url } = yield* Database.Fresh
       const metricsPort = yield* Effect.promise(freePort)
-      const node = yield* ServiceProcess.start(url, { METRICS_PORT: String(metricsPort) })
+      const node = yield* ServiceProcess.start(url, {
+        METRICS_PORT: String(metricsPort),
+        BACKUP_TO: path.join(os.tmpdir(), `waybill-no-backups-${metricsPort}`),
+      })
       const { post } = yield* ServiceProcess.signUp(node)
       // Series that are created by outcome and site need two of each.
       const mail = { from: "hi@acme.test", subject: "Receipt", text: "Thank you." }

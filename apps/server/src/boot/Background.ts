@@ -25,6 +25,7 @@ import { checkDomains } from "../worker/periodic/checkDomains.ts"
 import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
 import { followEmailWords } from "../worker/periodic/followEmailWords.ts"
 import { followStats } from "../worker/periodic/followStats.ts"
+import { makeBackups } from "../worker/periodic/makeBackups.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
 import { feedbackHeaders } from "../worker/delivery/feedbackHeaders.ts"
 import { Transports } from "../worker/delivery/Transports.ts"
@@ -100,6 +101,9 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const inCells = yield* CellTasks.make
           const months = inCells(EmailStatsMonths.keep(settings.statsMonths))
           yield* Effect.forkScoped(Effect.annotateLogs(months, { task: "keep_statistics" }))
+          const { backupEvery: every, backupKeep: keep, backupTo } = settings
+          if (Option.isSome(backupTo))
+            yield* Effect.forkScoped(makeBackups({ url, folder: backupTo.value, every, keep }))
           return {
             drain_webhooks: webhooks,
             advance_test_clocks: clocks,

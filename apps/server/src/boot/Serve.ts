@@ -1,7 +1,7 @@
 import { Availability } from "@waybill/store/availability/Availability"
 import * as Database from "@waybill/store/database/Database"
 import * as Readiness from "@waybill/store/operations/Readiness"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as SqlErrors from "@waybill/store/postgres/SqlErrors"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { welcome } from "./welcome.ts"
@@ -73,9 +73,11 @@ export const serveWith = <A, R1, R2>(
   return serving.pipe(
     Effect.provide(
       Layer.merge(
-        Exposition.layer({ poolSize: settings.databaseConnections, data: settings.data }).pipe(
-          Layer.provideMerge(Service.store(settings, postgres.url)),
-        ),
+        Exposition.layer({
+          poolSize: settings.databaseConnections,
+          data: settings.data,
+          backups: settings.roles.includes("worker") ? Option.getOrUndefined(settings.backupTo) : undefined,
+        }).pipe(Layer.provideMerge(Service.store(settings, postgres.url))),
         Service.instance(settings),
       ),
     ),

@@ -1,4 +1,5 @@
 import { Command } from "effect/cli"
+import * as BackupCommands from "../cli/BackupCommands.ts"
 import { cells } from "../cli/cells/cells.ts"
 import { accounts } from "../cli/commands/accounts.ts"
 import { audit } from "../cli/commands/audit.ts"
@@ -23,7 +24,10 @@ export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Self-hosted transactional email on Postgres, with a complete history of every message"),
   Command.withSubcommands([
     { group: "Send and follow mail, over the HTTP API of an instance", commands: Remote.commands },
-    { group: "Run this instance, with its settings", commands: [start, temporary, migrate, config, doctor] },
+    {
+      group: "Run this instance, with its settings",
+      commands: [start, temporary, migrate, BackupCommands.backup, BackupCommands.restore, config, doctor],
+    },
     {
       group: "Operate this instance, in its database",
       commands: [

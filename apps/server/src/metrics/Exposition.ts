@@ -7,6 +7,7 @@ import { HttpRouter, HttpServerError, HttpServerRequest, HttpServerResponse } fr
 import { PrometheusMetrics } from "effect/observability"
 import { createServer } from "node:http"
 import * as ClientAddress from "../requests/ClientAddress.ts"
+import * as Backups from "./Backups.ts"
 import * as Database from "./Database.ts"
 import * as Disk from "./Disk.ts"
 import * as HostNames from "../process/HostNames.ts"
@@ -26,6 +27,8 @@ export class Exposition extends Context.Service<Exposition, { readonly text: Eff
     readonly poolSize: number
     /** Folder whose disk is watched. */
     readonly data: string
+    /** Folder of scheduled backups. */
+    readonly backups?: string | undefined
   }): Layer.Layer<Exposition, never, PgClient.PgClient> =>
     Layer.effect(
       Exposition,
@@ -33,7 +36,10 @@ export class Exposition extends Context.Service<Exposition, { readonly text: Eff
         const vitals = yield* Vitals.make
         const database = yield* Database.make(options.poolSize)
         const sources = yield* SourceProblems.make
-        const readAll = Effect.all([vitals, Disk.make(options.data), database, sources], { discard: true })
+        const readAll = Effect.all(
+          [vitals, Disk.make(options.data), Backups.make(options.backups), database, sources],
+          { discard: true },
+        )
         return Exposition.of({ text: Effect.andThen(readAll, PrometheusMetrics.format()) })
       }),
     )

@@ -19,6 +19,8 @@ export const DEFAULT_DOMAIN_REPORT_DAYS = 90
 /** Longer than reports are accepted, so that a replay finds its original. */
 export const MIN_DOMAIN_REPORT_DAYS = 30
 export const MAX_DOMAIN_REPORT_DAYS = 400
+export const MAX_BACKUP_HOURS = 7 * 24
+export const MAX_BACKUPS = 1_000
 /** Longer than any failover; beyond it clients have given up. */
 export const MAX_DATABASE_TIMEOUT_SECONDS = 60
 
@@ -79,6 +81,29 @@ export const TABLE = {
     null,
     Config.option(Checked("WAYBILL_INSTANCE_KEY", keyProblem)),
     true,
+  ),
+  backupTo: setting(
+    "BACKUP_TO",
+    "Folder in which a process with the role worker makes backups. Set it for one process only.",
+    null,
+    Config.option(Config.String("BACKUP_TO")),
+  ),
+  backupEvery: setting(
+    "BACKUP_EVERY",
+    `Hours from one backup in BACKUP_TO to the next, from 1 to ${MAX_BACKUP_HOURS}.`,
+    "24",
+    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_BACKUP_HOURS })), "BACKUP_EVERY").pipe(
+      Config.withDefault(24),
+      Config.map(Duration.hours),
+    ),
+  ),
+  backupKeep: setting(
+    "BACKUP_KEEP",
+    `Number of backups that are kept in BACKUP_TO, from 1 to ${MAX_BACKUPS}.`,
+    "7",
+    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_BACKUPS })), "BACKUP_KEEP").pipe(
+      Config.withDefault(7),
+    ),
   ),
   statsMonths: setting(
     "STATS_MONTHS",

@@ -1,3 +1,4 @@
+import { once } from "node:events"
 import type { Socket } from "node:net"
 import type pg from "pg"
 import { CopyReader, type TakeRow } from "./CopyReader.ts"
@@ -127,6 +128,38 @@ class In extends Copying {
   }
 }
 
+class InPieces extends Copying {
+  readonly #pieces: AsyncIterable<Buffer>
+  #failure: unknown
+  #isOver = false
+
+  constructor(text: string, pieces: AsyncIterable<Buffer>) {
+    super(text)
+    this.#pieces = pieces
+  }
+  handleCopyInResponse(connection: unknown): void {
+    const wire = connection as Wire
+    void this.#send(wire.stream).then(
+      () => wire.endCopyFrom(),
+      (cause: unknown) => {
+        this.#failure = cause
+        wire.sendCopyFail("the rows could not be read")
+      },
+    )
+  }
+  async #send(stream: Socket): Promise<void> {
+    for await (const piece of this.#pieces) {
+      if (this.#isOver) return
+      stream.write(headOf(piece))
+      if (!stream.write(piece)) await once(stream, "drain")
+    }
+  }
+  override handleError(cause: unknown): void {
+    this.#isOver = true
+    super.handleError(this.#failure ?? cause)
+  }
+}
+
 class Through extends Copying {
   readonly #source: pg.Client
   readonly #rows: string
@@ -166,7 +199,7 @@ class Through extends Copying {
     super.handleError(this.#failure ?? cause)
   }
   #stream(): Socket {
-    return (this.#source as unknown as { readonly connection: Wire }).connection.stream
+    return streamOf(this.#source)
   }
 }
 
@@ -180,6 +213,47 @@ export const out = (client: pg.Client, text: string, take: TakeRow): Promise<voi
  */
 export const into = (client: pg.Client, text: string, chunks: Iterable<Buffer>): Promise<void> =>
   client.query(new In(text, chunks)).done
+
+/** Runs a `COPY … FROM STDIN` with rows that arrive in pieces, each of which may end anywhere. */
+export const intoFrom = (client: pg.Client, text: string, pieces: AsyncIterable<Buffer>): Promise<void> =>
+  client.query(new InPieces(text, pieces)).done
+
+const streamOf = (client: pg.Client): Socket => (client as unknown as { readonly connection: Wire }).connection.stream
+
+/** Size of the pieces of rows that are yielded, large enough to be compressed well each by itself. */
+const PIECE_BYTES = 256 * 1024
+
+/** Yields the rows of a `COPY … TO STDOUT` in pieces of whole rows, no faster than they are taken. */
+export async function* rowsOf(client: pg.Client, text: string): AsyncGenerator<Buffer> {
+  const stream = streamOf(client)
+  let rows: Array<Buffer> = []
+  let bytes = 0
+  let isOver = false
+  let wake = () => {}
+  const done = out(client, text, (reader, from, to) => {
+    // The reader uses its bytes again.
+    rows.push(Buffer.from(reader.bytes.subarray(from, to)))
+    bytes += to - from
+    if (bytes >= PIECE_BYTES) stream.pause()
+    wake()
+  }).finally(() => {
+    isOver = true
+    wake()
+  })
+  done.catch(() => {})
+  while (bytes > 0 || !isOver) {
+    if (bytes < PIECE_BYTES && !isOver) {
+      await new Promise<void>((resolve) => (wake = resolve))
+      continue
+    }
+    const piece = Buffer.concat(rows, bytes)
+    rows = []
+    bytes = 0
+    stream.resume()
+    yield piece
+  }
+  await done
+}
 
 /** Passes the rows of a `COPY … TO STDOUT` on to a `COPY … FROM STDIN` of another server, as fast as that takes them. */
 export const through = (source: pg.Client, rows: string, target: pg.Client, text: string): Promise<void> =>

@@ -1,0 +1,51 @@
+import { Effect, Redacted } from "effect"
+import pg from "pg"
+import * as Session from "../database/Session.ts"
+import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import { KEEPALIVE } from "../postgres/Sockets.ts"
+import * as BackupFile from "./BackupFile.ts"
+
+/** Settings of a backup and of a restore: no limit of time, and text of values that does not depend on the role. */
+export const SESSION = `
+  SET search_path = ''; SET statement_timeout = 0; SET idle_in_transaction_session_timeout = 0;
+  SET datestyle = ISO; SET intervalstyle = postgres; SET extra_float_digits = 3; SET bytea_output = hex`
+
+/** Runs work on a connection of its own, which is closed with the work, also while a statement runs. */
+export const use = <A>(
+  url: Redacted.Redacted,
+  work: (client: pg.Client, signal: AbortSignal) => Promise<A>,
+): Effect.Effect<A, BackupFile.BackupRefused | DatabaseUrl.ConnectFailed> =>
+  Effect.tryPromise({
+    try: async (signal) => {
+      const client = await connect(url)
+      // The server ends a statement whose client is gone.
+      const leave = () =>
+        (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+      signal.addEventListener("abort", leave, { once: true })
+      try {
+        const result = await work(client, signal)
+        await client.end()
+        return result
+      } catch (cause) {
+        leave()
+        throw cause
+      } finally {
+        signal.removeEventListener("abort", leave)
+      }
+    },
+    catch: (cause) => (cause instanceof DatabaseUrl.ConnectFailed ? cause : BackupFile.refusalOf(cause)),
+  })
+
+const connect = async (url: Redacted.Redacted): Promise<pg.Client> => {
+  const client = new pg.Client({
+    ...KEEPALIVE,
+    connectionString: Redacted.value(url),
+    application_name: "waybill backup",
+    connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
+  })
+  client.on("error", () => {})
+  await client.connect().catch((cause: unknown) => {
+    throw DatabaseUrl.connectFailed(url, cause, Session.CONNECT_TIMEOUT_MS / 1_000) ?? cause
+  })
+  return client
+}
