@@ -1,5 +1,4 @@
 import { Effect } from "effect"
-import { LinkedList } from "../collections/LinkedList.ts"
 
 /** Bytes whose parsing, encoding or hashing takes some milliseconds. */
 const LARGE_BYTES = 1024 * 1024
@@ -16,7 +15,7 @@ export const afterLarge = (bytes: number): Effect.Effect<void> => (bytes > LARGE
 /** Time that short pieces of work share in one turn of the event loop. */
 const SHARED_MS = 10
 
-const waiting = new LinkedList<() => void>()
+const waiting = new Set<() => void>()
 /** When the shared time of this turn began; undefined if it has not. */
 let began: number | undefined
 
@@ -25,9 +24,10 @@ const begin = (): void => {
   setImmediate(() => {
     began = undefined
     if (waiting.size > 0) begin()
-    for (let first = waiting.first; first !== undefined && hasTime(); first = waiting.first) {
-      waiting.remove(first)
-      first.item()
+    for (const first of waiting) {
+      if (!hasTime()) break
+      waiting.delete(first)
+      first()
     }
   })
 }
@@ -42,7 +42,8 @@ export const shared: Effect.Effect<void> = Effect.suspend(() => {
   if (began === undefined) begin()
   if (waiting.size === 0 && hasTime()) return Effect.void
   return Effect.callback<void>((resume) => {
-    const place = waiting.add(() => resume(Effect.void))
-    return Effect.sync(() => void waiting.remove(place))
+    const proceed = () => resume(Effect.void)
+    waiting.add(proceed)
+    return Effect.sync(() => void waiting.delete(proceed))
   })
 })

@@ -100,10 +100,7 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
 })
 
 /** Returns, for each part, the lists of all texts that contain it, if they are few. */
-const textSources = Effect.fnUntraced(function* (
-  sql: Sql,
-  { parts, range }: EmailLogFilter.Filter,
-) {
+const textSources = Effect.fnUntraced(function* (sql: Sql, { parts, range }: EmailLogFilter.Filter) {
   const sources = yield* Effect.forEach(parts, (part) => textSource(sql, range, part))
   return sources.filter((source) => source !== undefined)
 })
