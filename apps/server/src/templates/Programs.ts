@@ -60,29 +60,43 @@ export const compile = (
   return value
 }
 
-/** Returns a version, parsed in a language; undefined if there is no such version. */
-export const version = Effect.fnUntraced(function* (
-  account_id: string,
-  { id, parts }: Pick<CurrentTemplates.Current, "id" | "parts">,
-  number: number,
-  locale: string | undefined,
+type Versioned = Pick<CurrentTemplates.Current, "id" | "parts">
+
+/** Returns a version, parsed in a language; undefined if there is no such version. Most are kept, and need no generator. */
+export const version = (account_id: string, current: Versioned, number: number, locale: string | undefined) =>
+  Effect.flatMap(Programs, (caches) => {
+    const key = `${account_id} ${current.id} ${number}`
+    const source = caches.sources.get(key)?.value
+    const kept = source && caches.programs.get(nameOf(key, current.parts, source, locale))
+    return kept === undefined || source === undefined
+      ? load(caches, key, source, { account_id, current, number, locale })
+      : Effect.succeed({ source, compiled: kept.value })
+  })
+
+/** A language that a version does not have is its own. */
+const nameOf = (key: string, state: string, source: TemplateSource, locale: string | undefined): string =>
+  `${key} ${state} ${Words.choose(source, locale).locale ?? ""}`
+
+interface Wanted {
+  readonly account_id: string
+  readonly current: Versioned
+  readonly number: number
+  readonly locale: string | undefined
+}
+
+const sourceOf = (account_id: string, id: string, number: number) =>
+  Effect.map(TemplateVersions.find(account_id, id, number), (found) => Option.getOrUndefined(found)?.source)
+
+const load = Effect.fnUntraced(function* (
+  caches: Caches,
+  key: string,
+  known: TemplateSource | undefined,
+  { account_id, current, locale, number }: Wanted,
 ) {
-  const caches = yield* Programs
-  const key = `${account_id} ${id} ${number}`
-  let source = caches.sources.get(key)?.value
-  if (source === undefined) {
-    const found = yield* TemplateVersions.find(account_id, id, number)
-    if (Option.isNone(found)) return undefined
-    source = found.value.source
-    keepSource(caches, key, source)
-  }
-  // A language that it does not have is its own.
-  const language = Words.choose(source, locale).locale ?? ""
-  const nameIn = (state: string): string => `${key} ${state} ${language}`
-  const kept = caches.programs.get(nameIn(parts))
-  if (kept !== undefined) return { source, compiled: kept.value }
+  const source = known ?? (yield* sourceOf(account_id, current.id, number))
+  if (source === undefined) return undefined
+  if (known === undefined) keepSource(caches, key, source)
   // Parts that changed meanwhile are kept under the state that they were read in.
-  const { library, state = parts } = yield* UsedParts.load(account_id, source, locale)
-  const compiled = compile(caches, nameIn(state), source, library, locale)
-  return { source, compiled }
+  const { library, state = current.parts } = yield* UsedParts.load(account_id, source, locale)
+  return { source, compiled: compile(caches, nameOf(key, state, source, locale), source, library, locale) }
 })

@@ -21,8 +21,11 @@ const withoutNull = (json: unknown): unknown => {
   return message
 }
 
+/** A body that was parsed as JSON. `Schema.Unknown` would look through all of it. */
+const Parsed = Schema.declare((_json): _json is unknown => true, { toCodecJson: () => undefined })
+
 /** Chosen by whether a template is named, so that an error is about the fields of one of them. */
-export const Sendable = Schema.Unknown.annotate(Counts.shape(TemplatedMessage.ast)).pipe(
+export const Sendable = Parsed.annotate(Counts.shape(TemplatedMessage.ast)).pipe(
   Schema.decodeTo(
     Schema.Union([Schema.toType(TemplatedMessage), Schema.toType(EmailMessage)]),
     SchemaTransformation.transformEffect<Sendable, unknown>({

@@ -32,7 +32,10 @@ const isFinite = (json: unknown): boolean =>
     : typeof json !== "number" || Number.isFinite(json)
 
 /** Bodies are JSON of a few levels before they are decoded. `Schema.Json` looks for rings too, which takes as long as a rendering. */
-const Variable = Schema.declare((json): json is Schema.Json => isFinite(json), { expected: "JSON value" })
+const Variable = Schema.declare((json): json is Schema.Json => isFinite(json), {
+  message: "must be JSON with numbers below 1.8e308",
+  toCodecJson: () => undefined,
+})
 
 export const Variables = Schema.Record(Schema.String, Variable).annotate({
   identifier: "TemplateVariables",
