@@ -18,6 +18,7 @@ const LOCKS = [
   "test/contract/generators/package-lock.json",
   "test/deploy/helm/package-lock.json",
   "test/server/ses/package-lock.json",
+  "test/server/templates/compilers/package-lock.json",
   "test/testing/docs/package-lock.json",
 ]
 
