@@ -18,7 +18,7 @@ export const inboundBounds: Group = {
       "450 4.7.1 for all its recipients",
     ),
     customer("Mails of an account and UTC day", "MAX_MAILS_PER_DAY", INBOUND, "452 4.2.2"),
-    customer("MiB of mail of an account and UTC day", "MAX_MEGABYTES_PER_DAY", INBOUND, "452 4.2.2"),
+    customer("Bytes of mail of an account and UTC day", "MAX_BYTES_PER_DAY", INBOUND, "452 4.2.2"),
     operator("Bytes of mail that a process reads at once", "MAX_BYTES_HELD", INBOUND, "452 4.3.1"),
     operator("Size of a mail, by default", "DEFAULT_MAX_BYTES", INBOUND_SETTINGS, "552 5.3.4"),
     operator("Days that a mail is kept as it came, by default", "DEFAULT_DAYS", INBOUND_SETTINGS, "removed"),

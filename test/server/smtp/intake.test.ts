@@ -26,6 +26,18 @@ describe("SMTP intake", () => {
     assert.strictEqual(said(await receive(intake, ["12345"]).taken), "12345")
   })
 
+  it("refuses a declared size that does not fit beside what it holds", async () => {
+    const intake = Intake.make({ maxMessageBytes: 100, strictLines: false, maxBytesHeld: 20 })
+    const kept = { bytes: 8, maxHeld: 10 }
+    const first = await receive(intake, ["123"], true, kept).taken
+    assert.deepStrictEqual([intake.refuses(7, kept), intake.refuses(17)], [undefined, undefined])
+    assert.deepStrictEqual([intake.refuses(8, kept)?.code, intake.refuses(18)?.code], [452, 452])
+    // What is beyond the kept beginning takes no space.
+    assert.deepStrictEqual([intake.refuses(99, { bytes: 8 }), intake.refuses(99)?.code], [undefined, 452])
+    if (first._tag === "Whole") first.release()
+    assert.isUndefined(intake.refuses(20))
+  })
+
   it("releases the bytes of a client that disconnects", async () => {
     const intake = Intake.make({ maxMessageBytes: 8, strictLines: false, maxBytesHeld: 8 })
     const { source, taken } = receive(intake, ["12345678"], false)

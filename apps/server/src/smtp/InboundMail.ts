@@ -27,7 +27,9 @@ export const MAX_BYTES_HELD = 192 * 1024 * 1024
 export const MAX_HOPS = 50
 /** Received mail of an account within a UTC day, and its size: each is kept for a month. */
 export const MAX_MAILS_PER_DAY = 100_000
-export const MAX_MEGABYTES_PER_DAY = 10_240
+export const MAX_BYTES_PER_DAY = 10 * 1024 * 1024 * 1024
+/** Size from which a mail is refused before it comes, if the account has no space for it. Smaller ones may come in vain. */
+const ASKED_FROM_BYTES = 1024 * 1024
 
 const GUESSING = reply(450, "4.7.1", "Too many unknown recipients from your network, please try again later")
 const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again later")
@@ -64,18 +66,24 @@ type Needs = EventStore | PgClient.PgClient | Dns | Instance | InstanceKey
 
 export const make = (options: Options): OtherMail<Needs> => ({
   maxBytes: options.maxBytes,
-  receives: receives(new Guesses()),
+  receives: receives(options, new Guesses()),
   message: (bytes, transaction, recipients) => receive(options, bytes, transaction, recipients),
 })
 
-const receives = (guesses: Guesses): OtherMail<Needs>["receives"] =>
+const receives = ({ maxBytes }: Options, guesses: Guesses): OtherMail<Needs>["receives"] =>
   Effect.fnUntraced(function* (address, client) {
     const network = RateWindows.clientAddress(client.address).bucket
     const now = yield* Clock.currentTimeMillis
     if (guesses.areOver(network, now)) return yield* GUESSING
     const found = yield* InboundAddresses.find(address)
-    if (Option.isNone(found)) guesses.add(network, now)
-    return Option.isSome(found)
+    if (Option.isNone(found)) {
+      guesses.add(network, now)
+      return false
+    }
+    const { size = 0 } = client
+    if (size > maxBytes) return yield* tooLarge(maxBytes)
+    if (size >= ASKED_FROM_BYTES && !(yield* hasToday(found.value.account_id, size))) return yield* FULL
+    return true
   })
 
 /** Records a mail for each account that it came for, unless their routes refuse it. The mail is durable before the 250, and never bounced after it. */
@@ -125,11 +133,24 @@ const receive = Effect.fn("InboundMail.receive")(function* (
   return line("2.0.0", `Received as ${ids.join(", ")}`)
 })
 
+const MEGABYTE = 1024 * 1024
+const megabytesOf = (bytes: number) => Math.ceil(bytes / MEGABYTE)
+const MAX_MEGABYTES_PER_DAY = MAX_BYTES_PER_DAY / MEGABYTE
+
+/** Whether an account may receive a mail of this size today. */
+const hasToday = (account_id: AccountId, bytes: number) =>
+  Effect.map(
+    inCell(
+      FIRST,
+      Effect.all([RateWindows.takenOfDay(`${account_id}/inbound`), RateWindows.takenOfDay(`${account_id}/inbound_mb`)]),
+    ),
+    ([mails, megabytes]) => mails < MAX_MAILS_PER_DAY && megabytes + megabytesOf(bytes) <= MAX_MEGABYTES_PER_DAY,
+  )
+
 /** Takes a mail and its size from what the account has of a day. */
 const takeOfDay = Effect.fnUntraced(function* (account_id: AccountId, bytes: number) {
   const taken = (name: string, amount: number, most: number) =>
     inCell(FIRST, RateWindows.takeOfDay(`${account_id}/${name}`, amount, most))
   if ((yield* taken("inbound", 1, MAX_MAILS_PER_DAY)) !== undefined) return yield* FULL
-  const megabytes = Math.ceil(bytes / (1024 * 1024))
-  if ((yield* taken("inbound_mb", megabytes, MAX_MEGABYTES_PER_DAY)) !== undefined) return yield* FULL
+  if ((yield* taken("inbound_mb", megabytesOf(bytes), MAX_MEGABYTES_PER_DAY)) !== undefined) return yield* FULL
 })

@@ -21,6 +21,8 @@ export interface Kept {
 }
 
 export interface Intake {
+  /** The refusal of a message of this size, if there is no space for it now. */
+  readonly refuses: (size: number, kept?: Kept) => SmtpReply | undefined
   readonly receive: (stream: SMTPServerDataStream, done: (received: Received) => void, kept?: Kept) => void
 }
 
@@ -45,7 +47,10 @@ const WHOLE: Kept = { bytes: Infinity }
 export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLines }: Options): Intake => {
   let held = 0
   let heldApart = 0
+  const isFull = (bytes: number, maxHeld: number | undefined) =>
+    held + bytes > maxBytesHeld || (maxHeld !== undefined && heldApart + bytes > maxHeld)
   return {
+    refuses: (size, { bytes, maxHeld } = WHOLE) => (isFull(Math.min(size, bytes), maxHeld) ? FULL : undefined),
     receive: (stream, done, { bytes: keepBytes, maxHeld, strictLines: isStrict = false } = WHOLE) => {
       const chunks: Array<Buffer> = []
       const lines = strictLines || isStrict ? new LineEnds() : undefined
@@ -73,8 +78,7 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         // The library counts all bytes that it has passed on, whether or not they are kept.
         if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
-        if (held + chunk.length > maxBytesHeld) return refuse(FULL)
-        if (maxHeld !== undefined && heldApart + chunk.length > maxHeld) return refuse(FULL)
+        if (isFull(chunk.length, maxHeld)) return refuse(FULL)
         chunks.push(chunk)
         heldHere += chunk.length
         held += chunk.length

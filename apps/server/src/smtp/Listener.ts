@@ -21,6 +21,8 @@ export interface Tls {
 export interface Client {
   readonly id: string
   readonly address: string
+  /** Bytes of the message, as the client has declared them by SIZE. */
+  readonly size?: number
 }
 
 export interface Transaction<Login> extends Client {
@@ -92,6 +94,12 @@ export const listen = <Login, R>(
       maxMessageBytes: limits.maxMessageBytes,
       strictLines: options.strictLines,
     })
+    /** Refuses a recipient of a message for which there is no space now: its bytes would come in vain. */
+    const fullFor = (session: SMTPServerSession, address: string): SmtpReply | undefined => {
+      const { size } = clientOf(session)
+      const recipients = session.envelope.rcptTo.map((each) => each.address)
+      return size === undefined ? undefined : intake.refuses(size, options.keep?.([...recipients, address]))
+    }
     const refused = new WeakMap<SMTPServerSession, number>()
     const makeServer = () =>
       new SMTPServer({
@@ -129,7 +137,10 @@ export const listen = <Login, R>(
           run(handlers.mail(clientOf(session), loginOf<Login>(session)), (error) => done(error && errorOf(error))),
         onRcptTo: ({ address }, session, done) =>
           run(handlers.recipient(address, clientOf(session)), (error) => {
-            if (error === null) return done()
+            if (error === null) {
+              const full = fullFor(session, address)
+              return full === undefined ? done() : done(errorOf(full))
+            }
             const count = (refused.get(session) ?? 0) + 1
             refused.set(session, count)
             done(errorOf(count > MAX_REFUSED_RECIPIENTS ? GUESSING : error))
@@ -218,7 +229,10 @@ const replyIn = (cause: Cause.Cause<Failure>): SmtpReply | undefined => {
 /** Returns an error from which the library reads the code. */
 const errorOf = (refusal: SmtpReply): Error => Object.assign(new Error(refusal.message), { responseCode: refusal.code })
 
-const clientOf = ({ id, remoteAddress }: SMTPServerSession): Client => ({ id, address: remoteAddress })
+const clientOf = ({ envelope, id, remoteAddress }: SMTPServerSession): Client => {
+  const { SIZE: size } = envelope.mailFrom ? envelope.mailFrom.args || {} : {}
+  return { id, address: remoteAddress, ...(typeof size === "string" ? { size: Number(size) } : {}) }
+}
 
 const loginOf = <Login>({ user }: SMTPServerSession): Login | undefined => (user || undefined) as Login | undefined
 

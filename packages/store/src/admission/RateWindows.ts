@@ -90,6 +90,15 @@ export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (name: str
   return taken ? undefined : left_s
 })
 
+/** Returns the amount that was taken from a window of this UTC day. */
+export const takenOfDay = Effect.fn("RateWindows.takenOfDay")(function* (name: string) {
+  const sql = yield* Sql
+  const [row] = yield* sql<{ readonly count: number }>`
+    SELECT count::int AS count FROM rate_windows
+    WHERE bucket = ${OF_A_DAY + name} AND window_start = date_trunc('day', statement_timestamp(), 'UTC')`
+  return row?.count ?? 0
+})
+
 /** Takes an amount from a window of this minute. Returns false if so much is not left; it is counted nevertheless. */
 export const takeOfMinute = Effect.fn("RateWindows.takeOfMinute")(function* (
   name: string,
