@@ -19,6 +19,8 @@ interface CannedResponse {
   /** A raw body instead of JSON. */
   readonly text?: string
   readonly after_ms?: number
+  /** Leaves the response open. */
+  readonly isOpen?: boolean
 }
 type Answer = CannedResponse | "drop"
 
@@ -37,10 +39,11 @@ export const serverWith = async (answers: ReadonlyArray<Answer>) => {
         body: Buffer.concat(chunks).toString(),
       })
       if (answer === "drop") return void request.socket.destroy()
-      const { after_ms = 0, body = {}, headers, status, text = JSON.stringify(body) } = answer
+      const { after_ms = 0, body = {}, headers, isOpen = false, status, text = JSON.stringify(body) } = answer
       setTimeout(() => {
         response.writeHead(status, { "content-type": "application/json", ...headers })
-        response.end(text)
+        if (isOpen) response.write(text)
+        else response.end(text)
       }, after_ms)
     })
   })

@@ -147,12 +147,35 @@ describe("client", () => {
     assert.strictEqual((await caught(waybill.sandbox.list())).code, "connection_failed")
   })
 
-  it("an event stream continues after a lost connection, and ends when the caller stops", async () => {
-    const block = (nth: number, type?: string) => {
-      const position = `pos_${nth}`
-      return `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
+  const block = (nth: number, type?: string) => {
+    const position = `pos_${nth}`
+    return `id: ${position}\n${type === undefined ? "event: ping\n" : ""}data: ${JSON.stringify({ position, type })}\n\n`
+  }
+  const stream = (text: string) => ({ status: 200, headers: { "content-type": "text/event-stream" }, text })
+
+  it("an event stream ends when its signal is aborted, while events come and while none do", async () => {
+    const events = block(4, "email.queued") + block(6, "email.sent")
+    await using server = await serverWith([{ ...stream(events), isOpen: true }])
+    const endOf = async (last: string) => {
+      const control = new AbortController()
+      const seen: Array<string> = []
+      try {
+        for await (const { position } of new Waybill(KEY, server).events.stream({ signal: control.signal })) {
+          seen.push(position)
+          if (position === last) control.abort(new Error("enough"))
+        }
+      } catch (error) {
+        return [...seen, String(error)]
+      }
+      return seen
     }
-    const stream = (text: string) => ({ status: 200, headers: { "content-type": "text/event-stream" }, text })
+    // Both have come at once; after the second one the stream waits.
+    assert.deepStrictEqual(await endOf("pos_4"), ["pos_4", "Error: enough"])
+    assert.deepStrictEqual(await endOf("pos_6"), ["pos_4", "pos_6", "Error: enough"])
+    assert.lengthOf(server.seen, 2)
+  })
+
+  it("an event stream continues after a lost connection, and ends when the caller stops", async () => {
     await using server = await serverWith([
       stream(block(4) + block(6, "email.queued") + block(7, "email.sent").slice(0, -5)),
       stream(block(6) + block(7, "email.sent") + block(9, "email.delivered")),

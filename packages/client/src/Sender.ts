@@ -187,6 +187,7 @@ export const reconnectPause = (tries: number, signal: AbortSignal | undefined): 
 
 const pause = (ms: number, signal: AbortSignal | undefined): Promise<void> =>
   new Promise((resolve, reject) => {
+    signal?.throwIfAborted()
     const stop = () => {
       clearTimeout(timer)
       reject(signal?.reason instanceof Error ? signal.reason : new Error("aborted"))

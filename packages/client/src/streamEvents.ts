@@ -14,7 +14,7 @@ export interface StreamQuery {
    * failure. An event's position is reported when the next event is requested.
    */
   readonly onPosition?: (position: string) => void
-  /** Ends the stream. */
+  /** Ends the stream, which throws the reason of the signal then. */
   readonly signal?: AbortSignal
 }
 
@@ -41,6 +41,8 @@ export async function* streamEvents(
     const { response, timeout } = await open(call)
     try {
       for await (const message of messages(response, timeout.renew)) {
+        // Several events may have come at once.
+        signal?.throwIfAborted()
         position = message.position
         if ("type" in message) yield message
         onPosition?.(position)
