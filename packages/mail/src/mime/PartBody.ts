@@ -20,7 +20,7 @@ export const decode = (
   encoding: string,
   { dropsLastBreak, isWhole = false, keepsCrlf }: BodyForm,
 ): Uint8Array => {
-  if (/base64/iu.test(encoding)) return owned(base64(lines))
+  if (/base64/iu.test(encoding)) return base64(lines)
   const isQuoted = /quoted-printable/iu.test(encoding)
   const text = (isQuoted && keepsCrlf) || isWhole ? Buffer.from(lines) : withLineFeeds(lines)
   const own = dropsLastBreak ? text.subarray(0, endOfLast(text)) : text
@@ -97,10 +97,22 @@ const nibble = (byte = 0): number => {
   return letter >= 0x61 && letter <= 0x66 ? letter - 0x57 : -1
 }
 
+/** Bytes that are decoded at a time: text of a whole body would be several times as large in memory. */
+const SLICE_BYTES = 256 * 1024
+
 /** Decodes RFC 2045 §6.8. Some programs pad every line, so text behind padding is decoded by itself. */
-const base64 = (lines: Buffer): Buffer => {
-  const text = lines.toString("latin1").replaceAll(/[^A-Za-z0-9+/=]+/gu, "")
-  const first = text.indexOf("=")
-  if (first === -1 || first >= text.length - 2) return Buffer.from(text, "base64")
-  return Buffer.concat(text.split(/=+/u).map((unit) => Buffer.from(unit, "base64")))
+const base64 = (lines: Buffer): Uint8Array => {
+  const out = Buffer.allocUnsafeSlow(Math.ceil(lines.length / 4) * 3)
+  let at = 0
+  let left = ""
+  for (let from = 0; from < lines.length; from += SLICE_BYTES) {
+    const slice = lines.toString("latin1", from, Math.min(from + SLICE_BYTES, lines.length))
+    const units = `${left}${slice.replaceAll(/[^A-Za-z0-9+/=]+/gu, "")}`.split(/=+/u)
+    const last = units.pop() ?? ""
+    const whole = last.length - (last.length % 4)
+    for (const unit of [...units, last.slice(0, whole)]) at += out.write(unit, at, "base64")
+    left = last.slice(whole)
+  }
+  at += out.write(left, at, "base64")
+  return new Uint8Array(out.buffer.transfer(at))
 }

@@ -36,6 +36,9 @@ const filesIn = ({ value }: ThreadMessage): Array<ArrayBuffer> => {
 parentPort?.on("message", async (job: ParserJob) => {
   const answer = await take(job)
   parentPort?.postMessage(answer, filesIn(answer))
+  // The heap of the thread is too small for its garbage to be collected soon, and the document is not in it.
+  const { buffer } = Jobs.bytesOf(job.input) ?? {}
+  if (buffer instanceof ArrayBuffer) buffer.transfer(0)
 })
 // A port has no origin.
 // oxlint-disable-next-line unicorn/require-post-message-target-origin
