@@ -80,6 +80,9 @@ export const move = Effect.fn("AccountMove.move")(function* (
 const copyWhileInUse = Effect.fnUntraced(function* (sql: Sql, move: Move) {
   let total = 0
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
+    // What followers that are behind have not counted, so that requests wait only for the rest.
+    const written = yield* MoveSteps.lastPosition(sql, move.from, move.accounts)
+    yield* inCell(move.from, MovedCounts.countUpTo(sql, written))
     const rows = yield* inCell(move.to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
     total += rows
     yield* move.report(`pass ${pass}: ${rows} rows`)
@@ -97,7 +100,10 @@ const switchCells = (sql: Sql, move: Move, compared: ComparedRows.ComparedRows) 
     yield* MoveSteps.moveTo(sql, live, "fenced")
     yield* move.noticed
     const last = yield* switchOnce(sql, move, compared, until).pipe(
-      Effect.retry({ times: MoveTerms.SWITCH_TRIES, while: ({ _tag }) => _tag !== "TooManyRows" }),
+      Effect.retry({
+        times: MoveTerms.SWITCH_TRIES,
+        while: ({ _tag }) => _tag !== "TooManyRows" && _tag !== "CellRefused",
+      }),
       Effect.catchTag(
         "TooManyRows",
         () =>
@@ -106,7 +112,7 @@ const switchCells = (sql: Sql, move: Move, compared: ComparedRows.ComparedRows) 
           }),
       ),
       Effect.catchTag("WrittenMeanwhile", Effect.die),
-      Effect.onError(() => Effect.ignoreCause(MoveSteps.moveTo(sql, live, "draining"))),
+      Effect.onError(() => Effect.ignoreCause(MoveSteps.giveUp(sql, live))),
     )
     yield* refresh
     return last
@@ -130,7 +136,10 @@ const switchOnce = Effect.fnUntraced(function* (
       ms <= 0 ? Effect.fail(new TooManyRows()) : work,
     )
   const last = yield* MoveSteps.lastPosition(sql, from, accounts)
-  yield* inCell(from, MovedCounts.countUpTo(sql, last))
+  yield* Effect.timeoutOrElse(inCell(from, MovedCounts.countUpTo(sql, last)), {
+    duration: Duration.millis(Math.max(1, Math.round(yield* left))),
+    orElse: () => Effect.fail(new TooManyRows()),
+  })
   const limit = Duration.millis(Math.max(1, Math.round(yield* left)))
   const work = Effect.gen(function* () {
     yield* MoveSteps.announceSwitch(sql, accounts[0] ?? "")

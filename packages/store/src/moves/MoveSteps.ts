@@ -138,6 +138,24 @@ export const moveTo = (sql: Sql, account_id: string, step: Step) =>
     ),
   )
 
+/**
+ * Lets the requests of an account go on in the cell that it is in. Returns whether that is the old one: a switch whose commit was not
+ * confirmed may have happened.
+ */
+export const giveUp = (sql: Sql, account_id: string) =>
+  inCell(
+    FIRST,
+    sql.withTransaction(
+      Effect.gen(function* () {
+        const stayed = yield* sql`
+          UPDATE account_cells SET step = 'draining', changed_at = now()
+          WHERE account_id = ${account_id} AND step = 'fenced' RETURNING 1 AS stayed`
+        yield* CellSchema.noteChange(sql)
+        return stayed.length > 0
+      }),
+    ),
+  )
+
 /** Shows every process that the account is moving until the end of the transaction, even if the mover dies before. */
 export const announceSwitch = (sql: Sql, account_id: string) => sql`
   SELECT 1 AS taken FROM (
@@ -171,12 +189,14 @@ export const arrive = Effect.fnUntraced(function* (
   to: CellName,
   names: ReadonlyArray<Name>,
 ) {
-  // A switch that comes late, after the move was given up, changes nothing.
+  // A switch that comes late, after the move was given up, or again, after one that was not confirmed, changes nothing.
   const arrived = yield* sql`
     UPDATE account_cells SET left_cell = cell, cell = ${to}, moving_to = ${to}, step = 'cleaning', changed_at = now()
     WHERE account_id = ${account_id} AND moving_to = ${to} AND step = 'fenced' RETURNING 1 AS arrived`
   if (arrived.length === 0)
-    return yield* new CellSchema.CellRefused({ message: `the move of ${account_id} was given up` })
+    return yield* new CellSchema.CellRefused({
+      message: `the move of ${account_id} was given up, or its end was not confirmed: run the command again`,
+    })
   yield* sql`
     INSERT INTO account_names (kind, name, account_id)
     SELECT kind, name, ${account_id} FROM unnest(${names.map(({ kind }) => kind)}::text[],

@@ -75,6 +75,9 @@ export const move = Effect.fn("ServerMove.move")(function* (
   yield* RequestLogDays.copyDays(from, to)
   let rows = 0
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
+    // What followers that are behind have not counted, so that requests wait only for the rest.
+    const written = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, moving.accounts))
+    yield* inCell(from, MovedCounts.countUpTo(sql, written))
     const copied = yield* copyDiffering(sql, moving)
     rows += copied
     yield* report(`pass ${pass}: ${copied} rows`)
@@ -164,7 +167,10 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     if ((yield* serverOf(from)) !== undefined)
       yield* Effect.sleep(Duration.min(options.noticedAfter, Departures.NOTICED_AFTER))
     const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
-    yield* inCell(from, MovedCounts.countUpTo(sql, last))
+    const tooLate = () =>
+      Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) }))
+    const counting = inCell(from, MovedCounts.countUpTo(sql, last))
+    yield* Effect.timeoutOrElse(counting, { duration: yield* left, orElse: tooLate })
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
     yield* inCell(to, PositionNumbers.passBy(sql, given > last ? given : last))
@@ -176,8 +182,7 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     }
     const copied = yield* Effect.timeoutOrElse(copyDiffering(sql, move, merge), {
       duration: yield* left,
-      orElse: () =>
-        Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) })),
+      orElse: tooLate,
     })
     const differ = [...(yield* differing(sql, move))].flatMap(([name, parts]) => (parts.length > 0 ? [name] : []))
     if (differ.length > 0)
@@ -193,12 +198,7 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
 
 /** Lets the requests of an account go on in the cell that it is in. */
 const giveUp = Effect.fnUntraced(function* (sql: Sql, { account_id, from, schemas }: Move) {
-  const [row] = yield* inCell(
-    FIRST,
-    sql`UPDATE account_cells SET step = 'draining' WHERE account_id = ${account_id} AND step = 'fenced' RETURNING 1 AS is_here`,
-  )
-  if (row !== undefined) yield* inCell(from, MoveSteps.stay(sql, schemas.from, account_id))
-  yield* inCell(FIRST, CellSchema.noteChange(sql))
+  if (yield* MoveSteps.giveUp(sql, account_id)) yield* inCell(from, MoveSteps.stay(sql, schemas.from, account_id))
 })
 
 /** Deletes the rows in the old cell, once no process reads them any more. */
