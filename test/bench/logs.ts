@@ -1,4 +1,5 @@
-// npm run bench -- logs [--rows 1000000] [--rounds 300]: pages of the log of small and of large accounts.
+// npm run bench -- logs [--rows 1000000] [--rounds 300] [--search]: pages of the log of small and of large accounts, and
+// searches for parts of texts; with --search only these.
 import * as Id from "@waybill/domain/values/Id"
 import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
@@ -7,6 +8,8 @@ import { parseArgs } from "node:util"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { APART, FILTERS } from "./logs/filters.ts"
 import { BEGAN_MS, emailId, write } from "./logs/mail.ts"
+import { search } from "./logs/search.ts"
+import * as Held from "./report/Held.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
 
@@ -23,6 +26,7 @@ const { values } = parseArgs({
     rows: { type: "string", default: "100000" },
     rounds: { type: "string", default: "200" },
     json: { type: "boolean" },
+    search: { type: "boolean", default: false },
   },
 })
 const rows = Number(values.rows)
@@ -67,46 +71,51 @@ const program = Effect.gen(function* () {
   return { apart, measured }
 })
 
-await Effect.runPromise(
-  Effect.scoped(
-    Effect.gen(function* () {
-      const server = yield* TemporaryServer.temporaryServer()
-      const url = yield* Effect.promise(() => TemporaryServer.freshDatabase(server))
-      const environment = yield* Effect.promise(() => TemporaryServer.environment(server))
-      const { apart, measured } = yield* Effect.provide(program, Database.layer({ url }))
-      const head = sizes.flatMap((size, nth) => [
-        `${size.toLocaleString("en-US")}: p50`,
-        "p99",
-        ...(nth === 0 ? [] : ["p50 x", "p99 x"]),
-      ])
-      const growth = (pick: (latency: Latencies[number]) => number) =>
-        Measure.spread([...measured.values()].map((each) => shareOf(each.map(pick))))
-      const [first = 0, last = 0] = [sizes[0], sizes.at(-1)].map((size) => size?.toLocaleString("en-US"))
-      Measure.answer(
-        { page: PAGE, sizes, environment, measured: Object.fromEntries([...measured, ...apart]) },
-        [
-          `Milliseconds for a page of ${PAGE}, by messages of the account, all in one database.`,
-          TemporaryServer.describe(environment),
-          "",
-          Measure.table(
-            ["", ...head],
-            [...measured, ...apart].map(([name, each]) => row(name, each)),
-          ),
-        ].join("\n"),
-        [
-          {
-            what: `a page's p50 at ${last} messages against ${first}, over ${measured.size} filters`,
-            measured: growth(({ p50 }) => p50),
-            unit: "times",
-          },
-          {
-            what: `a page's p99 at ${last} messages against ${first}, over ${measured.size} filters`,
-            measured: growth(({ p99 }) => p99),
-            unit: "times",
-            atMost: 1.5,
-          },
-        ],
-      )
-    }),
-  ),
+const pages = Effect.scoped(
+  Effect.gen(function* () {
+    const server = yield* TemporaryServer.temporaryServer()
+    const url = yield* Effect.promise(() => TemporaryServer.freshDatabase(server))
+    const environment = yield* Effect.promise(() => TemporaryServer.environment(server))
+    const { apart, measured } = yield* Effect.provide(program, Database.layer({ url }))
+    const head = sizes.flatMap((size, nth) => [
+      `${size.toLocaleString("en-US")}: p50`,
+      "p99",
+      ...(nth === 0 ? [] : ["p50 x", "p99 x"]),
+    ])
+    const growth = (pick: (latency: Latencies[number]) => number) =>
+      Measure.spread([...measured.values()].map((each) => shareOf(each.map(pick))))
+    const [first = 0, last = 0] = [sizes[0], sizes.at(-1)].map((size) => size?.toLocaleString("en-US"))
+    Measure.answer(
+      { page: PAGE, sizes, environment, measured: Object.fromEntries([...measured, ...apart]) },
+      [
+        `Milliseconds for a page of ${PAGE}, by messages of the account, all in one database.`,
+        TemporaryServer.describe(environment),
+        "",
+        Measure.table(
+          ["", ...head],
+          [...measured, ...apart].map(([name, each]) => row(name, each)),
+        ),
+      ].join("\n"),
+      [
+        {
+          what: `a page's p50 at ${last} messages against ${first}, over ${measured.size} filters`,
+          measured: growth(({ p50 }) => p50),
+          unit: "times",
+        },
+        {
+          what: `a page's p99 at ${last} messages against ${first}, over ${measured.size} filters`,
+          measured: growth(({ p99 }) => p99),
+          unit: "times",
+          atMost: 1.5,
+        },
+      ],
+    )
+  }),
 )
+
+try {
+  if (!values.search) await Effect.runPromise(pages)
+  if (values.json !== true) await search(Number(values.rounds))
+} finally {
+  await Held.releaseAll()
+}

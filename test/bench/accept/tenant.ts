@@ -16,7 +16,11 @@ export const tenant = (url: Redacted.Redacted, keys: number, cell = CellName.FIR
     yield* Placement.assign(account_id, cell)
     const ref = { account_id, stream_id: account_id }
     yield* store.commit(Account, ref, Account.create(yield* NewIds.now, account_id, "Acme", "business"))
-    const granted = { ...Account.NONE_GRANTED, send: Account.MAX_GRANTED_PER_MINUTE }
+    const granted = {
+      ...Account.NONE_GRANTED,
+      send: Account.MAX_GRANTED_PER_MINUTE,
+      logs: Account.MAX_GRANTED_PER_MINUTE,
+    }
     yield* store.commit(Account, ref, Account.changeLimits(yield* NewIds.now, granted))
     const command = { name: "load", scopes: [...Scope.ALL], domain: null, allowed_ips: [], expires_at: null }
     return yield* Effect.forEach(

@@ -42,9 +42,15 @@ const STATUS_NUMBER =
  * senders cover most of them, four in five subjects come from templates. Tags `spring` and `autumn` are both common and
  * never on one message; `rare`, `old@`, `complained`, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
  */
-export const write = Effect.fnUntraced(function* (sql: Sql, account_id: string, from: number, to: number) {
+export const write = Effect.fnUntraced(function* (
+  sql: Sql,
+  account_id: string,
+  from: number,
+  to: number,
+  recipientSql = `'user' || n % ${RECIPIENTS} || '@example.org'`,
+) {
   for (let start = from; start < to; start += BATCH)
-    yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to)))
+    yield* sql.withTransaction(writeBatch(sql, account_id, start, Math.min(start + BATCH, to), recipientSql))
   for (const table of [
     "events",
     "email_log",
@@ -57,14 +63,20 @@ export const write = Effect.fnUntraced(function* (sql: Sql, account_id: string, 
     yield* sql`VACUUM (ANALYZE) ${sql(table)}`
 })
 
-const writeBatch = Effect.fnUntraced(function* (sql: Sql, account_id: string, from: number, to: number) {
+const writeBatch = Effect.fnUntraced(function* (
+  sql: Sql,
+  account_id: string,
+  from: number,
+  to: number,
+  recipientSql: string,
+) {
   const nths = Array.from({ length: to - from }, (_, i) => from + i)
   const list = nths.map((nth) => emailId(account_id, nth))
   yield* sql`
     CREATE TEMP TABLE mail ON COMMIT DROP AS
     SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
       CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN 'ana@rare.example'
-        ELSE 'user' || n % ${RECIPIENTS}::int || '@example.org' END AS recipient,
+        ELSE ${sql.literal(recipientSql)} END AS recipient,
       CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN ${apiKeyId(1)} ELSE ${apiKeyId(0)} END AS api_key_id,
       CASE WHEN n % 10 < 7 THEN 'acme.test' ELSE 'd' || n % 7 || '.test' END AS domain
     FROM unnest(${nths}::int[], ${list}::text[]) AS numbered(n, id)`

@@ -1,4 +1,5 @@
 import * as Email from "@waybill/domain/email/Email"
+import type { Statement } from "effect/sql"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as ReadModel from "./ReadModel.ts"
@@ -102,13 +103,11 @@ const DIGITS = /[0-9]{5,8}/gu
 export const isIndexed = (folded: string): boolean => THREE_LETTERS.test(folded)
 
 /**
- * Returns the keys of an account's subjects that contain a folded part. If the part contains a long number, only the
+ * Selects the keys of an account's subjects that contain a folded part. If the part contains a long number, only the
  * number is looked up: the words around it belong to a template that most subjects share.
  */
-export const termsWith = (sql: Sql, account: IdKey.IdKey, folded: string, limit: number) => {
+export const withPart = (sql: Sql, account: IdKey.IdKey, folded: string): Statement.Fragment => {
   const numbers = [...folded.matchAll(DIGITS)].map(([digits]) => digits).sort((a, b) => b.length - a.length)
-  return sql<{ readonly term: TermKey.TermKey }>`
-    SELECT term FROM email_subjects
-    WHERE account_id = ${account}::uuid AND folded LIKE ${pattern(numbers[0] ?? folded)} AND strpos(folded, ${folded}) > 0
-    ORDER BY account_id, term LIMIT ${limit}::int`
+  return sql`SELECT term FROM email_subjects
+    WHERE account_id = ${account}::uuid AND folded LIKE ${pattern(numbers[0] ?? folded)} AND strpos(folded, ${folded}) > 0`
 }

@@ -111,6 +111,25 @@ const commonOf = (
   }
 }
 
+/** Returns the part of a range that has so many messages, to be read from a source that is the log itself. */
+export const windowOf = Effect.fnUntraced(function* (
+  sql: Sql,
+  source: EmailLogSource.Source,
+  range: EmailLogSource.Range,
+  order: EmailLogSource.Order,
+  messages: number,
+) {
+  const [end] = yield* EmailLogSource.end(sql, range, order, messages)
+  const last = end === undefined ? undefined : IdKey.fromUuid(end.id)
+  return {
+    source,
+    range: last === undefined ? range : upTo(last, range, order),
+    examined: messages,
+    last: last ?? IdKey.LOWEST,
+    isEnd: last === undefined,
+  } satisfies Common
+})
+
 /** The part of a range up to an id, which is in it. */
 const upTo = (last: IdKey.IdKey, range: EmailLogSource.Range, order: EmailLogSource.Order): EmailLogSource.Range =>
   order === "newest first" ? { ...range, above: IdKey.beside(last, -1) } : { ...range, below: IdKey.beside(last, 1) }

@@ -9,6 +9,7 @@ import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogPart from "./EmailLogPart.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
+import * as EmailTerms from "./EmailTerms.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as PageBytes from "../feed/PageBytes.ts"
@@ -32,8 +33,13 @@ const SPARE = 1.5
  * their page then ends early, with `has_more` and a cursor.
  */
 export const MAX_EXAMINED = 20_000
+/** A text that one in so many messages has is not looked up: it is in more texts than it takes messages to fill a page. */
+export const COMMON = 32
 /** Maximum number of different texts that contain the searched part, if they are searched by their lists. */
-export const MAX_TEXTS = 1_000
+export const MAX_TEXTS = 500
+/** The same if the log is compared with them, and how many messages of it are at first. */
+export const MAX_SCANNED_TEXTS = 10_000
+export const FIRST_SCAN = 4_096
 
 export interface Page {
   /** Newest first, whatever the direction. */
@@ -68,15 +74,23 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
   let examined = 0
   let bytes = 0
   let hasTexts = false
+  let scan: EmailLogSource.Source | undefined
   while (examined < MAX_EXAMINED) {
     // At the present rate the next step would not fill the page, so look for a rarer list.
     const isSlow = messages.length * chunk < (limit + 1 - messages.length) * examined
     if (isSlow || (examined > 0 && choice.common !== undefined)) {
-      const texts = hasTexts ? [] : yield* textSources(sql, filter)
-      hasTexts = true
-      sources.push(...texts)
-      if (texts.length > 0) chunk = FIRST_CHUNK
-      if (texts.length > 0 || !choice.isCertain)
+      const isRare = messages.length * COMMON < examined
+      const texts = hasTexts || !isRare ? [] : yield* textSources(sql, filter)
+      hasTexts ||= isRare
+      const lists = texts.filter(({ _tag }) => _tag === "Terms")
+      sources.push(...lists)
+      if (sources.length === 0) scan ??= texts[0]
+      if (lists.length > 0) chunk = FIRST_CHUNK
+      if (scan !== undefined) {
+        const window = Math.min(Math.max(examined, FIRST_SCAN), MAX_CHUNK)
+        const common = yield* EmailLogChoice.windowOf(sql, scan, range, order, window)
+        choice = { source: scan, isCertain: true, common }
+      } else if (lists.length > 0 || !choice.isCertain)
         choice = yield* EmailLogChoice.choose(sql, sources, range, order, chunk)
     }
     // No message has a text that no text of the account contains, or facets that none of its messages has.
@@ -99,18 +113,16 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
   return pageOf(limit, order, messages, stoppedAt)
 })
 
-/** Returns, for each part, the lists of all texts that contain it, if they are few. */
+/** Returns, for each part, the lists of all texts that contain it; those of many texts are scanned. */
 const textSources = Effect.fnUntraced(function* (sql: Sql, { parts, range }: EmailLogFilter.Filter) {
   const sources = yield* Effect.forEach(parts, (part) => textSource(sql, range, part))
   return sources.filter((source) => source !== undefined)
 })
 
-const textSource = Effect.fnUntraced(function* (sql: Sql, range: EmailLogSource.Range, part: EmailWords.Part) {
-  const unread = EmailWords.isFollowed(part)
-    ? yield* EmailWords.unread(sql, range.account_id, EmailLogPart.mayHave(sql, part))
-    : []
-  const terms = unread && (yield* EmailWords.termsWith(sql, range.account, part, MAX_TEXTS))
-  return terms && ({ _tag: "Terms", terms, unread } satisfies EmailLogSource.Source)
+const textSource = Effect.fnUntraced(function* (sql: Sql, { account_id }: EmailLogSource.Range, part: EmailWords.Part) {
+  const found = yield* EmailWords.withPart(sql, account_id, part, EmailLogPart.mayHave(sql, part), MAX_SCANNED_TEXTS)
+  const isFew = found !== undefined && EmailTerms.countOf(found.terms) <= MAX_TEXTS
+  return found && ({ _tag: isFew ? "Terms" : "Scan", ...found } satisfies EmailLogSource.Source)
 })
 
 const unreadOfKey = (sql: Sql, { range }: EmailLogFilter.Filter, apiKey: Id.ApiKeyId) =>

@@ -18,6 +18,8 @@ export type Source =
   | { readonly _tag: "All" }
   /** A recipient, a tag, a pair of metadata, or all texts and ids that contain a searched part; and the messages that the follower may not have read. */
   | { readonly _tag: "Terms"; readonly terms: EmailTerms.Terms; readonly unread: ReadonlyArray<IdKey.IdKey> }
+  /** The same for many texts: the log itself, filtered by the keys in its rows, and the lists of further keys. */
+  | { readonly _tag: "Scan"; readonly terms: EmailTerms.Terms; readonly unread: ReadonlyArray<IdKey.IdKey> }
   /** The spans in which a key sent mail, and the messages that the follower may not have read. */
   | { readonly _tag: "Key"; readonly apiKey: IdKey.IdKey; readonly unread: ReadonlyArray<IdKey.IdKey> }
   /**
@@ -63,6 +65,8 @@ export const listsOf = (source: Source): number => {
       return EmailTerms.countOf(source.terms) + source.terms.recipients.length + source.terms.tags.length + unread
     case "Status":
       return source.statuses.length + source.facets.length
+    case "Scan":
+      return 1 + source.terms.recipients.length + source.terms.tags.length + unread
     case "Common":
       return source.sources.reduce((sum, each) => sum + listsOf(each), 0)
     default:
@@ -119,6 +123,8 @@ const lists = (sql: Sql, source: Source, walk: Walk): ReadonlyArray<Fragment> =>
       return [spansOf(sql, source.apiKey, walk), ...unread]
     case "Terms":
       return [...termLists(sql, source.terms, walk, each), ...unread]
+    case "Scan":
+      return [scanOf(sql, source.terms, walk), ...furtherLists(sql, source.terms, walk, each), ...unread]
     case "Status":
       return statusLists(sql, source, walk, each)
     case "Domain":
@@ -132,40 +138,49 @@ const lists = (sql: Sql, source: Source, walk: Walk): ReadonlyArray<Fragment> =>
 
 type Each = (keys: ReadonlyArray<number | TermKey.TermKey>, type: string, list: (key: Fragment) => Fragment) => Fragment
 
-const termLists = (
+/** Columns of the log's row with the keys of some terms. */
+const columnsOf = ({ recipients, senders, subjects, tags }: EmailTerms.Terms) =>
+  (
+    [
+      ["from_key", senders],
+      ["to_key", recipients],
+      ["tag_key", tags],
+      ["subject_key", subjects],
+    ] as const
+  ).filter(([, keys]) => keys.length > 0)
+
+const termLists = (sql: Sql, terms: EmailTerms.Terms, walk: Walk, each: Each): ReadonlyArray<Fragment> => {
+  const { bounds, log } = walk
+  return [
+    ...columnsOf(terms).map(([column, keys]) =>
+      each(keys, "bigint", (key) => sql`${log} AND ${sql.literal(column)} = ${key} AND ${bounds("id")}`),
+    ),
+    ...furtherLists(sql, terms, walk, each),
+    ...terms.ids.map((range) => sql`SELECT list.id FROM (${log} AND ${isIn(sql, range)} AND ${bounds("id")}) AS list`),
+  ]
+}
+
+const furtherLists = (
   sql: Sql,
-  { ids, metadata, recipients, senders, subjects, tags }: EmailTerms.Terms,
-  { bounds, log, range }: Walk,
+  { metadata, recipients, tags }: EmailTerms.Terms,
+  { bounds, range }: Walk,
   each: Each,
 ): ReadonlyArray<Fragment> => {
-  const inLog = [
-    ["from_key", senders],
-    ["to_key", recipients],
-    ["tag_key", tags],
-    ["subject_key", subjects],
-  ] as const
-  const further = [...recipients, ...tags, ...metadata]
-  return [
-    ...inLog.flatMap(([column, keys]) =>
-      keys.length === 0
-        ? []
-        : [each(keys, "bigint", (key) => sql`${log} AND ${sql.literal(column)} = ${key} AND ${bounds("id")}`)],
-    ),
-    ...(further.length === 0
-      ? []
-      : [
-          each(
-            further,
-            "bigint",
-            (key) => sql`SELECT email_id AS id FROM email_log_terms
-              WHERE account_id = ${range.account}::uuid AND term = ${key} AND ${bounds("email_id")}`,
-          ),
-        ]),
-    ...ids.map(
-      (each) =>
-        sql`SELECT list.id FROM (${log} AND ${EmailIds.isWithin(sql, sql.literal("id"), each)} AND ${bounds("id")}) AS list`,
-    ),
+  const keys = [...recipients, ...tags, ...metadata]
+  const list = (key: Fragment) => sql`SELECT email_id AS id FROM email_log_terms
+    WHERE account_id = ${range.account}::uuid AND term = ${key} AND ${bounds("email_id")}`
+  return keys.length === 0 ? [] : [each(keys, "bigint", list)]
+}
+
+const isIn = (sql: Sql, range: EmailIds.IdRange) => EmailIds.isWithin(sql, sql.literal("id"), range)
+
+/** Postgres compares each row of the log with a hash table of the keys. */
+const scanOf = (sql: Sql, terms: EmailTerms.Terms, { bounds, log }: Walk): Fragment => {
+  const conditions = [
+    ...columnsOf(terms).map(([column, keys]) => sql`${sql.literal(column)} = ANY(${keys}::bigint[])`),
+    ...terms.ids.map((range) => isIn(sql, range)),
   ]
+  return sql`SELECT list.id FROM (${log} AND (${sql.join(" OR ", false)(conditions)}) AND ${bounds("id")}) AS list`
 }
 
 const statusLists = (
@@ -230,6 +245,7 @@ const isDisjoint = (source: Source): boolean => {
       // A key that the log's row holds is not among the further ones.
       return source.unread.length === 0 && EmailTerms.countOf(source.terms) === 1
     case "Key":
+    case "Scan":
       return false
     case "Status":
       // A delivery may be of a message that is listed for another recipient.
@@ -243,6 +259,12 @@ const isDisjoint = (source: Source): boolean => {
 export const ids = (sql: Sql, source: Source, range: Range, order: Order, limit: number): Fragment =>
   sql`SELECT ${sql.literal(isDisjoint(source) ? "" : "DISTINCT")} lists.id FROM ${together(sql, source, range, order, limit)}
     ORDER BY lists.id ${directionOf(sql, order)} LIMIT ${limit}::int`
+
+/** Finds the nth message of a range. */
+export const end = (sql: Sql, range: Range, order: Order, nth: number) => {
+  const { bounds, log } = walkOf(sql, range, order, 1)
+  return sql<{ readonly id: string }>`${log} AND ${bounds("id")} OFFSET ${nth - 1}::int`
+}
 
 /** The first ids of a source, up to a number of them. */
 export interface Sample {

@@ -82,56 +82,83 @@ export const part = (text: string, where: Part["where"]): Part => {
   return { folded: EmailSubjects.fold(text), lower, where, ids: ids === undefined ? [] : [ids] }
 }
 
-/** Whether the words that the follower has not read yet matter to a search for the part. */
-export const isFollowed = ({ where }: Part): boolean => where !== "subject"
+/** What contains a part: the keys of texts, and messages that the follower may not have read. */
+export interface Found {
+  readonly terms: EmailTerms.Terms
+  readonly unread: ReadonlyArray<IdKey.IdKey>
+}
+
+/**
+ * Returns the keys of all texts with the part, and the messages that the follower has not read and whose first event,
+ * `accepted`, holds a condition. Undefined if an index cannot look the part up, or if there are more texts than the limit.
+ */
+export const withPart = Effect.fnUntraced(function* (
+  sql: Sql,
+  account_id: string,
+  part: Part,
+  isUnread: Statement.Fragment,
+  limit: number,
+) {
+  if (!EmailSubjects.isIndexed(part.folded)) return undefined
+  const [found] = yield* partStatement(sql, account_id, part, isUnread, limit)
+  if (found === undefined || found.events > MAX_UNREAD) return undefined
+  const { ids, subjects, words } = found
+  if (subjects.length + words.length > limit) return undefined
+  const terms = { ...EmailTerms.of(words), subjects: subjects.map(BigInt), ids: part.ids }
+  return { terms, unread: ids.map(IdKey.fromUuid) } satisfies Found
+})
+
+interface Unread {
+  /** Number of events of the account behind the follower, up to one more than `MAX_UNREAD`. */
+  readonly events: number
+  readonly ids: ReadonlyArray<string>
+}
+
+interface PartRow extends Unread {
+  readonly subjects: ReadonlyArray<string>
+  readonly words: ReadonlyArray<string>
+}
+
+/**
+ * One snapshot, so that each message is either read by the follower or among the unread ones. Materialized, the texts are planned
+ * to be read in full, from the index, and are read up to the limit.
+ */
+export const partStatement = (
+  sql: Sql,
+  account_id: string,
+  { folded, where }: Part,
+  isUnread: Statement.Fragment,
+  limit: number,
+) => {
+  const account = IdKey.of(account_id)
+  const none = sql`SELECT NULL::text AS term WHERE false`
+  const words = sql`SELECT term FROM email_words
+    WHERE account_id = ${account}::uuid AND folded LIKE ${EmailSubjects.pattern(folded)}
+      ${where === "recipient" ? sql`AND starts_with(term, 'to:')` : sql.literal("")}`
+  return sql<PartRow>`
+    WITH subjects AS MATERIALIZED (${where === "recipient" ? none : EmailSubjects.withPart(sql, account, folded)}),
+      words AS MATERIALIZED (${where === "subject" ? none : words})
+    SELECT ARRAY(SELECT term::text FROM subjects LIMIT ${limit + 1}::int) AS subjects,
+      ARRAY(SELECT term FROM words LIMIT ${limit + 1}::int) AS words, unread.events, unread.ids
+    FROM (${unreadStatement(sql, account_id, where === "subject" ? sql.literal("false") : isUnread)}) AS unread`
+}
 
 /**
  * Returns the messages of an account that the follower has not read and whose first event, `accepted`, holds a condition;
- * undefined if there are too many events behind the follower. Words are to be read after this: the follower moves on.
+ * undefined if there are too many events behind the follower.
  */
 export const unread = Effect.fnUntraced(function* (sql: Sql, account_id: string, condition: Statement.Fragment) {
-  const [row] = yield* unreadStatement(sql, account_id, condition)
+  const [row] = yield* sql<Unread>`${unreadStatement(sql, account_id, condition)}`
   return row === undefined || row.events > MAX_UNREAD ? undefined : row.ids.map(IdKey.fromUuid)
 })
 
-export const unreadStatement = (sql: Sql, account_id: string, condition: Statement.Fragment) =>
-  sql<{ readonly events: number; readonly ids: ReadonlyArray<string> }>`
-    SELECT count(*)::int AS events,
-      coalesce(array_agg(id_key(accepted.stream_id)) FILTER (WHERE accepted.type = 'EmailQueued' AND ${condition}), '{}') AS ids
-    FROM (
-      SELECT type, stream_id, data, meta, packed FROM events
-      WHERE account_id = ${account_id} AND position > (SELECT position FROM followers WHERE name = ${NAME})
-      ORDER BY position LIMIT ${MAX_UNREAD + 1}::int) AS accepted`
-
-/**
- * Returns the keys of all messages with the part, of those that the follower has read; undefined if an index cannot
- * look it up, or if they are more than the limit.
- */
-export const termsWith = Effect.fnUntraced(function* (
-  sql: Sql,
-  account: IdKey.IdKey,
-  { folded, ids, where }: Part,
-  limit: number,
-) {
-  if (!EmailSubjects.isIndexed(folded)) return undefined
-  const subjects = where === "recipient" ? [] : yield* EmailSubjects.termsWith(sql, account, folded, limit + 1)
-  const others = where === "subject" ? [] : yield* wordsStatement(sql, account, folded, where, limit + 1)
-  if (subjects.length + others.length > limit) return undefined
-  const words = others.map(({ term }) => term)
-  return { ...EmailTerms.of(words), subjects: subjects.map(({ term }) => term), ids }
-})
-
-export const wordsStatement = (
-  sql: Sql,
-  account: IdKey.IdKey,
-  folded: string,
-  where: Part["where"],
-  limit: number,
-) => sql<{ readonly term: string }>`
-  SELECT term FROM email_words
-  WHERE account_id = ${account}::uuid AND folded LIKE ${EmailSubjects.pattern(folded)}
-    ${where === "recipient" ? sql`AND starts_with(term, 'to:')` : sql.literal("")}
-  ORDER BY account_id, term LIMIT ${limit}::int`
+const unreadStatement = (sql: Sql, account_id: string, condition: Statement.Fragment): Statement.Fragment => sql`
+  SELECT count(*)::int AS events,
+    coalesce(array_agg(id_key(accepted.stream_id)) FILTER (WHERE accepted.type = 'EmailQueued' AND ${condition}), '{}') AS ids
+  FROM (
+    SELECT type, stream_id, data, meta, packed FROM events
+    WHERE account_id = ${account_id} AND position > (SELECT position FROM followers WHERE name = ${NAME})
+    ORDER BY position LIMIT ${MAX_UNREAD + 1}::int) AS accepted`
 
 /** Removes words that no message of the account has any more, of the words that removed messages had. */
 export const removeUnused = (sql: Sql, account: IdKey.IdKey, terms: ReadonlyArray<string>) => sql`
