@@ -63,6 +63,10 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/values/HiddenCharacters",
     // The same, for files of suppressions, which the command line reads too.
     "@waybill/domain/suppression/SuppressionFile",
+    // The same, for what happened to an email, which the tools for assistants say too.
+    "@waybill/domain/explanation/DeliveryExplanation",
+    // The same, for what a misspelled filter may mean.
+    "@waybill/domain/values/nearestName",
     "@base-ui/react",
     "@codemirror",
     "@lezer/highlight",

@@ -1,6 +1,7 @@
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import * as Browser from "./support/Browser.ts"
+import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 
 const browser = await Browser.open()
@@ -207,6 +208,28 @@ describe.skipIf(typeof browser === "string")(
       assert.isBelow(await rows.count(), 60)
       await page.keyboard.press("Enter")
       await page.getByRole("heading", { level: 1, name: /Number \d+/u }).waitFor()
+    })
+
+    it("says what happened to an email, and sends it again without the suppression", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const bounced = "bounced+2@customers.test"
+      const message = { from: "hello@acme.test", to: bounced, subject: "To a lost mailbox", text: "Hello." }
+      const first: string = (await instance.request("POST", "/email/send", message)).json.id
+      const emailOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json
+      await Browser.eventually(async () => (await emailOf(first)).status).toBe("bounced")
+      // The simulator suppresses nobody.
+      assert.strictEqual((await instance.request("POST", "/suppressions", { email: bounced })).status, 201)
+      await page.goto(`/emails/${first}`)
+      const panel = page.locator("section").filter({ has: page.getByRole("heading", { name: "What happened" }) })
+      await panel.getByText(/The server refused the email for good\. .* The address is now suppressed/u).waitFor()
+      await panel.getByText(/remove its suppression and send again\.$/u).waitFor()
+      await ContactSheet.shoot(page, "email-bounced")
+      await panel.getByRole("button", { name: "Remove and send again" }).click()
+      await page.getByRole("alertdialog").getByRole("button", { name: "Remove and send again" }).click()
+      await page.getByText("Suppression removed, copy queued.").waitFor()
+      const { json } = await instance.request("GET", `/suppressions?q=${encodeURIComponent(bounced)}`)
+      assert.deepEqual(json.data, [])
+      assert.lengthOf((await emailOf(first)).copies, 1)
     })
 
     it("shows headers and source of mail in any state, and whether it was sent", { timeout: TIMEOUT }, async () => {

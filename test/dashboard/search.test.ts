@@ -154,6 +154,7 @@ describe.skipIf(typeof browser === "string")(
       const { page } = tab
       for (const [typed, problem] of [
         ["colour:red", "There is no filter “colour:”"],
+        ["form:ana", "Did you mean “from:”?"],
         ["is:lost", "There is no status “lost”"],
         ["key:nobody", "No API key is named “nobody”"],
         ["after:someday", "Use a date such as"],

@@ -1,7 +1,7 @@
 import type { Domain, EmailLogWithContent, EmailRecipient } from "@waybill/client/Waybill"
 import * as ReplyClass from "@waybill/mail/reply/ReplyClass"
 import { assert, describe, it } from "vitest"
-import * as CauseTexts from "../../../apps/server/src/mcp/tools/CauseTexts.ts"
+import * as CauseTexts from "@waybill/domain/explanation/CauseTexts"
 import * as Diagnosis from "../../../apps/server/src/mcp/tools/Diagnosis.ts"
 import { domainText } from "../../../apps/server/src/mcp/tools/domainText.ts"
 

@@ -183,6 +183,20 @@ export const suppressions = (filters: SuppressionFilters = {}) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
+/** The current suppression of an address; null if it is not suppressed. */
+export const suppressionOf = (address: string) =>
+  queryOptions({
+    queryKey: [...SUPPRESSIONS, "of", address],
+    queryFn: async ({ signal }) => {
+      try {
+        return await Api.get<Suppression>(`/suppressions/${encodeURIComponent(address)}`, {}, signal)
+      } catch (error) {
+        if (error instanceof ApiError && error.status === 404) return null
+        throw error
+      }
+    },
+  })
+
 export const members = queryOptions({
   queryKey: ["members"],
   queryFn: ({ signal }) => Api.get<Page<Member>>("/members", {}, signal),

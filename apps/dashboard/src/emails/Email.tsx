@@ -1,10 +1,10 @@
 import { useQuery, useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import { ArrowLeft, CalendarClock, CircleX } from "lucide-react"
+import { ArrowLeft } from "lucide-react"
 import { useEffect } from "react"
 import * as Queries from "../api/Queries.ts"
 import { useEventStream } from "../live/useEventStream.ts"
-import type { EmailWithContent, EventRecord } from "../api/Records.ts"
+import type { EmailWithContent } from "../api/Records.ts"
 import * as Keyboard from "../session/Keyboard.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { useTitle } from "../ui/layout/useTitle.ts"
@@ -18,6 +18,8 @@ import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { RequestLink, useRequest } from "../requests/RequestLink.tsx"
 import { Conversation } from "./Conversation.tsx"
+import { DeliveryExplanation } from "./outcome/DeliveryExplanation.tsx"
+import { Notice } from "./outcome/Notice.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./EmailFilters.ts"
@@ -36,6 +38,8 @@ const FINAL_STATUSES: ReadonlySet<string> = new Set([
   "canceled",
   "complained",
 ])
+/** Statuses of emails that nothing was sent of. */
+const QUIET_STATUSES: ReadonlySet<string> = new Set(["scheduled", "canceled"])
 /** Refetch interval for users without access to the event stream. */
 const POLL_MS = 3_000
 
@@ -90,7 +94,11 @@ export const Email = () => {
         </div>
         <EmailActions email={email} onChanged={refresh} />
       </header>
-      <Notice email={email} events={events.data} />
+      {QUIET_STATUSES.has(displayStatus(email, now)) ? (
+        <Notice email={email} events={events.data} />
+      ) : (
+        <DeliveryExplanation email={email} />
+      )}
       <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5">
           <EmailContent email={email} events={events.data} />
@@ -182,34 +190,6 @@ export const Email = () => {
         </div>
       </div>
     </div>
-  )
-}
-
-/** Says that the email was not sent: it is scheduled, or was canceled. */
-const Notice = ({
-  email,
-  events,
-}: {
-  readonly email: EmailWithContent
-  readonly events: ReadonlyArray<EventRecord>
-}) => {
-  const now = useNow()
-  const status = displayStatus(email, now)
-  const canceledAt = events.findLast(({ type }) => type === "email.canceled")?.occurred_at
-  const text =
-    status === "scheduled" && email.scheduled_at !== null
-      ? `Scheduled for ${formatDateTime(email.scheduled_at)}. Nothing was sent yet.`
-      : status === "canceled"
-        ? `Canceled${canceledAt === undefined ? "" : ` on ${formatDateTime(canceledAt)}`}. Nothing was sent.${
-            email.content === null ? "" : " The text and attachments are deleted within an hour."
-          }`
-        : undefined
-  if (text === undefined) return undefined
-  return (
-    <p role="note" className="mt-4 flex items-center gap-2.5 rounded-lg bg-sunken px-3 py-2.5 text-sm text-ink-2">
-      {status === "scheduled" ? <CalendarClock size={15} aria-hidden /> : <CircleX size={15} aria-hidden />}
-      {text}
-    </p>
   )
 }
 

@@ -5,6 +5,9 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState
 import * as Paths from "../api/Paths.ts"
 import { permits } from "../early/permits.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
+import type { EmailFilters } from "../emails/EmailFilters.ts"
+import * as EmailSearch from "../emails/search/EmailSearch.ts"
+import * as SearchText from "../emails/search/SearchText.ts"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
@@ -37,8 +40,8 @@ const useCommands = (text: string): Commands => {
   const { session } = useSession()
   const isDark = useIsDark()
   const query = text.trim()
-  const words = query.replaceAll('"', "")
-  const hits = useEmailHits(words)
+  const search = useMemo(() => searchOf(query), [query])
+  const hits = useEmailHits(query, search.filters)
   const { emails } = hits
   const commands = useMemo(() => {
     const go: Go = (to, search) => () => history.push(Paths.pathWith(to, search))
@@ -67,13 +70,23 @@ const useCommands = (text: string): Commands => {
     const matches = [...screens, ...actions].filter(({ name }) => name.toLowerCase().includes(query.toLowerCase()))
     const found = emails.map((email): Command => ({
       name: email.id,
-      content: <PaletteEmail email={email} text={words} />,
+      content: <PaletteEmail email={email} filters={search.filters} />,
       icon: <Mail size={ICON} />,
       run: go(`/emails/${email.id}`),
     }))
-    return [...matches, ...searchCommands(query, words, go), ...found]
-  }, [emails, isDark, history, query, session, words])
+    return [...matches, ...searchCommands(query, search.text, go), ...found]
+  }, [emails, isDark, history, query, search, session])
   return { commands, status: statusOf(hits) }
+}
+
+/** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
+const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {
+  const context = { keys: undefined, domains: [], now: Date.now() }
+  const { filters, isUnderstood } = EmailSearch.parse(query, context)
+  const hasField = SearchText.tokensOf(query).some(({ field }) => field !== undefined && SearchText.isField(field))
+  if (hasField && isUnderstood) return { text: query, filters }
+  const phrase = `"${query.replaceAll('"', "")}"`
+  return { text: hasField ? query : phrase, filters: { q: phrase } }
 }
 
 const statusOf = ({ emails, hasMore, isPending }: EmailHits): string => {
@@ -84,7 +97,7 @@ const statusOf = ({ emails, hasMore, isPending }: EmailHits): string => {
 }
 
 /** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
-const searchCommands = (query: string, words: string, go: Go): ReadonlyArray<Command> => {
+const searchCommands = (query: string, search: string, go: Go): ReadonlyArray<Command> => {
   if (query === "") return []
   if (/^msg_[0-9a-z]{26}$/u.test(query))
     return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
@@ -93,7 +106,7 @@ const searchCommands = (query: string, words: string, go: Go): ReadonlyArray<Com
     {
       name: `All emails with “${query}”`,
       icon: mail,
-      run: go("/emails", { search: `"${words}"` }),
+      run: go("/emails", { search }),
     },
     ...(SENDER.test(query)
       ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]

@@ -82,7 +82,7 @@ export const part = (text: string, where: Part["where"]): Part => {
   return { folded: EmailSubjects.fold(text), lower, where, ids: ids === undefined ? [] : [ids] }
 }
 
-/** What contains a part: the keys of texts, and messages that the follower may not have read. */
+/** Keys of texts that contain a part, and messages with it that the follower may not have read. */
 export interface Found {
   readonly terms: EmailTerms.Terms
   readonly unread: ReadonlyArray<IdKey.IdKey>

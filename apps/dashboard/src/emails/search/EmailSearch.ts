@@ -1,3 +1,4 @@
+import { nearestName } from "@waybill/domain/values/nearestName"
 import { type EmailFilters, EMAIL_STATUSES, STATUSES } from "../EmailFilters.ts"
 import * as SearchDates from "./SearchDates.ts"
 import * as SearchText from "./SearchText.ts"
@@ -67,13 +68,19 @@ const readToken = (
   context: Context,
 ): Understood => {
   if (field === undefined) return readWord(value, isQuoted, filters, words, context)
-  if (!SearchText.isField(field))
-    return {
-      problem: `There is no filter “${field}:”. Use ${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.`,
-    }
+  if (!SearchText.isField(field)) return { problem: unknownField(field) }
   if (value === "") return { problem: `Type ${EXPECTED[field]} after “${field}:”.` }
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
   return READERS[field](value, filters, context)
+}
+
+const unknownField = (field: string): string => {
+  const nearest = nearestName(field, SearchText.FIELDS)
+  const advice =
+    nearest === undefined
+      ? `Use ${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.`
+      : `Did you mean “${nearest}:”?`
+  return `There is no filter “${field}:”. ${advice}`
 }
 
 const EXPECTED: { readonly [F in SearchText.Field]: string } = {

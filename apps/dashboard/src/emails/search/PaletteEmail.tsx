@@ -1,10 +1,11 @@
 import type { Email } from "../../api/Records.ts"
+import type { EmailFilters } from "../EmailFilters.ts"
 import * as Hits from "./Hits.ts"
 import { HiddenHits, Marked } from "./Marked.tsx"
 
 /** An email in the command palette: its subject and recipient, and where else the searched text was found. */
-export const PaletteEmail = ({ email, text }: { readonly email: Email; readonly text: string }) => {
-  const parts = Hits.partsOf({ q: `"${text}"` })
+export const PaletteEmail = ({ email, filters }: { readonly email: Email; readonly filters: EmailFilters }) => {
+  const parts = Hits.partsOf(filters)
   return (
     <span className="flex min-w-0 grow flex-col">
       <span className="truncate">

@@ -26,8 +26,13 @@ export interface Token {
   readonly isQuoted: boolean
 }
 
-/** The field that is also known as `status:`, the name of the API. */
-const STATUS: Field = "is"
+/** Other names of fields: those of the API, and of the command line. */
+const ALIASES: ReadonlyMap<string, Field> = new Map([
+  ["status", "is"],
+  ["since", "after"],
+  ["until", "before"],
+  ["recipient", "to"],
+])
 
 const TOKEN = /([a-z][a-z-]*):(?=\s|$)|(?:([a-z][a-z-]*):)?(?:"([^"]*)(?:"|$)|([^\s"]+))/giu
 
@@ -39,7 +44,7 @@ export const tokensOf = (text: string): ReadonlyArray<Token> =>
     const isUrl = field !== undefined && word !== undefined && word.startsWith("//")
     const value = isUrl ? whole : (quoted ?? word ?? "").trim()
     const typed = isUrl ? undefined : (field ?? lone)?.toLowerCase()
-    const name = typed === "status" ? STATUS : typed
+    const name = typed === undefined ? undefined : (ALIASES.get(typed) ?? typed)
     if (name === undefined && value === "") return []
     return [{ start: match.index, end: match.index + whole.length, field: name, value, isQuoted: quoted !== undefined }]
   })

@@ -2,6 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import * as Api from "../../api/Api.ts"
 import type { Email, Page } from "../../api/Records.ts"
+import type { EmailFilters } from "../EmailFilters.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
 
 /** Number of emails that the palette shows; the list has the others. */
@@ -23,8 +24,8 @@ export interface EmailHits {
   readonly isPending: boolean
 }
 
-/** Finds the newest emails that have a text in an address, the subject, a tag or the id, once typing pauses. */
-export const useEmailHits = (text: string): EmailHits => {
+/** Finds the newest emails that a text finds, understood as filters, once typing pauses. */
+export const useEmailHits = (text: string, filters: EmailFilters): EmailHits => {
   const [searched, setSearched] = useState("")
   useEffect(() => {
     const timer = setTimeout(() => setSearched(text), DELAY_MS)
@@ -34,7 +35,7 @@ export const useEmailHits = (text: string): EmailHits => {
   const canSearch = canRead && text.length >= MIN_CHARS && text.length <= MAX_CHARS
   const { data, isFetching } = useQuery({
     queryKey: ["email hits", searched],
-    queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { q: `"${searched}"`, limit: MAX_HITS }, signal),
+    queryFn: ({ signal }) => Api.get<Page<Email>>("/email/logs", { ...filters, limit: MAX_HITS }, signal),
     enabled: canSearch && searched === text,
   })
   const page = canSearch && searched === text ? data : undefined

@@ -1,4 +1,5 @@
 import type { Suppression } from "@waybill/client/Waybill"
+import * as DeliveryExplanation from "@waybill/domain/explanation/DeliveryExplanation"
 import * as Id from "@waybill/domain/values/Id"
 import { DateTime, Effect, Schema } from "effect"
 import * as Diagnosis from "./Diagnosis.ts"
@@ -6,9 +7,6 @@ import { ask, askFor, READS, tool } from "../Tool.ts"
 
 /** Maximum number of addresses whose suppression one diagnosis looks up: each is a request. */
 const MAX_LOOKUPS = 10
-
-/** Statuses in which the suppression list explains what happened, or will happen to the next mail. */
-const LOOKED_UP: ReadonlySet<string> = new Set(["suppressed", "bounced", "complained"])
 
 export const explainDelivery = tool({
   name: "explain_delivery",
@@ -20,7 +18,11 @@ export const explainDelivery = tool({
   run: Effect.fnUntraced(function* (waybill, { id }) {
     const email = yield* ask(() => waybill.logs.get(id))
     const addresses = [
-      ...new Set(email.recipients.filter(({ status }) => LOOKED_UP.has(status)).map(({ address }) => address)),
+      ...new Set(
+        email.recipients
+          .filter(({ status }) => DeliveryExplanation.LOOKED_UP.has(status))
+          .map(({ address }) => address),
+      ),
     ]
     // Without the right to read them, the diagnosis says less and does not fail.
     const domain = yield* askFor(() => waybill.domains.get(email.domain)).pipe(

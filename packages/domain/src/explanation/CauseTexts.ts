@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "../collections/Table.ts"
 
 /** Explanation of a delivery's category: what it means, and what the sender can do. */
 export interface CauseText {
