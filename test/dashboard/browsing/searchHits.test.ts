@@ -123,6 +123,8 @@ describe.skipIf(typeof browser === "string")(
         ["acme.test", SUBJECTS, SUBJECTS.map(() => "acme.test"), "from hello@acme.test"],
         ["ORDERS", [SHIPPED], ["orders"], "tag orders"],
         ["password", [RESET], ["password"], "to bo.larsen@example.net"],
+        ["to:larsen", [RESET], ["larsen"], "to bo.larsen@example.net"],
+        ["is:canceled subject:any", [NEVER], ["any"], "to ana@example.org"],
         [ids[LATER]?.slice(0, -1) ?? "", [LATER], [ids[LATER]?.slice(0, -1) ?? ""], `id ${ids[LATER]}`],
       ] as const) {
         await box.fill(typed)
