@@ -141,6 +141,8 @@ type BatchError struct {
 	Message string `json:"message"`
 	// The specific cause; new values may appear
 	Reason string `json:"reason"`
+	// Path of the page about this reason, at the address of the service
+	Docs string `json:"docs,omitempty"`
 	// Also in `X-Request-Id`; include it in support requests
 	RequestID string `json:"request_id"`
 	// All violations, not only the first, up to 100; empty if no field is at fault

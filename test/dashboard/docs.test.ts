@@ -32,6 +32,14 @@ const REACH = `(async () => {
   }
 })()`
 
+const SITE = [
+  "/docs",
+  "/docs/operating/backup",
+  "/docs/errors/domain_not_verified",
+  "/docs/events/email.bounced",
+  "/docs/search?q=webhook",
+]
+
 const OPEN = { cookie: "", kept: "kept", session: "object", databases: "open", asked: "" }
 
 const SHUT = {
@@ -55,7 +63,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
           if (typeof opened === "string") return skip(opened)
           yield* Effect.promise(async () => {
             const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
-            await page.goto("/docs")
+            await page.goto("/docs/api")
             await page.getByRole("heading", { name: "Send an email", exact: true }).waitFor()
             for (const width of [Browser.DESKTOP.width, PHONE_PX]) {
               await page.setViewportSize({ width, height: 800 })
@@ -83,6 +91,40 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
 
             await page.getByRole("link", { name: "OpenAPI document" }).click()
             await page.waitForURL(/openapi\.json$/u)
+          }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
+        }),
+      TIMEOUT,
+    )
+
+    it.effect(
+      "is a site that is searched and read on a phone, accessible in both themes, with a way back to the dashboard",
+      ({ skip }: TestContext) =>
+        Effect.gen(function* () {
+          const world = yield* HttpWorld
+          const opened = yield* Effect.promise(() => Browser.open())
+          if (typeof opened === "string") return skip(opened)
+          yield* Effect.promise(async () => {
+            const { consoleErrors, page } = await Browser.openTab(opened, world.url)
+            for (const path of SITE) {
+              await page.goto(path)
+              for (const width of [Browser.DESKTOP.width, PHONE_PX])
+                for (const colorScheme of ["light", "dark"] as const) {
+                  await page.setViewportSize({ width, height: 800 })
+                  await page.emulateMedia({ colorScheme })
+                  await page.reload()
+                  assert.deepStrictEqual(await violations(page), [], `${path}, ${colorScheme}, ${width} px`)
+                }
+              assert.strictEqual(await page.evaluate("document.documentElement.scrollWidth"), PHONE_PX, path)
+            }
+            await page.keyboard.press("/")
+            await page.keyboard.type("backup_to")
+            await page.keyboard.press("Enter")
+            await page.getByRole("link", { name: "BACKUP_TO", exact: true }).first().click()
+            await page.getByRole("heading", { level: 1 }).waitFor()
+            assert.include(page.url(), "#backup_to")
+            assert.deepStrictEqual(consoleErrors, [])
+            await page.getByRole("link", { name: "Dashboard", exact: true }).click()
+            await page.waitForURL(`${world.url}/`)
           }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
         }),
       TIMEOUT,

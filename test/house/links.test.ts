@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs"
 import { posix } from "node:path"
 import { assert, describe, it } from "../support/effectTest.ts"
+import * as DocCommands from "../support/process/DocCommands.ts"
 import { paths, read } from "./source.ts"
 
 const documents = paths.filter((path) => path.endsWith(".md") && !path.startsWith("test/")).map(read)
@@ -15,6 +16,23 @@ const anchor = (heading: string) =>
     .replace(/[^\p{L}\p{N}\s_-]/gu, "")
     .trim()
     .replace(/\s/gu, "-")
+
+const MAX_WORDS = 30
+
+/** Sentences of prose: a colon and a semicolon end one too, and code is one word. Tables are read cell by cell by their readers. */
+const sentences = (text: string): ReadonlyArray<string> =>
+  withoutFences(text)
+    .replace(/<!--[^]*?-->/gu, "")
+    .split(/\n\s*\n|\n(?=[-*] |\d+\. |#|\|)/u)
+    .filter((part) => !/^\s*(?:\||#|<)/u.test(part))
+    .flatMap((part) =>
+      part
+        .replace(/^\s*(?:[-*]|\d+\.)\s+/u, "")
+        .replace(/\[([^\]]*)\]\([^)]*\)/gu, "$1")
+        .replace(/`[^`]*`/gu, "x")
+        .replace(/\s+/gu, " ")
+        .split(/(?<=[.?!])\s+(?=[A-Z0-9x*"(])|[:;] /u),
+    )
 
 const anchors = (path: string): ReadonlyArray<string> =>
   [...withoutFences(read(path).text).matchAll(/^#+ (.+)$/gmu)].map(([, heading = ""]) => anchor(heading))
@@ -38,6 +56,23 @@ describe("the documentation", () => {
       links.filter(({ link, path }) => isBroken(path, link)),
       [],
     )
+  })
+
+  it("has no sentence of more than 30 words", () => {
+    const long = documents
+      .filter(({ path }) => /^(?:README\.md|docs\/(?!decisions|events\.md))/u.test(path))
+      .flatMap(({ path, text }) => sentences(text).map((sentence) => ({ path, sentence })))
+      .filter(({ sentence }) => sentence.split(" ").filter((word) => /\w/u.test(word)).length > MAX_WORDS)
+    assert.deepStrictEqual(long, [])
+  })
+
+  it("names the language of each sample, and says of each command how it is tested", () => {
+    const docs = documents.filter(({ path }) => path.startsWith("docs/"))
+    for (const { path, text } of docs) {
+      const fences = [...text.matchAll(/^[ \t]*```(.*)$/gmu)].map(([, info = ""]) => info)
+      for (const info of fences.filter((_, nth) => nth % 2 === 0)) assert.match(info, /^[a-z]+/u, path)
+      DocCommands.blocks(path)
+    }
   })
 
   it("has each decision once, on a page that the list of decisions names", () => {

@@ -72,6 +72,7 @@ namespace Waybill;
  *   code: 'invalid_request'|'unauthorized'|'forbidden'|'not_found'|'unprocessable'|'rate_limited'|'internal_error',
  *   message: string,
  *   reason: string,
+ *   docs?: string,
  *   request_id: string,
  *   details: list<ErrorDetail>,
  * }

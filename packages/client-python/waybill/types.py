@@ -199,7 +199,7 @@ class ErrorDetail(TypedDict):
     message: str
 
 
-class BatchError(TypedDict):
+class _BatchErrorRequired(TypedDict):
     # One of seven codes; tells the client how to react
     code: Literal["invalid_request", "unauthorized", "forbidden", "not_found", "unprocessable", "rate_limited", "internal_error"]
     # For people; the wording may change
@@ -210,6 +210,11 @@ class BatchError(TypedDict):
     request_id: str
     # All violations, not only the first, up to 100; empty if no field is at fault
     details: List[ErrorDetail]
+
+
+class BatchError(_BatchErrorRequired, total=False):
+    # Path of the page about this reason, at the address of the service
+    docs: str
 
 
 class BatchResult(TypedDict):

@@ -158,6 +158,8 @@ export type BatchResult = {
     readonly message: string
     /** The specific cause; new values may appear */
     readonly reason: string
+    /** Path of the page about this reason, at the address of the service */
+    readonly docs?: string
     /** Also in `X-Request-Id`; include it in support requests */
     readonly request_id: string
     /** All violations, not only the first, up to 100; empty if no field is at fault */
@@ -548,6 +550,8 @@ export type Error = {
     readonly message: string
     /** The specific cause; new values may appear */
     readonly reason: string
+    /** Path of the page about this reason, at the address of the service */
+    readonly docs?: string
     /** Also in `X-Request-Id`; include it in support requests */
     readonly request_id: string
     /** All violations, not only the first, up to 100; empty if no field is at fault */

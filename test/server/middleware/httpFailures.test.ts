@@ -22,6 +22,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
           code: "internal_error",
           message: "Internal error. The cause is logged under this request's id.",
           reason: "internal_error",
+          docs: "/docs/errors/internal_error",
           request_id: answer.headers.get("x-request-id"),
           details: [],
         },

@@ -33,7 +33,7 @@ const isError = (answer: Answer, status: number, code: string, reason: string, w
   assert.strictEqual(answer.status, status, `${what}: ${answer.text.slice(0, 300)}`)
   assert.deepStrictEqual(Object.keys(answer.json), ["error"], what)
   const { error } = answer.json
-  assert.deepStrictEqual(Object.keys(error), ["code", "message", "reason", "request_id", "details"], what)
+  assert.deepStrictEqual(Object.keys(error), ["code", "message", "reason", "docs", "request_id", "details"], what)
   assert.strictEqual(error.code, code, what)
   assert.strictEqual(error.reason, reason, what)
   assert.strictEqual(error.request_id, answer.headers.get("x-request-id"), what)

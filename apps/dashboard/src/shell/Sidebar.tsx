@@ -126,7 +126,7 @@ const UserMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
           onSelect: () => void navigate({ to: "/settings/sign-in" }),
         },
         {
-          name: "API reference",
+          name: "Documentation",
           icon: <BookOpen size={15} />,
           onSelect: () => window.open("/docs", "_blank", "noopener"),
         },

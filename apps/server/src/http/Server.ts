@@ -94,7 +94,6 @@ const api = (maxBodyBytes: number) =>
   )
 
 const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
-const DOCUMENTS: ReadonlySet<string> = new Set(["/openapi.json", "/docs"])
 
 /** Accepts one spelling of a path only, because another would be a route with a rate window of its own. */
 const router = Layer.succeed(HttpRouter.RouterConfig, {
@@ -118,7 +117,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)
       const document = (path: string, request: HttpServerRequest.HttpServerRequest) =>
-        DOCUMENTS.has(path) || options.also?.document?.(path, request) === true
+        DocsPage.isDocument(path) || options.also?.document?.(path, request) === true
       const { answers, bodies } = options.budgets ?? { bodies: Bodies.LIMITS, answers: LargeResponses.LIMITS }
       const budgets = { bodies: new ByteBudget(bodies), answers: new ByteBudget(answers) }
       const requestLog = yield* RequestLogWriter

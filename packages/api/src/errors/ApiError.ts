@@ -20,6 +20,9 @@ export const Body = Schema.Struct({
     }),
     message: Schema.String.annotate({ description: "For people; the wording may change" }),
     reason: Schema.String.annotate({ description: "The specific cause; new values may appear" }),
+    docs: Schema.optionalKey(Schema.String).annotateKey({
+      description: "Path of the page about this reason, at the address of the service",
+    }),
     request_id: Schema.String.annotate({ description: "Also in `X-Request-Id`; include it in support requests" }),
     details: Schema.Array(Detail).annotate({
       description: "All violations, not only the first, up to 100; empty if no field is at fault",
@@ -33,6 +36,7 @@ export const toBody = (refusal: Refusal.Refusal, request_id: string): Body => ({
     code: refusal.code,
     message: refusal.message,
     reason: refusal.reason,
+    docs: `/docs/errors/${refusal.reason}`,
     request_id,
     details: refusal.details ?? [],
   },

@@ -1,49 +1,107 @@
 import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
-import { HttpRouter } from "effect/http"
+import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
 import type { Contract } from "./reference/Contract.ts"
 import { referencePage } from "./reference/referencePage.ts"
 import * as SharedDocument from "./SharedDocument.ts"
+import * as Library from "./site/Library.ts"
+import * as SearchIndex from "./site/SearchIndex.ts"
+import * as SitePages from "./site/SitePages.ts"
 
 /**
- * Isolates the page from the dashboard, which has the same address: without `allow-same-origin` the page has an origin of
+ * Isolates the pages from the dashboard, which has the same address: without `allow-same-origin` a page has an origin of
  * its own, without cookies, storage or responses of the service. It runs only its own inline script, by its hash, and
- * requests nothing: the contract is part of the page. See docs/decisions/api.md, 0030.
+ * requests nothing; its form leads to the page of search results. See docs/decisions/api.md, 0030.
  */
 const policy = (hashes: ReadonlyArray<string>): string =>
   [
-    "sandbox allow-scripts",
+    "sandbox allow-scripts allow-forms",
     "default-src 'none'",
     `script-src ${hashes.join(" ")}`,
     "style-src 'unsafe-inline'",
     "base-uri 'none'",
-    "form-action 'none'",
+    "form-action 'self'",
     "frame-ancestors 'none'",
   ].join("; ")
 
 const NOSNIFF = { "x-content-type-options": "nosniff", "referrer-policy": "no-referrer" }
+const HTML = "text/html; charset=utf-8"
+const MARKDOWN = "text/markdown; charset=utf-8"
+const TEXT = "text/plain; charset=utf-8"
 
-/**
- * The documentation page and the OpenAPI document. Both are built at the first request, because most processes never
- * serve them.
- */
+const guarded = (html: string) => ({ ...NOSNIFF, "content-security-policy": policy(SharedDocument.scriptHashes(html)) })
+
+/** Paths of documents, which are the same for everybody and have rate windows of their own. */
+export const isDocument = (path: string): boolean => path === "/docs" || path.startsWith("/docs/") || FILES.has(path)
+const FILES: ReadonlySet<string> = new Set(["/openapi.json", "/llms.txt", "/llms-full.txt"])
+
+interface Written {
+  readonly text: string
+  readonly type: string
+}
+
+interface Shared {
+  readonly document: SharedDocument.SharedDocument
+  readonly headers: Readonly<Record<string, string>>
+}
+
+const share = ({ text, type }: Written): Effect.Effect<Shared> =>
+  Effect.map(SharedDocument.make(text, type), (document) => ({
+    document,
+    headers: type === HTML ? guarded(text) : NOSNIFF,
+  }))
+
+/** All documents of the site by path, each written at its first request, because most processes never serve them. */
+const documentsOf = (contract: Contract) => {
+  const pages = Library.load()
+  const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages) }
+  const written = new Map<string, () => Written>([
+    ["/docs", () => ({ text: SitePages.frontPage(site), type: HTML })],
+    ["/docs/api", () => ({ text: referencePage(contract), type: HTML })],
+    ["/llms.txt", () => ({ text: SitePages.llmsText(site), type: TEXT })],
+    ["/llms-full.txt", () => ({ text: SitePages.fullText(site), type: TEXT })],
+    ...pages.flatMap((page): ReadonlyArray<[string, () => Written]> => [
+      [`/docs/${page.slug}`, () => ({ text: SitePages.documentPage(site, page), type: HTML })],
+      [`/docs/${page.slug}.md`, () => ({ text: page.markdown, type: MARKDOWN })],
+    ]),
+  ])
+  let index: SearchIndex.SearchIndex | undefined
+  const search = (query: string) => (index ??= SearchIndex.make(pages, contract)).search(query)
+  return { site, written, search }
+}
+
+const pathAndQuery = (url: string): readonly [string, string] => {
+  const [path = "", query = ""] = url.split("?", 2)
+  return [path, new URLSearchParams(query).get("q")?.slice(0, SearchIndex.MAX_QUERY_CHARS) ?? ""]
+}
+
+/** The documentation and the OpenAPI document. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
-    const page = yield* Effect.cached(
-      Effect.gen(function* () {
-        const html = referencePage(JSON.parse(yield* text) as Contract)
-        const headers = { ...NOSNIFF, "content-security-policy": policy(SharedDocument.scriptHashes(html)) }
-        return { document: yield* SharedDocument.make(html, "text/html; charset=utf-8"), headers }
-      }),
-    )
+    const documents = yield* Effect.cached(Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract)))
+    const shared = new Map<string, Shared>()
+    const page = (html: string, status = 200) =>
+      HttpServerResponse.text(html, {
+        status,
+        contentType: HTML,
+        headers: { ...guarded(html), "cache-control": "no-cache" },
+      })
+
+    const answer = Effect.gen(function* () {
+      const { search, site, written } = yield* documents
+      const [path, query] = pathAndQuery((yield* HttpServerRequest.HttpServerRequest).url)
+      if (path === "/docs/search") return page(SitePages.searchPage(site, query, search(query)))
+      const write = written.get(path)
+      if (write === undefined) return page(SitePages.missingPage(site), 404)
+      const known = shared.get(path) ?? (yield* share(write()))
+      shared.set(path, known)
+      return yield* SharedDocument.respond(known.document, known.headers)
+    })
+    for (const path of ["/docs/*", "/llms.txt", "/llms-full.txt"] as const) yield* router.add("GET", path, answer)
+
     const contract = yield* Effect.cached(Effect.flatMap(text, (json) => SharedDocument.make(json, "application/json")))
-    yield* router.add(
-      "GET",
-      "/docs",
-      Effect.flatMap(page, ({ document, headers }) => SharedDocument.respond(document, headers)),
-    )
     yield* router.add(
       "GET",
       "/openapi.json",

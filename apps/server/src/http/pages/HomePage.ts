@@ -15,7 +15,7 @@ const PAGE = `<!doctype html>
 <h1>Waybill</h1>
 <p>The service is running. The dashboard was not built; the output of <code>npm start</code> says why.</p>
 <ul>
-  <li><a href="/docs">API reference</a> with samples to copy</li>
+  <li><a href="/docs">Documentation</a> and the <a href="/docs/api">API reference</a>, with samples to copy</li>
   <li><a href="/openapi.json">OpenAPI document</a> for generating clients</li>
   <li><code>npx waybill --help</code> for accounts, keys, users and settings</li>
 </ul>

@@ -1,8 +1,8 @@
-/** Style of the reference. Colors have a contrast of at least 4.5 in both themes. */
+/** Style of the reference, in the colors of the dashboard (apps/dashboard/src/theme.css). They have a contrast of at least 4.5 in both themes. */
 export const CSS = `
-:root { color-scheme: light dark; --bg: #fff; --raised: #f6f6f4; --line: #dcdcd8; --ink: #1c1c1a; --soft: #5a5a55; --accent: #1d4ed8 }
+:root { color-scheme: light dark; --bg: #fbfbfa; --raised: #f4f4f2; --line: #d6d5d1; --ink: #1a1a1c; --soft: #55555a; --accent: #1f5fd0 }
 @media (prefers-color-scheme: dark) {
-  :root { --bg: #151514; --raised: #1f1f1d; --line: #3a3a36; --ink: #ececea; --soft: #aeaea8; --accent: #93b4ff }
+  :root { --bg: #111113; --raised: #1c1c1f; --line: #37373d; --ink: #ededee; --soft: #b0b0b6; --accent: #7fb0ff }
 }
 * { box-sizing: border-box }
 html { scroll-padding-top: 1rem; -webkit-text-size-adjust: 100% }
@@ -44,4 +44,34 @@ dd { margin: 0; padding: 0 0 .45rem; color: var(--soft) }
   nav { position: static; height: auto; max-height: 50vh; border-right: 0; border-bottom: 1px solid var(--line) }
   main { padding: 1rem 1rem 4rem }
 }
+`
+
+/** Style of the other pages of the documentation, after that of the reference. */
+export const SITE_CSS = `
+header { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; max-width: 76rem; margin: 0 auto; padding: .75rem 1rem; border-bottom: 1px solid var(--line) }
+header p { margin: 0; font-weight: 600 }
+header p a { color: inherit; text-decoration: none }
+header .ways { font-weight: 400; display: flex; gap: 1rem }
+header .ways a { color: var(--accent); text-decoration: underline }
+header form { flex: 1; display: flex; gap: .5rem; min-width: 14rem }
+header button { white-space: nowrap; overflow-wrap: normal }
+nav summary { font-weight: 600 }
+nav a[aria-current] { font-weight: 600; color: var(--accent) }
+main { line-height: 1.6 }
+main h2 { font-size: 20px; margin: 2.25rem 0 .5rem }
+main h3 { font-size: 16px; margin: 1.5rem 0 .5rem }
+main p, main > ul, main > ol { max-width: 46rem }
+main h1 code, main h2 code, main h3 code { font-size: inherit }
+li { margin: .25rem 0 }
+.table { overflow-x: auto; margin: .75rem 0 }
+table { border-collapse: collapse; font-size: 14px; min-width: 100% }
+th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); min-width: 6rem; overflow-wrap: break-word }
+td code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
+tr:target, :target { background: var(--raised) }
+.found { padding-left: 1.25rem }
+.found p { margin: .1rem 0 .75rem; color: var(--soft) }
+small, .source { color: var(--soft); font-size: 13px }
+.said { position: absolute; left: -9999px }
+.table:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
+@media (min-width: 48.01rem) { nav > details > summary { display: none } }
 `

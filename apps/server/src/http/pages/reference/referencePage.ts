@@ -37,6 +37,7 @@ export const referencePage = (contract: Contract): string => {
 <a class="skip" href="#content">Skip to the reference</a>
 <div class="page">
 <nav aria-label="Endpoints">
+<p><a href="/docs">All documentation</a> <a href="/">Dashboard</a></p>
 <label for="search">Search</label>
 <input id="search" type="search" autocomplete="off">
 <p id="status" role="status"></p>

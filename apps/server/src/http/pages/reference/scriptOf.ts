@@ -38,12 +38,17 @@ export const scriptOf = (placeholder: string): string => `
     }
     status.textContent = words.length === 0 ? "" : found === 1 ? "1 endpoint" : found + " endpoints"
   }
-  search.addEventListener("input", filter)
-  search.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter") return
-    const first = document.querySelector("nav section:not([hidden]) li:not([hidden]) a")
-    if (first !== null) first.click()
-  })
+  // Elsewhere the field belongs to a form, which leads to a page of results.
+  if (search.form === null) {
+    search.addEventListener("input", filter)
+    search.addEventListener("keydown", (event) => {
+      if (event.key !== "Enter") return
+      const first = document.querySelector("nav section:not([hidden]) li:not([hidden]) a")
+      if (first !== null) first.click()
+    })
+  }
+  const pages = document.querySelector("nav details")
+  if (pages !== null && matchMedia("(max-width: 48rem)").matches) pages.open = false
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target === search) return
     event.preventDefault()

@@ -2,10 +2,10 @@ import { createHash } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
-layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the API reference", (it) => {
   it.effect("is one page without external resources", function* () {
     const world = yield* HttpWorld
-    const { headers, status, text } = yield* world.request("GET", "/docs")
+    const { headers, status, text } = yield* world.request("GET", "/docs/api")
     assert.strictEqual(status, 200)
     assert.match(headers.get("content-type") ?? "", /^text\/html/u)
     // Outside the inlined script, no tag loads anything.
@@ -19,7 +19,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   // threat: docs-page
   it.effect("allows its own scripts by their hashes, and none injected through the URL", function* () {
     const world = yield* HttpWorld
-    const { headers, text } = yield* world.request("GET", "/docs")
+    const { headers, text } = yield* world.request("GET", "/docs/api")
     const policy = headers.get("content-security-policy") ?? ""
     const scripts = /script-src ([^;]*)/u.exec(policy)?.[1]?.split(" ") ?? []
     const inline = [...text.matchAll(/<script>([\s\S]*?)<\/script>/gu)].map(
@@ -29,12 +29,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual(scripts, inline)
     assert.notMatch(policy, /unsafe-eval/u)
     // An origin of its own: never with `allow-same-origin`.
-    assert.match(policy, /^sandbox allow-scripts;/u)
+    assert.match(policy, /^sandbox allow-scripts allow-forms;/u)
   })
 
   it.effect("is small, names the kind of its key, and has a section for each endpoint", function* () {
     const world = yield* HttpWorld
-    const { headers, text } = yield* world.request("GET", "/docs", { headers: { "accept-encoding": "br" } })
+    const { headers, text } = yield* world.request("GET", "/docs/api", { headers: { "accept-encoding": "br" } })
     assert.isBelow(Number(headers.get("content-length")), 100 * 1024)
     assert.include(text, "as a Bearer token")
     const { json } = yield* world.request("GET", "/openapi.json")
@@ -46,7 +46,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is compressed for clients that accept it, and a 304 for those that have it", function* () {
     const world = yield* HttpWorld
-    for (const path of ["/docs", "/openapi.json"]) {
+    for (const path of ["/docs", "/docs/api", "/docs/start.md", "/openapi.json"]) {
       const request = (headers: Readonly<Record<string, string>>) => world.request("GET", path, { headers })
       const plain = yield* request({ "accept-encoding": "identity" })
       assert.isNull(plain.headers.get("content-encoding"))
@@ -71,7 +71,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { headers, json } = yield* world.request("GET", "/openapi.json")
     assert.strictEqual(headers.get("content-type"), "application/json")
     assert.strictEqual(json.openapi, "3.1.0")
-    const { text } = yield* world.request("GET", "/docs")
+    const { text } = yield* world.request("GET", "/docs/api")
     assert.include(text, "Possible while the email is queued")
     assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "Possible while the email is queued")
   })

@@ -1,0 +1,150 @@
+import { readdirSync, readFileSync } from "node:fs"
+import { posix } from "node:path"
+import { fileURLToPath } from "node:url"
+import * as Markdown from "./Markdown.ts"
+import * as Samples from "./Samples.ts"
+
+/** Root of the checkout or of the package, which has the documents. */
+const ROOT = fileURLToPath(new URL("../../../../../../", import.meta.url))
+
+export type Shelf = "Send and receive" | "Clients" | "Operate" | "Errors" | "Events" | "Understand"
+
+/** A page of the site. */
+export interface DocsPage {
+  /** Path below `/docs/`. */
+  readonly slug: string
+  /** Path of the document that it is made of, which its links are relative to. */
+  readonly file: string
+  readonly group: Shelf
+  readonly title: string
+  readonly markdown: string
+  /** Left out of the list of pages, because a page of its group lists it. */
+  readonly isPart: boolean
+}
+
+/** Pages for those who change Waybill itself. */
+const UNDERSTAND: ReadonlySet<string> = new Set([
+  "architecture",
+  "benchmarks",
+  "concepts",
+  "recipes",
+  "roadmap",
+  "security",
+])
+/** Pages that are read first; the others follow by their titles. */
+const FIRST: ReadonlyArray<string> = [
+  "start",
+  "coming-from",
+  "api-keys",
+  "operating/install",
+  "configuration",
+  "limits",
+]
+const OPERATE: ReadonlySet<string> = new Set(["configuration", "scaling"])
+
+const CLIENTS: Readonly<Record<string, string>> = {
+  "packages/client": "typescript",
+  "packages/client-python": "python",
+  "packages/client-go": "go",
+  "packages/client-php": "php",
+  "packages/client-ruby": "ruby",
+  "packages/testing": "testing",
+  "packages/nodemailer-transport": "nodemailer",
+  "packages/redirect": "redirect",
+}
+
+/** Returns every page. Documents that are missing, as in an incomplete package, are left out. */
+export const load = (root: string = ROOT): ReadonlyArray<DocsPage> => {
+  const read = (file: string): string | undefined => {
+    try {
+      return readFileSync(posix.join(root, file), "utf8")
+    } catch {
+      return undefined
+    }
+  }
+  const folder = (path: string): ReadonlyArray<string> => {
+    try {
+      return readdirSync(posix.join(root, path)).flatMap((name) =>
+        name.endsWith(".md") ? [posix.join(path, name)] : [],
+      )
+    } catch {
+      return []
+    }
+  }
+  const documents = [...folder("docs"), ...folder("docs/operating"), ...folder("docs/decisions")].toSorted()
+  const pages = documents.flatMap((file) => pageOf(file, file.slice("docs/".length, -".md".length), read(file)))
+  const clients = Object.entries(CLIENTS).flatMap(([path, name]) =>
+    pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)),
+  )
+  return [...pages, ...clients].flatMap((page) => [page, ...partsOf(page)]).toSorted(byRank)
+}
+
+const pageOf = (file: string, path: string, markdown: string | undefined): ReadonlyArray<DocsPage> => {
+  if (markdown === undefined) return []
+  const slug = path.replace(/\/README$/u, "")
+  const [title = slug] = Markdown.headings(Markdown.parse(markdown)).map(({ text }) => text)
+  return [{ slug, file, group: groupOf(slug), title, markdown, isPart: false }]
+}
+
+const groupOf = (slug: string): Shelf => {
+  if (slug.startsWith("clients/")) return "Clients"
+  if (slug.startsWith("operating/") || OPERATE.has(slug)) return "Operate"
+  if (slug.startsWith("decisions") || UNDERSTAND.has(slug)) return "Understand"
+  return slug === "errors" ? "Errors" : slug === "events" ? "Events" : "Send and receive"
+}
+
+/** The pages of the error reasons and of the events, each from its row or its section. */
+const partsOf = (page: DocsPage): ReadonlyArray<DocsPage> =>
+  page.slug === "errors" ? errorPages(page) : page.slug === "events" ? eventPages(page) : []
+
+const errorPages = (page: DocsPage): ReadonlyArray<DocsPage> =>
+  Markdown.parse(page.markdown).flatMap((block) =>
+    block.kind !== "table"
+      ? []
+      : block.rows.flatMap((cells) => {
+          const [, status = "", when = "", advice = ""] = cells
+          const reason = Markdown.nameOfRow(cells)
+          if (reason === undefined || !/^\d{3}\b/u.test(status)) return []
+          const markdown = Samples.errorPage({ reason, status: Number.parseInt(status, 10), when, advice })
+          return [{ ...page, slug: `errors/${reason}`, title: reason, markdown, isPart: true }]
+        }),
+  )
+
+const eventPages = (page: DocsPage): ReadonlyArray<DocsPage> =>
+  page.markdown
+    .split(/^(?=### )/mu)
+    .slice(1)
+    .flatMap((section) => {
+      const type = /^### `([\w.]+)`/u.exec(section)?.[1]
+      if (type === undefined) return []
+      const body = section
+        .replace(/^### .*\n/u, "")
+        .replace(/^## [^]*$/mu, "")
+        .trim()
+      return [{ ...page, slug: `events/${type}`, title: type, markdown: Samples.eventPage(type, body), isPart: true }]
+    })
+
+const ranked = ({ slug }: DocsPage): number => {
+  const at = FIRST.indexOf(slug)
+  return at < 0 ? FIRST.length : at
+}
+const byRank = (one: DocsPage, other: DocsPage): number =>
+  ranked(one) - ranked(other) || one.title.localeCompare(other.title, "en")
+
+/** Makes the links of a page: those to other documents lead to their pages, and those to other files nowhere. */
+export const linksOf = (pages: ReadonlyArray<DocsPage>) => {
+  const byFile = new Map(pages.filter(({ isPart }) => !isPart).map(({ file, slug }) => [file, slug]))
+  return ({ file, slug }: DocsPage): Markdown.LinkOf =>
+    (target) => {
+      if (/^(?:[a-z]+:|\/)/u.test(target)) return target
+      const [path = "", hash] = target.split("#")
+      const to = path === "" ? slug : byFile.get(posix.join(posix.dirname(file), path).replace(/\/$/u, ""))
+      return to === undefined ? undefined : `/docs/${to}${hash === undefined ? "" : `#${hash}`}`
+    }
+}
+
+/** Returns the first paragraph of a page as plain text. */
+export const summaryOf = ({ markdown }: Pick<DocsPage, "markdown">): string => {
+  const first = Markdown.parse(markdown).find(({ kind }) => kind === "paragraph")
+  return first?.kind === "paragraph" ? Markdown.plain(first.text).replaceAll("\n", " ") : ""
+}

@@ -1,0 +1,140 @@
+import * as Html from "../reference/Html.ts"
+import { scriptOf } from "../reference/scriptOf.ts"
+import { ORIGIN } from "../reference/curlOf.ts"
+import * as Style from "../reference/Style.ts"
+import type { DocsPage, Shelf } from "./Library.ts"
+import * as Library from "./Library.ts"
+import * as Markdown from "./Markdown.ts"
+import * as SearchIndex from "./SearchIndex.ts"
+
+const GROUPS: ReadonlyArray<Shelf> = ["Send and receive", "Clients", "Operate", "Errors", "Events", "Understand"]
+
+export interface Site {
+  readonly pages: ReadonlyArray<DocsPage>
+  readonly linksOf: (page: DocsPage) => Markdown.LinkOf
+}
+
+const link = (url: string, text: string, isCurrent = false): string =>
+  `<a href="${Html.escaped(url)}"${isCurrent ? ' aria-current="page"' : ""}>${Html.escaped(text)}</a>`
+
+const listed = (pages: ReadonlyArray<DocsPage>, group: Shelf): ReadonlyArray<DocsPage> =>
+  pages.filter((page) => page.group === group && !page.isPart)
+
+const navigation = ({ pages }: Site, slug: string): string =>
+  GROUPS.map((group) => {
+    const items = listed(pages, group).map((page) => {
+      const isCurrent = slug === page.slug || (group === page.group && slug.startsWith(`${page.slug}/`))
+      return `<li>${link(`/docs/${page.slug}`, page.title, isCurrent)}</li>`
+    })
+    return items.length === 0 ? "" : `<h2>${group}</h2>\n<ul>${items.join("\n")}</ul>`
+  }).join("\n")
+
+/** Returns a page of the site, whole without its script and without other files. */
+const shell = (site: Site, slug: string, title: string, content: string, query = ""): string => `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${Html.escaped(title)} · Waybill docs</title>
+<style>${Style.CSS}${Style.SITE_CSS}</style>
+</head>
+<body>
+<a class="skip" href="#content">Skip to the page</a>
+<header>
+<p>${link("/docs", "Waybill docs")}</p>
+<form action="/docs/search" role="search">
+<input id="search" type="search" name="q" aria-label="Search the documentation" placeholder="Search: a setting, an error, a command" autocomplete="off" value="${Html.escaped(query)}">
+<button>Search</button>
+</form>
+<p class="ways">${link("/docs/api", "API reference", slug === "api")} ${link("/", "Dashboard")}</p>
+</header>
+<div class="page">
+<nav aria-label="Pages"><details open><summary>Pages</summary>
+${navigation(site, slug)}
+</details></nav>
+<main id="content" tabindex="-1">
+${content}
+</main>
+</div>
+<p id="status" role="status" class="said"></p>
+<script>${scriptOf(ORIGIN)}</script>
+</body>
+</html>
+`
+
+const MIN_SECTIONS = 3
+
+/** Returns the page of a document, with the list of its sections. */
+export const documentPage = (site: Site, page: DocsPage): string => {
+  const blocks = Markdown.parse(page.markdown)
+  const sections = Markdown.headings(blocks).filter(({ level }) => level === 2)
+  const contents =
+    page.isPart || sections.length < MIN_SECTIONS
+      ? ""
+      : `<details class="contents"><summary>On this page</summary><ul>${sections.map(({ id, text }) => `<li>${link(`#${id}`, text)}</li>`).join("")}</ul></details>`
+  const [first, ...rest] = blocks
+  const links = site.linksOf(page)
+  const head = first === undefined ? "" : Markdown.html([first], links)
+  const source = `<p class="source">${link(`/docs/${page.slug}.md`, "This page as Markdown")}</p>`
+  return shell(site, page.slug, page.title, `${head}\n${contents}\n${Markdown.html(rest, links)}\n${source}`)
+}
+
+/** Returns the first page: all pages with what each is about. */
+export const frontPage = (site: Site): string => {
+  const groups = GROUPS.map((group) => {
+    const items = listed(site.pages, group).map(
+      (page) => `<dt>${link(`/docs/${page.slug}`, page.title)}</dt><dd>${Html.escaped(Library.summaryOf(page))}</dd>`,
+    )
+    return items.length === 0 ? "" : `<h2>${group}</h2>\n<dl>${items.join("\n")}</dl>`
+  })
+  const intro = `<h1>Waybill documentation</h1>
+<p>${link("/docs/start", "Start here")}, read the ${link("/docs/api", "API reference")}, or search for an endpoint, an error reason, an
+event, a setting or a command. For programs: ${link("/llms.txt", "llms.txt")}, ${link("/llms-full.txt", "llms-full.txt")}, and every page as Markdown
+under its address with <code>.md</code>.</p>`
+  return shell(site, "", "Start", [intro, ...groups].join("\n"))
+}
+
+const EXCERPT_CHARS = 180
+
+/** Returns the page of search results. */
+export const searchPage = (site: Site, query: string, found: ReadonlyArray<SearchIndex.Entry>): string => {
+  const items = found.map(
+    ({ kind, text, title, url, within }) =>
+      `<li>${link(url, title)} <small>${SearchIndex.NAMES[kind]} · ${Html.escaped(within)}</small><p>${Html.escaped(text.trim().replaceAll(/\s+/gu, " ").slice(0, EXCERPT_CHARS))}</p></li>`,
+  )
+  const count = found.length === 0 ? "Nothing found. Try fewer or other words." : `${found.length} found`
+  return shell(
+    site,
+    "search",
+    "Search",
+    `<h1>Search</h1>\n<p>${query === "" ? "Enter what you look for." : count}</p>\n<ol class="found">${items.join("\n")}</ol>`,
+    query,
+  )
+}
+
+/** Returns the page of an address that has none. */
+export const missingPage = (site: Site): string =>
+  shell(
+    site,
+    "",
+    "No such page",
+    `<h1>No such page</h1>\n<p>Search for it, or go ${link("/docs", "to all pages")}.</p>`,
+  )
+
+/** Returns the list of pages for language models, by https://llmstxt.org. */
+export const llmsText = ({ pages }: Site): string => {
+  const groups = GROUPS.map((group) => {
+    const items = pages
+      .filter((page) => page.group === group)
+      .map((page) => `- [${page.title}](/docs/${page.slug}.md): ${Library.summaryOf(page)}`)
+    return items.length === 0 ? "" : `## ${group}\n\n${items.join("\n")}`
+  })
+  return `# Waybill\n\n> Self-hosted transactional email on Postgres, with a complete history of every message.\n\n- [API reference](/docs/api), [OpenAPI document](/openapi.json)\n\n${groups.join("\n\n")}\n`
+}
+
+/** Returns the text of all pages that users and operators need. */
+export const fullText = ({ pages }: Site): string =>
+  pages
+    .filter(({ group, isPart }) => group !== "Understand" && !isPart)
+    .map(({ markdown, slug }) => `<!-- /docs/${slug}.md -->\n\n${markdown.trim()}\n`)
+    .join("\n")

@@ -1,0 +1,138 @@
+import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { Effect } from "effect"
+import { globSync, readFileSync } from "node:fs"
+import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
+import * as events from "../../../scripts/generate/events.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
+import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { QUESTIONS } from "./docsQuestions.ts"
+
+const pages = Library.load()
+const slugs = new Set(pages.map(({ slug }) => slug))
+
+/** Reasons that no client of the API gets: they are internal, of the dashboard's own endpoints, or of the APIs of other services. */
+const NOT_OF_THE_API = new Set(["nothing_new", "too_many_views", "view_not_found", "batch_not_found"])
+
+const matches = (text: string, pattern: RegExp) => [...text.matchAll(pattern)].map(([, found = ""]) => found)
+
+describe("the pages", () => {
+  it("have one for each error reason of the source, and none besides", () => {
+    const files = globSync([
+      "packages/{domain,api,store}/src/**/*.ts",
+      "apps/server/src/{web,http/api,live,accept}/**/*.ts",
+    ])
+    const found = files.flatMap((file) => matches(readFileSync(file, "utf8"), /readonly reason = "([a-z_0-9]+)"/gu))
+    const expected = found.filter((reason) => !NOT_OF_THE_API.has(reason))
+    assert.isAbove(expected.length, 80)
+    for (const reason of expected) assert.isTrue(slugs.has(`errors/${reason}`), `docs/errors.md has no ${reason}`)
+    const source = files.map((file) => readFileSync(file, "utf8")).join("\n")
+    const written = [...slugs].filter((slug) => slug.startsWith("errors/")).map((slug) => slug.slice("errors/".length))
+    assert.deepStrictEqual(
+      written.filter((reason) => !new RegExp(`\\b${reason}\\b`, "u").test(source)),
+      [],
+    )
+  })
+
+  it("have one for each event, written from the events: node bin/run.mjs scripts/generate/events.ts", () => {
+    assert.strictEqual(readFileSync(events.FILE, "utf8"), events.written())
+    for (const tag of DomainEvent.TAGS) assert.isTrue(slugs.has(`events/${DomainEvent.publicType(tag)}`), tag)
+  })
+
+  it("have samples of each client in those of errors and of webhook events", () => {
+    for (const slug of ["errors/monthly_quota", "events/email.delivered"]) {
+      const page = pages.find((each) => each.slug === slug)?.markdown ?? ""
+      assert.deepStrictEqual(
+        matches(page, /^### (.+)$/gmu),
+        ["curl", "TypeScript", "Python", "Go", "PHP", "Ruby"],
+        slug,
+      )
+    }
+  })
+})
+
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the documentation", (it) => {
+  it.effect(
+    "has no link that leads nowhere, no mark left of its Markdown, and nothing from elsewhere",
+    function* () {
+      const world = yield* HttpWorld
+      const all = ["/docs", "/docs/api", "/docs/search?q=mail", ...[...slugs].map((slug) => `/docs/${slug}`)]
+      const ids = new Map<string, ReadonlySet<string>>()
+      const links: Array<readonly [from: string, to: string]> = []
+      // As the windows of documents allow.
+      for (const path of all) {
+        const { status, text } = yield* world.request("GET", path)
+        assert.strictEqual(status, 200, path)
+        ids.set(path.split("?")[0] ?? "", new Set(matches(text, / id="([^"]+)"/gu)))
+        links.push(...matches(text, /href="([^"]+)"/gu).map((to) => [path, to] as const))
+        const prose = text.replaceAll(/<(style|script|code)>[^]*?<\/\1>/gu, "")
+        assert.notMatch(prose, /\]\(|\*\*|```|^\|/mu, path)
+        assert.notMatch(prose, /<(?:script|link|img|iframe)\b/u, path)
+      }
+      for (const [from, to] of links) {
+        if (/^https?:/u.test(to) || to === "/" || /\.md$|^\/(?:openapi\.json|llms)/u.test(to)) continue
+        const [path = "", hash] = to.split("#")
+        const target = path === "" ? (from.split("?")[0] ?? "") : path
+        assert.isTrue(ids.has(target), `${from} leads to ${to}`)
+        if (hash !== undefined) assert.isTrue(ids.get(target)?.has(hash), `${from} leads to ${to}`)
+      }
+    },
+    90_000,
+  )
+
+  it.effect("answers each question within the first three results", function* () {
+    const world = yield* HttpWorld
+    assert.isAtLeast(QUESTIONS.length, 30)
+    for (const [question, answer] of QUESTIONS) {
+      const { text } = yield* world.request("GET", `/docs/search?q=${encodeURIComponent(question)}`)
+      const found = matches(text, /<li><a href="([^"]+)">[^<]*<\/a> <small>/gu).slice(0, 3)
+      assert.isTrue(
+        found.some((url) => answer.test(url)),
+        `${question}: ${found.join(", ")}`,
+      )
+    }
+  })
+
+  it.effect("shows what was searched for as text, and takes no more than a line", function* () {
+    const world = yield* HttpWorld
+    const attack = `"><script>alert(1)</script>`
+    const { headers, text } = yield* world.request("GET", `/docs/search?q=${encodeURIComponent(attack)}`)
+    assert.notInclude(text, "<script>alert")
+    assert.include(text, "&quot;&gt;&lt;script&gt;alert(1)")
+    assert.match(
+      headers.get("content-security-policy") ?? "",
+      /^sandbox allow-scripts allow-forms; default-src 'none'/u,
+    )
+    assert.strictEqual((yield* world.request("GET", `/docs/search?q=${"mail ".repeat(2_000)}`)).status, 200)
+    assert.strictEqual((yield* world.request("GET", "/docs/search")).status, 200)
+  })
+
+  it.effect("is Markdown for programs, and listed for language models", function* () {
+    const world = yield* HttpWorld
+    const { headers, text } = yield* world.request("GET", "/docs/operating/backup.md")
+    assert.strictEqual(headers.get("content-type"), "text/markdown; charset=utf-8")
+    assert.strictEqual(text, readFileSync("docs/operating/backup.md", "utf8"))
+    const list = yield* world.request("GET", "/llms.txt")
+    assert.match(list.text, /^# Waybill\n\n> /u)
+    const listed = matches(list.text, /^- \[.*?\]\(\/docs\/(\S+)\.md\): /gmu)
+    assert.sameMembers(listed, [...slugs])
+    const full = yield* world.request("GET", "/llms-full.txt")
+    for (const slug of ["start", "operating/backup", "errors", "clients/go"])
+      assert.include(full.text, `<!-- /docs/${slug}.md -->`)
+  })
+
+  it.effect("has the page to which an error leads, and one for an address that has none", function* () {
+    const world = yield* HttpWorld
+    const refused = yield* world.request("GET", "/v1/domains", { key: null })
+    assert.strictEqual(refused.json.error.docs, "/docs/errors/api_key_missing")
+    const { status, text } = yield* world.request("GET", refused.json.error.docs)
+    assert.strictEqual(status, 200)
+    assert.include(text, "<code>api_key_missing</code>")
+    const missing = yield* world.request("GET", "/docs/nowhere")
+    assert.strictEqual(missing.status, 404)
+    assert.include(missing.text, "No such page")
+  })
+})
+
+describe("a library without documents", () => {
+  it.effect("is empty", () => Effect.sync(() => assert.deepStrictEqual(Library.load("/nowhere"), [])))
+})
