@@ -50,7 +50,7 @@ const COMPUTED: ReadonlyArray<string> = [
   "packages/store/src/moves/MovedRows.ts",
   // Brings rows of an account to another server.
   "packages/store/src/moves/StagedRows.ts",
-  "packages/store/src/operations/LogImport.ts",
+  "packages/store/src/exports/LogImport.ts",
   "packages/store/src/readmodels/EmailSubjects.ts",
   "packages/store/src/readmodels/ReadModel.ts",
   "packages/store/src/rebuild/fill/Fill.ts",

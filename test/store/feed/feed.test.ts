@@ -172,7 +172,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
       )
     // An import sets positions itself, under a lock that excludes all other writers.
     assert.sameMembers(writers, [
-      "packages/store/src/operations/LogImport.ts",
+      "packages/store/src/exports/LogImport.ts",
       "packages/store/src/commit/PostgresLogStorage.ts",
     ])
   })

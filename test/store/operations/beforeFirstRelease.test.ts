@@ -1,6 +1,6 @@
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as LogImport from "@waybill/store/operations/LogImport"
+import * as LogImport from "@waybill/store/exports/LogImport"
 import * as Projections from "@waybill/store/rebuild/Projections"
 import { FIRST } from "@waybill/store/routing/CellName"
 import { Effect, Exit, Redacted } from "effect"

@@ -1,4 +1,4 @@
-import * as LogFile from "@waybill/store/operations/LogFile"
+import * as LogFile from "@waybill/store/exports/LogFile"
 import { system } from "@waybill/store/log/Provenance"
 import { assert, describe, it } from "vitest"
 import { id } from "../../support/history.ts"

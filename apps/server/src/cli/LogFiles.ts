@@ -1,4 +1,4 @@
-import * as LogFile from "@waybill/store/operations/LogFile"
+import * as LogFile from "@waybill/store/exports/LogFile"
 import { createReadStream } from "node:fs"
 import * as fs from "node:fs/promises"
 

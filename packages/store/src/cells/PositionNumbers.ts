@@ -23,7 +23,7 @@ export const take = Effect.fnUntraced(function* (sql: Sql) {
       IF (SELECT seqincrement FROM pg_sequence WHERE seqrelid = 'event_position'::regclass) = 1 THEN
         ALTER SEQUENCE event_position INCREMENT BY ${STEP} START WITH ${STEP};
         SELECT last_value INTO last FROM event_position;
-        EXECUTE format('ALTER SEQUENCE event_position RESTART WITH %s', (last / ${STEP} + 2) * ${STEP});
+        EXECUTE format('ALTER SEQUENCE event_position START WITH %s RESTART WITH %1$s', (last / ${STEP} + 2) * ${STEP});
       END IF;
     END $$`)
   const [row] = yield* sql<Numbers>`
@@ -39,6 +39,20 @@ export const begin = (url: Redacted.Redacted, { after, number }: Numbers) => {
     `UPDATE followers SET position = ${first - 1n}`,
   ])
 }
+
+/** The number of a server, and the first position that it gave with it. */
+export interface Own {
+  readonly number: number
+  readonly first: bigint
+}
+
+/** Returns the number of the server of the fiber's cell; undefined as long as there is only one server. */
+export const own = Effect.fnUntraced(function* (sql: Sql) {
+  const [row] = yield* sql<{ readonly first: bigint; readonly step: bigint }>`
+    SELECT seqstart AS first, seqincrement AS step FROM pg_sequence WHERE seqrelid = 'event_position'::regclass`
+  if (row === undefined || row.step === 1n) return undefined
+  return { number: Number(row.first % row.step), first: row.first } satisfies Own
+})
 
 /** Returns the last position that the server of the fiber's cell has given. */
 export const lastGiven = Effect.fnUntraced(function* (sql: Sql) {

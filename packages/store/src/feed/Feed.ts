@@ -66,12 +66,16 @@ const isInDoubt = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Ret
  * Returns the position up to which the log is settled: quiet, and not past the last event. A server that crashes allocates
  * uncommitted positions again, so a reader that had gone past the last event could miss an event written there later.
  */
-export const settled = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<bigint, E> {
-  const upTo = yield* quiet(sql)
-  const [last] = yield* sql<{ readonly position: bigint }>`
-    SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`
-  return last?.position ?? 0n
-})
+export const settled = <E>(sql: Client<E>): Effect.Effect<bigint, E> =>
+  Effect.flatMap(quiet(sql), (upTo) => lastUpTo(sql, upTo))
+
+/** Returns the position of the last event up to a position. */
+export const lastUpTo = <E>(sql: Client<E>, upTo: bigint): Effect.Effect<bigint, E> =>
+  Effect.map(
+    sql<{ readonly position: bigint }>`
+      SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`,
+    ([last]) => last?.position ?? 0n,
+  )
 
 /** Reads the log in order; no event is skipped or repeated, also while transactions write. */
 export const read = Effect.fnUntraced(function* <E>(sql: Client<E>, query: FeedQuery): Effect.fn.Return<FeedPage, E> {
@@ -79,9 +83,7 @@ export const read = Effect.fnUntraced(function* <E>(sql: Client<E>, query: FeedQ
   if (upTo <= query.after) return { events: [], upTo: query.after, more: false }
   const limit = Math.min(query.limit ?? MAX_FEED_PAGE, MAX_FEED_PAGE)
   const selected = sql`
-    SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
-      ${Iso.iso(sql, "recorded_at")} AS recorded_at
-    FROM events
+    SELECT ${columns(sql)} FROM events
     WHERE position > ${query.after}::bigint AND position <= ${upTo}::bigint
       ${query.account_id === undefined ? sql.literal("") : sql`AND account_id = ${query.account_id}`}
       ${query.types === undefined ? sql.literal("") : sql`AND type = ANY(${query.types}::text[])`}
@@ -95,8 +97,13 @@ export const read = Effect.fnUntraced(function* <E>(sql: Client<E>, query: FeedQ
   return page(events, limit, upTo, rows[0]?.selected)
 })
 
+/** Columns of a row of events that can be opened. */
+export const columns = <E>(sql: Client<E>) => sql`
+  position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
+  ${Iso.iso(sql, "recorded_at")} AS recorded_at`
+
 /** Opens rows in groups, and lets other work have its turn in between: a page may hold a thousand large events. */
-const opened = Effect.fnUntraced(function* (rows: ReadonlyArray<PackedEvent.Row>) {
+export const opened = Effect.fnUntraced(function* (rows: ReadonlyArray<PackedEvent.Row>) {
   const events: Array<Stored> = []
   for (const row of rows) {
     if (events.length > 0 && events.length % OPENED_AT_ONCE === 0) yield* Turn.next

@@ -1,8 +1,12 @@
 import * as Cells from "@waybill/store/routing/Cells"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { Effect, Exit, Redacted } from "effect"
+import { mkdtemp, readFile, rm } from "node:fs/promises"
 import { createServer } from "node:net"
+import { tmpdir } from "node:os"
+import * as path from "node:path"
 import * as CellServers from "../../../support/cells/servers.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as Database from "../../../support/postgres/Database.ts"
@@ -13,6 +17,11 @@ import * as World from "../../../support/world/World.ts"
 
 /** Each test starts servers. */
 const TIMEOUT = { timeout: 300_000 }
+
+const folder = Effect.acquireRelease(
+  Effect.promise(() => mkdtemp(path.join(tmpdir(), "waybill-follow-"))),
+  (made) => Effect.promise(() => rm(made, { recursive: true })),
+)
 
 const refusalOf = (name: string, url: string) =>
   Effect.map(Effect.flip(ServerCell.make(name, Redacted.make(url))), ({ message }) => message)
@@ -30,11 +39,22 @@ const firstFirst = (a: string, b: string) => (a === "public" ? -1 : b === "publi
 /** Runs a command about cells, on a machine that has the instance key. */
 const waybill = (...words: ReadonlyArray<string>) => waybillOf("", ...words)
 
-const waybillOf = Effect.fnUntraced(function* (input: string, ...words: ReadonlyArray<string>) {
+const waybillOf = (input: string, ...words: ReadonlyArray<string>) => command(input, "cells", ...words)
+
+const command = Effect.fnUntraced(function* (input: string, ...words: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
   const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE, WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY }
-  const { errors, exit, output } = yield* CommandLine.typeInto(env, input, "cells", ...words)
-  return { isDone: Exit.isSuccess(exit), output: `${output}\n${errors}` }
+  const { errors, exit, output } = yield* CommandLine.typeInto(env, input, ...words)
+  return { isDone: Exit.isSuccess(exit), printed: output, output: `${output}\n${errors}` }
+})
+
+/** Follows the events of all cells to their end, and returns their ids and the cursor. */
+const followed = Effect.fnUntraced(function* (...after: ReadonlyArray<string>) {
+  const { isDone, output, printed } = yield* command("", "events", "follow", "--once", ...after)
+  assert.isTrue(isDone, output)
+  const lines = printed.split("\n").map((line) => JSON.parse(line))
+  const ids: ReadonlyArray<string> = lines.flatMap(({ event }) => (event === undefined ? [] : [event.event_id]))
+  return { ids, cursor: lines.at(-1).cursor as string }
 })
 
 layer(World.layer, { excludeTestServices: true })("commands about cells on servers of their own", (it) => {
@@ -65,7 +85,50 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
     },
     TIMEOUT,
   )
+})
 
+layer(World.layer, { excludeTestServices: true })("commands over the events of all servers", (it) => {
+  it.effect(
+    "follow and export the events of all servers, also of one that is far behind",
+    function* () {
+      yield* ServerCell.make("cell_i", (yield* CellServers.make).url())
+      const idsIn = (cell: string) =>
+        inCell(
+          cell,
+          Effect.flatMap(Sql, (sql) =>
+            Effect.map(sql<{ readonly event_id: string }>`SELECT event_id FROM events`, (rows) =>
+              rows.map(({ event_id }) => event_id),
+            ),
+          ),
+        )
+      const all = Effect.map(Effect.all([idsIn("public"), idsIn("cell_i")]), (ids) => ids.flat().toSorted())
+      const behind = yield* World.accountIn("cell_i")
+      const busy = yield* World.accountIn("public")
+      for (let nth = 0; nth < 5; nth++) yield* World.key(busy)
+      const file = path.join(yield* folder, "log.jsonl")
+      const exported = Effect.gen(function* () {
+        const { isDone, output } = yield* command("", "events", "export", file)
+        assert.isTrue(isDone, output)
+        const lines = (yield* Effect.promise(() => readFile(file, "utf8"))).trim().split("\n").slice(1, -1)
+        return lines.map((line): string => JSON.parse(line).event.event_id).toSorted()
+      })
+      const first = yield* followed()
+      assert.deepStrictEqual(first.ids.toSorted(), yield* all)
+      assert.deepStrictEqual(yield* exported, yield* all)
+      yield* World.key(behind)
+      yield* World.key(busy)
+      const more = yield* followed("--after", first.cursor)
+      assert.deepStrictEqual([...first.ids, ...more.ids].toSorted(), yield* all)
+      assert.deepStrictEqual((yield* followed("--after", more.cursor)).ids, [])
+      assert.deepStrictEqual(yield* exported, yield* all)
+      const wrong = yield* command("", "events", "follow", "--after", "all_x")
+      assert.include(wrong.output, "--after takes the cursor")
+    },
+    TIMEOUT,
+  )
+})
+
+layer(World.layer, { excludeTestServices: true })("servers", (it) => {
   it.effect(
     "are refused in a sentence when they cannot be cells, and nothing is changed",
     function* () {

@@ -1,9 +1,9 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as ImportedAccounts from "@waybill/store/operations/ImportedAccounts"
-import * as LogExport from "@waybill/store/operations/LogExport"
-import * as LogFile from "@waybill/store/operations/LogFile"
-import * as LogImport from "@waybill/store/operations/LogImport"
+import * as ImportedAccounts from "@waybill/store/exports/ImportedAccounts"
+import * as LogExport from "@waybill/store/exports/LogExport"
+import * as LogFile from "@waybill/store/exports/LogFile"
+import * as LogImport from "@waybill/store/exports/LogImport"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Projections from "@waybill/store/rebuild/Projections"
@@ -19,6 +19,7 @@ import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as LogFiles from "../LogFiles.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
+import { follow } from "./FollowCommand.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
 
@@ -153,9 +154,10 @@ const importing = Command.make(
 ).pipe(Command.withDescription("Import a file into an empty log, or continue an import"))
 
 export const events = Command.make("events").pipe(
-  Command.withDescription("Show, export and import the event log"),
+  Command.withDescription("Show, follow, export and import the event log"),
   Command.withSubcommands([
     stream,
+    follow,
     exporting.pipe(Command.provide(CellReplays.layer)),
     importing.pipe(
       Command.provide(CellReplays.layerOrMake),

@@ -3,6 +3,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Email from "@waybill/domain/email/Email"
 import { Effect } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -48,19 +49,20 @@ export const isErasedSince = Effect.fn("LogExport.isErasedSince")(function* (
 
 const ERASED: Account.Event["_tag"] = "AddressErased"
 
+const greatest = (positions: ReadonlyArray<bigint>) => positions.reduce((most, each) => (each > most ? each : most), 0n)
+
 /**
  * Returns the position up to which an export that begins now goes. Read before anything else, so that a later erasure
- * is behind it and resuming the file detects it.
+ * is behind it and resuming the file detects it. Servers that are behind go on past it, or their next events would belong
+ * between those of the file.
  */
 export const end = Effect.fn("LogExport.end")(function* (logs: ReadonlyArray<CellLog>) {
+  const given = yield* Effect.forEach(logs, ({ sql }) => PositionNumbers.lastGiven(sql))
+  const most = greatest(given)
+  for (const [nth, { sql }] of logs.entries()) if (given[nth] !== most) yield* PositionNumbers.passBy(sql, most)
   const quiet = yield* Effect.forEach(logs, ({ sql }) => Feed.quiet(sql))
   const upTo = quiet.reduce((least, position) => (position < least ? position : least))
-  const last = yield* Effect.forEach(
-    logs,
-    ({ sql }) => sql<{ readonly position: bigint }>`
-      SELECT position FROM events WHERE position <= ${upTo}::bigint ORDER BY position DESC LIMIT 1`,
-  )
-  return last.flat().reduce((most, { position }) => (position > most ? position : most), 0n)
+  return greatest(yield* Effect.forEach(logs, ({ sql }) => Feed.lastUpTo(sql, upTo)))
 })
 
 /** How the export of accounts that move goes. */
