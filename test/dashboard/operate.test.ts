@@ -241,6 +241,8 @@ describe.skipIf(typeof browser === "string")(
         .getByRole("row", { name: /cell_b/u })
         .getByText("Open")
         .waitFor()
+      for (const name of ["Accounts", "Events per second", "Waiting", "Events behind"])
+        assert.strictEqual(await page.getByRole("columnheader", { name, exact: true }).count(), 1, name)
       await page.reload()
       await open(operator, "/operate/accounts")
       await page

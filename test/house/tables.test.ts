@@ -44,13 +44,13 @@ const COMPUTED: ReadonlyArray<string> = [
   "packages/store/src/domainreports/DomainReports.ts",
   "packages/store/src/erasure/EraseStats.ts",
   "packages/store/src/erasure/StreamRemoval.ts",
+  "packages/store/src/exports/LogImport.ts",
   // Marks an account as one that has left a cell.
   "packages/store/src/moves/MoveSteps.ts",
   // Copies all rows of an account to another cell as they are, also those of its outbox, and then deletes the old ones.
   "packages/store/src/moves/MovedRows.ts",
   // Brings rows of an account to another server.
   "packages/store/src/moves/StagedRows.ts",
-  "packages/store/src/exports/LogImport.ts",
   "packages/store/src/readmodels/EmailSubjects.ts",
   "packages/store/src/readmodels/ReadModel.ts",
   "packages/store/src/rebuild/fill/Fill.ts",

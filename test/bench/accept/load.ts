@@ -12,6 +12,8 @@ export interface Order {
   /** Number of requests after which the load ends before its time is over. */
   readonly requests?: number
   readonly door?: Door
+  /** Sends a request again that is answered 503, as on a busy machine. It counts once. */
+  readonly isRepeated?: boolean
 }
 export interface Report {
   readonly done: number
@@ -21,6 +23,7 @@ export interface Report {
 export type Answer = { readonly report: Report } | { readonly problem: string }
 
 const HEAD_END = "\r\n\r\n"
+const AGAIN_AFTER_MILLIS = 100
 const LENGTH = /\r\ncontent-length: *(\d+)/iu
 
 interface Client {
@@ -44,7 +47,12 @@ const clientOf = async (port: number, key: string, nth: number, door: Door): Pro
 }
 
 /** Sends the next request as soon as the last one is answered, until there is no turn left. */
-const converse = ({ next, socket }: Client, takeTurn: () => boolean, latencies: Array<number>): Promise<void> =>
+const converse = (
+  { next, socket }: Client,
+  takeTurn: () => boolean,
+  latencies: Array<number>,
+  isRepeated: boolean,
+): Promise<void> =>
   new Promise((resolve, reject) => {
     let sent = performance.now()
     let received = ""
@@ -66,6 +74,10 @@ const converse = ({ next, socket }: Client, takeTurn: () => boolean, latencies: 
       if (!(received.length >= head + HEAD_END.length + length)) {
         return Number.isNaN(length) ? finish(`an answer without a length: ${received}`) : undefined
       }
+      if (isRepeated && received.startsWith("HTTP/1.1 503 ")) {
+        received = ""
+        return setTimeout(() => socket.write(next()), AGAIN_AFTER_MILLIS)
+      }
       if (!/^HTTP\/1\.1 20[02] /u.test(received)) return finish(`not accepted: ${received}`)
       const now = performance.now()
       latencies.push(now - sent)
@@ -78,7 +90,14 @@ const converse = ({ next, socket }: Client, takeTurn: () => boolean, latencies: 
     socket.write(next())
   })
 
-const run = async ({ door = "native", keys, millis, port, requests = Infinity }: Order): Promise<Report> => {
+const run = async ({
+  door = "native",
+  isRepeated = false,
+  keys,
+  millis,
+  port,
+  requests = Infinity,
+}: Order): Promise<Report> => {
   const ports = [port].flat()
   const all = await Promise.all(
     keys.map((key, nth) => clientOf(ports[nth % ports.length] ?? Number.NaN, key, nth, door)),
@@ -87,7 +106,7 @@ const run = async ({ door = "native", keys, millis, port, requests = Infinity }:
   const began = performance.now()
   let turns = 0
   const takeTurn = () => turns++ < requests && performance.now() < began + millis
-  await Promise.all(all.map((client) => converse(client, takeTurn, latencies)))
+  await Promise.all(all.map((client) => converse(client, takeTurn, latencies, isRepeated)))
   return { done: latencies.length, millis: performance.now() - began, latencies }
 }
 

@@ -140,4 +140,5 @@ export const numbered = (bytes: Buffer, client: number): (() => Buffer) => {
     return bytes
   }
 }
-const PER_CLIENT = 1_000_000
+/** Numbers of a client: with 8 digits, enough for 333 clients. */
+const PER_CLIENT = 300_000

@@ -4,9 +4,19 @@ import * as CellName from "@waybill/store/routing/CellName"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as Database from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect, Layer, type Redacted } from "effect"
+import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
+import * as SealedAddresses from "@waybill/store/secrets/SealedAddresses"
+import { Effect, Layer, Option, Redacted } from "effect"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
+
+/** Instance key of the processes of a benchmark, and the services that open addresses of cells with it. */
+export const INSTANCE_KEY = Buffer.alloc(32, 7).toString("base64")
+export const cellKeys = SealedAddresses.layer.pipe(
+  Layer.provide(
+    InstanceKey.InstanceKey.layer({ file: "/nonexistent", text: Option.some(Redacted.make(INSTANCE_KEY)) }),
+  ),
+)
 
 /** Creates an account with the highest limits, and its keys. */
 export const tenant = (url: Redacted.Redacted, keys: number, cell = CellName.FIRST): Promise<ReadonlyArray<string>> =>
@@ -30,5 +40,6 @@ export const tenant = (url: Redacted.Redacted, keys: number, cell = CellName.FIR
     )
   }).pipe(
     Effect.provide(EventStore.layer().pipe(Layer.provideMerge(Database.layer({ url, connections: 2 })))),
+    Effect.provide(cellKeys),
     Effect.runPromise,
   )

@@ -1,7 +1,7 @@
 import { Redacted } from "effect"
 import * as Cpu from "../accept/Cpu.ts"
 import type * as Processes from "../accept/Processes.ts"
-import { tenant } from "../accept/tenant.ts"
+import { INSTANCE_KEY, tenant } from "../accept/tenant.ts"
 import * as Waybill from "../accept/Waybill.ts"
 import { child, sleep } from "../deliver/node.ts"
 import type { Arrivals } from "../deliver/sink.ts"
@@ -11,12 +11,13 @@ import type * as Measure from "../report/Measure.ts"
 import * as TemporaryServer from "../report/TemporaryServer.ts"
 import type { Layout } from "./layouts.ts"
 
+/** Connections for each cell, so that the load grows with the cells and batches are equal. */
 export const CONNECTIONS = 64
 export const ACCEPT_MILLIS = 2_000
 /** Time in which the mail of a round arrives that is delivered as well, which takes longer. */
 export const DELIVER_MILLIS = 1_000
 /** On a busy machine the benchmark is to go on and not to answer 503. */
-const SETTINGS = { DATABASE_TIMEOUT: "60" }
+const SETTINGS = { DATABASE_TIMEOUT: "60", WAYBILL_INSTANCE_KEY: INSTANCE_KEY }
 const LOOK_EVERY_MILLIS = 10
 /** Without a mail for so long, some have been lost. */
 const PATIENCE_MILLIS = 30_000
@@ -44,26 +45,25 @@ export const startSink = async (): Promise<Sink> => {
 
 /** Makes a database with the layout, an account with its domain in each cell, and a process that delivers nothing. */
 const installation = async (layout: Layout, home: string) => {
-  const url = await layout.database()
-  const perCell = CONNECTIONS / layout.cells.length
+  const { tables, url } = await layout.install()
   const keys: Array<string> = []
-  for (const cell of layout.cells) keys.push(...(await tenant(url, perCell, cell)))
+  for (const cell of layout.cells) keys.push(...(await tenant(Redacted.make(url), CONNECTIONS, cell)))
   const server = await Held.acquire(
-    () => Waybill.start(Redacted.value(url), home, SETTINGS),
+    () => Waybill.start(url, home, SETTINGS),
     ({ stop }) => stop(),
   )
-  for (let nth = 0; nth < keys.length; nth += perCell) await Waybill.addDomain(server, keys[nth] ?? "")
-  return { url: Redacted.value(url), keys, server }
+  for (let nth = 0; nth < keys.length; nth += CONNECTIONS) await Waybill.addDomain(server, keys[nth] ?? "")
+  return { url, tables, keys, server }
 }
 
-const meter = ({ nodes, postgres }: Layout, { pid }: Processes.Server) =>
-  CpuMeter.make({ process: () => Cpu.ofProcess(pid), postgres, nodes })
+const meter = ({ home, servers }: Layout, { pid }: Processes.Server) =>
+  CpuMeter.make({ process: () => Cpu.ofProcess(pid), servers, home })
 
 /** Accepts mail, and delivers none of it. */
 export const accepting = async (layout: Layout, load: Processes.Load, home: string): Promise<Contender> => {
   const { keys, server } = await installation(layout, home)
   const cpu = meter(layout, server)
-  const run = () => load.run({ port: server.port, keys, millis: ACCEPT_MILLIS })
+  const run = () => load.run({ port: server.port, keys, millis: ACCEPT_MILLIS, isRepeated: true })
   return { name: layout.name, cpu, round: () => cpu.measure(run) }
 }
 
@@ -75,7 +75,7 @@ export const delivering = async (
   sink: Sink,
 ): Promise<Contender> => {
   const relay = { ...SETTINGS, TRANSPORT: "relay", SMTP_URL: `smtp://127.0.0.1:${sink.port}` }
-  const { keys, server: first, url } = await installation(layout, home)
+  const { keys, server: first, tables, url } = await installation(layout, home)
   // A relay takes no part in the verification of a reserved name, so the domain was added without one.
   await first.stop()
   const server = await Held.acquire(
@@ -84,15 +84,17 @@ export const delivering = async (
   )
   const { port } = server
   const cpu = meter(layout, server)
-  const waiting = `SELECT ${layout.cells.map((cell) => `(SELECT count(*) FROM ${cell}.outbox WHERE kind = 'delivery')`).join(" + ")} AS n`
   const isSettled = async () => {
-    const [row] = (await TemporaryServer.execute(url, waiting)) as ReadonlyArray<{ readonly n: string }>
-    return Number(row?.n) === 0
+    for (const { schema, url } of tables) {
+      const waiting = `SELECT FROM ${schema}.outbox WHERE kind = 'delivery' LIMIT 1`
+      if ((await TemporaryServer.execute(url, waiting)).length > 0) return false
+    }
+    return true
   }
   const round = async (): Promise<Measure.Load> => {
     const began = performance.now()
     const before = sink.arrived()
-    const { done, latencies } = await load.run({ port, keys, millis: DELIVER_MILLIS })
+    const { done, latencies } = await load.run({ port, keys, millis: DELIVER_MILLIS, isRepeated: true })
     await until(
       () => sink.arrived() - before >= done,
       () => `${sink.arrived() - before} of ${done} mails arrived`,

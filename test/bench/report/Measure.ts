@@ -164,7 +164,7 @@ export const wantsJson = (): boolean => process.argv.includes("--json")
 export interface Finding {
   readonly what: string
   readonly measured: Spread
-  readonly unit: "times" | "a second" | "ms" | "s" | "MiB" | "%" | "bytes" | "count"
+  readonly unit: "times" | "a second" | "µs" | "ms" | "s" | "MiB" | "%" | "bytes" | "count"
   readonly atLeast?: number
   readonly atMost?: number
 }

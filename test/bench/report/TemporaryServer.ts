@@ -25,12 +25,19 @@ export const temporaryServer = (
     })
   })
 
-/** Creates a migrated database on that server. */
-export const freshDatabase = async (server: EmbeddedPostgres.Running): Promise<Redacted.Redacted> => {
+type Server = Pick<EmbeddedPostgres.Running, "url">
+
+/** Creates an empty database on that server. */
+export const emptyDatabase = async (server: Server): Promise<Redacted.Redacted> => {
   const name = `bench_${randomBytes(6).toString("hex")}`
   const url = Redacted.value(server.url)
   await execute(url, `CREATE DATABASE ${name}`)
-  const created = Redacted.make(onDatabase(url, name))
+  return Redacted.make(onDatabase(url, name))
+}
+
+/** Creates a migrated database on that server. */
+export const freshDatabase = async (server: Server): Promise<Redacted.Redacted> => {
+  const created = await emptyDatabase(server)
   await Effect.runPromise(Migrations.migrate(created))
   return created
 }

@@ -28,7 +28,7 @@ const well: DatabaseExamination.DatabaseFindings = {
   tracked: 0,
   tracking_domains: 0,
   keys: [],
-  cells: 1,
+  cells: [{ name: "public", pending: [], lag_s: 0, overdue: 0 }],
   unreachable_cells: [],
 }
 
@@ -69,6 +69,25 @@ describe("findings about a database", () => {
     const upgrading = of([one, { id: "node_2", release: "0.0.9", lacks: ["EmailSnoozed/1"] }])
     assert.strictEqual(upgrading.status, "warning")
     assert.include(upgrading.result, "node_2 (release 0.0.9) cannot read EmailSnoozed/1")
+  })
+
+  it("cells that are behind in migrations, late, or away", () => {
+    const cell = { name: "public", pending: [], lag_s: 0, overdue: 0 }
+    const of = (
+      other: Partial<DatabaseExamination.DatabaseFindings["cells"][number]>,
+      unreachable_cells: DatabaseExamination.DatabaseFindings["unreachable_cells"] = [],
+    ) => checks.cells({ ...well, cells: [cell, { ...cell, name: "cell_b", ...other }], unreachable_cells })
+    assert.strictEqual(of({}).result, "2, all answer")
+    const behind = of({ pending: ["0002_next.sql"] })
+    assert.deepStrictEqual(
+      [behind.status, behind.result],
+      ["broken", "cell_b lacks migrations (0002_next.sql), so it is not served"],
+    )
+    const late = of({ lag_s: 301, overdue: 7 })
+    assert.strictEqual(late.status, "warning")
+    assert.strictEqual(late.result, "cell_b: 7 rows of its outbox are overdue and its statistics are 301 s behind")
+    assert.strictEqual(of({ lag_s: 299 }).status, "ok")
+    assert.strictEqual(of({}, [{ name: "cell_c", message: "no" }]).status, "broken")
   })
 
   it("the difference of the clocks, within its uncertainty", () => {

@@ -90,7 +90,6 @@ layer(Store, { excludeTestServices: true })("cells command", (it) => {
       const message = "this database is a single Postgres without Citus"
       yield* CellSchema.make("cell_e")
       assert.include(yield* refusal("move", "cell_e", "--node", "node1:5432"), message)
-      assert.include(yield* refusal("balance"), message)
       assert.include(yield* refusal("add", "cell_f", "--node", "node1:5432"), message)
       assert.notInclude(yield* schemas, "cell_f")
     },

@@ -14,6 +14,7 @@ import { assert } from "../effectTest.ts"
  * | `sh exit=3`    | runs it; it has to end with 3                                |
  * | `sh service`   | runs it until the service is ready, then stops it            |
  * | `sh cluster`   | runs it where there is a Citus cluster                       |
+ * | `sh servers`   | runs it with servers for cells beside the first one          |
  * | `sh elsewhere` | checks its syntax; it needs systemd, Docker or root          |
  *
  * Inline code is not run; `inline` lists it.
@@ -23,7 +24,7 @@ import { assert } from "../effectTest.ts"
 export interface Block {
   readonly file: string
   readonly line: number
-  readonly how: "run" | "service" | "cluster" | "elsewhere"
+  readonly how: "run" | "service" | "cluster" | "servers" | "elsewhere"
   readonly exit: number
   readonly text: string
 }
@@ -33,9 +34,9 @@ export const blocks = (file: string): ReadonlyArray<Block> => {
   const text = readFileSync(file, "utf8")
   for (const { 0: whole, 1: info = "", 2: body = "", index } of text.matchAll(/^```sh([^\n]*)\n([^]*?)^```$/gmu)) {
     const [, word, exit] =
-      /^(?: (service|cluster|elsewhere|exit=(\d+)))?$/u.exec(info) ?? assert.fail(`${file}: sh${info}`)
+      /^(?: (service|cluster|servers|elsewhere|exit=(\d+)))?$/u.exec(info) ?? assert.fail(`${file}: sh${info}`)
     assert.notMatch(body, /^```/mu, `${file}: a fence inside of a fence: ${whole}`)
-    const how = word === "service" || word === "cluster" || word === "elsewhere" ? word : "run"
+    const how = word === "service" || word === "cluster" || word === "servers" || word === "elsewhere" ? word : "run"
     all.push({ file, line: text.slice(0, index).split("\n").length + 1, how, exit: Number(exit ?? 0), text: body })
   }
   return all

@@ -39,6 +39,8 @@ export const CellsPanel = () => {
           { name: "Accounts", number: true, cell: ({ accounts }) => figure(accounts) },
           { name: "Emails", number: true, wide: true, cell: ({ emails }) => figure(emails) },
           { name: "Size", number: true, wide: true, cell: ({ bytes }) => figure(bytes, formatBytes) },
+          { name: "Events per second", number: true, wide: true, cell: ({ per_second }) => figure(per_second) },
+          { name: "Waiting", number: true, cell: ({ waiting }) => figure(waiting) },
           { name: "Events behind", number: true, wide: true, cell: ({ lag }) => figure(lag) },
         ]}
       />

@@ -35,7 +35,10 @@ export interface Cell {
   readonly emails: number | null
   readonly bytes: number | null
   readonly lag: number | null
-  /** Server that it lies on, with Citus. */
+  /** Events per second in the last seconds, and rows of the outbox that are due and wait. */
+  readonly per_second: number | null
+  readonly waiting: number | null
+  /** Server that it lies on, if it is a node of Citus or one of its own. */
   readonly node: string | null
 }
 

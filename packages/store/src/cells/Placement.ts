@@ -15,7 +15,7 @@ export const place = Effect.fn("Placement.place")(function* (account_id: string)
   const sql = yield* Sql
   const { names, of } = yield* Cells
   if ((yield* names).length > 1) {
-    const months = monthsAt(yield* Clock.currentTimeMillis)
+    const months = yield* countedMonths
     const open = yield* inCell(FIRST, openCells(sql))
     if (open.length === 0) yield* Effect.logWarning("no cell is open for new accounts; the first one takes them")
     // A cell that does not answer in time gets no new account.
@@ -43,8 +43,10 @@ const openCells = (sql: Sql): Effect.Effect<ReadonlyArray<CellName>, StoreUnavai
     (rows) => rows.map(({ name }) => name),
   )
 
-const monthsAt = (now_ms: number): ReadonlyArray<string> =>
-  [now_ms - Duration.toMillis(COUNTED_FOR), now_ms].map((at) => Timestamp.fromMillis(at).slice(0, 7))
+/** Months whose mail counts. */
+export const countedMonths = Effect.map(Clock.currentTimeMillis, (now_ms): ReadonlyArray<string> =>
+  [now_ms - Duration.toMillis(COUNTED_FOR), now_ms].map((at) => Timestamp.fromMillis(at).slice(0, 7)),
+)
 
 const recentMail = (sql: Sql, months: ReadonlyArray<string>) =>
   Effect.map(

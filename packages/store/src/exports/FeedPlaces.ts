@@ -11,7 +11,7 @@ export interface CellEnd {
   readonly last: bigint
 }
 
-/** What a reader has read of each server, and how far each can be read now. */
+/** Events of each server that a reader has read, and how far each can be read now. */
 export interface FeedPlaces {
   /** Last position that can be read on any server. */
   readonly end: bigint

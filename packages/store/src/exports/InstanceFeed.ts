@@ -58,7 +58,7 @@ const readOnce = Effect.fnUntraced(function* (from: FeedCursor.FeedCursor, limit
     { concurrency: "unbounded" },
   )
   const lost = reached.filter((_, nth) => pages[nth] === undefined).map(({ cell }) => cell)
-  // What comes before the events of the others is not known.
+  // Events of an account in one of them may come before those that were found.
   if (lost.length > 0) return { ...nothing, missing: [...missing, ...lost] }
   if (!(yield* ArrivedAccounts.isSame(home, before))) return undefined
   const rows = new Map(pages.flatMap((ofCell) => (ofCell ?? []).map((row) => [row.position, row] as const)))

@@ -72,6 +72,24 @@ export const move = Effect.fn("CellNodes.move")(
   (work) => inCell(FIRST, work),
 )
 
+export interface PlannedMove {
+  readonly cell: CellName
+  readonly from: string
+  readonly to: string
+}
+
+/** Returns the moves that Citus would make to spread the cells over the nodes. */
+export const plan = Effect.fn("CellNodes.plan")(
+  function* () {
+    const sql = yield* Sql
+    return yield* sql<PlannedMove>`
+      SELECT DISTINCT ns.nspname AS cell, sourcename || ':' || sourceport AS "from", targetname || ':' || targetport AS "to"
+      FROM get_rebalance_table_shards_plan() AS p JOIN pg_class c ON c.oid = p.table_name
+      JOIN pg_namespace ns ON ns.oid = c.relnamespace ORDER BY 1`
+  },
+  (work) => inCell(FIRST, work),
+)
+
 /** Spreads the cells over the nodes by their size, while they are in use. Follows a run that is under way. */
 export const balance = Effect.fn("CellNodes.balance")(
   function* (report: Report) {

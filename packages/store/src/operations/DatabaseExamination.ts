@@ -5,6 +5,7 @@ import { CellKeys, type CellKeysShape, type SealedUrl } from "../routing/CellKey
 import * as CellName from "../routing/CellName.ts"
 import * as Session from "../database/Session.ts"
 import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
+import * as ExaminedCell from "./ExaminedCell.ts"
 import * as ExaminedKeys from "./ExaminedKeys.ts"
 import * as Migrations from "../database/Migrations.ts"
 
@@ -50,8 +51,8 @@ export interface DatabaseFindings {
   readonly tracking_domains: number
   /** Keys that sign the domains' mail. */
   readonly keys: ReadonlyArray<ExaminedKeys.ExaminedKey>
-  /** Number of cells, and those that do not answer, of which nothing else is known. */
-  readonly cells: number
+  /** Cells that answer, and those that do not, of which nothing else is known. */
+  readonly cells: ReadonlyArray<ExaminedCell.ExaminedCell>
   readonly unreachable_cells: ReadonlyArray<UnreachableCell>
 }
 
@@ -92,11 +93,11 @@ export const examine = (
       strays: strays.flatMap(({ account_id, cell }) => (cell === name ? [account_id] : [])),
     })
     // Without the first cell nothing works, so that its failure is that of the database.
-    const first = yield* examineCell(query, tablesOf(CellName.FIRST))
+    const first = yield* examineCell(query, CellName.FIRST, tablesOf(CellName.FIRST))
     const asked = yield* Effect.forEach(
       others,
       ({ address, identity, name }) =>
-        examineOther(urlOf(url, keys, { address, identity, name }), name, tablesOf(name)),
+        examineOther(urlOf(url, keys, { address, identity, name }), name, address !== null, tablesOf(name)),
       {
         concurrency: CONCURRENT_CELLS,
       },
@@ -120,7 +121,7 @@ export const examine = (
       tracked: tracked.reduce((sum, { n }) => sum + n, 0),
       tracking_domains: tracked.reduce((sum, { names }) => sum + names, 0),
       keys: found.flatMap(({ keys }) => keys),
-      cells: 1 + others.length,
+      cells: found.map(({ cell }) => cell),
       unreachable_cells,
     } satisfies DatabaseFindings
   }).pipe(Effect.scoped)
@@ -141,22 +142,36 @@ interface CellTables {
   readonly strays: ReadonlyArray<string>
 }
 
-const examineCell = Effect.fnUntraced(function* (query: ExaminedKeys.RunQuery<Unreachable>, tables: CellTables) {
+const examineCell = Effect.fnUntraced(function* (
+  query: ExaminedKeys.RunQuery<Unreachable>,
+  name: CellName.CellName,
+  tables: CellTables,
+) {
   const newest = tables.events ? yield* query<{ at: number }>(NEWEST) : []
-  if (!tables.domains) return { newest, chosen: [], tracked: [], keys: [] }
+  if (!tables.domains) return { ...NOTHING, newest, cell: { ...UNKNOWN_LOAD, name } }
   const chosen = yield* query<{ transport: Exclude<TransportChoice, null> }>(CHOSEN, [tables.strays])
   const tracked = yield* query<{ n: number; names: number }>(TRACKED, [tables.strays])
-  return { newest, chosen, tracked, keys: yield* ExaminedKeys.read(query, tables.strays) }
+  const cell = yield* ExaminedCell.read(query, name, tables.strays)
+  return { cell, newest, chosen, tracked, keys: yield* ExaminedKeys.read(query, tables.strays) }
 })
+
+const UNKNOWN_LOAD = { pending: [], lag_s: 0, overdue: 0 } as const
+const NOTHING = { newest: [], chosen: [], tracked: [], keys: [] } as const
 
 /** Examines a cell on a connection of its own, because a statement that hangs blocks its connection. */
 const examineOther = (
   url: Effect.Effect<Redacted.Redacted, Unreachable>,
   name: CellName.CellName,
+  isServer: boolean,
   tables: CellTables,
 ) =>
-  Effect.flatMap(url, connect).pipe(
-    Effect.flatMap((client) => examineCell(queryOn(client), tables)),
+  Effect.gen(function* () {
+    const address = yield* url
+    const { pending } = isServer ? yield* Migrations.check(address) : UNKNOWN_LOAD
+    // Its tables may not be those of this release.
+    if (pending.length > 0) return { ...NOTHING, cell: { ...UNKNOWN_LOAD, name, pending } }
+    return yield* examineCell(queryOn(yield* connect(address)), name, tables)
+  }).pipe(
     Effect.scoped,
     Effect.mapError(({ message }): UnreachableCell => ({ name, message })),
     Effect.result,

@@ -2,6 +2,7 @@ import * as Account from "@waybill/domain/account/Account"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
+import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { Effect, Fiber, Layer } from "effect"
@@ -136,6 +137,14 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
         const refused = yield* Effect.flip(exists("cell_d", ofD))
         assert.isTrue(refused.isConnectionLost)
         assert.strictEqual(yield* exists("public", ofHome), 1)
+        const { cells } = yield* DatabaseExamination.examine(url)
+        assert.deepStrictEqual(
+          cells.map(({ name, pending }) => [name, pending]),
+          [
+            ["public", []],
+            ["cell_d", [name]],
+          ],
+        )
         yield* inCell("cell_d", sql`INSERT INTO schema_migrations (name) VALUES (${name})`)
         yield* World.until(
           Effect.orElseSucceed(exists("cell_d", ofD), () => 0),

@@ -1,4 +1,10 @@
 import * as Text from "@waybill/domain/values/Text"
+import * as CellSchema from "@waybill/store/cells/CellSchema"
+import * as AccountMove from "@waybill/store/moves/AccountMove"
+import * as CellBalance from "@waybill/store/operations/CellBalance"
+import { Sql } from "@waybill/store/postgres/Sql"
+import { FIRST } from "@waybill/store/routing/CellName"
+import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as CellNodes from "@waybill/store/operations/CellNodes"
 import * as CellStates from "@waybill/store/operations/CellStates"
 import { Effect, Result, Schema } from "effect"
@@ -54,12 +60,49 @@ export const move = Command.make(
   }),
 ).pipe(Command.withDescription("Move a cell to another node of a Citus cluster, while it is in use"))
 
+const overNodes = Effect.fnUntraced(function* (isApplied: boolean, json: boolean) {
+  if (!isApplied) {
+    const planned = yield* CellNodes.plan()
+    yield* Output.print(
+      planned.map((each) => ({ ...each })),
+      { json, columns: ["cell", "from", "to"] },
+    )
+    return
+  }
+  const moved = yield* CellNodes.balance(report(json))
+  if (json) return yield* Output.printJson({ moved })
+  yield* Output.say(moved ? "The cells are balanced over the nodes." : "The cells were balanced already.")
+})
+
+const overAccounts = Effect.fnUntraced(function* (isApplied: boolean, json: boolean) {
+  const moves = yield* CellBalance.proposal()
+  if (moves.length === 0 && !json) return yield* Output.say("The cells have about as much mail each.")
+  yield* Output.print(
+    moves.map(({ account_id, cell, mails, to }) => ({ account: account_id, mails, from: cell, to })),
+    { json, columns: ["account", "mails", "from", "to"] },
+  )
+  if (!isApplied) return
+  for (const { account_id, to } of moves) {
+    const { from } = yield* AccountMove.move(account_id, to)
+    if (!json) yield* Output.say(`${account_id} moved from ${from} to ${to}.`)
+  }
+})
+
 export const balance = Command.make(
   "balance",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
-    const moved = yield* CellNodes.balance(report(json))
-    if (json) return yield* Output.printJson({ moved })
-    yield* Output.say(moved ? "The cells are balanced over the nodes." : "The cells were balanced already.")
+  {
+    apply: Flag.Boolean("apply").pipe(
+      Flag.withDescription("Make the moves, while the cells are in use"),
+      Flag.withDefault(false),
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ apply, json }) {
+    const sql = yield* Sql
+    yield* (yield* inCell(FIRST, CellSchema.isCitus(sql))) ? overNodes(apply, json) : overAccounts(apply, json)
   }),
-).pipe(Command.withDescription("Spread the cells over the nodes of a Citus cluster by size, while they are in use"))
+).pipe(
+  Command.withDescription(
+    "Show which accounts, or with Citus which cells, to move so that the load is even; --apply moves them",
+  ),
+)

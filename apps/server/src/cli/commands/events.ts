@@ -19,7 +19,7 @@ import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as LogFiles from "../LogFiles.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
-import { follow } from "./FollowCommand.ts"
+import { follow } from "../cells/follow.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
 

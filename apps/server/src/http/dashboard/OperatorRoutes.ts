@@ -152,13 +152,15 @@ const addresses = Effect.gen(function* () {
 })
 
 const cells = Effect.map(CellList.list(), (data): Operate.Cells => ({
-  data: data.map(({ accounts, bytes, emails, lag, name, node, state }) => ({
+  data: data.map(({ accounts, bytes, emails, lag, name, node, per_second, state, waiting }) => ({
     name,
     state,
     accounts,
     emails,
     bytes,
     lag,
+    per_second,
+    waiting,
     node,
   })),
 }))

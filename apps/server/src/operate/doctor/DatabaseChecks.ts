@@ -1,5 +1,6 @@
 import * as Table from "@waybill/domain/collections/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
+import { LATE_AFTER } from "@waybill/store/operations/ExaminedCell"
 import { Duration } from "effect"
 import type { NoDatabase } from "../../installation/Postgres.ts"
 import * as Finding from "./Finding.ts"
@@ -85,15 +86,41 @@ export const nodes = ({ nodes: running }: DatabaseExamination.DatabaseFindings):
   )
 }
 
-/** Names the cells that do not answer. What the other checks say of domains leaves theirs out. */
-export const cells = ({ cells: count, unreachable_cells }: DatabaseExamination.DatabaseFindings): Finding.Finding => {
-  if (unreachable_cells.length === 0) return Finding.ok("cells", count === 1 ? "1" : `${count}, all answer`)
+/** Names the cells that do not answer, are behind or late. What the other checks say of domains leaves those out that do not answer. */
+export const cells = ({ cells, unreachable_cells }: DatabaseExamination.DatabaseFindings): Finding.Finding => {
+  if (unreachable_cells.length === 0) return answering(cells)
   const named = unreachable_cells.map(({ message, name }) => `${name} does not answer (${message})`).join("; ")
   return Finding.broken(
     "cells",
     `${named}; its accounts are answered 503, and its domains are not checked here`,
     "Start its server or restore its network; `waybill cells list` shows where each cell lies.",
   )
+}
+
+const answering = (cells: DatabaseExamination.DatabaseFindings["cells"]): Finding.Finding => {
+  const behind = cells.filter(({ pending }) => pending.length > 0)
+  if (behind.length > 0)
+    return Finding.broken(
+      "cells",
+      behind
+        .map(({ name, pending }) => `${name} lacks migrations (${pending.join(", ")}), so it is not served`)
+        .join("; "),
+      "A process of this release migrates it when it next uses it; its log says why it cannot.",
+    )
+  const late = cells.flatMap(({ lag_s, name, overdue }) => {
+    const what = [
+      ...(overdue > 0 ? [`${overdue} rows of its outbox are overdue`] : []),
+      ...(lag_s > Duration.toSeconds(LATE_AFTER) ? [`its statistics are ${Math.round(lag_s)} s behind`] : []),
+    ]
+    return what.length === 0 ? [] : [`${name}: ${what.join(" and ")}`]
+  })
+  if (late.length > 0)
+    return Finding.warning(
+      "cells",
+      late.join("; "),
+      "Start a `worker`, or more of them; `waybill cells list` shows the load of each cell.",
+    )
+  return Finding.ok("cells", cells.length === 1 ? "1" : `${cells.length}, all answer`)
 }
 
 /** Compares the clock of the database with that of this machine, and with the newest event in the log. */

@@ -3,7 +3,7 @@ import * as InstanceFeed from "@waybill/store/exports/InstanceFeed"
 import * as LogFile from "@waybill/store/exports/LogFile"
 import { Data, Duration, Effect, Option } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
+import * as CellsLeftOut from "./CellsLeftOut.ts"
 import * as CliStore from "../CliStore.ts"
 import * as Output from "../Output.ts"
 
