@@ -62,21 +62,7 @@ export const compile = (
 
 type Versioned = Pick<CurrentTemplates.Current, "id" | "parts">
 
-/** Returns a version, parsed in a language; undefined if there is no such version. Most are kept, and need no generator. */
-export const version = (account_id: string, current: Versioned, number: number, locale: string | undefined) =>
-  Effect.flatMap(Programs, (caches) => {
-    const key = `${account_id} ${current.id} ${number}`
-    const source = caches.sources.get(key)?.value
-    const kept = source && caches.programs.get(nameOf(key, current.parts, source, locale))
-    return kept === undefined || source === undefined
-      ? load(caches, key, source, { account_id, current, number, locale })
-      : Effect.succeed({ source, compiled: kept.value })
-  })
-
-/** A language that a version does not have is its own. */
-const nameOf = (key: string, state: string, source: TemplateSource, locale: string | undefined): string =>
-  `${key} ${state} ${Words.choose(source, locale).locale ?? ""}`
-
+/** A version that is asked for. */
 interface Wanted {
   readonly account_id: string
   readonly current: Versioned
@@ -84,19 +70,38 @@ interface Wanted {
   readonly locale: string | undefined
 }
 
-const sourceOf = (account_id: string, id: string, number: number) =>
-  Effect.map(TemplateVersions.find(account_id, id, number), (found) => Option.getOrUndefined(found)?.source)
+const keyOf = ({ account_id, current, number }: Wanted): string => `${account_id} ${current.id} ${number}`
 
-const load = Effect.fnUntraced(function* (
-  caches: Caches,
-  key: string,
-  known: TemplateSource | undefined,
-  { account_id, current, locale, number }: Wanted,
-) {
-  const source = known ?? (yield* sourceOf(account_id, current.id, number))
-  if (source === undefined) return undefined
-  if (known === undefined) keepSource(caches, key, source)
+/** A language that a version does not have is its own. */
+const nameOf = (wanted: Wanted, source: TemplateSource, state: string): string =>
+  `${keyOf(wanted)} ${state} ${Words.choose(source, wanted.locale).locale ?? ""}`
+
+const keptOf = ({ programs }: Caches, wanted: Wanted, source: TemplateSource) => {
+  const kept = programs.get(nameOf(wanted, source, wanted.current.parts))
+  return kept === undefined ? undefined : { source, compiled: kept.value }
+}
+
+/** Returns a version, parsed in a language; undefined if there is no such version. Most are kept, and need no generator. */
+export const version = (account_id: string, current: Versioned, number: number, locale: string | undefined) =>
+  Effect.flatMap(Programs, (caches) => {
+    const wanted = { account_id, current, number, locale }
+    const source = caches.sources.get(keyOf(wanted))?.value
+    const kept = source === undefined ? undefined : keptOf(caches, wanted, source)
+    return kept === undefined ? load(caches, wanted, source) : Effect.succeed(kept)
+  })
+
+const load = Effect.fnUntraced(function* (caches: Caches, wanted: Wanted, known: TemplateSource | undefined) {
+  const { account_id, current, locale, number } = wanted
+  let source = known
+  if (source === undefined) {
+    const found = yield* TemplateVersions.find(account_id, current.id, number)
+    if (Option.isNone(found)) return undefined
+    source = found.value.source
+    keepSource(caches, keyOf(wanted), source)
+    const kept = keptOf(caches, wanted, source)
+    if (kept !== undefined) return kept
+  }
   // Parts that changed meanwhile are kept under the state that they were read in.
   const { library, state = current.parts } = yield* UsedParts.load(account_id, source, locale)
-  return { source, compiled: compile(caches, nameOf(key, state, source, locale), source, library, locale) }
+  return { source, compiled: compile(caches, nameOf(wanted, source, state), source, library, locale) }
 })
