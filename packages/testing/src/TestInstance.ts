@@ -1,12 +1,13 @@
 import * as Api from "./service/Api.ts"
-import * as Criteria from "./Criteria.ts"
-import { Feed, type MailEvent } from "./service/Feed.ts"
+import { Arrivals, type ArrivedMessage } from "./Arrivals.ts"
+import type * as Criteria from "./Criteria.ts"
+import type { MailEvent } from "./service/Feed.ts"
 import * as Incoming from "./Incoming.ts"
 import { findCode } from "./content/findCode.ts"
 import { destinationOf } from "./content/destinationOf.ts"
 import { findLink, type Readable } from "./content/findLink.ts"
 import * as Hook from "./service/Hook.ts"
-import * as Mailbox from "./Mailbox.ts"
+import type * as Mailbox from "./Mailbox.ts"
 import type { FaultStatus, Service } from "./service/Service.ts"
 import * as Templates from "./Templates.ts"
 import { isoDuration } from "./isoDuration.ts"
@@ -15,19 +16,6 @@ import { DEFAULT_TIMEOUT_MS, type Waiting } from "./Waiting.ts"
 
 /** Pause between looks at an advance that takes longer than one request. */
 const ADVANCE_POLL_MS = 100
-
-/** A message as it arrived. */
-export interface Message extends Readable, Mailbox.Sent {
-  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
-  readonly attachments: ReadonlyArray<{
-    readonly filename: string | null
-    readonly content_type: string
-    /** In base64. */
-    readonly content: string
-  }>
-  /** The whole message as it would have been sent, in base64. */
-  readonly raw: string
-}
 
 /** The clock of the instance, as the service shows it. */
 interface Clock {
@@ -57,8 +45,7 @@ export class TestInstance implements AsyncDisposable, Disposable {
   readonly #clock: string
   readonly #api: Api.ApiRequests
   readonly #admin: Api.ApiRequests
-  readonly #feed: Feed
-  readonly #mailbox = new Mailbox.Mailbox()
+  readonly #arrivals: Arrivals
   readonly #names = new Map<string, string>()
   readonly #scripted = new Set<string>()
   readonly #hooks = new Set<Hook.Hook>()
@@ -76,28 +63,28 @@ export class TestInstance implements AsyncDisposable, Disposable {
     this.#api = Api.make(service.url, key)
     this.#admin = Api.make(service.url, service.key)
     this.#now = new Date(service.now)
-    this.#feed = new Feed(this.#api, this.#mailbox.take)
+    this.#arrivals = new Arrivals(this.#api)
   }
 
   /**
    * Waits for a message that was delivered and returns it. Each message is returned once, in the order of delivery; one that
    * does not match stays for a later call.
    */
-  async next(criteria: Criteria.Criteria = {}, { timeout = DEFAULT_TIMEOUT_MS }: Waiting = {}): Promise<Message> {
-    const found = await this.#until(() => this.#mailbox.next(criteria), timeout)
-    if (found !== undefined) return await this.#read(found)
-    const missing = `No message${Criteria.describe(criteria)} arrived within ${timeout} ms.`
-    throw new Error(`${missing} ${Mailbox.describe(this.#mailbox.all)}`)
+  async next(
+    criteria: Criteria.Criteria = {},
+    { timeout = DEFAULT_TIMEOUT_MS }: Waiting = {},
+  ): Promise<ArrivedMessage> {
+    return await this.#arrivals.next(criteria, timeout)
   }
 
   /** Messages that the service accepted, whatever happened to them. Waits for the first one if `timeout` is given. */
   async sent(criteria: Criteria.Criteria = {}, waiting: Waiting = {}): Promise<ReadonlyArray<Mailbox.Sent>> {
-    return await this.#list(() => this.#mailbox.accepted(criteria), waiting)
+    return await this.#arrivals.list((mailbox) => mailbox.accepted(criteria), waiting)
   }
 
   /** Messages that were delivered, also those that `next` has returned. Waits as `sent` does. */
   async delivered(criteria: Criteria.Criteria = {}, waiting: Waiting = {}): Promise<ReadonlyArray<Mailbox.Sent>> {
-    return await this.#list(() => this.#mailbox.delivered(criteria), waiting)
+    return await this.#arrivals.list((mailbox) => mailbox.delivered(criteria), waiting)
   }
 
   /**
@@ -204,7 +191,7 @@ export class TestInstance implements AsyncDisposable, Disposable {
 
   /** Lets a recipient answer a message that was delivered. The reply goes where the message asks for it. */
   async reply(message: Mailbox.Sent, reply: Incoming.Reply): Promise<Incoming.Received> {
-    const headers = message.delivered.length === 0 ? [] : (await this.#read(message)).headers
+    const headers = message.delivered.length === 0 ? [] : (await this.#arrivals.read(message)).headers
     return await this.receive(Incoming.answerTo({ ...message, headers }, reply))
   }
 
@@ -232,8 +219,7 @@ export class TestInstance implements AsyncDisposable, Disposable {
     await this.#service.instruct({ fail: { status: 503, times: 0 } })
     const { now } = await this.#service.instruct({ clock: "reset" })
     if (now !== undefined) this.#now = new Date(now)
-    await this.#feed.catchUp()
-    this.#mailbox.clear()
+    await this.#arrivals.forget()
     this.#names.clear()
     await this.#api.remove("/v1/sandbox/messages")
   }
@@ -257,30 +243,5 @@ export class TestInstance implements AsyncDisposable, Disposable {
     const name = this.#names.get(id) ?? `msg_${this.#names.size + 1}`
     this.#names.set(id, name)
     return name
-  }
-
-  async #list(find: () => ReadonlyArray<Mailbox.Sent>, { timeout = 0 }: Waiting): Promise<ReadonlyArray<Mailbox.Sent>> {
-    await this.#feed.catchUp()
-    await this.#until(() => find()[0], timeout)
-    return find()
-  }
-
-  /** Reads events until there is a value or the time is over. */
-  async #until<A>(find: () => A | undefined, timeout: number): Promise<A | undefined> {
-    const end = performance.now() + timeout
-    for (;;) {
-      const found = find()
-      const left = end - performance.now()
-      if (found !== undefined || left <= 0) return found
-      await this.#feed.wait(left)
-    }
-  }
-
-  async #read(sent: Mailbox.Sent): Promise<Message> {
-    const { attachments, headers, html, raw, text } = (await this.#api.get(
-      `/v1/sandbox/messages/${sent.id}`,
-    )) as Message
-    const { bcc, cc, delivered, from, id, subject, to } = sent
-    return { id, from, to, cc, bcc, subject, delivered: [...delivered], html, text, headers, attachments, raw }
   }
 }
