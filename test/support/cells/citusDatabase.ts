@@ -41,7 +41,8 @@ export const query = async (
   }
 }
 
-const at = (url: string, host: string, port: number): string => {
+/** Address of a database on another server of the cluster. */
+export const at = (url: string, host: string, port: number): string => {
   const moved = new URL(url)
   moved.hostname = host
   moved.port = String(port)

@@ -80,7 +80,7 @@ export const move = Effect.fn("AccountMove.move")(function* (
 const copyWhileInUse = Effect.fnUntraced(function* (sql: Sql, move: Move) {
   let total = 0
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
-    // What followers that are behind have not counted, so that requests wait only for the rest.
+    // Followers that are behind count now, so that requests wait only for the rest.
     const written = yield* MoveSteps.lastPosition(sql, move.from, move.accounts)
     yield* inCell(move.from, MovedCounts.countUpTo(sql, written))
     const rows = yield* inCell(move.to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))

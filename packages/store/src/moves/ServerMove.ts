@@ -75,7 +75,7 @@ export const move = Effect.fn("ServerMove.move")(function* (
   yield* RequestLogDays.copyDays(from, to)
   let rows = 0
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
-    // What followers that are behind have not counted, so that requests wait only for the rest.
+    // Followers that are behind count now, so that requests wait only for the rest.
     const written = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, moving.accounts))
     yield* inCell(from, MovedCounts.countUpTo(sql, written))
     const copied = yield* copyDiffering(sql, moving)

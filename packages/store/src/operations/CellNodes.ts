@@ -3,6 +3,7 @@ import * as CellSchema from "../cells/CellSchema.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 
 /** A server of a Citus cluster. */
 export interface Node {
@@ -63,7 +64,17 @@ export const move = Effect.fn("CellNodes.move")(
         message: `the cell ${FIRST} stays on the coordinator, because its schema also has the tables that belong to no account; move its accounts to another cell`,
       })
     if ((yield* ofCells()).get(cell) === textOf(node)) return false
-    const moving = sql`SELECT citus_schema_move(${cell}::regnamespace, ${node.host}, ${node.port}::int, 'auto') IS NULL AS done`
+    const moving = sql.driver`
+      SELECT citus_schema_move(${cell}::regnamespace, ${node.host}, ${node.port}::int, 'auto') IS NULL AS done`.pipe(
+      Effect.catchIf(
+        (error) => !SqlErrors.isConnectionLost(error),
+        ({ message, reason: { cause } }) =>
+          new CellSchema.CellRefused({
+            message: `Citus did not move the cell ${cell}: ${cause instanceof Error ? cause.message : message}`,
+          }),
+      ),
+      SqlErrors.orUnavailable,
+    )
     yield* Effect.forkScoped(Effect.repeat(reportProgress(sql, report), Schedule.spaced(LOOK_EVERY)))
     yield* withoutTimeout(sql, moving)
     return true
