@@ -103,6 +103,11 @@ const CASES: ReadonlyArray<Case> = [
   },
   { name: "a missing privilege", statements: ["SELECT * FROM pg_authid"], tag: "Failed" },
   { name: "a missing table", statements: ["SELECT * FROM nowhere"], tag: "Failed" },
+  {
+    name: "a table of Citus that has moved to another node",
+    statements: [raise("42P01", 'relation "cell_a.events_102009" does not exist')],
+    tag: "TryAgain",
+  },
   { name: "a full disk", statements: [raise("53100")], tag: "Failed" },
   { name: "an internal error of Postgres", statements: [raise("XX000")], tag: "Failed" },
 ]

@@ -25,7 +25,7 @@ export const FILES = [
 ]
 
 /** Suites of cells, which make their own, here on nodes of Citus. The suites that need Citus make their databases themselves. */
-export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts", "test/server/cells/moves/*.test.ts"]
+export const OF_CELLS = ["test/{server,store}/cells/!(citus)*.test.ts", "test/{server,store}/cells/moves/*.test.ts"]
 
 /** The cell, which has a name of its own, because the search path of its tables must differ from that of the first one. */
 export const CELL = "cell_t"

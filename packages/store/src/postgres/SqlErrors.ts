@@ -35,6 +35,10 @@ const FOREIGN_KEY_VIOLATION = "23503"
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
 
+/** A cell moved to another node of Citus while a statement was on its way: the name of its table there, with the number of a shard. */
+const MOVED_STATE = "42P01"
+const MOVED_TABLE = /"[^"]+_\d{6,}"/u
+
 /** Classifies a database error by what a batch has to do about it. */
 export const classify = (error: SqlError.SqlError): StorageError => {
   const cause = error
@@ -63,9 +67,12 @@ export const classify = (error: SqlError.SqlError): StorageError => {
         : new Failed({ cause })
     }
     default:
-      return new Failed({ cause })
+      return hasMoved(error) ? new TryAgain({ cause }) : new Failed({ cause })
   }
 }
+
+const hasMoved = (error: SqlError.SqlError): boolean =>
+  sqlState(error) === MOVED_STATE && error.reason.cause instanceof Error && MOVED_TABLE.test(error.reason.cause.message)
 
 const isNodeLost = (state: string, { reason }: SqlError.SqlError): boolean =>
   NODE_LOST_STATES.includes(state) && reason.cause instanceof Error && NODE_LOST.test(reason.cause.message)
@@ -100,7 +107,7 @@ const whyOf = (error: SqlError.SqlError): Unavailability | undefined => {
     case "SerializationError":
       return "conflict"
     default:
-      return undefined
+      return hasMoved(error) ? "conflict" : undefined
   }
 }
 

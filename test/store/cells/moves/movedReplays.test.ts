@@ -13,10 +13,10 @@ import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as CommandLine from "../../support/process/CommandLine.ts"
-import * as World from "../../support/world/World.ts"
+import * as NewIds from "../../../../apps/server/src/process/NewIds.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as CommandLine from "../../../support/process/CommandLine.ts"
+import * as World from "../../../support/world/World.ts"
 
 const TIMEOUT = { timeout: 120_000 }
 const ALONE = { noticedAfter: Duration.millis(100) }

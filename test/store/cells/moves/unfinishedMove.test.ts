@@ -21,10 +21,10 @@ import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import { Duration, Effect, Exit, Option } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
-import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as Database from "../../support/postgres/Database.ts"
-import * as World from "../../support/world/World.ts"
+import * as NewIds from "../../../../apps/server/src/process/NewIds.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as Database from "../../../support/postgres/Database.ts"
+import * as World from "../../../support/world/World.ts"
 
 /** The only process is the one that moves. */
 const ALONE = { noticedAfter: Duration.millis(100) }

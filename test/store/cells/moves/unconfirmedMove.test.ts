@@ -7,11 +7,11 @@ import { Cells } from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { Duration, Effect, Layer } from "effect"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as Database from "../../support/postgres/Database.ts"
-import { faultProxy } from "../../support/postgres/faultProxy.ts"
-import * as World from "../../support/world/World.ts"
-import { send } from "../commit/commits.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as Database from "../../../support/postgres/Database.ts"
+import { faultProxy } from "../../../support/postgres/faultProxy.ts"
+import * as World from "../../../support/world/World.ts"
+import { send } from "../../commit/commits.ts"
 
 /** The only process is the one that moves. */
 const ALONE = { noticedAfter: Duration.millis(100) }

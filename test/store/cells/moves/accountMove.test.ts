@@ -14,11 +14,11 @@ import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { Duration, Effect, Exit, Fiber, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as Database from "../../support/postgres/Database.ts"
-import * as World from "../../support/world/World.ts"
-import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
-import { send } from "../commit/commits.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as Database from "../../../support/postgres/Database.ts"
+import * as World from "../../../support/world/World.ts"
+import * as NewIds from "../../../../apps/server/src/process/NewIds.ts"
+import { send } from "../../commit/commits.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 

@@ -1,8 +1,8 @@
 import * as MovedCounts from "@waybill/store/moves/MovedCounts"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { Duration, Effect } from "effect"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as World from "../../support/world/World.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as World from "../../../support/world/World.ts"
 
 layer(World.layer, { excludeTestServices: true })("a mover that holds the counts of a cell", (it) => {
   it.effect("is given up by the server soon after its limit", function* () {
