@@ -20,7 +20,7 @@ export const DELIVER_MILLIS = 1_000
 const SETTINGS = { DATABASE_TIMEOUT: "60", WAYBILL_INSTANCE_KEY: INSTANCE_KEY }
 const LOOK_EVERY_MILLIS = 10
 /** Without a mail for so long, some have been lost. */
-const PATIENCE_MILLIS = 30_000
+const PATIENCE_MILLIS = 180_000
 
 export interface Contender {
   readonly name: string

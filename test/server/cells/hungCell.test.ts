@@ -3,7 +3,9 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Leases from "@waybill/store/outbox/Leases"
-import { Effect, Exit, Fiber, Scope } from "effect"
+import { Context, Effect, Exit, Fiber, Layer, Scope } from "effect"
+import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
+import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { dmarcHeading } from "../../support/mail/aggregateMail.ts"
@@ -66,6 +68,19 @@ layer(World.layer, { excludeTestServices: true })("a cell that hangs", (it) => {
     // The reporter sends it again if it was not recorded everywhere.
     yield* DomainReports.record(dmarcHeading("acme.test"), found, () => Effect.void)
     for (const cell of ["public", "cell_c"]) assert.strictEqual(yield* countIn(cell, "domain_reports"), 1)
+  })
+
+  it.effect("is not asked for the cell of a tracked link, which says whose it is", function* () {
+    yield* CellSchema.make("cell_e")
+    yield* CellSchema.make("cell_f")
+    const ref = yield* World.send(yield* senderIn("cell_e"))
+    // Home is asked for no more than its directory.
+    for (const cell of ["public", "cell_f"]) yield* lockUntil(cell, "events", "accounts", "domains")
+    const at = yield* NewIds.now
+    const visits = Context.get(yield* Layer.build(Visits.layer), Visits.Visits)
+    const mail = { account_id: ref.account_id, email_id: ref.stream_id }
+    visits.note({ mail, url: null, user_agent: "Mail/1.0", ip: "203.0.113.9", at })
+    yield* World.until(World.timeline(ref), (events) => events.includes("EmailOpened"))
   })
 
   it.effect("is left out of rows that others have too", function* () {

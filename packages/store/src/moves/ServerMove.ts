@@ -72,7 +72,6 @@ export const move = Effect.fn("ServerMove.move")(function* (
   yield* report(`copying from ${from} to ${to} while the account is in use`)
   yield* noticed
   yield* inCell(from, MoveTerms.untilIdle(sql, moving.accounts))
-  yield* RequestLogDays.copyDays(from, to)
   let rows = 0
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
     // Followers that are behind count now, so that requests wait only for the rest.
@@ -124,7 +123,10 @@ const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?:
   const bring = Effect.gen(function* () {
     const parts = yield* differing(sql, move)
     const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
-    return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
+    const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
+    // The first call of a day may have come meanwhile.
+    yield* RequestLogDays.copyDays(from, to)
+    return { parts, staged }
   })
   const copy = ({ parts, staged }: Effect.Success<typeof bring>) =>
     MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)

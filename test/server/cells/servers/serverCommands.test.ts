@@ -26,6 +26,15 @@ const folder = Effect.acquireRelease(
 const refusalOf = (name: string, url: string) =>
   Effect.map(Effect.flip(ServerCell.make(name, Redacted.make(url))), ({ message }) => message)
 
+/** The address of the same database in other words. */
+const underOtherName = (text: string): string => {
+  const url = new URL(text)
+  const folder = url.searchParams.get("host")
+  if (folder === null) url.hostname = "localhost"
+  else url.searchParams.set("host", `${folder}/.`)
+  return url.href
+}
+
 /** Lets a server say that it is older: a function with the name of the built-in one comes first in the search path. */
 const AS_VERSION_14 = [
   "CREATE SCHEMA older",
@@ -157,7 +166,20 @@ layer(World.layer, { excludeTestServices: true })("servers", (it) => {
       yield* ServerCell.make("cell_f", server.url())
       assert.include(yield* refusalOf("cell_f", text), "there is a cell cell_f already")
       assert.include(yield* refusalOf("cell_x", text), "is the cell cell_f already")
+      assert.include(yield* refusalOf("cell_x", underOtherName(text)), "is the cell cell_f already")
       const sql = yield* Sql
+      const addressOf = Effect.map(sql`SELECT address FROM cells WHERE name = 'cell_f'`, ([row]) => row?.["address"])
+      const address = yield* addressOf
+      for (const [to, why] of [
+        [`postgres://u:p@127.0.0.1:${port}/x`, "cannot be there"],
+        [Redacted.value(older.url()), "is PostgreSQL 14"],
+        [Redacted.value(url), "is not that of the cell"],
+        ["postgres://u:p@127.0.0.1:1/x", "refused the connection"],
+      ] as const) {
+        const { message } = yield* Effect.flip(ServerCell.readdress("cell_f", Redacted.make(to)))
+        assert.include(message, why)
+      }
+      assert.deepStrictEqual(yield* addressOf, address)
       yield* sql`UPDATE cells SET identity = gen_random_uuid() WHERE name = 'cell_f'`
       assert.include(yield* refusalOf("cell_x", text), "another installation")
       const moved = yield* Effect.flip(ServerCell.readdress("cell_f", server.url()))
