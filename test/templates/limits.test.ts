@@ -1,6 +1,8 @@
 import * as Template from "@waybill/domain/template/Template"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import * as Inspection from "@waybill/templates/version/Inspection"
+import * as Suggestion from "@waybill/templates/version/Suggestion"
+import * as Warnings from "@waybill/templates/version/Warnings"
 import * as Limits from "@waybill/templates/language/Limits"
 import * as Deadline from "@waybill/templates/language/Deadline"
 import * as Liquid from "@waybill/templates/language/Liquid"
@@ -127,7 +129,7 @@ describe("limits of a template", () => {
       .join("")
       .padEnd(Limits.MAX_TOGETHER_CHARS / 2, "<p>a</p> ")
     const words = { subject: null, html, text: null, preheader: null }
-    return { ...TemplateState.EMPTY, html, locales: { de: words } }
+    return { ...TemplateState.EMPTY, html, locales: { de: words }, variables: { type: "object" } }
   }
 
   it.for([
@@ -136,7 +138,7 @@ describe("limits of a template", () => {
     ["many variables", (nth: number) => `{{ a${nth} | upcase }}`],
   ] as const)("hold for checking the largest template: %s", ([, piece]) => {
     const source = largest(piece)
-    for (const work of [Inspection.problemsOf, Inspection.suggest]) {
+    for (const work of [Inspection.problemsOf, Suggestion.suggest, Warnings.ofSource]) {
       work(source)
       const before = processorMs()
       work(source)
@@ -174,7 +176,7 @@ describe("limits of a template", () => {
   it("hold for looking at rendered HTML of image tags without an end", () => {
     const html = "<img ".repeat(Limits.MAX_OUTPUT_CHARS / 5)
     const before = processorMs()
-    Inspection.warningsOf({ html, subject: null, text: null }, TemplateState.EMPTY)
+    Warnings.ofRendered({ html, text: null })
     assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
   })
 })

@@ -1,6 +1,8 @@
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Inspection from "@waybill/templates/version/Inspection"
+import * as Suggestion from "@waybill/templates/version/Suggestion"
+import * as Warnings from "@waybill/templates/version/Warnings"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import * as Words from "@waybill/templates/version/Words"
 import { Result } from "effect"
@@ -66,6 +68,7 @@ describe("a version", () => {
       subject: "Hi a Bcc: b",
       html: '<html><body class=a><div style="display:none;max-height:0;overflow:hidden">&lt;a\r\nBcc: b&gt;</div><p>Hi</p>',
       text: null,
+      preheader: "<a Bcc: b>",
     })
   })
 
@@ -81,15 +84,95 @@ describe("a version", () => {
     )
   })
 
-  it("suggests a schema of what it uses", () => {
+  it("names all problems of one part, in order", () => {
+    const html = "{{ a | foo }}\n{{ b | bar }}\n<a href={{ x }}>\n{% fi c %}{% assign d = e | baz %}"
+    assert.deepStrictEqual(
+      Inspection.problemsOf(source({ html })).map(({ message }) => message.replace(/;.*? \(/u, " (")),
+      [
+        "there is no filter foo (line 1, column 1)",
+        "there is no filter bar (line 2, column 1)",
+        'put the value of the attribute in quotes, as in title="{{ … }}" (line 3, column 9)',
+        "there is no tag fi (line 4, column 1)",
+        "there is no filter baz (line 4, column 11)",
+      ],
+    )
+    // What is open ends the search: all that follows would be about it.
+    assert.strictEqual(Inspection.problemsOf(source({ html: "{{ a | foo }}{% if b %}{{ c | bar }}" })).length, 3)
+  })
+
+  it("says where a part is named that is not there", () => {
+    const html = '<h1>\n</h1>\n<p>{% render "foot" %}</p>'
+    const foot = { ...TemplateState.EMPTY, html: '{% render "none" %}' }
+    const messageOf = (library: Map<string, TemplateState.TemplateSource>, layout: string | null = null) =>
+      Inspection.unresolved(source({ html, layout }), library)
+    assert.deepStrictEqual(messageOf(new Map()), [
+      { path: "html", message: "uses foot, which is no published partial or layout (line 3, column 4)" },
+    ])
+    assert.deepStrictEqual(messageOf(new Map([["foot", foot]])), [
+      { path: "html", message: "uses none, which is no published partial or layout (line 3, column 4)" },
+    ])
+    assert.deepStrictEqual(messageOf(new Map(), "base")[0], {
+      path: "layout",
+      message: "uses base, which is no published partial or layout",
+    })
+  })
+
+  it("suggests a schema of what it does with each variable", () => {
     const template = source({
       subject: "{{ order.id }}",
-      html: "{% for item in order.items %}{{ item.name }}{% endfor %}{{ name | default: 'you' }}",
+      html:
+        "{% for item in order.items %}{{ item.name }} {{ item.price | money: 'EUR' }}" +
+        "{% for tag in item.tags %}{{ tag }}{% endfor %}{% endfor %}{{ name | default: 'you' }}" +
+        "{% if gift %}{{ at | local_date }}{% endif %}{% if note %}{{ note }}{% endif %}{{ content }}{{ order.items.size }}",
     })
-    assert.deepStrictEqual(Inspection.suggest(template), {
+    const item = {
       type: "object",
-      properties: { order: { type: "object", properties: { id: {}, items: {} } }, name: {} },
+      required: ["name", "price", "tags"],
+      properties: { name: {}, price: { type: "number" }, tags: { type: "array", items: {} } },
+    }
+    assert.deepStrictEqual(Suggestion.suggest(template), {
+      type: "object",
+      required: ["order", "at"],
+      properties: {
+        order: {
+          type: "object",
+          required: ["id", "items"],
+          properties: { id: {}, items: { type: "array", items: item } },
+        },
+        name: {},
+        gift: { type: "boolean" },
+        at: { type: "string", format: "date-time" },
+        note: {},
+      },
+    } as VariableSchema.VariableSchema)
+  })
+
+  it("warns of variables that are not in the schema, each at its place", () => {
+    const variables = {
+      type: "object",
+      properties: { name: { type: "string" }, order: { type: "object", properties: { id: {} } }, list: {} },
+    }
+    const template = source({
+      subject: "{{ name }}",
+      html: "<p>\n{{ nmae }}{{ order.di }}{{ order.id }}{{ list.size }}{{ list[0].x }}{{ content }}</p>{{ nmae }}",
+      locales: { de: words({ text: "{{ Name }}" }) },
+      variables,
     })
+    assert.deepStrictEqual(Warnings.ofSource(template), [
+      { path: "html", message: "`nmae` is not in the schema; did you mean `name`? (line 2, column 4)" },
+      { path: "html", message: "`order.di` is not in the schema (line 2, column 14)" },
+      { path: "locales.de.text", message: "`Name` is not in the schema; did you mean `name`? (line 1, column 4)" },
+    ])
+    assert.deepStrictEqual(Warnings.ofSource({ ...template, variables: null }), [])
+  })
+
+  it("warns of HTML in a language under a subject of another", () => {
+    const locales = { de: words({ html: "<p>Hallo</p>" }), fr: words({ subject: "Salut" }) }
+    const message = "is missing: that of the wider language stands beside this HTML"
+    assert.deepStrictEqual(Warnings.ofSource(source({ subject: "Hi", preheader: "See", html: "Hi", locales })), [
+      { path: "locales.de.subject", message },
+      { path: "locales.de.preheader", message },
+    ])
   })
 })
 

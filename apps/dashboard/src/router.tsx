@@ -194,6 +194,7 @@ const templates = createRoute({
 const template = createRoute({
   getParentRoute: () => shell,
   path: "/templates/$id",
+  validateSearch: withFilters("view", "tab", "language"),
   component: lazyScreen(() => import("./templates/Template.tsx"), "Template"),
 })
 

@@ -962,6 +962,12 @@ export type ListedTemplate = {
   readonly current_version: number | null
   /** Number of versions */
   readonly versions: number
+  /** Whether the draft differs from the version that is sent; always before the first */
+  readonly draft_differs: boolean
+  /** Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent */
+  readonly missing_parts: ReadonlyArray<string>
+  /** Languages of the draft besides its own */
+  readonly languages: ReadonlyArray<string>
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   /** Start of the hour in which mail was last accepted by it, as far as it is counted */
@@ -1140,6 +1146,8 @@ export type PushedTemplateResult = {
   readonly etag: string
   /** Reasons why it cannot be pushed; in a dry run only */
   readonly problems: ReadonlyArray<TemplateWarning>
+  /** What its author may have overlooked */
+  readonly warnings: ReadonlyArray<TemplateWarning>
 }
 
 export type Ready = {
@@ -1152,7 +1160,12 @@ export type RenderedTemplate = {
   readonly object: "rendered_template"
   readonly subject: string | null
   readonly html: string | null
+  /** Derived from the HTML if the template has none */
   readonly text: string | null
+  /** What mail programs show beside the subject */
+  readonly preheader: string | null
+  /** Sender of messages that name none */
+  readonly from: string | null
   /** The language that was found */
   readonly locale: string | null
   readonly warnings: ReadonlyArray<TemplateWarning>
@@ -1468,6 +1481,12 @@ export type Template = {
   readonly current_version: number | null
   /** Number of versions */
   readonly versions: number
+  /** Whether the draft differs from the version that is sent; always before the first */
+  readonly draft_differs: boolean
+  /** Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent */
+  readonly missing_parts: ReadonlyArray<string>
+  /** Languages of the draft besides its own */
+  readonly languages: ReadonlyArray<string>
   readonly created_at: Timestamp
   readonly updated_at: Timestamp
   /** Start of the hour in which mail was last accepted by it, as far as it is counted */
@@ -1623,6 +1642,8 @@ export type TemplateValidation = {
   readonly object: "template_validation"
   readonly valid: boolean
   readonly problems: ReadonlyArray<TemplateWarning>
+  /** What an author may have overlooked, such as a variable that is not in the schema */
+  readonly warnings: ReadonlyArray<TemplateWarning>
   /** JSON Schema of the variables that it uses */
   readonly suggested_variables: { readonly [name: string]: unknown }
   /** Variables that fit the schema */

@@ -65,8 +65,8 @@ describe.skipIf(typeof browser === "string")(
       await ContactSheet.shoot(page, "template-versions")
       await Editor.assertNoOverflow(page)
 
-      await page.getByRole("button", { name: "Roll back to version 1" }).click()
-      await page.getByRole("alertdialog").getByRole("button", { name: "Roll back" }).click()
+      await page.getByRole("button", { name: "Send version 1" }).click()
+      await page.getByRole("alertdialog").getByRole("button", { name: "Send this version" }).click()
       await page.getByText("Version 1 is sent from now on.").waitFor()
       await page.getByText("version 1 of 2 is sent").waitFor()
       assert.strictEqual((await read(id)).current_version, 1)
@@ -158,13 +158,16 @@ describe.skipIf(typeof browser === "string")(
       await page.getByText("Template letter", { exact: true }).waitFor()
     })
 
-    it("shows and publishes on a phone", { timeout: TIMEOUT }, async () => {
+    it("is changed and published on a phone", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       const { id } = await create("mobile")
       await page.setViewportSize(ContactSheet.PHONE)
       await page.goto(`/templates/${id}`)
       await Editor.frame(page).getByText("One").waitFor()
-      await page.getByText("Open this template on a larger screen to edit it.").waitFor()
+      await page.getByLabel("Subject").fill("From a phone")
+      await page.getByRole("button", { name: "Save draft" }).click()
+      await page.getByText("Draft saved.").waitFor()
+      assert.strictEqual((await read(id)).draft.subject, "From a phone")
       await page.getByRole("button", { name: "Publish", exact: true }).click()
       await page.getByRole("dialog").getByRole("button", { name: "Publish" }).click()
       await page.getByText("version 1 is sent").waitFor()

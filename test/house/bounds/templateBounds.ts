@@ -62,6 +62,7 @@ export const templateBounds: Group = {
     ),
     customer("Characters of a schema of variables", "MAX_SCHEMA_CHARS", VARIABLES, "422 `template_invalid`"),
     customer("Values of an `enum`", "MAX_ENUM", VARIABLES, "422 `template_invalid`"),
+    customer("Values of `examples`", "MAX_EXAMPLES", VARIABLES, "422 `template_invalid`"),
     customer("Time of a rendering", "RENDER_MS", LIQUID, "422 `template_not_rendered`"),
     customer("Characters of a rendered part", "MAX_OUTPUT_CHARS", LIQUID, "422 `template_not_rendered`"),
     customer("Characters and items that a rendering makes", "MAX_MADE", LIQUID, "422 `template_not_rendered`"),

@@ -28,6 +28,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates that are edit
     const own = yield* call("POST", "/v1/templates/validate", { html: "{{ n }}{{ other }}", variables })
     assert.deepStrictEqual(own.json.sample, { n: 7 })
     assert.hasAllKeys(own.json.suggested_variables.properties, ["n", "other"])
+    const examples = [{ n: 8 }, { n: 9 }]
+    const kept = yield* call("POST", "/v1/templates/validate", {
+      html: "{{ n }}",
+      variables: { ...variables, examples },
+    })
+    assert.deepStrictEqual(kept.json.sample, { n: 8 })
+    const of = (each: object) => ({ type: "object", properties: { n: each } })
+    const nested = { html: "{{ n }}", variables: of({ type: "integer", examples: [5], default: 7 }) }
+    assert.deepStrictEqual((yield* call("POST", "/v1/templates/validate", nested)).json.sample, { n: 5 })
+    const wrong = yield* call("POST", "/v1/templates/validate", { html: "{{ n }}", variables: of({ examples: 5 }) })
+    assert.deepStrictEqual(wrong.json.problems, [
+      { path: "variables.properties.n.examples", message: "must be a list of at most 20 values" },
+    ])
   })
 
   it.effect("are neither changed nor published over a change that their author has not seen", function* () {

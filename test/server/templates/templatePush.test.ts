@@ -71,8 +71,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a push of templates", (
         path: "templates[1].html",
         message: "there is no filter upcas; did you mean upcase? (line 1, column 1)",
       },
-      { path: "templates[2].html", message: "uses nowhere, which is no published partial or layout" },
-      { path: "templates[3].html", message: "uses itself: ring → ring" },
+      { path: "templates[2].layout", message: "uses nowhere, which is no published partial or layout" },
+      { path: "templates[3].html", message: "uses itself: ring → ring (line 1, column 1)" },
     ])
     assert.strictEqual((yield* call("GET", "/v1/templates")).json.data.length, 0)
     const rehearsed = yield* push({ templates, publish: true, dry_run: true })

@@ -97,10 +97,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
     const validated = yield* call("POST", "/v1/templates/validate", { html: "<p>{{ user.name }}{{ total }}</p>" })
     assert.deepInclude(validated.json, { valid: true, problems: [] })
     assert.deepStrictEqual(validated.json.sample, { user: { name: "text" }, total: "text" })
+    const variables = { type: "object", properties: { name: {} } }
+    const unknown = yield* call("POST", "/v1/templates/validate", { html: "<p>\n{{ nmae }}</p>", variables })
+    assert.deepInclude(unknown.json, { valid: true, problems: [] })
+    assert.deepStrictEqual(unknown.json.warnings, [
+      { path: "html", message: "`nmae` is not in the schema; did you mean `name`? (line 2, column 4)" },
+    ])
     const missing = yield* call("POST", "/v1/templates/validate", { html: '{% render "footer" %}' })
     assert.deepStrictEqual(missing.json.problems, [
-      { path: "html", message: "uses footer, which is no published partial or layout" },
+      { path: "html", message: "uses footer, which is no published partial or layout (line 1, column 1)" },
     ])
+    const both = yield* call("POST", "/v1/templates/validate", { html: "{{ a | foo }}", text: '{% render "footer" %}' })
+    assert.deepStrictEqual(
+      both.json.problems.map(({ path }: { readonly path: string }) => path),
+      ["html", "text"],
+    )
   })
 
   it.effect("belong to their account, whose test mail is made of them too", function* () {
@@ -127,9 +138,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
     yield* call("POST", "/v1/templates", { ...RECEIPT, html: `${RECEIPT.html}<img src="http://x.test/a.png">` })
     const { json } = yield* call("POST", "/v1/templates/receipt/render", { variables: VARIABLES })
     assert.strictEqual(json.subject, "Your order 7")
+    assert.include(json.text, "Ana")
     assert.deepStrictEqual(
       json.warnings.map(({ message }: { readonly message: string }) => message),
       ["1 of its images have no `alt`", "is missing: it is derived from the HTML"],
     )
+    const draft = { html: "<p>Hi</p>", preheader: "See\n{{ n }}", from: "Shop <a@shop.test>" }
+    const silent = yield* call("POST", "/v1/templates/receipt/render", { draft, variables: { n: 1 } })
+    assert.deepInclude(silent.json, { subject: null, preheader: "See 1", from: "Shop <a@shop.test>" })
+    assert.deepInclude(silent.json.warnings, {
+      path: "subject",
+      message: "is missing: each message has to bring one",
+    })
   })
 })

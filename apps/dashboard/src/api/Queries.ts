@@ -16,6 +16,7 @@ import type {
   EmailWithContent,
   EventRecord,
   InboundEmail,
+  ListedTemplate,
   Member,
   NotKeptRequests,
   Request,
@@ -247,6 +248,16 @@ export const stats = (from: string, to: string, groupBy: string) =>
     placeholderData: keepPreviousData,
     queryFn: ({ signal }) => Api.get<Stats>(Paths.stats(from, to, groupBy), {}, signal),
   })
+
+/** Templates that are known by name; a list shows the ids of others. */
+const MAX_NAMED_TEMPLATES = 100
+
+/** The newest templates, for their names. */
+export const templates = queryOptions({
+  queryKey: ["templates", "named"],
+  queryFn: ({ signal }) =>
+    Api.get<Page<ListedTemplate>>("/templates", { kind: "template", limit: MAX_NAMED_TEMPLATES }, signal),
+})
 
 export const thread = (id: string) =>
   queryOptions({

@@ -27,6 +27,7 @@ import * as LiveEmails from "./LiveEmails.ts"
 import { MetadataList } from "./MetadataList.tsx"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
+import { useTemplateNames } from "../requests/useTemplateNames.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 /** Statuses that no longer change. */
@@ -174,6 +175,9 @@ export const Email = () => {
                         </span>,
                       ] as const,
                     ]),
+                ...(email.template === null
+                  ? []
+                  : [["Template", <UsedTemplate key="template" template={email.template} />] as const]),
                 ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
                 ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
@@ -195,6 +199,28 @@ export const Email = () => {
 
 const trackingOf = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
   opens && clicks ? "Opens and clicks" : opens ? "Opens" : clicks ? "Clicks" : "Off"
+
+/** The template that the email was made of, with its version and language. */
+const UsedTemplate = ({ template }: { readonly template: NonNullable<EmailWithContent["template"]> }) => {
+  const { id, locale, version } = template
+  const name = useTemplateNames().get(id)
+  const link = "text-accent underline underline-offset-2"
+  return (
+    <span className="flex flex-wrap gap-x-2">
+      <Link to="/templates/$id" params={{ id }} className={link}>
+        {name === undefined ? <Id text={id} /> : <UntrustedText text={name} />}
+      </Link>
+      <Link to="/templates/$id" params={{ id }} search={{ view: "versions" }} className={link}>
+        version {version}
+      </Link>
+      {locale === null ? undefined : (
+        <Link to="/templates/$id" params={{ id }} search={{ language: locale }} className={link}>
+          {locale}
+        </Link>
+      )}
+    </span>
+  )
+}
 
 /** Name of the key that submitted the email, or its id for somebody who cannot see keys. */
 const Submitter = ({ keyId }: { readonly keyId: string | null }) => {

@@ -9,6 +9,7 @@ import { cx } from "../ui/display/cx.ts"
 import * as Hits from "./search/Hits.ts"
 import { HiddenHits, Marked } from "./search/Marked.tsx"
 import { displayStatus, outcomesOf } from "./EmailFilters.ts"
+import { useTemplateNames } from "../requests/useTemplateNames.ts"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
@@ -54,6 +55,7 @@ const useIsWide = (): boolean =>
 export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows }: Props) => {
   const navigate = useNavigate()
   const keyNames = useKeyNames()
+  const templateNames = useTemplateNames()
   const columns = cx(COLUMNS, keyNames.size > 0 && COLUMNS_WITH_KEY)
   const isWide = useIsWide()
   const heightOf = (email: Email | undefined): number => {
@@ -113,7 +115,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
                   newIds.has(email.id) && "arrived",
                 )}
               >
-                <Row email={email} keyNames={keyNames} parts={parts} />
+                <Row email={email} keyNames={keyNames} templateNames={templateNames} parts={parts} />
               </Link>
             </li>
           )
@@ -129,10 +131,11 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
 interface RowProps {
   readonly email: Email
   readonly keyNames: ReadonlyMap<string, string>
+  readonly templateNames: ReadonlyMap<string, string>
   readonly parts: Hits.Parts
 }
 
-const Row = ({ email, keyNames, parts }: RowProps) => {
+const Row = ({ email, keyNames, parts, templateNames }: RowProps) => {
   const now = useNow()
   const status = displayStatus(email, now)
   const counts = outcomesOf(email)
@@ -163,6 +166,15 @@ const Row = ({ email, keyNames, parts }: RowProps) => {
           <span className="min-w-0 truncate text-ink sm:text-ink-2">
             {email.subject === "" ? "No subject" : <Marked text={email.subject} parts={parts.subject} />}
           </span>
+          {email.template === null ? undefined : (
+            <span
+              title="Template, version and language"
+              className="hidden max-w-48 shrink-0 truncate rounded-md bg-hover px-1.5 text-xs text-ink-2 md:inline"
+            >
+              <UntrustedText text={templateNames.get(email.template.id) ?? "Template"} /> v{email.template.version}
+              {email.template.locale === null ? "" : ` ${email.template.locale}`}
+            </span>
+          )}
           {email.tags.map((tag) => (
             <span
               key={tag}

@@ -10,6 +10,8 @@ const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, action: string]
   [["k"], "Previous row"],
   [["↵"], "Open the row"],
   [["u"], "Back to the list"],
+  [["⌘", "S"], "Save the draft of a template"],
+  [["⌘", "↵"], "Publish a template"],
   [["?"], "Show keyboard shortcuts"],
 ]
 

@@ -40,6 +40,7 @@ export const SendTest = ({ from, onDone, rendered }: Props) => {
   const errors = useFormErrors(send.error, { from: sender, to })
   return (
     <DialogForm
+      cancelLabel={send.isSuccess ? "Close" : "Cancel"}
       submit={send.isSuccess ? "Send again" : "Send test"}
       busy={send.isPending}
       error={errors.form}

@@ -1,13 +1,13 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
-import { Link, useBlocker, useNavigate, useParams } from "@tanstack/react-router"
+import { Link, useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { Archive, ArrowLeft, Copy, MoreHorizontal, Rocket, Save, Send } from "lucide-react"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
-import type { TemplateRecord } from "../api/Records.ts"
+import { defined } from "../api/defined.ts"
+import type { TemplateRecord, TemplateVersion } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
-import { StatusBadge } from "../ui/display/Badge.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -23,8 +23,10 @@ import { useTrial } from "./editor/useTrial.ts"
 import { Workbench } from "./editor/Workbench.tsx"
 import { Publish } from "./Publish.tsx"
 import { SendTest } from "./SendTest.tsx"
+import { Standing } from "./Standing.tsx"
 import * as TemplateQueries from "./TemplateQueries.ts"
 import { Usage } from "./Usage.tsx"
+import { useSaveKeys } from "./useSaveKeys.ts"
 import { Versions } from "./versions/Versions.tsx"
 
 export const Template = () => {
@@ -33,7 +35,7 @@ export const Template = () => {
   return <Opened key={record.id} record={record} />
 }
 
-type View = "edit" | "versions" | "use"
+const VIEWS = ["edit", "versions", "use"] as const
 
 const Opened = ({ record }: { readonly record: TemplateRecord }) => {
   const { id } = record
@@ -44,20 +46,43 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
   const canEdit = mayWrite && record.status !== "archived"
   const editing = useEditing(record)
   const { form, isDirty } = editing
-  const [view, setView] = useState<View>("edit")
-  const [locale, setLocale] = useState<string | null>(null)
+  const search = useSearch({ from: "/shell/templates/$id" })
+  const view = VIEWS.find((each) => each === search.view) ?? "edit"
+  const locale = search.language ?? null
+  const show = (next: { readonly view?: string; readonly tab?: string; readonly language?: string | undefined }) =>
+    void navigate({ to: ".", search: (current) => defined({ ...current, ...next }), replace: true, resetScroll: false })
   const [sample, setSample] = useState<string>()
   const [dialog, setDialog] = useState<"publish" | "test" | "archive">()
   const shown = locale !== null && Form.localesOf(form).includes(locale) ? locale : null
-  const trial = useTrial(id, form, { enabled: mayWrite, isLayout: record.kind === "layout", locale: shown, sample })
+  const trial = useTrial(id, form, {
+    canWrite: mayWrite,
+    isLayout: record.kind === "layout",
+    locale: shown,
+    sample,
+    sent: record.current_version,
+  })
+  const isUnchanged = !isDirty && !record.draft_differs
   const blocker = useBlocker({
-    shouldBlockFn: () => isDirty,
+    // Another part of the same page keeps what is typed.
+    shouldBlockFn: ({ current, next }) => isDirty && current.pathname !== next.pathname,
     enableBeforeUnload: () => isDirty,
     withResolver: true,
   })
-  const save = async () => {
-    if ((await editing.save()) !== undefined) showToast("Draft saved.")
+  const save = async (): Promise<boolean> => {
+    const isSaved = (await editing.save()) !== undefined
+    if (isSaved) showToast("Draft saved.")
+    return isSaved
   }
+  const restore = (source: TemplateVersion) => {
+    const { name = "", alias = "", description = "" } = form
+    editing.setForm({ name, alias, description, ...Form.ofSource(source) })
+    show({ view: "edit" })
+    showToast("The draft has the texts of the version. Nothing is saved yet.")
+  }
+  useSaveKeys({
+    save: canEdit && isDirty ? () => void save() : undefined,
+    publish: canEdit && !isUnchanged ? () => setDialog("publish") : undefined,
+  })
   const duplicate = async () => {
     try {
       const copy = await Api.post<TemplateRecord>(`/templates/${id}/duplicate`, {})
@@ -80,7 +105,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
           <span className="truncate">
             <UntrustedText text={record.name} />
           </span>
-          <StatusBadge status={record.status} />
+          <Standing record={record} />
         </span>
       }
       hint={hintOf(record, isDirty)}
@@ -93,7 +118,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
                 busy={editing.isSaving}
                 disabled={!isDirty}
                 onClick={() => void save()}
-                className="max-sm:hidden"
+                title="⌘S"
               >
                 Save draft
               </Button>
@@ -102,7 +127,13 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
                   Send test
                 </Button>
               ) : undefined}
-              <Button variant="primary" icon={<Rocket size={14} />} onClick={() => setDialog("publish")}>
+              <Button
+                variant="primary"
+                icon={<Rocket size={14} />}
+                disabled={isUnchanged}
+                title={isUnchanged ? "The draft is what is sent already" : "⌘Enter"}
+                onClick={() => setDialog("publish")}
+              >
                 Publish
               </Button>
             </>
@@ -142,39 +173,52 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
             ["versions", "Versions"],
             ["use", "Use"],
           ]}
-          onChange={setView}
+          onChange={(next) => show({ view: next })}
         />
       </div>
       {editing.error === undefined ? undefined : <ErrorMessage error={editing.error} />}
+      {editing.conflict === undefined || editing.isDeciding ? undefined : (
+        <p
+          role="note"
+          className="flex flex-wrap items-center gap-3 rounded-lg bg-warn-soft px-3 py-2.5 text-sm text-warn"
+        >
+          Somebody else changed the same. Nothing is saved until you choose what stays.
+          <Button small onClick={() => editing.setIsDeciding(true)}>
+            Choose
+          </Button>
+        </p>
+      )}
       {view === "edit" ? (
         <Workbench
           record={record}
           form={form}
           onForm={canEdit ? editing.setForm : undefined}
           locale={shown}
-          onLocale={setLocale}
+          onLocale={(tag) => show({ language: tag ?? undefined })}
+          tab={search.tab ?? "HTML"}
+          onTab={(tab, language) => show({ tab, ...(language === undefined ? {} : { language }) })}
           sample={sample}
           onSample={setSample}
           trial={trial}
-          hasPreview={mayWrite}
           error={editing.error}
         />
       ) : view === "versions" ? (
-        <Versions record={record} canWrite={mayWrite} />
+        <Versions record={record} canWrite={mayWrite} onRestore={canEdit ? restore : undefined} />
       ) : (
         <Usage record={record} />
       )}
       <Dialog
         open={dialog === "publish"}
         onOpenChange={() => setDialog(undefined)}
+        wide
         title={`Publish version ${record.versions + 1}?`}
         description={
           isDirty
-            ? "Your changes are saved first. New messages are made of this version at once."
-            : "New messages are made of this version at once. It never changes again."
+            ? "Your changes are saved first. New emails use this version at once."
+            : "New emails use this version at once. It never changes again."
         }
       >
-        <Publish record={record} save={editing.save} onDone={() => setDialog(undefined)} />
+        <Publish record={record} form={form} trial={trial} save={editing.save} onDone={() => setDialog(undefined)} />
       </Dialog>
       <Dialog
         open={dialog === "test"}
@@ -200,7 +244,13 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
         Nothing more is sent by it, and its alias is free. Messages that are scheduled already go out, and its versions
         can still be read.
       </ConfirmDialog>
-      <ConflictDialog conflict={editing.conflict} form={form} onResolve={editing.resolve} />
+      <ConflictDialog
+        conflict={editing.conflict}
+        form={form}
+        onResolve={editing.resolve}
+        open={editing.isDeciding}
+        onOpenChange={editing.setIsDeciding}
+      />
       <ConfirmDialog
         open={blocker.status === "blocked"}
         onOpenChange={(isOpen) => (isOpen ? undefined : blocker.reset?.())}
@@ -210,15 +260,34 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
         onConfirm={async () => blocker.proceed?.()}
       >
         Your changes to this template are lost.
+        {canEdit ? (
+          <Button
+            small
+            className="mt-3 flex"
+            icon={<Save size={14} />}
+            onClick={() => void save().then((isSaved) => (isSaved ? blocker.proceed?.() : blocker.reset?.()))}
+          >
+            Save and leave
+          </Button>
+        ) : undefined}
       </ConfirmDialog>
     </Screen>
   )
 }
 
-const hintOf = ({ current_version, kind, status, versions }: TemplateRecord, isDirty: boolean): string => {
+const hintOf = (
+  { current_version, draft_differs, kind, missing_parts, status, versions }: TemplateRecord,
+  isDirty: boolean,
+): string => {
   const sent =
     current_version === null
       ? "not published"
       : `version ${current_version}${current_version === versions ? "" : ` of ${versions}`} is sent`
-  return [KINDS[kind], status === "archived" ? "archived" : sent, ...(isDirty ? ["changes not saved"] : [])].join(" · ")
+  return [
+    KINDS[kind],
+    status === "archived" ? "archived" : sent,
+    ...(missing_parts.length > 0 ? [`${missing_parts.join(", ")} is not published`] : []),
+    ...(current_version !== null && draft_differs ? ["the draft differs from it"] : []),
+    ...(isDirty ? ["changes not saved"] : []),
+  ].join(" · ")
 }

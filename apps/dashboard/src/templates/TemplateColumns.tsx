@@ -1,9 +1,9 @@
 import { Link } from "@tanstack/react-router"
 import type { ListedTemplate } from "../api/Records.ts"
-import { StatusBadge } from "../ui/display/Badge.tsx"
-import { RelativeTime } from "../ui/display/Time.tsx"
+import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import type { Column } from "../ui/layout/Table.tsx"
+import { Standing } from "./Standing.tsx"
 
 export const KINDS: { readonly [K in ListedTemplate["kind"]]: string } = {
   template: "Template",
@@ -39,7 +39,16 @@ const NAME: ReadonlyArray<Column<ListedTemplate>> = [
       </span>
     ),
   },
-  { name: "Status", cell: ({ status }) => <StatusBadge status={status} /> },
+  {
+    name: "Languages",
+    wide: true,
+    cell: ({ languages }) => (
+      <span className="block max-w-32 truncate text-xs text-ink-2" title={languages.join(", ")}>
+        {languages.length === 0 ? "–" : languages.join(", ")}
+      </span>
+    ),
+  },
+  { name: "Status", cell: (record) => <Standing record={record} /> },
 ]
 
 const CHANGED: ReadonlyArray<Column<ListedTemplate>> = [
@@ -55,24 +64,23 @@ const CHANGED: ReadonlyArray<Column<ListedTemplate>> = [
   },
 ]
 
-/** Time of the last message, which not every server tells. */
-type Used = ListedTemplate & { readonly used_at?: string | null }
+const HOUR_MS = 3_600_000
+
+/** Use is counted by the hour, of which `iso` is the start. */
+const LastUse = ({ iso }: { readonly iso: string }) =>
+  useNow() - Date.parse(iso) < HOUR_MS ? <time dateTime={iso}>this hour</time> : <RelativeTime iso={iso} />
 
 const LAST_USE: ReadonlyArray<Column<ListedTemplate>> = [
   {
     name: "Last use",
     number: true,
     wide: true,
-    cell: ({ kind, used_at }: Used) => (
+    cell: ({ kind, used_at }) => (
       <span className="text-xs text-ink-3">
-        {typeof used_at === "string" ? <RelativeTime iso={used_at} /> : kind === "template" ? "Never" : "–"}
+        {used_at !== null ? <LastUse iso={used_at} /> : kind === "template" ? "Never" : "–"}
       </span>
     ),
   },
 ]
 
-export const columnsOf = (rows: ReadonlyArray<ListedTemplate>): ReadonlyArray<Column<ListedTemplate>> => [
-  ...NAME,
-  ...(rows.some((row) => "used_at" in row) ? LAST_USE : []),
-  ...CHANGED,
-]
+export const COLUMNS: ReadonlyArray<Column<ListedTemplate>> = [...NAME, ...LAST_USE, ...CHANGED]

@@ -5,6 +5,7 @@ import type {
   ListedTemplateVersion,
   Page,
   RenderedTemplate,
+  Stats,
   TemplateRecord,
   TemplateValidation,
   TemplateVersion,
@@ -60,9 +61,27 @@ export const version = (id: string, number: number) =>
     queryFn: ({ signal }) => Api.get<TemplateVersion>(`/templates/${id}/versions/${number}`, {}, signal),
   })
 
+const DAY_MS = 86_400_000
+const COUNTED_DAYS = 30
+
+/** Counts of the mail of each version in the last days. */
+export const counts = (id: string) =>
+  queryOptions({
+    queryKey: [...ALL, id, "counts"],
+    queryFn: ({ signal }) => {
+      const from = new Date(Date.now() - COUNTED_DAYS * DAY_MS).toISOString()
+      return Api.get<Stats>("/stats", { group_by: "template", template: id, from }, signal)
+    },
+  })
+
 export const validate = (source: object) => Api.post<TemplateValidation>("/templates/validate", source)
 
 export const render = (
   id: string,
-  rendering: { readonly draft: object; readonly variables: object; readonly locale: string | null },
+  rendering: {
+    readonly draft?: object
+    readonly version?: number | null
+    readonly variables?: object
+    readonly locale: string | null
+  },
 ) => Api.post<RenderedTemplate>(`/templates/${id}/render`, rendering)

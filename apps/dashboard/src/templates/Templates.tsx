@@ -11,7 +11,7 @@ import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
-import { columnsOf, KINDS } from "./TemplateColumns.tsx"
+import { COLUMNS, KINDS } from "./TemplateColumns.tsx"
 import { NewTemplate } from "./NewTemplate.tsx"
 import * as TemplateQueries from "./TemplateQueries.ts"
 
@@ -42,7 +42,7 @@ export const Templates = () => {
   return (
     <Screen
       title="Templates"
-      hint="Words of your emails, with versions, languages and checked variables."
+      hint="Texts that your emails are made of, with versions, languages and checked variables."
       actions={button}
     >
       <div className="flex flex-wrap items-center gap-2">
@@ -87,7 +87,7 @@ export const Templates = () => {
           )
         }
       >
-        {(rows) => <Table label="Templates" rows={rows} keyOf={({ id }) => id} columns={columnsOf(rows)} />}
+        {(rows) => <Table label="Templates" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </PagedRows>
       <Dialog open={search.new === true} onOpenChange={setDialogOpen} title="New template">
         <NewTemplate onCancel={() => setDialogOpen(false)} />

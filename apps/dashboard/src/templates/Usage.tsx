@@ -1,14 +1,18 @@
-import { useInfiniteQuery } from "@tanstack/react-query"
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
+import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import { Blocks, Mail } from "lucide-react"
+import * as Queries from "../api/Queries.ts"
 import type { TemplateRecord } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { CodeExamples } from "../ui/display/Code.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Table } from "../ui/layout/Table.tsx"
-import { columnsOf } from "./TemplateColumns.tsx"
+import { COLUMNS } from "./TemplateColumns.tsx"
+import { samplesOf } from "./samplesOf.ts"
 import * as TemplateQueries from "./TemplateQueries.ts"
 
 /** Where a template is used: its messages, or the templates that it is a part of. */
@@ -17,7 +21,6 @@ export const Usage = ({ record }: { readonly record: TemplateRecord }) =>
 
 const Messages = ({ record }: { readonly record: TemplateRecord }) => {
   const canRead = useHasScope("email:logs:read")
-  const name = record.alias ?? record.id
   return (
     <Panel>
       <EmptyState
@@ -35,26 +38,34 @@ const Messages = ({ record }: { readonly record: TemplateRecord }) => {
           ) : undefined
         }
       >
-        The log shows what was sent, with the version and the language of each email.
+        Each email shows the version and the language that it was made of.
       </EmptyState>
       <div className="border-t border-line p-4">
-        <CodeExamples
-          examples={[
-            {
-              name: "JavaScript",
-              code: [
-                `await waybill.emails.send({`,
-                `  from: "Acme <hello@acme.com>",`,
-                `  to: "ana@example.org",`,
-                `  template: "${name}",`,
-                `  variables: {},`,
-                `})`,
-              ].join("\n"),
-            },
-          ]}
-        />
+        <Samples record={record} />
       </div>
     </Panel>
+  )
+}
+
+/** Code that sends what is sent now, with values that fit its schema. */
+const Samples = ({ record }: { readonly record: TemplateRecord }) => {
+  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
+  const { current_version, draft } = record
+  const sent = useQuery({
+    ...TemplateQueries.version(record.id, current_version ?? 0),
+    enabled: current_version !== null,
+  })
+  if (sent.isLoading || domains.isLoading) return <SkeletonRows rows={4} />
+  const { from, variables } = sent.data ?? draft
+  const domain = domains.data?.data.find(({ status }) => status === "verified")?.name
+  return (
+    <CodeExamples
+      examples={samplesOf({
+        name: record.alias ?? record.id,
+        from: from === null ? `hello@${domain ?? "acme.test"}` : undefined,
+        variables: VariableSchema.sampleOf({ type: "object", ...variables }) as Readonly<Record<string, never>>,
+      })}
+    />
   )
 }
 
@@ -72,7 +83,7 @@ const Users = ({ alias, kind }: { readonly alias: string | null; readonly kind: 
   if (alias === null) return <Panel>{none}</Panel>
   return (
     <PagedRows query={query} isPending={false} empty={none}>
-      {(rows) => <Table label="Templates that use it" rows={rows} keyOf={({ id }) => id} columns={columnsOf(rows)} />}
+      {(rows) => <Table label="Templates that use it" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
     </PagedRows>
   )
 }

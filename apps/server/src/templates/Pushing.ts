@@ -8,6 +8,7 @@ import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import type { Library } from "@waybill/templates/version/Parts"
+import * as Warnings from "@waybill/templates/version/Warnings"
 import { Effect, Equal, Option } from "effect"
 import * as Etag from "./Etag.ts"
 import * as TemplateSources from "./TemplateSources.ts"
@@ -73,6 +74,7 @@ const planOne = Effect.fnUntraced(function* (
     base: tag,
     etag: Etag.of(after),
     problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
+    warnings: problems.length > 0 ? [] : [...Warnings.ofSubject(kind, draft.subject), ...Warnings.ofSource(draft)],
   }
   const existing = found === undefined ? undefined : { id: found.record.id as Id.TemplateId, version: found.version }
   return { pushed: { ...template, kind, draft }, existing, publishes, isSent, result, isStale } satisfies Planned

@@ -79,10 +79,12 @@ const collect = (
     return
   }
   const add = (message: string) => details.push({ path: formatPath(path), message: annotation ?? message })
-  const describeUnknown = (known: ReadonlyArray<string>) => {
+  const describeUnknown = (ast?: SchemaAST.AST) => {
     const [parent, name] = [formatPath(path.slice(0, -1)), String(path.at(-1))]
     const compared = unknown.length < MAX_COMPARED_NAMES ? name : undefined
-    unknown.push(UnknownNames.describe("field", parent, name, known, { otherwise, compared }))
+    const home = ast === undefined ? undefined : homeOf(ast, name)
+    const advice = home === undefined ? { otherwise, compared } : { otherwise: `it belongs in \`${home}\`` }
+    unknown.push(UnknownNames.describe("field", parent, name, ast === undefined ? [] : namesOf(ast), advice))
   }
   switch (issue._tag) {
     case "Pointer":
@@ -106,7 +108,7 @@ const collect = (
       return
     case "InvalidType":
       // `Never` is the value of every field of an object that takes none.
-      if (SchemaAST.isNever(issue.ast)) describeUnknown([])
+      if (SchemaAST.isNever(issue.ast)) describeUnknown()
       else add(annotated(issue.ast.annotations) ?? `must be ${expected(issue.ast)}`)
       return
     case "InvalidValue":
@@ -114,7 +116,7 @@ const collect = (
       add(annotated(issue.annotations) ?? "is not valid")
       return
     case "UnexpectedKey":
-      describeUnknown(namesOf(issue.ast))
+      describeUnknown(issue.ast)
       return
     case "OneOf":
       add("is not valid")
@@ -164,6 +166,13 @@ const numberOf = (issue: SchemaIssue.Issue): number => {
 /** Returns the fields of an object's schema. */
 const namesOf = (ast: SchemaAST.AST): ReadonlyArray<string> =>
   SchemaAST.isObjects(ast) ? ast.propertySignatures.map(({ name }) => String(name)) : []
+
+/** Returns the field of an object whose own fields have a name, so that one that stands a level too high is told its place. */
+const homeOf = (ast: SchemaAST.AST, name: string): string | undefined => {
+  if (!SchemaAST.isObjects(ast)) return undefined
+  const home = ast.propertySignatures.find(({ type }) => namesOf(type).includes(name))
+  return home === undefined ? undefined : String(home.name)
+}
 
 const filterMessage = (issue: SchemaIssue.Filter): string | undefined => {
   const ownMessage = annotated(issue.filter.annotations)

@@ -5,11 +5,13 @@ const USE = /\{%-?\s*(render|layout)\s+(["'])([^"']{1,64})\2/gu
 export interface NamedPart {
   readonly tag: string
   readonly name: string
+  /** Where the tag stands among the characters of the text. */
+  readonly offset: number
 }
 
 /** Returns the tags of a text in Liquid that name partials and layouts. */
 export const tagsIn = (text: string): ReadonlyArray<NamedPart> =>
-  Array.from(text.matchAll(USE), ([, tag = "", , name = ""]) => ({ tag, name }))
+  Array.from(text.matchAll(USE), ({ 1: tag = "", 3: name = "", index: offset }) => ({ tag, name, offset }))
 
 /** Returns the names of all partials and layouts that a template names, in order. */
 export const of = (source: TemplateSource): ReadonlyArray<string> => {

@@ -111,17 +111,33 @@ export interface Publishing {
   readonly activates: boolean
 }
 
-/** Makes the next version of the draft, which must be the one that was checked. */
+/** The version that is sent. */
+export interface Sent {
+  readonly number: number
+  readonly source: TemplateSource
+  readonly notes: string | null
+}
+
+/** Whether what is sent is the draft already. A note of its own asks for a version of its own. */
+export const isSent = (state: State, { notes }: Pick<Publishing, "notes">, sent: Sent | undefined): sent is Sent =>
+  state._tag === "Template" &&
+  sent?.number === state.current &&
+  Equal.equals(sent.source, state.draft) &&
+  (notes === null || notes === sent.notes)
+
+/** Makes the next version of the draft, which must be the one that was checked; none of a draft that is sent already. */
 export const publish = (
   now: Timestamp.Timestamp,
   checked: TemplateSource,
   { activates, created_by, notes }: Publishing,
   unchanged_since: Timestamp.Timestamp | null = null,
+  sent: Sent | undefined = undefined,
 ) =>
-  ofTemplate<TemplateRefusal.DraftChanged>((template) => {
+  ofTemplate<TemplateRefusal.DraftChanged | NothingNew>((template) => {
     const { current, draft, template_id, versions } = template
     if (!isSeen(template, unchanged_since) || !Equal.equals(draft, checked))
       return Result.fail(new TemplateRefusal.DraftChanged())
+    if (isSent(template, { notes }, sent)) return Result.fail(new NothingNew())
     const number = versions + 1
     const published: Event = {
       _tag: "TemplatePublished",

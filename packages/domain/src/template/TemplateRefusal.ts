@@ -49,6 +49,27 @@ export class TemplateArchived extends Schema.TaggedError<TemplateArchived>()("Te
   }
 }
 
+/** Names of a refusal that its message lists; `details` has all of them. */
+const MAX_NAMED = 5
+
+/** A layout or partial is used by others, which could not be sent without it. */
+export class TemplateInUse extends Schema.TaggedError<TemplateInUse>()("TemplateInUse", {
+  alias: Schema.String,
+  users: Schema.Array(Schema.String),
+}) {
+  readonly status = 422
+  readonly code = "unprocessable"
+  readonly reason = "template_in_use"
+  get details(): ReadonlyArray<Detail> {
+    return this.users.map((path) => ({ path, message: `uses ${this.alias}` }))
+  }
+  override get message() {
+    const more = this.users.length - MAX_NAMED
+    const users = `${this.users.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
+    return `${this.alias} is used by ${users}, in the draft or in what is sent. Take it out of them and publish them first.`
+  }
+}
+
 export class DraftChanged extends Schema.TaggedError<DraftChanged>()("TemplateDraftChanged", {}) {
   readonly status = 422
   readonly code = "unprocessable"

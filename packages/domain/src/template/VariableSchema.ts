@@ -8,6 +8,8 @@ export interface VariableSchema {
   readonly description?: string
   readonly default?: Schema.Json
   readonly enum?: ReadonlyArray<Schema.Json>
+  /** Values of previews, the first of which is taken. */
+  readonly examples?: ReadonlyArray<Schema.Json>
   readonly format?: Format
   readonly items?: VariableSchema
   readonly properties?: Readonly<Record<string, VariableSchema>>
@@ -25,7 +27,18 @@ const FORMATS = {
 } as const
 type Format = keyof typeof FORMATS
 
-const KEYWORDS = ["$schema", "type", "description", "default", "enum", "format", "items", "properties", "required"]
+const KEYWORDS = [
+  "$schema",
+  "type",
+  "description",
+  "default",
+  "enum",
+  "examples",
+  "format",
+  "items",
+  "properties",
+  "required",
+]
 
 /** Depth of a schema and of variables. */
 export const MAX_DEPTH = 10
@@ -35,6 +48,8 @@ export const MAX_PROPERTIES = 500
 export const MAX_SCHEMA_CHARS = 64 * 1024
 /** Values that `enum` may list. */
 export const MAX_ENUM = 100
+/** Values that `examples` may list. */
+export const MAX_EXAMPLES = 20
 /** Problems that are told; more are only counted. */
 const MAX_DETAILS = 100
 
@@ -85,13 +100,15 @@ const examine = (schema: Schema.Json, path: string, depth: number, details: Deta
       `is not supported${nearest === undefined ? "" : `; did you mean \`${nearest}\`?`}`,
     )
   }
-  const { enum: values, format, items, properties, required, type } = schema
+  const { enum: values, examples, format, items, properties, required, type } = schema
   if (type !== undefined && !TYPES.some((known) => known === type))
     details.add(under(path, "type"), `must be one of ${TYPES.join(", ")}`)
   if (format !== undefined && !(typeof format === "string" && Object.hasOwn(FORMATS, format)))
     details.add(under(path, "format"), `must be one of ${Object.keys(FORMATS).join(", ")}`)
   if (values !== undefined && !(Array.isArray(values) && values.length > 0 && values.length <= MAX_ENUM))
     details.add(under(path, "enum"), `must be a list of 1 to ${MAX_ENUM} values`)
+  if (examples !== undefined && !(Array.isArray(examples) && examples.length <= MAX_EXAMPLES))
+    details.add(under(path, "examples"), `must be a list of at most ${MAX_EXAMPLES} values`)
   if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === "string")))
     details.add(under(path, "required"), "must be a list of names")
   if (items !== undefined) examine(items, under(path, "items"), depth + 1, details, left)
@@ -215,6 +232,8 @@ export const areTooLarge = (variables: Schema.Json): boolean => {
 
 /** Returns variables that fit a schema, for a preview and for tests. */
 export const sampleOf = (schema: VariableSchema): Schema.Json => {
+  const [example] = schema.examples ?? []
+  if (example !== undefined) return example
   if (schema.default !== undefined) return schema.default
   if (schema.enum !== undefined) return schema.enum[0] ?? null
   switch (schema.type ?? (schema.properties === undefined ? "string" : "object")) {

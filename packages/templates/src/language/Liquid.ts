@@ -42,18 +42,22 @@ const matchesOf = (source: string): ReadonlyArray<{ readonly name: string; reado
 /** A partial is chosen by its name alone, so that what a template uses is known before it is rendered. */
 const DYNAMIC = /\{%-?\s*render\s+(?!["'])/u
 
-/** Returns what is wrong with a source: first that it cannot be parsed, else that a variable stands where none can. */
+/** Returns what is wrong with a source: what cannot be parsed, and variables that stand where none can. */
 export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Problem.Problem> => {
   if (source.length > Limits.MAX_SOURCE_CHARS)
     return [Problem.at(source, 0, `is longer than ${Limits.MAX_SOURCE_CHARS} characters`)]
-  const unparsed = sizeProblem(source) ?? parseProblem(form, source)
-  if (unparsed !== undefined) return [unparsed]
+  const size = sizeProblem(source)
+  if (size !== undefined) return [size]
+  const { problems: unparsed, rest } = parseProblems(form, source)
+  if (rest === undefined) return unparsed
   const dynamic = DYNAMIC.exec(source)
   const named =
     dynamic === null
       ? []
       : [Problem.at(source, dynamic.index, 'render needs a name in quotes, as in {% render "footer" %}')]
-  return [...named, ...(form === "html" ? Markup.read(source).problems : [])]
+  return [...unparsed, ...named, ...(form === "html" ? Markup.read(rest).problems : [])].toSorted(
+    (one, other) => one.line - other.line || one.column - other.column,
+  )
 }
 
 /** Number of the tags and outputs of a source. */
@@ -90,6 +94,40 @@ const parseProblem = (form: Engine.Form, source: string): Problem.Problem | unde
   } catch (error) {
     return problemOf(error)
   }
+}
+
+/**
+ * Returns the errors of parsing, of which the library names the first: each is looked for without those before it, as long as
+ * that costs no more than one largest source. `rest` is what can be parsed; undefined if an error is one of the structure.
+ */
+const parseProblems = (form: Engine.Form, source: string) => {
+  const problems: Array<Problem.Problem> = []
+  const times = Math.min(MAX_PIECES_TRIED / (piecesOf(source) + 1), Limits.MAX_SOURCE_CHARS / (source.length + 1))
+  let rest: string | undefined = source
+  for (let tried = 0; rest !== undefined && tried <= times; tried++) {
+    const problem = parseProblem(form, rest)
+    if (problem === undefined) return { problems, rest }
+    problems.push(problem)
+    rest = withoutPiece(rest, problem)
+  }
+  return { problems, rest: undefined }
+}
+
+const MAX_PIECES_TRIED = Limits.MAX_PIECES
+const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
+/** Tags that stand for themselves; without another one, what it ends or begins would be wrong too. */
+const SINGLE = /^(?:\{\{|\{%-?\s*(?!(?:end\w*|if|elsif|else|unless|for|case|when|capture|comment|raw|layout)\b))/u
+
+/** Returns a source with spaces in the place of the piece that has a problem, if it can be read without it. */
+const withoutPiece = (source: string, { column, line }: Problem.Problem): string | undefined => {
+  const offset = Problem.offsetOf(source, line, column)
+  for (const { 0: piece, index } of source.matchAll(WHOLE_PIECE)) {
+    if (index > offset) return undefined
+    if (offset >= index + piece.length) continue
+    if (!SINGLE.test(piece)) return undefined
+    return source.slice(0, index) + piece.replaceAll(/[^\n]/gu, " ") + source.slice(index + piece.length)
+  }
+  return undefined
 }
 
 /** Escapes each output for its context: what stands in an attribute, an address or a style gets a filter of its own. */
@@ -166,31 +204,5 @@ export const render = (
   }
 }
 
-const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
-/** Steps of the library, which looks for the line of each variable from the beginning of the source on. */
-const MAX_STEPS = 5_000_000
-
-/** Returns the tags of a source, and each of its outputs once: all that names variables. */
-const withoutText = (source: string): string => {
-  const outputs = new Set<string>()
-  const kept: Array<string> = []
-  for (const [piece] of source.matchAll(WHOLE_PIECE)) {
-    if (piece.startsWith("{{") && outputs.has(piece)) continue
-    outputs.add(piece)
-    kept.push(piece)
-  }
-  const text = kept.join("")
-  return kept.length * text.length > MAX_STEPS ? "" : text
-}
-
-/**
- * Names of the variables that a source without problems expects, with their paths, such as `order.items`; none for a source of
- * very many.
- */
-export const variablesOf = (form: Engine.Form, source: string): ReadonlyArray<string> => {
-  try {
-    return checkers[form].globalFullVariablesSync(withoutText(source))
-  } catch {
-    return []
-  }
-}
+/** Parses a source without problems, without its parts. */
+export const parse = (form: Engine.Form, source: string): Array<Library.Template> => checkers[form].parse(source)

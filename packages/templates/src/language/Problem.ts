@@ -13,3 +13,14 @@ export const at = (source: string, offset: number, message: string): Problem => 
   for (let from = before.indexOf("\n"); from !== -1; from = before.indexOf("\n", from + 1)) line++
   return { line, column: offset - start + 1, message }
 }
+
+/** Returns the character at a line and a column. */
+export const offsetOf = (source: string, line: number, column: number): number => {
+  let start = 0
+  for (let nth = 1; nth < line; nth++) {
+    const end = source.indexOf("\n", start)
+    if (end === -1) break
+    start = end + 1
+  }
+  return start + column - 1
+}

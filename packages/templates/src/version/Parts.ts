@@ -15,23 +15,30 @@ export const usesOf = (form: Liquid.Form, part: TemplateState.TemplateSource | u
 
 export interface Collected {
   readonly parts: Liquid.Parts
-  readonly problems: ReadonlyArray<string>
+  readonly problems: ReadonlyArray<PartProblem>
+}
+
+interface PartProblem {
+  readonly message: string
+  /** The part by which the sources come to it; undefined if it is about all of them together. */
+  readonly used?: string
 }
 
 /** Collects the parts that sources use, those of the parts included, and says which are missing or use themselves. */
 export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library: Library): Collected => {
   const parts: Record<string, string> = {}
-  const problems: Array<string> = []
+  const problems: Array<PartProblem> = []
   const visit = (name: string, within: ReadonlyArray<string>): void => {
-    if (within.includes(name)) return void problems.push(`uses itself: ${[...within, name].join(" → ")}`)
+    const add = (message: string) => void problems.push({ message, used: within[0] ?? name })
+    if (within.includes(name)) return add(`uses itself: ${[...within, name].join(" → ")}`)
     if (Object.hasOwn(parts, name) || problems.length > 0) return
     if (Object.keys(parts).length >= Limits.MAX_PARTS)
-      return void problems.push(`uses more than ${Limits.MAX_PARTS} partials and layouts`)
+      return add(`uses more than ${Limits.MAX_PARTS} partials and layouts`)
     const part = library.get(name)
-    if (part === undefined) return void problems.push(`uses ${name}, which is no published partial or layout`)
+    if (part === undefined) return add(`uses ${name}, which is no published partial or layout`)
     if (part === BEYOND) return void problems.push(TOO_MUCH)
     const source = Translation.bodyInLiquid(part, form)
-    if (source === null) return void problems.push(`uses ${name}, which has no ${form}`)
+    if (source === null) return add(`uses ${name}, which has no ${form}`)
     for (const used of Liquid.usesOf(source)) visit(used, [...within, name])
     parts[name] = source
   }
@@ -47,4 +54,6 @@ export const collect = (form: Liquid.Form, names: ReadonlyArray<string>, library
   return { parts, problems }
 }
 
-const TOO_MUCH = `uses partials of more than ${Limits.MAX_TOGETHER_CHARS} characters or ${Limits.MAX_TOGETHER_PIECES} tags and variables`
+const TOO_MUCH: PartProblem = {
+  message: `uses partials of more than ${Limits.MAX_TOGETHER_CHARS} characters or ${Limits.MAX_TOGETHER_PIECES} tags and variables`,
+}

@@ -56,7 +56,7 @@ const compile = (form: Liquid.Form, source: string | null, layout: string | null
   const whole = laidOut(form, source, layout, library)
   const { parts, problems } = Parts.collect(form, Liquid.usesOf(whole), library)
   return problems.length > 0
-    ? Result.fail(problems.map((message): Detail => ({ path: form, message })))
+    ? Result.fail(problems.map(({ message }): Detail => ({ path: form, message })))
     : Result.succeed(Liquid.compile(form, whole, parts))
 }
 
@@ -92,6 +92,7 @@ export interface Rendered {
   readonly subject: string | null
   readonly html: string | null
   readonly text: string | null
+  readonly preheader: string | null
 }
 
 export type Variables = Readonly<Record<string, Schema.Json>>
@@ -139,6 +140,7 @@ export const render = (
     subject: subject === null ? null : subject.replaceAll(/\s+/gu, " ").trim(),
     html: html === null || preheader === null ? html : withPreheader(html, preheader),
     text,
+    preheader: preheader === null ? null : preheader.replaceAll(/\s+/gu, " ").trim(),
   })
 }
 

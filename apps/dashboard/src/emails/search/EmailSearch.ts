@@ -8,6 +8,8 @@ export interface Context {
   /** Undefined while the keys are not known, or for users who may not see them. */
   readonly keys: ReadonlyArray<{ readonly id: string; readonly name: string }> | undefined
   readonly domains: ReadonlyArray<string>
+  /** Undefined while they are not known, or for users who may not see them. */
+  readonly templates?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly alias: string | null }>
   readonly now: number
 }
 
@@ -93,7 +95,7 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   is: "a status, such as bounced",
   anyone: "a status, such as bounced",
   key: "the name of an API key",
-  template: "the id of a template (tpl_…)",
+  template: "the alias or the id of a template",
   after: "a date, such as 2026-11-30, today or 7d",
   before: "a date, such as 2026-11-30, today or 7d",
   id: "the id or the Message-ID of an email",
@@ -200,10 +202,15 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
         }
       : once(filters, "api_key_id", key.id, { name: "API key", value: key.name })
   },
-  template: (value, filters) =>
-    /^tpl_[0-7][0-9a-z]{25}$/u.test(value)
-      ? once(filters, "template", value, { name: "Template", value })
-      : { problem: "Use the id of a template (tpl_…)." },
+  template: (value, filters, { templates = [] }) => {
+    const found = templates.find(
+      ({ alias, id, name }) => id === value || alias === value || (alias === null && same(name, value)),
+    )
+    const shown = { name: "Template", value: found?.name ?? value }
+    if (found !== undefined || /^tpl_[0-7][0-9a-z]{25}$/u.test(value))
+      return once(filters, "template", found?.id ?? value, shown)
+    return { problem: `No template has the alias “${value}”. Use an alias, or the id of a template (tpl_…).` }
+  },
   after: dateReader("created_after", "After"),
   before: dateReader("created_before", "Before"),
   id: (value, filters) =>

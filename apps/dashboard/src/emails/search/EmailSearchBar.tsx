@@ -23,6 +23,7 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["tag", "Tag"],
   ["domain", "From domain"],
   ["key", "API key"],
+  ["template", "Template"],
   ["after", "After a date"],
   ["before", "Before a date"],
   ["id", "Id or Message-ID"],

@@ -8,15 +8,18 @@ import type { Context } from "./EmailSearch.ts"
 export const useSearchContext = (): { readonly context: Context; readonly isLoading: boolean } => {
   const keys = useQuery({ ...Queries.apiKeys, enabled: useHasScope("admin") })
   const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
+  const templates = useQuery({ ...Queries.templates, enabled: useHasScope("templates:read") })
+  const templateRecords = templates.data?.data
   const keyRecords = keys.data?.data
   const domainRecords = domains.data?.data
   const context = useMemo(
     () => ({
       keys: keyRecords?.map(({ id, name }) => ({ id, name })),
       domains: domainRecords?.map(({ name }) => name) ?? [],
+      ...(templateRecords === undefined ? {} : { templates: templateRecords }),
       now: Date.now(),
     }),
-    [keyRecords, domainRecords],
+    [keyRecords, domainRecords, templateRecords],
   )
-  return { context, isLoading: keys.isLoading || domains.isLoading }
+  return { context, isLoading: keys.isLoading || domains.isLoading || templates.isLoading }
 }

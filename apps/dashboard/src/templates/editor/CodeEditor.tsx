@@ -9,6 +9,7 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { useEffect, useId, useRef } from "react"
 import { cx } from "../../ui/display/cx.ts"
 import * as CodeTheme from "./CodeTheme.ts"
+import { completionsOf } from "./completionsOf.ts"
 import * as Problems from "./Problems.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
@@ -23,18 +24,37 @@ interface Props {
   readonly onChange?: ((value: string) => void) | undefined
   readonly language: keyof typeof LANGUAGES
   readonly problems?: ReadonlyArray<Problems.TextProblem>
+  readonly warnings?: ReadonlyArray<Problems.TextProblem>
+  /** Variables that are offered while one types. */
+  readonly variables?: ReadonlyArray<string>
+  /** Place to go to. */
+  readonly target?: Problems.TextProblem | undefined
   readonly className?: string
 }
+
+const NONE: ReadonlyArray<Problems.TextProblem> = []
 
 /**
  * Editor of a text. It stands in a shadow tree, where its styles are a sheet that is adopted: the dashboard's policy allows
  * no style element.
  */
-export const CodeEditor = ({ className, label, language, onChange, problems = [], value }: Props) => {
+export const CodeEditor = ({
+  className,
+  label,
+  language,
+  onChange,
+  problems = NONE,
+  target,
+  value,
+  variables,
+  warnings = NONE,
+}: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const latest = useRef(onChange)
   const access = useRef(new Compartment())
+  const offers = useRef(new Compartment())
+  const offered = variables?.join(" ")
   const hint = useId()
   const isEditable = onChange !== undefined
   useEffect(() => {
@@ -68,6 +88,7 @@ export const CodeEditor = ({ className, label, language, onChange, problems = []
             "aria-description": "Press Escape and then Tab to leave the editor.",
           }),
           access.current.of([]),
+          offers.current.of([]),
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
             if (docChanged && !transactions.some((each) => each.isUserEvent("outside")))
               latest.current?.(state.doc.toString())
@@ -88,6 +109,10 @@ export const CodeEditor = ({ className, label, language, onChange, problems = []
     })
   }, [isEditable, language, label])
   useEffect(() => {
+    const next = offered === undefined ? [] : completionsOf(offered.split(" ").filter((name) => name !== ""))
+    view.current?.dispatch({ effects: offers.current.reconfigure(next) })
+  }, [offered, language, label])
+  useEffect(() => {
     const editor = view.current
     if (editor === undefined || editor.state.doc.toString() === value) return
     const changes = { from: 0, to: editor.state.doc.length, insert: value }
@@ -95,8 +120,18 @@ export const CodeEditor = ({ className, label, language, onChange, problems = []
   }, [value])
   useEffect(() => {
     const editor = view.current
-    if (editor !== undefined) editor.dispatch(setDiagnostics(editor.state, diagnosticsOf(problems, editor.state.doc)))
-  }, [problems, value, language, label])
+    if (editor === undefined) return
+    const { doc } = editor.state
+    const all = [...diagnosticsOf(problems, doc, "error"), ...diagnosticsOf(warnings, doc, "warning")]
+    editor.dispatch(setDiagnostics(editor.state, all))
+  }, [problems, warnings, value, language, label])
+  useEffect(() => {
+    const editor = view.current
+    if (editor === undefined || target === undefined) return
+    const anchor = offsetOf(target, editor.state.doc)
+    editor.dispatch({ selection: { anchor }, effects: EditorView.scrollIntoView(anchor, { y: "center" }) })
+    editor.focus()
+  }, [target])
   return (
     <div className="flex min-w-0 flex-col gap-1">
       <div
@@ -118,9 +153,19 @@ export const CodeEditor = ({ className, label, language, onChange, problems = []
 }
 
 /** A problem without a place is that of the first line. */
-const diagnosticsOf = (problems: ReadonlyArray<Problems.TextProblem>, text: Text): ReadonlyArray<Diagnostic> =>
-  problems.map(({ column = 1, line = 1, message }) => {
-    const at = text.line(Math.min(Math.max(1, line), text.lines))
-    const from = Math.min(at.from + column - 1, at.to)
-    return { from, to: Math.min(from + 2, at.to), severity: "error", message: Problems.sentence(message) }
+const diagnosticsOf = (
+  problems: ReadonlyArray<Problems.TextProblem>,
+  text: Text,
+  severity: Diagnostic["severity"],
+): ReadonlyArray<Diagnostic> =>
+  problems.map((problem) => {
+    const from = offsetOf(problem, text)
+    const { text: line, to, from: start } = text.lineAt(from)
+    const word = /^[\w.]+/u.exec(line.slice(from - start))?.[0].length ?? 2
+    return { from, to: Math.min(from + word, to), severity, message: Problems.sentence(problem.message) }
   })
+
+const offsetOf = ({ column = 1, line = 1 }: Problems.TextProblem, text: Text): number => {
+  const at = text.line(Math.min(Math.max(1, line), text.lines))
+  return Math.min(at.from + column - 1, at.to)
+}

@@ -10,14 +10,15 @@ interface Props {
   readonly conflict: Conflict | undefined
   readonly form: Form.Form
   readonly onResolve: (form: Form.Form) => void
+  readonly open: boolean
+  readonly onOpenChange: (open: boolean) => void
 }
 
-/** Asks which text stays where two people have changed the same one. It stays open until that is decided. */
-export const ConflictDialog = ({ conflict, form, onResolve }: Props) => (
+/** Asks which text stays where two people have changed the same one. Nothing is saved until that is decided. */
+export const ConflictDialog = ({ conflict, form, onOpenChange, onResolve, open }: Props) => (
   <Dialog
-    open={conflict !== undefined}
-    onOpenChange={() => undefined}
-    requiresClose
+    open={open && conflict !== undefined}
+    onOpenChange={onOpenChange}
     wide
     title="Somebody else changed the same"
     description="Choose what stays. Nothing is saved until you save again, and everything else of both is kept."
@@ -26,7 +27,11 @@ export const ConflictDialog = ({ conflict, form, onResolve }: Props) => (
   </Dialog>
 )
 
-const Choices = ({ conflict, form, onResolve }: Props & { readonly conflict: Conflict }) => {
+const Choices = ({
+  conflict,
+  form,
+  onResolve,
+}: Pick<Props, "form" | "onResolve"> & { readonly conflict: Conflict }) => {
   const { names, theirs } = conflict
   const [taken, setTaken] = useState<ReadonlySet<string>>(new Set())
   const choose = (name: string, side: "mine" | "theirs") => {

@@ -30,7 +30,7 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
         <SegmentedControl
           label="Language"
           value={locale ?? OWN}
-          options={[[OWN, "Own language"], ...tags.map((tag) => [tag, tag] as const)]}
+          options={[[OWN, "Own language"], ...tags.map((tag) => [tag, `${tag}${missingIn(form, tag)}`] as const)]}
           onChange={(tag) => onLocale(tag === OWN ? null : tag)}
         />
       )}
@@ -70,6 +70,14 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
       )}
     </div>
   )
+}
+
+/** Says how many lines that stand beside the HTML of a language are in a wider one. */
+const missingIn = (form: Form.Form, tag: string): string => {
+  const has = (word: Form.Word, locale: string | null) => (form[Form.nameOf(word, locale)] ?? "") !== ""
+  if (!has("html", tag)) return ""
+  const missing = (["subject", "preheader"] as const).filter((word) => has(word, null) && !has(word, tag)).length
+  return missing === 0 ? "" : ` (${missing} missing)`
 }
 
 const NewLanguage = ({

@@ -1,25 +1,39 @@
 import { Image, ImageOff, Monitor, Moon, Smartphone, Sun, Type } from "lucide-react"
 import { useState } from "react"
+import type { RenderedTemplate } from "../../api/Records.ts"
 import { PlainText } from "../../emails/MessageParts.tsx"
 import { IconButton } from "../../ui/controls/Button.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
+import { ProblemList } from "../ProblemList.tsx"
 import { PreviewFrame } from "./PreviewFrame.tsx"
-import * as Form from "./Form.ts"
 import * as Problems from "./Problems.ts"
 import type { Trial } from "./useTrial.ts"
 
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 640
 
+interface Props {
+  readonly trial: Trial
+  readonly locale: string | null
+  /** Shows the text that has a problem. */
+  readonly onOpen: (problem: Problems.TextProblem) => void
+}
+
+/** Every template without a text has this, which is no fault. */
+const isOfText = ({ path }: Problems.TextProblem): boolean => path === "text"
+
 /** Shows a mail as readers get it: on a desktop, on a phone, in the dark, and as plain text. */
-export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly locale: string | null }) => {
+export const Preview = ({ locale, onOpen, trial }: Props) => {
   const [shape, setShape] = useState<"desktop" | "phone" | "text">(window.innerWidth < NARROW_PX ? "phone" : "desktop")
   const [isDark, setIsDark] = useState(false)
   const [hasImages, setHasImages] = useState(false)
   const { isCurrent, problems, rendered } = trial
+  const all = Problems.of(rendered?.warnings ?? [])
+  const warnings = all.filter((warning) => !isOfText(warning))
+  const isDerived = all.some(isOfText)
   const shapes = [
     ["desktop", "Desktop width", Monitor],
     ["phone", "Phone width", Smartphone],
@@ -56,7 +70,9 @@ export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly loc
           {hasImages ? <ImageOff size={15} /> : <Image size={15} />}
         </IconButton>
       </div>
-      <ProblemList problems={problems} />
+      <div role="status">
+        <ProblemList label="Problems" tone="bad" problems={problems} onOpen={onOpen} />
+      </div>
       {rendered === undefined ? (
         problems.length > 0 ? undefined : (
           <SkeletonRows rows={4} />
@@ -68,22 +84,10 @@ export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly loc
               Shows the last text without problems.
             </p>
           ) : undefined}
-          <p className="border-b border-line px-4 py-2.5 text-sm break-words">
-            <span className="text-xs text-ink-3">
-              Subject{locale === null ? "" : ` (${rendered.locale ?? "own language"})`}
-            </span>
-            <br />
-            {rendered.subject === null || rendered.subject === "" ? (
-              <span className="text-ink-3">None</span>
-            ) : (
-              <strong className="font-medium">
-                <UntrustedText text={rendered.subject} />
-              </strong>
-            )}
-          </p>
+          <InboxLine rendered={rendered} locale={locale} />
           {shape === "text" ? (
             rendered.text === null ? (
-              <p className="p-8 text-center text-sm text-ink-3">No text. It is derived from the HTML.</p>
+              <p className="p-8 text-center text-sm text-ink-3">No text.</p>
             ) : (
               <PlainText text={rendered.text} />
             )
@@ -92,47 +96,50 @@ export const Preview = ({ locale, trial }: { readonly trial: Trial; readonly loc
           ) : (
             <PreviewFrame html={rendered.html} isPhone={shape === "phone"} isDark={isDark} hasImages={hasImages} />
           )}
-          <Warnings warnings={rendered.warnings} />
+          {warnings.length > 0 ? (
+            <ProblemList label="Warnings" tone="warn" problems={warnings} onOpen={onOpen} />
+          ) : undefined}
+          {isDerived ? (
+            <p className="px-4 py-2.5 text-xs text-ink-3">
+              <button type="button" className="underline underline-offset-2" onClick={() => setShape("text")}>
+                The text
+              </button>{" "}
+              is made from the HTML.
+            </p>
+          ) : undefined}
         </div>
       )}
     </Panel>
   )
 }
 
-const ProblemList = ({ problems }: { readonly problems: ReadonlyArray<Problems.TextProblem> }) => (
-  <div role="status">
-    {problems.length === 0 ? undefined : (
-      <ul
-        aria-label="Problems"
-        className="flex flex-col gap-1 border-b border-line bg-bad-soft px-4 py-2.5 text-sm text-bad"
-      >
-        {problems.map(({ column, line, message, path }, index) => (
-          <li key={index} className="break-words">
-            {path === "" ? undefined : (
-              <strong className="font-medium">
-                {path === Problems.SAMPLE ? "Sample values" : Form.labelOf(path)}
-                {line === undefined ? "" : `, line ${line}, column ${column ?? 1}`}:{" "}
-              </strong>
-            )}
-            <UntrustedText text={Problems.sentence(message)} />
-          </li>
-        ))}
-      </ul>
-    )}
-  </div>
-)
-
-const Warnings = ({ warnings }: { readonly warnings: NonNullable<Trial["rendered"]>["warnings"] }) =>
-  warnings.length === 0 ? undefined : (
-    <ul
-      aria-label="Warnings"
-      className="flex flex-col gap-1 border-t border-line bg-warn-soft px-4 py-2.5 text-sm text-warn"
-    >
-      {warnings.map(({ message, path }, index) => (
-        <li key={index} className="break-words">
-          <strong className="font-medium">{Form.labelOf(path)}: </strong>
-          <UntrustedText text={Problems.sentence(message)} />
-        </li>
-      ))}
-    </ul>
+/** How a list of mails shows it: sender, subject, and what stands beside it. */
+const InboxLine = ({ locale, rendered }: { readonly rendered: RenderedTemplate; readonly locale: string | null }) => {
+  const { from, preheader, subject } = rendered
+  const beside = preheader ?? rendered.text?.replaceAll(/\s+/gu, " ").slice(0, BESIDE_CHARS) ?? ""
+  return (
+    <div className="border-b border-line px-4 py-2.5 text-sm">
+      <p className="flex gap-2 text-xs text-ink-3">
+        <span className="min-w-0 grow truncate" aria-label="Sender">
+          {from === null ? "Sender of each message" : <UntrustedText text={from} />}
+        </span>
+        {locale === null ? undefined : <span className="shrink-0">{rendered.locale ?? "own language"}</span>}
+      </p>
+      <p className="truncate" aria-label="Line of an inbox">
+        {subject === null || subject === "" ? (
+          <span className="text-ink-3">No subject</span>
+        ) : (
+          <strong className="font-medium">
+            <UntrustedText text={subject} />
+          </strong>
+        )}
+        <span className="text-ink-3">
+          {" – "}
+          <UntrustedText text={beside} />
+        </span>
+      </p>
+    </div>
   )
+}
+
+const BESIDE_CHARS = 140

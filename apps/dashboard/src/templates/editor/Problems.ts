@@ -41,6 +41,16 @@ export const sentence = (message: string): string => {
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/u.test(text) ? "" : "."}`
 }
 
+/** Whether a problem stands in the way of a language: not that of another one, which it does not fall back to. */
+export const isIn = ({ path }: TextProblem, locale: string | null): boolean => {
+  const [, tag] = /^locales\.([^.]+)\./u.exec(path) ?? []
+  return tag === undefined || isNeeded(tag, locale)
+}
+
+/** Whether a language of a template is the one that is wanted, or a wider one of it. */
+export const isNeeded = (tag: string, locale: string | null): boolean =>
+  locale !== null && `${locale.toLowerCase()}-`.startsWith(`${tag.toLowerCase()}-`)
+
 /** Path of the values by which the editor renders. */
 export const SAMPLE = "sample"
 

@@ -4,6 +4,7 @@ import { useFormErrors } from "../../api/useFormErrors.ts"
 import { SelectField, TextArea, TextField } from "../../ui/controls/Field.tsx"
 import * as TemplateQueries from "../TemplateQueries.ts"
 import type * as Form from "./Form.ts"
+import * as Problems from "./Problems.ts"
 
 interface Props {
   readonly kind: ListedTemplate["kind"]
@@ -11,10 +12,11 @@ interface Props {
   readonly setText: ((name: string, text: string) => void) | undefined
   /** Why it could not be saved. */
   readonly error: unknown
+  readonly problems: ReadonlyArray<Problems.TextProblem>
 }
 
 /** Names of a template, and what its messages have besides words. */
-export const Settings = ({ error, form, kind, setText }: Props) => {
+export const Settings = ({ error, form, kind, problems, setText }: Props) => {
   const { data } = useQuery({ ...TemplateQueries.layouts, enabled: kind === "template" })
   const fields = {
     name: form["name"] ?? "",
@@ -31,6 +33,8 @@ export const Settings = ({ error, form, kind, setText }: Props) => {
     onChange: (event: { readonly target: { readonly value: string } }) => setText?.(name, event.target.value),
     error: errors.field[name],
   })
+  const layoutMessage = problems.find(({ path }) => path === "layout")?.message
+  const layoutProblem = layoutMessage === undefined ? undefined : Problems.sentence(layoutMessage)
   const layouts = (data?.data ?? []).flatMap(({ alias, name }) => (alias === null ? [] : [{ alias, name }]))
   return (
     <div className="flex flex-col gap-4 p-4">
@@ -39,7 +43,7 @@ export const Settings = ({ error, form, kind, setText }: Props) => {
         label="Alias"
         hint={
           kind === "template"
-            ? "Name in requests: template: “receipt”."
+            ? `Its name in requests: "template": {"alias": "${fields.alias === "" ? "receipt" : fields.alias}"}`
             : "Name in other templates. Required to use it."
         }
         autoCapitalize="none"
@@ -66,7 +70,7 @@ export const Settings = ({ error, form, kind, setText }: Props) => {
             disabled={setText === undefined}
             value={fields.layout}
             onChange={(event) => setText?.("layout", event.target.value)}
-            error={errors.field.layout}
+            error={errors.field.layout ?? layoutProblem}
           >
             <option value="">None</option>
             {layouts.some(({ alias }) => alias === fields.layout) || fields.layout === "" ? undefined : (

@@ -1,5 +1,6 @@
-import { RotateCcw, WandSparkles } from "lucide-react"
+import { Pin, RotateCcw, WandSparkles } from "lucide-react"
 import { Button } from "../../ui/controls/Button.tsx"
+import { SelectField } from "../../ui/controls/Field.tsx"
 import { CodeEditor } from "./CodeEditor.tsx"
 import type * as Form from "./Form.ts"
 import * as Problems from "./Problems.ts"
@@ -14,9 +15,36 @@ interface Props {
   readonly trial: Trial
 }
 
+/** Sets of values that are kept, of the 20 that a schema may have. */
+const MAX_SETS = 20
+
+/** Returns an object that was typed as JSON; undefined while it is none. */
+const parsed = (text: string | undefined): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text ?? "")
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}
+
 /** Schema by which variables are checked, and the values by which the preview is rendered. */
 export const Variables = ({ form, onSample, sample, setText, trial }: Props) => {
   const { problems, validation } = trial
+  const schema = parsed(form["variables"])
+  const sets = Array.isArray(schema?.["examples"]) ? schema["examples"] : []
+  const shown = sample ?? JSON.stringify(validation?.sample ?? {}, null, 2)
+  const typed = parsed(sample)
+  const keep =
+    setText === undefined || schema === undefined || typed === undefined
+      ? undefined
+      : () => {
+          const others = sets.filter((each) => JSON.stringify(each) !== JSON.stringify(typed)).slice(0, MAX_SETS - 1)
+          setText("variables", JSON.stringify({ ...schema, examples: [typed, ...others] }, null, 2))
+          onSample?.(undefined)
+        }
   const suggested = validation?.suggested_variables
   return (
     <div className="flex flex-col gap-5 p-4">
@@ -49,18 +77,39 @@ export const Variables = ({ form, onSample, sample, setText, trial }: Props) => 
         <section className="flex flex-col gap-2">
           <header className="flex flex-wrap items-center gap-2">
             <h3 className="grow text-sm font-medium">Sample values</h3>
+            {sets.length < 2 ? undefined : (
+              <SelectField
+                label="Set"
+                value={String(sets.findIndex((each) => JSON.stringify(each) === JSON.stringify(parsed(shown))))}
+                onChange={(event) => onSample(JSON.stringify(sets[Number(event.target.value)] ?? {}, null, 2))}
+              >
+                <option value="-1">Others</option>
+                {sets.map((_, nth) => (
+                  <option key={nth} value={nth}>
+                    Set {nth + 1}
+                  </option>
+                ))}
+              </SelectField>
+            )}
+            {keep === undefined ? undefined : (
+              <Button small icon={<Pin size={14} />} onClick={keep}>
+                Keep with the schema
+              </Button>
+            )}
             {sample === undefined ? undefined : (
               <Button small icon={<RotateCcw size={14} />} onClick={() => onSample(undefined)}>
                 Take those of the schema
               </Button>
             )}
           </header>
-          <p className="text-xs text-ink-3">Values of the preview and of tests. They are not stored.</p>
+          <p className="text-xs text-ink-3">
+            Values of the preview and of tests. Kept ones are `examples` of the schema, and are saved with it.
+          </p>
           <CodeEditor
             label="Sample values"
             language="json"
             className="h-48"
-            value={sample ?? JSON.stringify(validation?.sample ?? {}, null, 2)}
+            value={shown}
             onChange={onSample}
             problems={problems.filter((each) => Problems.isAbout(each, Problems.SAMPLE))}
           />

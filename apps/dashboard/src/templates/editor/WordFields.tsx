@@ -9,22 +9,27 @@ interface Props {
   readonly form: Form.Form
   readonly setText: ((name: string, text: string) => void) | undefined
   readonly problems: ReadonlyArray<Problems.TextProblem>
+  readonly warnings: ReadonlyArray<Problems.TextProblem>
 }
 
 /** One line of the words of a language. */
-export const WordField = ({ form, locale, problems, setText, word }: Props) => {
+export const WordField = ({ form, locale, problems, setText, warnings, word }: Props) => {
   const name = Form.nameOf(word, locale)
   const problem = problems.find((each) => Problems.isAbout(each, name))
+  const warning = warnings.find((each) => each.path === name)
   return (
-    <TextField
-      label={Form.labelOf(name)}
-      value={form[name] ?? ""}
-      readOnly={setText === undefined}
-      spellCheck={false}
-      placeholder={locale === null ? "" : form[Form.nameOf(word, null)]}
-      onChange={(event) => setText?.(name, event.target.value)}
-      error={problem === undefined ? undefined : `${placeOf(problem)}${Problems.sentence(problem.message)}`}
-    />
+    <div data-word={name} className="min-w-0">
+      <TextField
+        label={Form.labelOf(name)}
+        value={form[name] ?? ""}
+        readOnly={setText === undefined}
+        spellCheck={false}
+        placeholder={locale === null ? "" : form[Form.nameOf(word, null)]}
+        onChange={(event) => setText?.(name, event.target.value)}
+        hint={warning === undefined ? undefined : `${placeOf(warning)}${Problems.sentence(warning.message)}`}
+        error={problem === undefined ? undefined : `${placeOf(problem)}${Problems.sentence(problem.message)}`}
+      />
+    </div>
   )
 }
 
@@ -37,6 +42,12 @@ const EMPTY: { readonly [W in Form.Word]: string } = {
   subject: "",
 }
 
+/** Where a language finds what it leaves out: not the text, if it has its own HTML. */
+const emptyIn = (form: Form.Form, word: Form.Word, locale: string): string =>
+  word === "text" && (form[Form.nameOf("html", locale)] ?? "") !== ""
+    ? "Empty: derived from the HTML of this language."
+    : "Empty: taken from the wider language, at last from the template."
+
 /** A text of many lines of a language, with its problems where they are. `isBeside`: another language stands beside it. */
 export const CodeField = ({
   form,
@@ -44,8 +55,15 @@ export const CodeField = ({
   locale,
   problems,
   setText,
+  target,
+  variables,
+  warnings,
   word,
-}: Props & { readonly isBeside: boolean }) => {
+}: Props & {
+  readonly isBeside: boolean
+  readonly target: Problems.TextProblem | undefined
+  readonly variables: ReadonlyArray<string>
+}) => {
   const name = Form.nameOf(word, locale)
   const label = Form.labelOf(name)
   const value = form[name] ?? ""
@@ -60,12 +78,13 @@ export const CodeField = ({
         language={word === "html" ? "liquid" : "text"}
         onChange={setText === undefined ? undefined : (text) => setText(name, text)}
         problems={problems.filter((each) => each.path === name)}
+        warnings={warnings.filter((each) => each.path === name)}
+        variables={variables}
+        target={target?.path === name ? target : undefined}
         className={word === "preheader" ? "h-32" : isBeside ? "h-72" : "h-112"}
       />
       {value === "" ? (
-        <p className="text-xs text-ink-3">
-          {locale === null ? EMPTY[word] : "Empty: taken from the wider language, at last from the template."}
-        </p>
+        <p className="text-xs text-ink-3">{locale === null ? EMPTY[word] : emptyIn(form, word, locale)}</p>
       ) : undefined}
     </div>
   )

@@ -1,4 +1,4 @@
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import type { TemplateRecord } from "../../api/Records.ts"
 import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
@@ -22,33 +22,65 @@ interface Props {
   readonly sample: string | undefined
   readonly onSample: (sample: string | undefined) => void
   readonly trial: Trial
-  /** Whether what is typed can be rendered: not by a role that only reads. */
-  readonly hasPreview: boolean
   readonly error: unknown
+  readonly tab: string
+  /** Shows a part, in a language if it is another one. */
+  readonly onTab: (tab: string, locale?: string) => void
 }
 
 /** Texts of a template on one side, and what they become on the other. */
 export const Workbench = ({
   error,
   form,
-  hasPreview,
   locale,
   onForm,
   onLocale,
   onSample,
+  onTab,
   record,
   sample,
+  tab,
   trial,
 }: Props) => {
   // Two languages side by side need the whole width.
   const isWide = locale !== null
-  const setText = onForm === undefined ? undefined : (name: string, text: string) => onForm({ ...form, [name]: text })
   const columns: ReadonlyArray<string | null> = locale === null ? [null] : [null, locale]
-  const [tab, setTab] = useState("HTML")
+  const { problems, warnings } = trial
+  const [names, setNames] = useState<ReadonlyArray<string>>([])
+  useEffect(() => {
+    // A text with a problem, as while one types, has no names.
+    const found = namesOf(trial.validation)
+    if (found.length > 0) setNames(found)
+  }, [trial.validation])
+  const [target, setTarget] = useState<Problems.TextProblem>()
+  const setText =
+    onForm === undefined
+      ? undefined
+      : (name: string, text: string) => {
+          setTarget(undefined)
+          onForm({ ...form, [name]: text })
+        }
+  const open = (problem: Problems.TextProblem) => {
+    const [, tag, word] = /^(?:locales\.([^.]+)\.)?([^.]+)/u.exec(problem.path) ?? []
+    if (word === "subject") {
+      if (tag !== undefined) onLocale(tag)
+      return document.querySelector<HTMLElement>(`[data-word="${problem.path}"] input`)?.focus()
+    }
+    onTab(TABS.get(word ?? "") ?? "Settings", tag)
+    return setTarget({ ...problem })
+  }
   const fieldsOf = (word: Form.Word) => (
     <div className={cx("grid gap-3", isWide && "md:grid-cols-2")}>
       {columns.map((each) => (
-        <WordField key={each ?? ""} word={word} locale={each} form={form} setText={setText} problems={trial.problems} />
+        <WordField
+          key={each ?? ""}
+          word={word}
+          locale={each}
+          form={form}
+          setText={setText}
+          problems={problems}
+          warnings={warnings}
+        />
       ))}
     </div>
   )
@@ -62,18 +94,22 @@ export const Workbench = ({
           locale={each}
           form={form}
           setText={setText}
-          problems={trial.problems}
+          problems={problems}
+          warnings={warnings}
+          target={target}
+          variables={names}
         />
       ))}
     </div>
   )
   return (
-    <div className={cx("grid grid-cols-1 items-start gap-5", !isWide && hasPreview && "lg:grid-cols-2")}>
-      <div className="flex flex-col gap-3 sm:hidden">
-        <p className="text-sm text-ink-2">Open this template on a larger screen to edit it.</p>
-        <Languages form={form} onForm={undefined} locale={locale} onLocale={onLocale} />
-      </div>
-      <Panel className="min-w-0 overflow-hidden max-sm:hidden">
+    <div
+      className={cx(
+        "grid grid-cols-1 items-start gap-5",
+        isWide ? "xl:grid-cols-[minmax(0,2fr)_minmax(22rem,1fr)]" : "lg:grid-cols-2",
+      )}
+    >
+      <Panel className="min-w-0 overflow-hidden">
         <div className="flex flex-col gap-3 border-b border-line p-4">
           <Languages form={form} onForm={onForm} locale={locale} onLocale={onLocale} />
           {record.kind === "template" ? fieldsOf("subject") : undefined}
@@ -81,7 +117,10 @@ export const Workbench = ({
         <Tabs
           label="Parts of the template"
           selected={tab}
-          onSelect={setTab}
+          onSelect={(next) => {
+            setTarget(undefined)
+            onTab(next)
+          }}
           tabs={[
             { name: "HTML", count: countOf(trial, "html"), content: () => codeOf("html") },
             { name: "Text", count: countOf(trial, "text"), content: () => codeOf("text") },
@@ -96,22 +135,41 @@ export const Workbench = ({
                   form={form}
                   setText={setText}
                   sample={sample}
-                  onSample={hasPreview ? onSample : undefined}
+                  onSample={setText === undefined ? undefined : onSample}
                   trial={trial}
                 />
               ),
             },
             {
               name: "Settings",
-              content: () => <Settings kind={record.kind} form={form} setText={setText} error={error} />,
+              count: countOf(trial, "layout"),
+              content: () => (
+                <Settings kind={record.kind} form={form} setText={setText} error={error} problems={problems} />
+              ),
             },
           ]}
         />
       </Panel>
-      {hasPreview ? <Preview trial={trial} locale={locale} /> : undefined}
+      <Preview trial={trial} locale={locale} onOpen={open} />
     </div>
   )
 }
+
+/** Tabs of the parts that have one of their own. */
+const TABS: ReadonlyMap<string, string> = new Map([
+  ["html", "HTML"],
+  ["text", "Text"],
+  ["preheader", "Preheader"],
+  ["variables", "Variables"],
+  [Problems.SAMPLE, "Variables"],
+])
+
+/** Names of the variables that the schema has, or that the texts use. */
+const namesOf = (validation: Trial["validation"]): ReadonlyArray<string> => [
+  ...new Set(
+    [validation?.sample, validation?.suggested_variables["properties"]].flatMap((each) => Object.keys(each ?? {})),
+  ),
+]
 
 /** Problems of a part, in any language. */
 const countOf = ({ problems }: Trial, part: string): number =>

@@ -24,6 +24,9 @@ export interface Editing {
   readonly isSaving: boolean
   readonly error: unknown
   readonly conflict: Conflict | undefined
+  /** Whether the author is asked about the conflict now. */
+  readonly isDeciding: boolean
+  readonly setIsDeciding: (isDeciding: boolean) => void
   readonly resolve: (form: Form.Form) => void
   /** Returns the stored template, or undefined if it could not be saved. */
   readonly save: () => Promise<TemplateRecord | undefined>
@@ -40,6 +43,7 @@ export const useEditing = (record: TemplateRecord): Editing => {
   const [isSaving, setIsSaving] = useState(false)
   const [error, setError] = useState<unknown>()
   const [conflict, setConflict] = useState<Conflict>()
+  const [isDeciding, setIsDeciding] = useState(false)
   const set = (next: typeof state) => {
     latest.current = next
     setState(next)
@@ -51,7 +55,10 @@ export const useEditing = (record: TemplateRecord): Editing => {
     const theirs = Form.of(next)
     const merged = Form.merge(Form.of(base), form, theirs)
     set({ base: next, form: merged.form })
-    if (merged.conflicts.length > 0) setConflict({ names: merged.conflicts, theirs })
+    if (merged.conflicts.length > 0) {
+      setConflict({ names: merged.conflicts, theirs })
+      setIsDeciding(true)
+    }
     return merged.conflicts.length === 0
   }
   useEffect(() => {
@@ -77,6 +84,11 @@ export const useEditing = (record: TemplateRecord): Editing => {
     }
   }
   const save = async () => {
+    // A conflict is decided first.
+    if (conflict !== undefined) {
+      setIsDeciding(true)
+      return undefined
+    }
     setIsSaving(true)
     setError(undefined)
     try {
@@ -98,6 +110,8 @@ export const useEditing = (record: TemplateRecord): Editing => {
     isSaving,
     error,
     conflict,
+    isDeciding,
+    setIsDeciding,
     resolve: (form) => {
       set({ ...latest.current, form })
       setConflict(undefined)

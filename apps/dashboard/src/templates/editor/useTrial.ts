@@ -13,12 +13,17 @@ export interface Trial {
   readonly rendered: RenderedTemplate | undefined
   readonly validation: TemplateValidation | undefined
   readonly problems: ReadonlyArray<Problems.TextProblem>
+  /** Faults that the author may have overlooked. */
+  readonly warnings: ReadonlyArray<Problems.TextProblem>
   /** Whether the preview shows the text as it is now. */
   readonly isCurrent: boolean
 }
 
 interface Options {
-  readonly enabled: boolean
+  /** Whether texts are typed here, and not only read. */
+  readonly canWrite: boolean
+  /** The version that is sent. */
+  readonly sent: number | null
   readonly isLayout: boolean
   readonly locale: string | null
   readonly sample: string | undefined
@@ -51,13 +56,19 @@ const attempt = async (
   try {
     const draft = Form.toSource(form)
     validation = await TemplateQueries.validate(draft)
-    if (!validation.valid) return { validation, problems: Problems.of(validation.problems) }
+    const problems = Problems.of(validation.problems)
+    if (problems.some((problem) => Problems.isIn(problem, locale))) return { validation, problems }
     try {
       const values = valuesIn(sample, validation)
       const variables = isLayout && draft.variables === null ? { content: CONTENT, ...values } : values
-      return { validation, rendered: await TemplateQueries.render(id, { draft, variables, locale }), problems: [] }
+      // A problem of another language hides nothing of this one.
+      const locales = Object.fromEntries(
+        Object.entries(draft.locales).filter(([tag]) => problems.length === 0 || Problems.isNeeded(tag, locale)),
+      )
+      const rendered = await TemplateQueries.render(id, { draft: { ...draft, locales }, variables, locale })
+      return { validation, rendered, problems }
     } catch (error) {
-      return { validation, problems: Problems.inSample(error) }
+      return { validation, problems: [...problems, ...Problems.inSample(error)] }
     }
   } catch (error) {
     const problems = Problems.inError(error)
@@ -66,8 +77,17 @@ const attempt = async (
   }
 }
 
+/** Renders what is stored, for somebody who only reads: what is sent, or else the draft. */
+const attemptStored = async (id: string, version: number | null, locale: string | null): Promise<Tried> => {
+  try {
+    return { rendered: await TemplateQueries.render(id, { version, locale }), problems: [] }
+  } catch (error) {
+    return { problems: Problems.inError(error) }
+  }
+}
+
 /** Checks and renders a text as it is typed, without storing it. */
-export const useTrial = (id: string, form: Form.Form, { enabled, isLayout, locale, sample }: Options): Trial => {
+export const useTrial = (id: string, form: Form.Form, { canWrite, isLayout, locale, sample, sent }: Options): Trial => {
   const key = JSON.stringify([form, sample ?? null, locale])
   const [tried, setTried] = useState(key)
   useEffect(() => {
@@ -76,8 +96,7 @@ export const useTrial = (id: string, form: Form.Form, { enabled, isLayout, local
     return () => clearTimeout(timer)
   }, [tried, key])
   const query = useQuery({
-    queryKey: ["template-trial", id, tried],
-    enabled,
+    queryKey: ["template-trial", id, tried, canWrite, sent],
     retry: false,
     gcTime: 0,
     refetchOnWindowFocus: false,
@@ -85,6 +104,7 @@ export const useTrial = (id: string, form: Form.Form, { enabled, isLayout, local
     placeholderData: keepPreviousData,
     queryFn: () => {
       const [typed, typedSample, chosen] = JSON.parse(tried) as [Form.Form, string | null, string | null]
+      if (!canWrite) return attemptStored(id, sent, chosen)
       return attempt(id, typed, typedSample ?? undefined, { isLayout, locale: chosen })
     },
   })
@@ -96,6 +116,7 @@ export const useTrial = (id: string, form: Form.Form, { enabled, isLayout, local
   return {
     rendered: newest ?? rendered,
     validation: query.data?.validation,
+    warnings: Problems.of(query.data?.validation?.warnings ?? []),
     problems: query.data?.problems ?? Problems.inError(query.error),
     isCurrent: tried === key && !query.isFetching && newest !== undefined,
   }

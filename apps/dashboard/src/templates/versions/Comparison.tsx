@@ -72,7 +72,8 @@ export const Comparison = ({ initial, record, versions }: Props) => {
   )
 }
 
-const Differences = ({ after, before }: { readonly before: Form.Form; readonly after: Form.Form }) => {
+/** The texts that differ, each line by line. */
+export const Differences = ({ after, before }: { readonly before: Form.Form; readonly after: Form.Form }) => {
   const names = Form.changes(before, after).filter((name) => (before[name] ?? "") !== (after[name] ?? ""))
   if (names.length === 0) return <p className="p-8 text-center text-sm text-ink-3">No difference.</p>
   return (

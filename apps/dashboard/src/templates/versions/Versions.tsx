@@ -2,9 +2,10 @@ import { useQuery, useQueryClient } from "@tanstack/react-query"
 import { History } from "lucide-react"
 import { useState } from "react"
 import * as Api from "../../api/Api.ts"
-import type { ListedTemplateVersion, TemplateRecord } from "../../api/Records.ts"
+import type { ListedTemplateVersion, TemplateRecord, TemplateVersion } from "../../api/Records.ts"
 import { useKeyNames } from "../../requests/useKeyNames.ts"
 import { useMemberNames } from "../../settings/useMemberNames.ts"
+import { useHasScope } from "../../session/useHasScope.ts"
 import { Badge } from "../../ui/display/Badge.tsx"
 import { Button } from "../../ui/controls/Button.tsx"
 import { formatDateTime } from "../../ui/display/Time.tsx"
@@ -13,7 +14,7 @@ import { ConfirmDialog } from "../../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
-import { showToast } from "../../ui/feedback/Toasts.tsx"
+import { showError, showToast } from "../../ui/feedback/Toasts.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import * as TemplateQueries from "../TemplateQueries.ts"
 import { Comparison } from "./Comparison.tsx"
@@ -21,14 +22,24 @@ import { Comparison } from "./Comparison.tsx"
 interface Props {
   readonly record: TemplateRecord
   readonly canWrite: boolean
+  /** Takes the texts of a version into the draft; undefined where it may not be changed. */
+  readonly onRestore: ((source: TemplateVersion) => void) | undefined
 }
 
 /** Versions of a template, newest first: when, by whom and why, and what each changed. */
-export const Versions = ({ canWrite, record }: Props) => {
+export const Versions = ({ canWrite, onRestore, record }: Props) => {
   const query = useQuery(TemplateQueries.versions(record.id))
   const client = useQueryClient()
   const [compared, setCompared] = useState<number>()
   const [target, setTarget] = useState<number>()
+  const counts = useCounts(record.id)
+  const restore = async (number: number) => {
+    try {
+      onRestore?.(await client.fetchQuery(TemplateQueries.version(record.id, number)))
+    } catch (error) {
+      showError(error)
+    }
+  }
   const authors = new Map([...useMemberNames(), ...useKeyNames()])
   if (query.isPending)
     return (
@@ -58,6 +69,8 @@ export const Versions = ({ canWrite, record }: Props) => {
               author={authors.get(version.created_by ?? "")}
               isCurrent={version.number === record.current_version}
               onCompare={() => setCompared(version.number)}
+              emails={counts?.get(version.number)}
+              onRestore={onRestore === undefined ? undefined : () => void restore(version.number)}
               onRollBack={
                 canWrite && record.status !== "archived" && version.number !== record.current_version
                   ? () => setTarget(version.number)
@@ -73,7 +86,7 @@ export const Versions = ({ canWrite, record }: Props) => {
         onOpenChange={(isOpen) => (isOpen ? undefined : setTarget(undefined))}
         title={`Send version ${target ?? ""} from now on?`}
         isDestructive={false}
-        action="Roll back"
+        action="Send this version"
         onConfirm={async () => {
           const next = await Api.post<TemplateRecord>(`/templates/${record.id}/rollback`, { version: target })
           client.setQueryData(TemplateQueries.template(record.id).queryKey, next)
@@ -81,11 +94,18 @@ export const Versions = ({ canWrite, record }: Props) => {
           showToast(`Version ${target ?? ""} is sent from now on.`)
         }}
       >
-        New messages are made of it at once. Messages that are scheduled already, the draft and the other versions stay
-        as they are.
+        New emails use it at once. Emails that are scheduled already, the draft and the other versions stay as they are.
       </ConfirmDialog>
     </>
   )
+}
+
+/** Recipients of each version, for roles that see statistics. */
+const useCounts = (id: string): ReadonlyMap<number, number> | undefined => {
+  const query = useQuery({ ...TemplateQueries.counts(id), enabled: useHasScope("stats:read") })
+  return query.data === undefined
+    ? undefined
+    : new Map(query.data.data.map(({ accepted, template_version }) => [template_version ?? 0, accepted]))
 }
 
 interface RowProps {
@@ -94,9 +114,12 @@ interface RowProps {
   readonly isCurrent: boolean
   readonly onCompare: () => void
   readonly onRollBack: (() => void) | undefined
+  readonly onRestore: (() => void) | undefined
+  /** Recipients of the last 30 days, as far as they are counted. */
+  readonly emails: number | undefined
 }
 
-const Row = ({ author, isCurrent, onCompare, onRollBack, version }: RowProps) => {
+const Row = ({ author, emails, isCurrent, onCompare, onRestore, onRollBack, version }: RowProps) => {
   const { created_by, notes, number, published_at } = version
   return (
     <li className="flex flex-wrap items-center gap-x-3 gap-y-2 px-4 py-3 text-sm">
@@ -122,14 +145,20 @@ const Row = ({ author, isCurrent, onCompare, onRollBack, version }: RowProps) =>
               <UntrustedText text={author ?? created_by} />
             </>
           )}
+          {emails === undefined ? undefined : ` · ${emails} ${emails === 1 ? "recipient" : "recipients"} in 30 days`}
         </p>
       </div>
       <Button small onClick={onCompare} aria-label={`Changes of version ${number}`}>
         Changes
       </Button>
+      {onRestore === undefined ? undefined : (
+        <Button small onClick={onRestore} aria-label={`Restore version ${number} into the draft`}>
+          Restore into draft
+        </Button>
+      )}
       {onRollBack === undefined ? undefined : (
-        <Button small onClick={onRollBack} aria-label={`Roll back to version ${number}`}>
-          Roll back
+        <Button small onClick={onRollBack} aria-label={`Send version ${number}`}>
+          Send this version
         </Button>
       )}
     </li>

@@ -17,6 +17,11 @@ const linesOf = (text: Text, from: number, to: number): ReadonlyArray<string> =>
 
 /** Returns the lines of two texts in order; `null` stands for equal lines that are left out. */
 export const lineDifference = (before: string, after: string): ReadonlyArray<DifferentLine | null> => {
+  // A text that is not there has no line, not an empty one.
+  if (before === "" || after === "") {
+    const sign = before === "" ? "+" : "-"
+    return (before + after).split(/\r?\n/u).map((text) => ({ sign, text }))
+  }
   const [a, b] = [Text.of(before.split(/\r?\n/u)), Text.of(after.split(/\r?\n/u))]
   const all: Array<DifferentLine> = []
   const add = (sign: DifferentLine["sign"], lines: ReadonlyArray<string>) => {

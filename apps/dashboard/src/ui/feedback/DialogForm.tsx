@@ -9,16 +9,28 @@ interface Props {
   readonly busy?: boolean
   readonly submit: string
   readonly onCancel: () => void
+  /** Label of the button that closes the dialog. Default: "Cancel". */
+  readonly cancelLabel?: string
+  readonly disabled?: boolean
 }
 
 /** Form inside a dialog: fields, an error, and two buttons. Ctrl+Enter or ⌘+Enter submits it. */
-export const DialogForm = ({ busy = false, children, error, onCancel, onSubmit, submit }: Props) => (
+export const DialogForm = ({
+  busy = false,
+  cancelLabel = "Cancel",
+  children,
+  disabled = false,
+  error,
+  onCancel,
+  onSubmit,
+  submit,
+}: Props) => (
   <form
     className="flex flex-col gap-4 p-5"
     noValidate
     onSubmit={(event: FormEvent) => {
       event.preventDefault()
-      onSubmit()
+      if (!disabled) onSubmit()
     }}
     onKeyDown={(event) => {
       if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit()
@@ -28,9 +40,9 @@ export const DialogForm = ({ busy = false, children, error, onCancel, onSubmit, 
     {error === undefined || error === null ? undefined : <ErrorMessage error={error} />}
     <footer className="mt-1 flex justify-end gap-2">
       <Button variant="ghost" onClick={onCancel}>
-        Cancel
+        {cancelLabel}
       </Button>
-      <Button type="submit" variant="primary" busy={busy}>
+      <Button type="submit" variant="primary" busy={busy} disabled={disabled}>
         {submit}
       </Button>
     </footer>

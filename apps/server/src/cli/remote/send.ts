@@ -4,8 +4,10 @@ import { CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as Output from "../Output.ts"
 import { MARK, StandardInput } from "../StandardInput.ts"
+import type { MessageWithBody } from "@waybill/client/Waybill"
 import { ApiClient, attempt, call } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
+import * as Reading from "./templates/Reading.ts"
 
 const MAX_RECIPIENTS = 50
 const MAX_REPEATS = 100
@@ -37,12 +39,15 @@ const bodyOf = (file: Option.Option<string>) =>
 export const send = Command.make(
   "send",
   {
-    from: one("from", "Sender, such as `Acme <hello@acme.test>`"),
+    from: one("from", "Sender, such as `Acme <hello@acme.test>`; that of the template by default").pipe(Flag.optional),
     to: one("to", "Recipient; repeat for several").pipe(Flag.between(1, MAX_RECIPIENTS)),
     cc: several("cc", "Recipient of a copy"),
     bcc: several("bcc", "Hidden recipient"),
     replyTo: several("reply-to", "Address for replies"),
-    subject: one("subject", "Subject"),
+    subject: one("subject", "Subject; that of the template by default").pipe(Flag.optional),
+    template: one("template", "Alias or id of a template").pipe(Flag.optional),
+    variables: Reading.variables,
+    locale: Reading.locale,
     text: one("text", "Plain text body").pipe(Flag.optional),
     textFile: one("text-file", "File with the plain text body; - is standard input").pipe(Flag.optional),
     html: one("html", "HTML body").pipe(Flag.optional),
@@ -56,16 +61,24 @@ export const send = Command.make(
     json: Output.json,
   },
   Effect.fn(function* (flags) {
-    const { at, attach, bcc, cc, from, header, json, metadata, replyTo, subject, tag, to } = flags
+    const { at, attach, bcc, cc, header, json, metadata, replyTo, tag, to } = flags
+    const template = Option.map(flags.template, (name) => ({
+      ...(name.startsWith("tpl_") ? { id: name } : { alias: name }),
+      ...Flags.present({ variables: flags.variables, locale: flags.locale }),
+    }))
+    const isPlain = Option.isNone(template)
+    for (const [option, flag] of Object.entries({ from: flags.from, subject: flags.subject }))
+      if (isPlain && Option.isNone(flag)) return yield* new CliError.MissingOption({ option })
     const body = {
+      from: flags.from,
+      subject: flags.subject,
+      template,
       text: Option.isSome(flags.text) ? flags.text : yield* bodyOf(flags.textFile),
       html: Option.isSome(flags.html) ? flags.html : yield* bodyOf(flags.htmlFile),
       scheduled_at: Option.map(at, (time) => time.toISOString()),
     }
     const message = {
-      from,
       to,
-      subject,
       ...Flags.present(body),
       ...(cc.length === 0 ? {} : { cc }),
       ...(bcc.length === 0 ? {} : { bcc }),
@@ -76,8 +89,11 @@ export const send = Command.make(
       ...(attach.length === 0 ? {} : { attachments: attach.map((path) => ({ path })) }),
     }
     const options = Flags.present({ idempotencyKey: flags.idempotencyKey })
-    yield* Output.printOne({ ...(yield* call((client) => client.emails.send(message, options))) }, { json })
-    if (!Content.hasBody(message)) yield* Output.complain(`${Content.NO_BODY}. It arrives empty.`)
+    yield* Output.printOne(
+      { ...(yield* call((client) => client.emails.send(message as MessageWithBody, options))) },
+      { json },
+    )
+    if (isPlain && !Content.hasBody(message)) yield* Output.complain(`${Content.NO_BODY}. It arrives empty.`)
   }),
 ).pipe(
   Command.withDescription("Send an email"),
@@ -86,6 +102,7 @@ export const send = Command.make(
       command:
         'waybill send --from "Acme <hello@acme.test>" --to ana@example.org --subject "Your receipt" --text "Thank you."',
     },
+    { command: "waybill send --to ana@example.org --template receipt --variables @values.json --locale de" },
   ]),
   Command.provide(ApiClient.layer),
 )

@@ -34,6 +34,13 @@ export const fields = {
   status: Schema.Literals(["draft", "published", "archived"]),
   current_version: Schema.NullOr(Schema.Natural).annotate({ description: "The version that is sent" }),
   versions: Schema.Natural.annotate({ description: "Number of versions" }),
+  draft_differs: Schema.Boolean.annotate({
+    description: "Whether the draft differs from the version that is sent; always before the first",
+  }),
+  missing_parts: Schema.Array(Schema.String).annotate({
+    description: "Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent",
+  }),
+  languages: Schema.Array(Schema.String).annotate({ description: "Languages of the draft besides its own" }),
   created_at: Timestamp.Timestamp,
   updated_at: Timestamp.Timestamp,
   used_at: Schema.NullOr(Timestamp.Timestamp).annotate({
@@ -71,7 +78,9 @@ export const Rendered = Schema.Struct({
   object: Schema.Literal("rendered_template"),
   subject: Schema.NullOr(Schema.String),
   html: Schema.NullOr(Schema.String),
-  text: Schema.NullOr(Schema.String),
+  text: Schema.NullOr(Schema.String).annotate({ description: "Derived from the HTML if the template has none" }),
+  preheader: Schema.NullOr(Schema.String).annotate({ description: "Line that mail programs show beside the subject" }),
+  from: Schema.NullOr(Schema.String).annotate({ description: "Sender of messages that name none" }),
   locale: Schema.NullOr(Schema.String).annotate({ description: "The language that was found" }),
   warnings: Schema.Array(Warning),
 }).annotate({ identifier: "RenderedTemplate" })
@@ -80,6 +89,9 @@ export const Validated = Schema.Struct({
   object: Schema.Literal("template_validation"),
   valid: Schema.Boolean,
   problems: Schema.Array(Warning),
+  warnings: Schema.Array(Warning).annotate({
+    description: "Faults that an author may have overlooked, such as a variable that is not in the schema",
+  }),
   suggested_variables: Schema.JsonObject.annotate({ description: "JSON Schema of the variables that it uses" }),
   sample: Schema.JsonObject.annotate({ description: "Variables that fit the schema" }),
 }).annotate({ identifier: "TemplateValidation" })
@@ -101,6 +113,7 @@ const Pushed = Schema.Struct({
   base: Schema.NullOr(Schema.String).annotate({ description: "`etag` before the push" }),
   etag,
   problems: Schema.Array(Warning).annotate({ description: "Reasons why it cannot be pushed; in a dry run only" }),
+  warnings: Schema.Array(Warning).annotate({ description: "Faults that its author may have overlooked" }),
 }).annotate({ identifier: "PushedTemplateResult" })
 export type Pushed = typeof Pushed.Type
 

@@ -116,11 +116,7 @@ export class Templates extends HttpApiGroup.make("templates")
       success: Records.Rendered,
       error: ApiError.Unprocessable,
     }).annotateMerge(
-      annotate(
-        "Render a template",
-        write,
-        "Returns what would be sent, and what a reader would miss. Nothing is sent.",
-      ),
+      annotate("Render a template", read, "Returns what would be sent, and what a reader would miss. Nothing is sent."),
     ),
     HttpApiEndpoint.post("push", "/templates/push", {
       headers,

@@ -51,6 +51,7 @@ export const TemplateChoice = Schema.Struct({
   time_zone: optional(TimeZone, "Time zone of dates and times; UTC by default"),
   variables: optional(Variables, "Checked by the template's schema"),
 })
+  .annotate({ message: 'must be an object, such as {"alias": "receipt", "variables": {"name": "Ana"}}' })
   .check(
     Schema.makeFilter(
       ({ alias, id }) =>

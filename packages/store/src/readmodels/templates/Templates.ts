@@ -70,49 +70,85 @@ export interface ListQuery {
   readonly q?: string
 }
 
+/** How the draft of a template and its parts stand to what is sent. */
+export interface Standing {
+  /** Whether the draft differs from the version that is sent; always before the first. */
+  readonly draft_differs: boolean
+  /** Layouts and partials that the version that is sent uses, and that are not there. */
+  readonly missing_parts: ReadonlyArray<string>
+  /** Languages of the draft besides its own. */
+  readonly languages: ReadonlyArray<string>
+}
+
+/** The version that is sent, published last and not followed by any change, is the draft: the texts need not be read. */
+const standing = (sql: Sql): Fragment =>
+  sql.literal(`CASE WHEN sent.record ->> 'published_at' = t.record ->> 'updated_at' AND sent.number = (t.record ->> 'versions')::int
+      THEN false ELSE coalesce(sent.source <> t.draft, true) END AS draft_differs,
+    ARRAY(SELECT name FROM unnest(sent.uses) AS used (name) WHERE NOT EXISTS (
+      SELECT FROM templates p WHERE p.account_id = t.account_id AND p.alias = name AND p.kind <> 'template'
+        AND NOT p.archived AND p.current > 0)) AS missing_parts,
+    ARRAY(SELECT jsonb_object_keys(t.draft -> 'locales') ORDER BY 1) AS languages`)
+
+const withSent = (sql: Sql): Fragment =>
+  sql.literal(`templates t LEFT JOIN template_versions sent
+    ON sent.account_id = t.account_id AND sent.template_id = t.id AND sent.number = t.current`)
+
+export type Listed = Standing & { readonly record: TemplateRecord }
+
 /** Lists templates, newest first. Archived ones come only if they are asked for. */
 export const list = Effect.fn("Templates.list")(function* (query: ListQuery) {
   const { account_id, after, kind, limit, q, status, uses } = query
   const sql = yield* Sql
   const none = sql.literal("")
-  const rows = yield* sql<{ readonly record: TemplateRecord }>`
-    SELECT record FROM templates WHERE account_id = ${account_id}
-      ${after === undefined ? none : sql`AND id < ${after}`}
-      ${kind === undefined ? none : sql`AND kind = ${kind}`}
-      ${status === undefined ? sql`AND NOT archived` : sql`AND record ->> 'status' = ${status}`}
+  const rows = yield* sql<Listed>`
+    SELECT t.record, ${standing(sql)} FROM ${withSent(sql)} WHERE t.account_id = ${account_id}
+      ${after === undefined ? none : sql`AND t.id < ${after}`}
+      ${kind === undefined ? none : sql`AND t.kind = ${kind}`}
+      ${status === undefined ? sql`AND NOT t.archived` : sql`AND t.record ->> 'status' = ${status}`}
       ${uses === undefined ? none : usesPart(sql, uses)}
-      ${q === undefined ? none : sql`AND strpos(lower(concat_ws(' ', alias, record ->> 'name')), ${q.toLowerCase()}) > 0`}
-    ORDER BY id DESC LIMIT ${limit + 1}::int`
-  const page = rows.slice(0, limit).map(({ record }) => record)
-  const next = rows.length > limit ? (page.at(-1)?.id ?? null) : null
+      ${q === undefined ? none : sql`AND strpos(lower(concat_ws(' ', t.alias, t.record ->> 'name')), ${q.toLowerCase()}) > 0`}
+    ORDER BY t.id DESC LIMIT ${limit + 1}::int`
+  const page = rows.slice(0, limit)
+  const next = rows.length > limit ? (page.at(-1)?.record.id ?? null) : null
   return { data: page, has_more: next !== null, next_cursor: next }
 })
 
-const usesPart = (sql: Sql, alias: string): Fragment => sql`AND (
-    ${alias} = ANY(uses) OR EXISTS (
-      SELECT FROM template_versions v
-      WHERE v.account_id = templates.account_id AND v.template_id = templates.id AND v.number = templates.current
-        AND ${alias} = ANY(v.uses)))`
+const usesPart = (sql: Sql, alias: string): Fragment => sql`AND (${alias} = ANY(t.uses) OR ${alias} = ANY(sent.uses))`
+
+/** Users of a layout or partial that one answer names. */
+export const MAX_USERS = 100
+
+/** Returns the names of what uses a part, in the draft or in the version that is sent; not of what is archived. */
+export const usersOf = Effect.fn("Templates.usersOf")(function* (account_id: string, id: string, alias: string) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly name: string }>`
+    SELECT coalesce(t.alias, t.id) AS name FROM ${withSent(sql)}
+    WHERE t.account_id = ${account_id} AND NOT t.archived AND t.id <> ${id} ${usesPart(sql, alias)}
+    ORDER BY name LIMIT ${MAX_USERS}::int`
+  return rows.map(({ name }) => name)
+})
 
 /** A template with its draft. */
-export interface Found {
+interface Drafted {
   readonly record: TemplateRecord
   readonly draft: TemplateState.TemplateSource
 }
+export type Found = Drafted & Standing
 
 const named = (sql: Sql, name: string): Fragment =>
-  name.startsWith("tpl_") ? sql`id = ${name}` : sql`alias = ${name} AND NOT archived`
+  name.startsWith("tpl_") ? sql`t.id = ${name}` : sql`t.alias = ${name} AND NOT t.archived`
 
 /** Finds a template by its id or alias. */
 export const find = Effect.fn("Templates.find")(function* (account_id: string, name: string) {
   const sql = yield* Sql
   const rows = yield* sql<Found>`
-    SELECT record, draft FROM templates WHERE account_id = ${account_id} AND ${named(sql, name)}`
+    SELECT t.record, t.draft, ${standing(sql)} FROM ${withSent(sql)}
+    WHERE t.account_id = ${account_id} AND ${named(sql, name)}`
   return Option.fromUndefinedOr(rows[0])
 })
 
 /** A template as a push finds it. */
-export interface Pushable extends Found {
+export interface Pushable extends Drafted {
   /** Number of its events. */
   readonly version: number
   /** Whether its draft is the version that is sent. */

@@ -47,7 +47,7 @@ export const push = async (
 ): Promise<ReadonlyArray<PushedTemplateResult>> => {
   if (templates.length === 0) return []
   const planned = await TemplatePlan.plan(client, templates, publication)
-  const problems = TemplatePlan.problemsOf(planned)
+  const problems = TemplatePlan.linesOf(planned, "problems")
   if (problems.length > 0) return fail(problems.join("\n"))
   const account = await accountOf(client)
   const seen = await PulledState.read(root, account)
@@ -61,6 +61,11 @@ export const push = async (
   if (others.length > 0 && overwriting !== "all")
     return fail(
       `${namesOf(others)} changed in the account since the last pull or push. Pull and join the changes, or push with --force.`,
+    )
+  const gone = changes.filter((change) => change.result.base === null && isSeen(change))
+  if (gone.length > 0 && overwriting !== "all")
+    return fail(
+      `${namesOf(gone)} is not in the account any more. Delete its folder, or push with --force to create it again.`,
     )
   const unseen = changes.filter((change) => change.result.base !== null && !isSeen(change))
   if (unseen.length > 0 && overwriting === "seen")

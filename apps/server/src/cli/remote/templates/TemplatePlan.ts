@@ -61,10 +61,13 @@ export const push = (
     ),
   )
 
-/** Returns the problems of a plan, a line each. */
-export const problemsOf = (planned: ReadonlyArray<PlannedTemplate>): ReadonlyArray<string> =>
+/** Returns the problems of a plan, or its warnings, a line each. */
+export const linesOf = (
+  planned: ReadonlyArray<PlannedTemplate>,
+  field: "problems" | "warnings",
+): ReadonlyArray<string> =>
   planned.flatMap(({ result, template }) =>
-    result.problems.map(({ message, path }) => `${template.alias}: ${path === "" ? "" : `${path} `}${message}`),
+    result[field].map(({ message, path }) => `${template.alias}: ${path === "" ? "" : `${path} `}${message}`),
   )
 
 /** Returns the lines of a template that a push would change. */

@@ -8,6 +8,7 @@ import * as Flags from "../Flags.ts"
 import { fail, type LocalTemplate, TemplateFailure } from "./LocalTemplate.ts"
 import { importing } from "./importing.ts"
 import * as PulledState from "./PulledState.ts"
+import * as Reading from "./Reading.ts"
 import * as Pushes from "./Pushes.ts"
 import * as TemplateFolder from "./TemplateFolder.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
@@ -30,11 +31,13 @@ const pull = Command.make(
   "pull",
   { folder: Pushes.folder, json: Output.json },
   Effect.fn(function* ({ folder, json }) {
-    const { kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
-    if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed })
+    const { gone, kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
+    if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed, gone })
     yield* Output.say(`${folder} has ${pulled.length} templates.`)
     for (const file of kept)
       yield* Output.say(`${file} stays as it is: it is compiled, and the account has its result.`)
+    for (const alias of gone)
+      yield* Output.say(`${alias} is not in the account any more. Delete its folder, or the next push is refused.`)
     for (const name of unnamed) yield* Output.say(`${name} was left out: it has no alias.`)
   }),
 ).pipe(Command.withDescription("Write the drafts of the account to a folder, over what is there"))
@@ -64,8 +67,12 @@ const pullTo = async (client: Waybill, root: string) => {
     kept.push(...(await TemplateFolder.write(place, { ...template, publish })))
   }
   await fs.mkdir(root, { recursive: true })
-  await PulledState.keep(root, await Pushes.accountOf(client), etags)
-  return { pulled: Object.keys(etags), unnamed, kept }
+  const account = await Pushes.accountOf(client)
+  const seen = Object.keys(await PulledState.read(root, account))
+  const local = await TemplateFolder.readAll(root)
+  const gone = local.flatMap(({ alias }) => (seen.includes(alias) && etags[alias] === undefined ? [alias] : []))
+  await PulledState.keep(root, account, etags)
+  return { pulled: Object.keys(etags), unnamed, kept, gone }
 }
 
 /** A push would change something. */
@@ -77,16 +84,20 @@ const plan = Command.make(
   "plan",
   { folder: Pushes.folder, publish, json: Output.json },
   Effect.fn(function* ({ folder, json, publish }) {
-    const { differences, problems } = yield* Pushes.working(async (client) => {
+    const { differences, problems, warnings } = yield* Pushes.working(async (client) => {
       const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(folder), { publish })
       const changes = planned.filter(TemplatePlan.isChange)
       const differences = []
       for (const change of changes)
         differences.push({ ...change.result, diff: await TemplatePlan.diffOf(client, change) })
-      return { differences, problems: TemplatePlan.problemsOf(planned) }
+      const problems = TemplatePlan.linesOf(planned, "problems")
+      return { differences, problems, warnings: TemplatePlan.linesOf(planned, "warnings") }
     })
-    if (json) yield* Output.printJson({ folder, publish, changes: differences, problems }, 2)
-    else yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
+    if (json) yield* Output.printJson({ folder, publish, changes: differences, problems, warnings }, 2)
+    else {
+      yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
+      yield* Output.say(...warnings.map((warning) => `Warning: ${warning}`))
+    }
     if (problems.length > 0) return yield* new TemplateFailure({ message: problems.join("\n") })
     if (differences.length > 0)
       return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
@@ -170,5 +181,16 @@ const list = Command.make(
 
 export const templates = Command.make("templates").pipe(
   Command.withDescription("Templates of the account, and folders of them"),
-  Command.withSubcommands([list, pull, plan, push, types, importing]),
+  Command.withSubcommands([
+    list,
+    Reading.show,
+    Reading.render,
+    Reading.versions,
+    Reading.rollback,
+    pull,
+    plan,
+    push,
+    types,
+    importing,
+  ]),
 )

@@ -3,6 +3,7 @@ import * as State from "@waybill/domain/template/TemplateState"
 import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import * as Inspection from "@waybill/templates/version/Inspection"
+import * as Suggestion from "@waybill/templates/version/Suggestion"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Effect, Result, type Schema } from "effect"
 import * as Templating from "../../../templates/Templating.ts"
@@ -53,7 +54,7 @@ export const validate: Route = {
     const { library } =
       own.length > 0 ? NOTHING : yield* UsedParts.load(yield* NativeTemplates.owner, source, undefined)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
-    const suggested = own.length > 0 ? {} : modelOf(Inspection.suggest(source))
+    const suggested = own.length > 0 ? {} : modelOf(Suggestion.suggest(source))
     const variables = request.TestRenderModel ?? suggested
     const rendered =
       problems.length > 0 ? Result.fail(problems) : yield* Effect.result(render(source, library, variables))

@@ -19,6 +19,21 @@ export const findVersion = Effect.fnUntraced(function* (id: string, number: numb
   return found.value
 })
 
+/** Returns the version that is sent; undefined before the first. */
+export const sentOf = Effect.fnUntraced(function* ({ current_version, id }: Templates.TemplateRecord) {
+  if (current_version === null) return undefined
+  const { record, source } = yield* findVersion(id, current_version)
+  return { ...record, source }
+})
+
+/** Refuses to take the name of a layout or partial away from what uses it. */
+export const refuseUsed = Effect.fnUntraced(function* ({ alias, id, kind }: Templates.TemplateRecord) {
+  if (kind === "template" || alias === null) return
+  const { account_id } = yield* CurrentKey
+  const users = yield* Templates.usersOf(account_id, id, alias)
+  if (users.length > 0) return yield* new TemplateRefusal.TemplateInUse({ alias, users })
+})
+
 /** Returns when mail was last made of a template; `null` if never. */
 export const usedAt = Effect.fnUntraced(function* (id: string) {
   const { account_id } = yield* CurrentKey

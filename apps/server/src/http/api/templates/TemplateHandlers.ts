@@ -7,6 +7,7 @@ import * as State from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Parser from "@waybill/mail/parsing/Parser"
 import type { View } from "@waybill/store/commit/Commit"
 import { Provenance } from "@waybill/store/log/Provenance"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
@@ -14,6 +15,8 @@ import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateV
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Rendering from "@waybill/templates/version/Rendering"
+import * as Suggestion from "@waybill/templates/version/Suggestion"
+import * as Warnings from "@waybill/templates/version/Warnings"
 import { Effect, Predicate, Result, type Schema } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as RequestCommit from "../../../accept/RequestCommit.ts"
@@ -33,15 +36,17 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const page = yield* Templates.list({ account_id, ...query })
-        const ids = page.data.map(({ id }) => id)
+        const ids = page.data.map(({ record }) => record.id)
         const used = ids.length === 0 ? undefined : yield* EmailStats.templatesUsed(account_id, ids)
-        const data = page.data.map((record) => TemplateRecords.listed(record, used?.get(record.id)))
+        const data = page.data.map(({ record, ...standing }) =>
+          TemplateRecords.listed(record, standing, used?.get(record.id)),
+        )
         return { object: "list" as const, ...page, data }
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
-        const { draft, record } = yield* FoundTemplate.find(params.template)
-        return TemplateRecords.whole(record, draft, yield* FoundTemplate.usedAt(record.id))
+        const found = yield* FoundTemplate.find(params.template)
+        return TemplateRecords.whole(found, yield* FoundTemplate.usedAt(found.record.id))
       }),
     create: (call) =>
       RequestCommit.commitPrepared(
@@ -55,7 +60,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     update: ({ params, payload }) =>
       Effect.gen(function* () {
         const { alias, description, name, unchanged_since, ...words } = payload
-        const { draft, record } = yield* FoundTemplate.find(params.template)
+        const { draft, missing_parts, record } = yield* FoundTemplate.find(params.template)
+        if (alias !== undefined && alias !== record.alias) yield* FoundTemplate.refuseUsed(record)
         const after = TemplateSources.changed(draft, words)
         yield* TemplateSources.check(after)
         // Only what the request names: another change may come in between.
@@ -65,8 +71,9 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const { account_id } = yield* CurrentKey
         const others = NewTemplate.othersOf(account_id)
         const decide = (now: Timestamp.Timestamp, view: View) => Template.change(now, others(view), change)
+        const sent = yield* FoundTemplate.sentOf(record)
         const used_at = yield* FoundTemplate.usedAt(record.id)
-        const answer = (state: Template.State) => TemplateRecords.recordOf(state, used_at)
+        const answer = (state: Template.State) => TemplateRecords.recordOf(state, { missing_parts, sent, used_at })
         return yield* RequestCommit.commitRepeatable(
           workOnStream(Template, record.id, decide, answer, { needs: NewTemplate.needsOf(alias ?? null) }),
         )
@@ -74,6 +81,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     archive: ({ params }) =>
       Effect.gen(function* () {
         const { record } = yield* FoundTemplate.find(params.template)
+        yield* FoundTemplate.refuseUsed(record)
         const answer = () => ({ object: "template" as const, id: record.id as Id.TemplateId, archived: true as const })
         return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
       }),
@@ -88,8 +96,13 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           const { actor } = yield* Provenance
           const { activate, notes, unchanged_since } = call.payload
           const by = { created_by: actor.id, notes, activates: activate ?? true }
-          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, unchanged_since)
-          return workOnStream(Template, record.id, publish, TemplateRecords.newestOf)
+          const sent = yield* FoundTemplate.sentOf(record)
+          const publish = (now: Timestamp.Timestamp) => Template.publish(now, draft, by, unchanged_since, sent)
+          return workOnStream(Template, record.id, publish, (state) =>
+            sent !== undefined && Template.isSent(state, by, sent)
+              ? TemplateRecords.listedVersion(record.id, sent)
+              : TemplateRecords.newestOf(state),
+          )
         }),
       ),
     versions: ({ params }) =>
@@ -109,13 +122,17 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
       RequestCommit.commitPrepared(
         call,
         Effect.gen(function* () {
+          const { account_id } = yield* CurrentKey
           const { record } = yield* FoundTemplate.find(call.params.template)
+          const former = yield* FoundTemplate.findVersion(record.id, call.payload.version)
+          yield* TemplateSources.checkParts(account_id, former.source, record.kind === "template" ? null : record.alias)
+          const sent = { ...former.record, source: former.source }
           const used_at = yield* FoundTemplate.usedAt(record.id)
           return workOnStream(
             Template,
             record.id,
             (now) => Template.rollBack(now, call.payload.version),
-            (state) => TemplateRecords.recordOf(state, used_at),
+            (state) => TemplateRecords.recordOf(state, { sent, used_at }),
           )
         }),
       ),
@@ -142,11 +159,18 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
         const variables = payload.variables ?? sampleOf(source)
         const rendered = yield* Templating.render(compiled.success, { ...payload, variables })
+        const { html, subject, text } = rendered
         return {
           object: "rendered_template" as const,
           ...rendered,
+          text: text ?? (html === null ? null : yield* derivedText(account_id, html)),
+          from: source.from,
           locale: compiled.success.locale,
-          warnings: Inspection.warningsOf(rendered, source),
+          warnings: [
+            ...Warnings.ofSubject(record.kind, subject),
+            ...Warnings.ofRendered(rendered),
+            ...Warnings.ofSource(source),
+          ],
         }
       }),
     push: (call) =>
@@ -158,18 +182,24 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const { account_id } = yield* CurrentKey
         const source = TemplateSources.changed(State.EMPTY, payload)
         const own = Inspection.problemsOf(source)
-        const problems = own.length > 0 ? own : yield* UsedParts.unresolved(account_id, source)
-        const suggested = own.length > 0 ? { type: "object" as const } : Inspection.suggest(source)
+        const isRead = Inspection.isReadable(source)
+        const problems = isRead ? [...own, ...(yield* UsedParts.unresolved(account_id, source))] : own
+        const suggested = own.length > 0 ? { type: "object" as const } : Suggestion.suggest(source)
         return {
           object: "template_validation" as const,
           valid: problems.length === 0,
           problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
+          warnings: own.length > 0 ? [] : Warnings.ofSource(source),
           suggested_variables: suggested as Schema.JsonObject,
           sample: own.length > 0 || source.variables === null ? asSample(suggested) : sampleOf(source),
         }
       }),
   }),
 )
+
+/** Returns the text that is sent with HTML alone; none if the HTML takes too long to read, as when it is sent. */
+const derivedText = (account_id: string, html: string) =>
+  Parser.run("text", html, account_id, { patient: true }).pipe(Effect.orElseSucceed(() => null))
 
 /** Names that a change has. */
 const names = ({ alias, description, name }: { readonly [K in keyof State.Naming]?: State.Naming[K] | undefined }) => ({
@@ -179,8 +209,13 @@ const names = ({ alias, description, name }: { readonly [K in keyof State.Naming
 })
 
 /** Variables are an object, whatever their schema says or leaves out. */
-const asSample = ({ default: given, properties = {} }: VariableSchema.VariableSchema): Schema.JsonObject =>
-  (Predicate.isObject(given) ? given : VariableSchema.sampleOf({ type: "object", properties })) as Schema.JsonObject
+const asSample = ({
+  default: given,
+  examples: [example] = [],
+  properties = {},
+}: VariableSchema.VariableSchema): Schema.JsonObject =>
+  ([example, given].find(Predicate.isObject) ??
+    VariableSchema.sampleOf({ type: "object", properties })) as Schema.JsonObject
 
 const sampleOf = ({ variables }: State.TemplateSource): Schema.JsonObject =>
   variables === null ? {} : asSample(variables as VariableSchema.VariableSchema)

@@ -3,15 +3,23 @@ import type * as Template from "@waybill/domain/template/Template"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Etag from "../../../templates/Etag.ts"
+import { Equal } from "effect"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import type * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"
 
 /** Returns a template as the API lists it. */
-export const listed = (record: Templates.TemplateRecord, used_at: string | null = null): ListedTemplate => {
+export const listed = (
+  record: Templates.TemplateRecord,
+  { draft_differs, languages, missing_parts }: Templates.Standing,
+  used_at: string | null = null,
+): ListedTemplate => {
   const { created_at, id, updated_at } = record
   return {
     object: "template",
     ...record,
+    draft_differs,
+    missing_parts,
+    languages,
     id: id as Id.TemplateId,
     created_at: created_at as Timestamp.Timestamp,
     updated_at: updated_at as Timestamp.Timestamp,
@@ -31,14 +39,28 @@ export const listedVersion = (
 
 /** Returns a template with its draft; `used_at` is when it was last used. */
 export const whole = (
-  record: Templates.TemplateRecord,
-  draft: Template.ExistingTemplate["draft"],
+  { draft, record, ...standing }: Templates.Found,
   used_at: string | null = null,
-): TemplateRecord => ({ ...listed(record, used_at), draft, etag: Etag.of({ ...record, draft }) })
+): TemplateRecord => ({ ...listed(record, standing, used_at), draft, etag: Etag.of({ ...record, draft }) })
 
-export const recordOf = (state: Template.State, used_at: string | null = null): TemplateRecord => {
+interface Known {
+  readonly used_at?: string | null
+  /** The version that was sent before, or is sent from now on. */
+  readonly sent?: Template.Sent | undefined
+  readonly missing_parts?: ReadonlyArray<string>
+}
+
+export const recordOf = (
+  state: Template.State,
+  { missing_parts = [], sent, used_at = null }: Known = {},
+): TemplateRecord => {
   if (state._tag !== "Template") throw new Error("decided about a template that does not exist")
-  return whole(Templates.recordOf(state), state.draft, used_at)
+  const newer = state.recent.find(({ published }) => published.number === state.current)?.published
+  const source = newer?.source ?? (sent?.number === state.current ? sent.source : undefined)
+  const { draft } = state
+  const draft_differs = !Equal.equals(source, draft)
+  const languages = Object.keys(draft.locales).toSorted()
+  return whole({ record: Templates.recordOf(state), draft, draft_differs, missing_parts, languages }, used_at)
 }
 
 /** Returns the version that was published last. */
