@@ -21,7 +21,7 @@ const collect = (): (() => void) => {
 
 describe("parsed templates", () => {
   for (const [name, html, count] of FORMS)
-    it(`stay within their memory: ${name}`, { timeout: 180_000 }, () => {
+    it(`stay within their memory: ${name}`, { timeout: 300_000 }, () => {
       const gc = collect()
       const heap = () => {
         gc()
