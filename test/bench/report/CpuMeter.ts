@@ -35,7 +35,3 @@ export const make = (times: Readonly<Record<string, () => number>>) => {
 }
 export type CpuMeter = ReturnType<typeof make>
 type Micros = Readonly<Record<string, Measure.Spread>>
-
-/** Formats the medians as columns of a table. */
-export const columns = (micros: Micros): ReadonlyArray<string> =>
-  Object.values(micros).map(({ median }) => String(Math.round(median)))

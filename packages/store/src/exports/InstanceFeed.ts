@@ -8,7 +8,7 @@ import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import * as StrayAccounts from "../routing/StrayAccounts.ts"
-import * as FeedCursor from "./FeedCursor.ts"
+import type * as FeedCursor from "./FeedCursor.ts"
 import * as FeedPlaces from "./FeedPlaces.ts"
 import * as ArrivedAccounts from "./ArrivedAccounts.ts"
 
