@@ -184,17 +184,13 @@ export const suppressions = (filters: SuppressionFilters = {}) =>
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 
-/** The current suppression of an address; null if it is not suppressed. */
+/** The current suppression of an address; null if it is not suppressed. A list, because a missing one is no error. */
 export const suppressionOf = (address: string) =>
   queryOptions({
     queryKey: [...SUPPRESSIONS, "of", address],
     queryFn: async ({ signal }) => {
-      try {
-        return await Api.get<Suppression>(`/suppressions/${encodeURIComponent(address)}`, {}, signal)
-      } catch (error) {
-        if (error instanceof ApiError && error.status === 404) return null
-        throw error
-      }
+      const found = await Api.get<Page<Suppression>>("/suppressions", { q: address, limit: SUPPRESSIONS_PAGE }, signal)
+      return found.data.find(({ email }) => email.toLowerCase() === address.toLowerCase()) ?? null
     },
   })
 
