@@ -1,5 +1,6 @@
 import { customer, operator, type Group } from "./Bound.ts"
 
+const LARGE = "apps/server/src/inbound/LargeMails.ts"
 const IMAGES = "packages/mail/src/inbound/withImages.ts"
 const INBOUND = "apps/server/src/smtp/InboundMail.ts"
 const INBOUND_SETTINGS = "apps/server/src/settings/InboundSettings.ts"
@@ -17,9 +18,13 @@ export const inboundBounds: Group = {
       "apps/server/src/inbound/Guesses.ts",
       "450 4.7.1 for all its recipients",
     ),
-    customer("Mails of an account and UTC day", "MAX_MAILS_PER_DAY", INBOUND, "452 4.2.2"),
-    customer("Bytes of mail of an account and UTC day", "MAX_BYTES_PER_DAY", INBOUND, "452 4.2.2"),
+    customer("Mail of an account and UTC day", "MAX_BYTES_PER_DAY", INBOUND, "452 4.2.2"),
+    customer("Size that a mail counts as at least", "LEAST_COUNTED_BYTES", INBOUND, "it counts as more"),
     operator("Bytes of mail that a process reads at once", "MAX_BYTES_HELD", INBOUND, "452 4.3.1"),
+    operator("Bytes of a mail that waits for no place", "SMALL_BYTES", LARGE, "it waits for one of six places"),
+    operator("Time that a large mail waits for a place", "PLACE_WITHIN_MS", LARGE, "452 4.3.1"),
+    operator("Large mails that wait for a place", "MAX_WAITING", LARGE, "452 4.3.1"),
+    operator("Those of an IPv4 address or IPv6 /64", "MAX_WAITING_PER_NETWORK", LARGE, "452 4.3.1"),
     operator("Size of a mail, by default", "DEFAULT_MAX_BYTES", INBOUND_SETTINGS, "552 5.3.4"),
     operator("Days that a mail is kept as it came, by default", "DEFAULT_DAYS", INBOUND_SETTINGS, "removed"),
     customer("Attachments of a record", "MAX_ATTACHMENTS", HEADING, "`complete: false`"),
@@ -28,6 +33,12 @@ export const inboundBounds: Group = {
     customer(
       "Names that are looked up to judge the sender of a mail",
       "MAX_LOOKUPS",
+      "packages/mail/src/incoming/Authentication.ts",
+      "`temperror`",
+    ),
+    customer(
+      "Time in which the sender of a mail is judged, for which its 250 waits",
+      "JUDGED_WITHIN_SECONDS",
       "packages/mail/src/incoming/Authentication.ts",
       "`temperror`",
     ),

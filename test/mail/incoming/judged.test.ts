@@ -1,7 +1,10 @@
 import { assert, it } from "@effect/vitest"
 import * as Dns from "@waybill/mail/dns/Dns"
 import * as Authentication from "@waybill/mail/incoming/Authentication"
-import { Effect } from "effect"
+import { Effect, Fiber } from "effect"
+import { TestClock } from "effect/testing"
+import { setImmediate } from "node:timers/promises"
+import * as DnsServer from "../../support/mail/dnsServer.ts"
 import { longestTurn } from "../../support/longestTurn.ts"
 
 const client = { address: "127.0.0.1", helo: "mx.example.org", from: "ana@a.test", receiver: "mx.test" }
@@ -64,5 +67,19 @@ it.live("looks up a bounded number of names for one mail", () =>
     const { auth } = yield* judge(`${many.join("")}From: a@a.test\r\n\r\n`, counting)
     assert.isAtMost(asked, Authentication.MAX_LOOKUPS)
     assert.lengthOf(auth.dkim, 20)
+  }),
+)
+
+it.effect("a name server that never answers holds a mail up for a bounded time", () =>
+  Effect.gen(function* () {
+    const names = ["a.test", "x._domainkey.a.test", "_dmarc.a.test", "_dmarc.test"]
+    const { queries, server } = yield* DnsServer.listen(Object.fromEntries(names.map((name) => [name, "timeout"])))
+    const judging = Authentication.judge(Buffer.from(`${SIGNED}${MAIL}`), client, "inbound")
+    const dns = Dns.Dns.layer({ servers: [server] })
+    const fiber = yield* Effect.forkChild(Effect.provide(judging, dns))
+    while (queries.length < names.length) yield* Effect.promise(() => setImmediate())
+    yield* TestClock.adjust(`${Authentication.JUDGED_WITHIN_SECONDS} seconds`)
+    const { dmarc, spf } = yield* Fiber.join(fiber)
+    assert.deepStrictEqual({ dmarc, spf }, { dmarc: "temperror", spf: "temperror" })
   }),
 )

@@ -89,6 +89,23 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       assert.deepStrictEqual(yield* rows("inb_"), [])
     })
 
+    it.effect("counts towards the day of its account by its size, and a small one as 100 KiB", function* () {
+      const { account_id, deliver } = yield* Running
+      const { driver: sql } = yield* Sql
+      const taken = Effect.map(
+        sql<{ readonly count: number }>`SELECT count FROM rate_windows WHERE bucket = ${`day/${account_id}/inbound`}`,
+        ([window]) => window?.count ?? 0,
+      )
+      const counts = [yield* taken]
+      for (const raw of [mail(2_000), mail(2 * MIB)]) {
+        assert.match(yield* deliver(raw), /^inb_/u)
+        counts.push((yield* taken) - counts.reduce((sum, count) => sum + count, 0))
+      }
+      const [, small, large = 0] = counts
+      assert.strictEqual(small, 100)
+      assert.approximately(large, 2 * 1024, 2)
+    })
+
     // threat: blocked-loop
     it.effect(
       "holds nobody up, alone or with others, whatever its lines are",

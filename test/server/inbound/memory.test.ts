@@ -2,7 +2,6 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { Effect } from "effect"
 import { readFileSync } from "node:fs"
 import * as Smtp from "../smtp/support.ts"
-import { MAX_BYTES_HELD } from "../../../apps/server/src/smtp/InboundMail.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
@@ -15,15 +14,15 @@ const MAILS = Number(process.env["WAYBILL_LARGE_MAILS"] ?? 12)
 /** A mail in base64 that is just below the limit of 25 MiB. */
 const SIZE = 24.5 * MIB
 /** Growth of the process, in MiB: the mail that it holds, what threads and the database have of it, and garbage. */
-const MAX_GROWTH_MIB = 900
+const MAX_GROWTH_MIB = 600
 const TIMEOUT = 60_000 + MAILS * 30_000
 const ENVELOPE = ["EHLO mx.example.org", "MAIL FROM:<ana@example.org>", "RCPT TO:<hi@shop.test>", "DATA"]
-const BODY = `${"QUJD".repeat(19)}\r\n`.repeat(SIZE / 78)
+const BODY = Buffer.from(`${"QUJD".repeat(19)}\r\n`.repeat(SIZE / 78))
 /** Too much at once; or a database that is not fast enough for all of it. */
 const LATER = /^45[12] /u
 const PAUSE_MS = 1_000
 
-const mail = (nth: number) =>
+const headOf = (nth: number) =>
   [
     "From: ana@example.org",
     `Message-ID: <large${nth}@example.org>`,
@@ -31,8 +30,7 @@ const mail = (nth: number) =>
     'Content-Type: application/octet-stream; name="a.bin"',
     "Content-Transfer-Encoding: base64",
     "",
-    BODY,
-    ".\r\n",
+    "",
   ].join("\r\n")
 
 /** Resident memory of a process in MiB: now, or at its highest. */
@@ -41,7 +39,7 @@ const memory = (pid: number, field: "VmRSS" | "VmHWM"): number =>
 
 layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("many large mails at once", (it) => {
   it.effect.skipIf(process.platform !== "linux")(
-    "are put off or kept, within the stated memory (on Linux)",
+    "wait for their turn and are kept, within the stated memory (on Linux)",
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
@@ -59,9 +57,13 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("many 
               `127.3.${Math.floor(nth / 200)}.${1 + (nth % 200)}`,
             )
             const replies = await client.all(ENVELOPE)
-            assert.match(replies.at(-1) ?? "", /^354 /u)
-            client.write(mail(nth))
-            const reply = await client.reply()
+            const refused = replies.find((reply) => LATER.test(reply))
+            if (refused === undefined) {
+              assert.match(replies.at(-1) ?? "", /^354 /u)
+              // All clients send the same body: the memory of the test is not what counts.
+              for (const part of [headOf(nth), BODY, "\r\n.\r\n"]) client.write(part)
+            }
+            const reply = refused ?? (await client.reply())
             client.end()
             if (reply.startsWith("250 ")) return
             assert.match(reply, LATER)
@@ -79,7 +81,6 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("many 
         )
         assert.isBelow(growth, MAX_GROWTH_MIB)
         assert.include(readFileSync("docs/limits.md", "utf8"), `at most ${MAX_GROWTH_MIB} MiB`)
-        if (MAILS * SIZE > 2 * MAX_BYTES_HELD) assert.isAbove(full, 0)
         const { driver: sql } = yield* Sql
         const kept = yield* Effect.orDie(sql<{ readonly message_id: string; readonly bytes: number }>`
           SELECT i.message_id, sum(c.size_bytes)::int AS bytes FROM inbound i

@@ -1,5 +1,7 @@
 import { PassThrough } from "node:stream"
 import type { SMTPServerDataStream } from "smtp-server"
+import { mock } from "node:test"
+import * as LargeMails from "../../../apps/server/src/inbound/LargeMails.ts"
 import * as Intake from "../../../apps/server/src/smtp/Intake.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
@@ -108,5 +110,59 @@ describe("SMTP intake", () => {
     assert.strictEqual(said(await receive(intake, ["123\n"]).taken), "452")
     if (first._tag === "Whole") first.release()
     assert.strictEqual(said(await receive(intake, ["123456\n"]).taken), "123456\r\n")
+  })
+
+  describe("places of large messages", () => {
+    const LARGE = ["x".repeat(LargeMails.SMALL_BYTES), "x"]
+    const make = (places: number) => {
+      const intake = Intake.make({ maxMessageBytes: 1e6, strictLines: false })
+      const of = new LargeMails.LargeMails(places)
+      return (pieces: ReadonlyArray<string>, network: string, end = true) =>
+        receive(intake, pieces, end, { bytes: 1e6, places: { of, network } })
+    }
+    const turn = () => new Promise((resolve) => setImmediate(resolve))
+
+    // threat: memory-budgets
+    it("makes large ones wait in turns of their networks, and small ones not at all", async () => {
+      const send = make(2)
+      const first = await send([...LARGE, "1"], "a").taken
+      const order: Array<string> = []
+      const others = ["2", "3", "4"].map((last) => send([...LARGE, last], last === "4" ? "b" : "a"))
+      for (const { taken } of others) void taken.then((each) => order.push(said(each).slice(-1)))
+      assert.strictEqual(said(await send(["small"], "a").taken), "small")
+      await turn()
+      assert.deepStrictEqual(order, ["4"])
+      assert.isTrue(others[0]?.source.isPaused())
+      if (first._tag === "Whole") first.release()
+      const second = await others[0]?.taken
+      assert.strictEqual(second?._tag === "Whole" && second.bytes.length, LargeMails.SMALL_BYTES + 2)
+      assert.deepStrictEqual(order, ["4", "2"])
+      others[1]?.source.destroy()
+      assert.strictEqual(said(await (others[1]?.taken ?? Promise.reject(new Error()))), "gone")
+    })
+
+    // threat: slow-clients
+    it("puts off one that waits too long, and takes the place of one that is too slow for those that wait", async () => {
+      mock.timers.enable({ apis: ["setTimeout", "setInterval"] })
+      const now = mock.method(performance, "now", () => 0)
+      try {
+        const send = make(1)
+        const slow = send(LARGE, "a", false)
+        await turn()
+        const late = send([...LARGE, "x"], "b")
+        await turn()
+        mock.timers.tick(LargeMails.PLACE_WITHIN_MS)
+        assert.strictEqual((await late.taken)._tag, "Refused")
+        const next = send([...LARGE, "x"], "b")
+        await turn()
+        now.mock.mockImplementation(() => LargeMails.SLOW_AFTER_MS)
+        mock.timers.tick(LargeMails.SLOW_AFTER_MS)
+        assert.strictEqual((await next.taken)._tag, "Whole")
+        slow.source.end()
+        assert.strictEqual((await slow.taken)._tag, "Refused")
+      } finally {
+        mock.reset()
+      }
+    })
   })
 })

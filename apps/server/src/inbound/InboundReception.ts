@@ -63,8 +63,12 @@ export const workOf = Effect.fn("InboundReception.workOf")(function* <A>(
     // A header may name a nearer mail, or be lost on the way.
     ...(answered === undefined ? [] : [EmailAcceptance.messageIdOf(answered, inboundDomain as DomainName.DomainName)]),
   ]
-  const known = yield* Cells.inCellOf(account_id, InboundMail.known(account_id, references))
-  const routes = yield* Cells.inCellOf(account_id, InboundRoutes.list(account_id))
+  const [known, routes] = yield* Cells.inCellOf(
+    account_id,
+    Effect.all([InboundMail.known(account_id, references), InboundRoutes.list(account_id)], {
+      concurrency: "unbounded",
+    }),
+  )
   const plan = Routing.plan(routes, factsOf({ ...heading, auth, envelope }))
   const now = yield* Clock.currentTimeMillis
   const id = NewIds.newIdAt("InboundId", now)

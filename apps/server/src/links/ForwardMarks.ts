@@ -18,9 +18,11 @@ export const marksOf = Effect.map(
 
 /** Returns a test of whether a mail with these marks was forwarded from an address before. */
 export const hasPassed = (marks: ReadonlyArray<string>) =>
-  Effect.map(
-    markKeys,
-    (keys) =>
-      (address: Address.Address): boolean =>
-        marks.length > 0 && ForwardMark.has(keys, address, marks),
-  )
+  marks.length === 0
+    ? Effect.succeed((_: Address.Address): boolean => false)
+    : Effect.map(
+        markKeys,
+        (keys) =>
+          (address: Address.Address): boolean =>
+            ForwardMark.has(keys, address, marks),
+      )

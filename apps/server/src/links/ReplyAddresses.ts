@@ -31,9 +31,8 @@ export const answeredBy = Effect.fnUntraced(function* (
   recipients: ReadonlyArray<Address.Address>,
 ) {
   const own = ownDomainOf(account_id, inboundDomain)
+  const made = recipients.filter((address) => Address.domainOf(address) === own)
+  if (made.length === 0) return undefined
   const keys = yield* replyKeys
-  return recipients
-    .filter((address) => Address.domainOf(address) === own)
-    .map((address) => ReplyAddress.verify(keys, Address.localOf(address)))
-    .find(Option.isSome)?.value
+  return made.map((address) => ReplyAddress.verify(keys, Address.localOf(address))).find(Option.isSome)?.value
 })

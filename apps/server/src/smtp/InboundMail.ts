@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import { LruCache } from "@waybill/domain/collections/LruCache"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Authentication from "@waybill/mail/incoming/Authentication"
 import type { Dns } from "@waybill/mail/dns/Dns"
@@ -14,20 +15,26 @@ import { Clock, Effect, Option } from "effect"
 import { Guesses } from "../inbound/Guesses.ts"
 import * as InboundAddresses from "../inbound/InboundAddresses.ts"
 import * as InboundReception from "../inbound/InboundReception.ts"
+import { LargeMails } from "../inbound/LargeMails.ts"
 import * as ForwardMarks from "../links/ForwardMarks.ts"
 import type { Instance } from "../settings/Instance.ts"
+import type * as Intake from "./Intake.ts"
 import type * as Listener from "./Listener.ts"
 import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
 /** Maximum number of recipients of one mail. */
 export const MAX_RECIPIENTS = 100
+/** Accepted recipients whose mail has not come that are remembered; others are looked up again. */
+const MAX_ACCEPTED = 10_000
 /** Bytes of received mail that is being read or processed; the rest of what the listener holds is for reports. */
 export const MAX_BYTES_HELD = 192 * 1024 * 1024
+/** The part of it that large mails have. The rest is for small ones, which wait for nobody. */
+const LARGE_PERCENT = 80
 /** Servers that a mail may have passed, by its Received fields. More of them are a circle. */
 export const MAX_HOPS = 50
-/** Received mail of an account within a UTC day, and its size: each is kept for a month. */
-export const MAX_MAILS_PER_DAY = 100_000
+/** Received mail of an account within a UTC day, which is kept for a month, and the least that a mail counts as. */
 export const MAX_BYTES_PER_DAY = 10 * 1024 * 1024 * 1024
+export const LEAST_COUNTED_BYTES = 100 * 1024
 /** Size from which a mail is refused before it comes, if the account has no space for it. Smaller ones may come in vain. */
 const ASKED_FROM_BYTES = 1024 * 1024
 
@@ -48,7 +55,8 @@ export interface Options {
 
 /** Mail of others than servers that report, on the same port. */
 export interface OtherMail<R> {
-  readonly maxBytes: number
+  /** Returns how much is kept of a mail of a client. */
+  readonly keep: (address: string) => Intake.Kept
   /** Whether an address receives mail. A client that guesses addresses is put off. */
   readonly receives: (
     address: string,
@@ -64,13 +72,27 @@ export interface OtherMail<R> {
 
 type Needs = EventStore | PgClient.PgClient | Dns | Instance | InstanceKey
 
-export const make = (options: Options): OtherMail<Needs> => ({
-  maxBytes: options.maxBytes,
-  receives: receives(options, new Guesses()),
-  message: (bytes, transaction, recipients) => receive(options, bytes, transaction, recipients),
-})
+export const make = (options: Options): OtherMail<Needs> => {
+  const accepted: Accepted = new LruCache({ maxEntries: MAX_ACCEPTED })
+  const places = Math.floor((MAX_BYTES_HELD * LARGE_PERCENT) / 100 / options.maxBytes)
+  const of = new LargeMails(Math.max(1, places))
+  return {
+    keep: (address) => ({
+      bytes: options.maxBytes + 1,
+      maxHeld: MAX_BYTES_HELD,
+      strictLines: true,
+      places: { of, network: RateWindows.clientAddress(address).bucket },
+    }),
+    receives: receives(options, new Guesses(), accepted),
+    message: (bytes, transaction, recipients) => receive(options, accepted, bytes, transaction, recipients),
+  }
+}
 
-const receives = ({ maxBytes }: Options, guesses: Guesses): OtherMail<Needs>["receives"] =>
+/** Recipients that were accepted, by connection and address: their mail follows. */
+type Accepted = LruCache<string, InboundAddresses.Receiver>
+const keyOf = ({ id }: Pick<Listener.Client, "id">, address: string): string => `${id} ${address}`
+
+const receives = ({ maxBytes }: Options, guesses: Guesses, accepted: Accepted): OtherMail<Needs>["receives"] =>
   Effect.fnUntraced(function* (address, client) {
     const network = RateWindows.clientAddress(client.address).bucket
     const now = yield* Clock.currentTimeMillis
@@ -83,22 +105,27 @@ const receives = ({ maxBytes }: Options, guesses: Guesses): OtherMail<Needs>["re
     const { size = 0 } = client
     if (size > maxBytes) return yield* tooLarge(maxBytes)
     if (size >= ASKED_FROM_BYTES && !(yield* hasToday(found.value.account_id, size))) return yield* FULL
+    accepted.set(keyOf(client, address), found.value)
     return true
   })
 
 /** Records a mail for each account that it came for, unless their routes refuse it. The mail is durable before the 250, and never bounced after it. */
 const receive = Effect.fn("InboundMail.receive")(function* (
   { days, maxBytes, name }: Options,
+  accepted: Accepted,
   bytes: Buffer,
-  { address, from, helo, tls }: Listener.Transaction<never>,
+  { address, from, helo, id, tls }: Listener.Transaction<never>,
   recipients: ReadonlyArray<string>,
 ): Effect.fn.Return<string, SmtpReply | StoreUnavailable, Needs> {
   if (bytes.length > maxBytes) return yield* tooLarge(maxBytes)
   const queue = `inbound of ${RateWindows.clientAddress(address).bucket}`
-  const { hops, marks, sha256 } = yield* Effect.catch(ReadInbound.digest(bytes, queue), () => BUSY)
+  const { heading, hops, marks, sha256 } = yield* Effect.catch(ReadInbound.arrival(bytes, queue), () => BUSY)
   if (hops > MAX_HOPS) return yield* LOOP
   const hasPassed = yield* ForwardMarks.hasPassed(marks)
-  const all = yield* Effect.forEach(recipients, InboundAddresses.find)
+  const all = yield* Effect.forEach(recipients, (recipient) => {
+    const receiver = accepted.get(keyOf({ id }, recipient))
+    return receiver === undefined ? InboundAddresses.find(recipient) : Effect.succeedSome(receiver)
+  })
   const found = all.filter((receiver) => Option.exists(receiver, ({ address }) => !hasPassed(address)))
   if (found.length === 0) return yield* CIRCLE
   const receivers = Map.groupBy(
@@ -106,7 +133,6 @@ const receive = Effect.fn("InboundMail.receive")(function* (
     ({ account_id }) => account_id,
   )
   yield* Effect.forEach(receivers.keys(), (account_id) => takeOfDay(account_id, bytes.length), { discard: true })
-  const heading = yield* Effect.catch(ReadInbound.heading(bytes, queue), () => BUSY)
   const client = { address, from, helo: helo ?? address, receiver: name }
   const auth = yield* Authentication.judge(bytes, client, queue)
   const ids: Array<string> = []
@@ -133,24 +159,19 @@ const receive = Effect.fn("InboundMail.receive")(function* (
   return line("2.0.0", `Received as ${ids.join(", ")}`)
 })
 
-const MEGABYTE = 1024 * 1024
-const megabytesOf = (bytes: number) => Math.ceil(bytes / MEGABYTE)
-const MAX_MEGABYTES_PER_DAY = MAX_BYTES_PER_DAY / MEGABYTE
+/** Returns what a mail takes of a day, in KiB. */
+const amountOf = (bytes: number) => Math.ceil(Math.max(bytes, LEAST_COUNTED_BYTES) / 1024)
 
 /** Whether an account may receive a mail of this size today. */
 const hasToday = (account_id: AccountId, bytes: number) =>
   Effect.map(
-    inCell(
-      FIRST,
-      Effect.all([RateWindows.takenOfDay(`${account_id}/inbound`), RateWindows.takenOfDay(`${account_id}/inbound_mb`)]),
-    ),
-    ([mails, megabytes]) => mails < MAX_MAILS_PER_DAY && megabytes + megabytesOf(bytes) <= MAX_MEGABYTES_PER_DAY,
+    inCell(FIRST, RateWindows.takenOfDay(`${account_id}/inbound`)),
+    (taken) => taken + amountOf(bytes) <= MAX_BYTES_PER_DAY / 1024,
   )
 
-/** Takes a mail and its size from what the account has of a day. */
+/** Takes a mail from what the account has of a day. */
 const takeOfDay = Effect.fnUntraced(function* (account_id: AccountId, bytes: number) {
-  const taken = (name: string, amount: number, most: number) =>
-    inCell(FIRST, RateWindows.takeOfDay(`${account_id}/${name}`, amount, most))
-  if ((yield* taken("inbound", 1, MAX_MAILS_PER_DAY)) !== undefined) return yield* FULL
-  if ((yield* taken("inbound_mb", megabytesOf(bytes), MAX_MEGABYTES_PER_DAY)) !== undefined) return yield* FULL
+  const limit = MAX_BYTES_PER_DAY / 1024
+  const taking = RateWindows.takeOfDay(`${account_id}/inbound`, amountOf(bytes), limit, { isLoose: true })
+  if ((yield* inCell(FIRST, taking)) !== undefined) return yield* FULL
 })

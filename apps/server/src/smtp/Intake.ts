@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises"
 import type { SMTPServerDataStream } from "smtp-server"
+import * as LargeMails from "../inbound/LargeMails.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
 /** Maximum number of bytes of all messages that are being received or processed; beyond it, clients are asked to retry. */
@@ -18,6 +19,8 @@ export interface Kept {
   readonly maxHeld?: number
   /** Whether this message has lines that end in CRLF only, whatever the listener takes. */
   readonly strictLines?: boolean
+  /** Where a large message waits for its turn, of which it sends no more meanwhile. */
+  readonly places?: { readonly of: LargeMails.LargeMails; readonly network: string }
 }
 
 export interface Intake {
@@ -51,8 +54,9 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
     held + bytes > maxBytesHeld || (maxHeld !== undefined && heldApart + bytes > maxHeld)
   return {
     refuses: (size, { bytes, maxHeld } = WHOLE) => (isFull(Math.min(size, bytes), maxHeld) ? FULL : undefined),
-    receive: (stream, done, { bytes: keepBytes, maxHeld, strictLines: isStrict = false } = WHOLE) => {
+    receive: (stream, done, { bytes: keepBytes, maxHeld, places, strictLines: isStrict = false } = WHOLE) => {
       const chunks: Array<Buffer> = []
+      const place = places === undefined ? undefined : new Place(places, keepBytes)
       const lines = strictLines || isStrict ? new LineEnds() : undefined
       let heldHere = 0
       let refusal: SmtpReply | undefined
@@ -62,10 +66,12 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         if (maxHeld !== undefined) heldApart -= heldHere
         heldHere = 0
         chunks.length = 0
+        place?.leave()
       }
       const refuse = (reply: SmtpReply) => {
         refusal = reply
         release()
+        stream.resume()
       }
       const end = (received: Received) => {
         if (isOver) return
@@ -79,17 +85,28 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         if (stream.sizeExceeded || heldHere + whole.length > maxMessageBytes) return refuse(tooLarge(maxMessageBytes))
         const chunk = whole.subarray(0, Math.max(0, keepBytes - heldHere))
         if (isFull(chunk.length, maxHeld)) return refuse(FULL)
-        chunks.push(chunk)
+        if (place?.take(chunk) !== true) chunks.push(chunk)
         heldHere += chunk.length
         held += chunk.length
         if (maxHeld !== undefined) heldApart += chunk.length
+        if (place === undefined || place.isTaken || heldHere <= LargeMails.SMALL_BYTES) return
+        stream.pause()
+        place.enter(
+          () => {
+            for (const each of chunks.splice(0)) place.take(each)
+            stream.resume()
+          },
+          () => refuse(FULL),
+        )
       })
       stream.on("end", () => {
         if (refusal === undefined && lines?.hasBareCr === true) refuse(BARE_CR)
         if (refusal !== undefined) return end({ _tag: "Refused", reply: refusal })
         isOver = true
         const whole = (bytes: Buffer) => done({ _tag: "Whole", bytes, release })
-        if (heldHere <= SLICE_BYTES) whole(Buffer.concat(chunks.splice(0)))
+        const placed = place?.end()
+        if (placed !== undefined) whole(placed)
+        else if (heldHere <= SLICE_BYTES) whole(Buffer.concat(chunks.splice(0)))
         else void joined(chunks, heldHere).then(whole)
       })
       stream.on("error", () => undefined)
@@ -99,6 +116,61 @@ export const make = ({ maxBytesHeld = MAX_BYTES_HELD, maxMessageBytes, strictLin
         end({ _tag: "Gone" })
       })
     },
+  }
+}
+
+/** Where a large message comes in: memory that is used as it fills, so that pieces need not be joined. */
+class Place {
+  readonly #places: NonNullable<Kept["places"]>
+  readonly #maxBytes: number
+  #bytes: Buffer | undefined
+  #length = 0
+  #timer: NodeJS.Timeout | undefined
+  #leave: (() => void) | undefined
+  isTaken = false
+
+  constructor(places: NonNullable<Kept["places"]>, maxBytes: number) {
+    this.#places = places
+    this.#maxBytes = maxBytes
+  }
+
+  /** Waits for a place; calls `refuse` if none is free in time, or if the message comes too slowly for those that wait. */
+  enter(begin: () => void, refuse: () => void): void {
+    this.isTaken = true
+    this.#timer = setTimeout(refuse, LargeMails.PLACE_WITHIN_MS)
+    this.#leave = this.#places.of.enter(this.#places.network, () => {
+      clearTimeout(this.#timer)
+      this.#bytes = Buffer.allocUnsafeSlow(this.#maxBytes)
+      const since = performance.now()
+      const look = () => {
+        const least = (LargeMails.LEAST_BYTES_PER_SECOND * (performance.now() - since)) / 1000
+        if (this.#places.of.isWanted && this.#length < least) refuse()
+      }
+      this.#timer = setInterval(look, LargeMails.SLOW_AFTER_MS)
+      begin()
+    })
+    if (this.#leave === undefined) refuse()
+  }
+
+  /** Takes a piece; returns false without a place. */
+  take(piece: Buffer): boolean {
+    if (this.#bytes === undefined) return false
+    this.#length += piece.copy(this.#bytes, this.#length)
+    return true
+  }
+
+  /** Returns the whole message, if it has a place, which it keeps. One that was whole before its turn needs none. */
+  end(): Buffer | undefined {
+    clearTimeout(this.#timer)
+    if (this.#bytes === undefined) this.leave()
+    return this.#bytes?.subarray(0, this.#length)
+  }
+
+  leave(): void {
+    clearTimeout(this.#timer)
+    this.#bytes = undefined
+    this.#leave?.()
+    this.#leave = undefined
   }
 }
 

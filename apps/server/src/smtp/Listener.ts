@@ -64,8 +64,8 @@ export interface Options {
    * hide a second message in the first.
    */
   readonly strictLines: boolean
-  /** Returns what to keep of a message to these recipients; all of it by default. */
-  readonly keep?: (recipients: ReadonlyArray<string>) => Intake.Kept
+  /** Returns what to keep of a message; all of it by default. */
+  readonly keep?: (transaction: Pick<Transaction<unknown>, "address" | "recipients">) => Intake.Kept
 }
 
 /** Commands that the library implements and the service does not offer. */
@@ -96,9 +96,10 @@ export const listen = <Login, R>(
     })
     /** Refuses a recipient of a message for which there is no space now: its bytes would come in vain. */
     const fullFor = (session: SMTPServerSession, address: string): SmtpReply | undefined => {
-      const { size } = clientOf(session)
-      const recipients = session.envelope.rcptTo.map((each) => each.address)
-      return size === undefined ? undefined : intake.refuses(size, options.keep?.([...recipients, address]))
+      const client = clientOf(session)
+      const recipients = [...session.envelope.rcptTo.map((each) => each.address), address]
+      if (client.size === undefined) return undefined
+      return intake.refuses(client.size, options.keep?.({ address: client.address, recipients }))
     }
     const refused = new WeakMap<SMTPServerSession, number>()
     const makeServer = () =>
@@ -155,7 +156,7 @@ export const listen = <Login, R>(
               (error, text) => (error === null ? done(null, text ?? "") : done(errorOf(error))),
             )
           }
-          intake.receive(stream, receive, options.keep?.(transaction.recipients))
+          intake.receive(stream, receive, options.keep?.(transaction))
         },
       })
     const deps: Omit<Deps, "hasImplicitTls"> = {

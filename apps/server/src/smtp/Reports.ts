@@ -63,9 +63,9 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
       name,
       // Reports are not passed on, and old servers send other line ends.
       strictLines: false,
-      keep: (recipients) =>
+      keep: ({ address, recipients }) =>
         inbound !== undefined && recipients.some((recipient) => !isReporting(returnPath, recipient))
-          ? { bytes: inbound.maxBytes + 1, maxHeld: InboundMail.MAX_BYTES_HELD, strictLines: true }
+          ? inbound.keep(address)
           : recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
             ? { bytes: DomainReports.KEEP_BYTES, maxHeld: DomainReports.MAX_BYTES_HELD }
             : { bytes: ReportParts.REPORT_SIZE_LIMIT },

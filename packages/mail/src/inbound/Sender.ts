@@ -1,11 +1,12 @@
 import type * as InboundState from "@waybill/domain/inbound/InboundState"
 import * as Text from "@waybill/domain/values/Text"
+import { isIP } from "node:net"
 import * as Canonical from "../dkim/DkimCanonical.ts"
 import type * as Dns from "../dns/Dns.ts"
 
 /** Signatures whose results a record has. */
 export const MAX_SIGNATURES = 20
-/** Bytes at the start of a mail in which names to look up are found ahead of the judging. */
+/** Bytes at the start of a mail in which names to look up are found ahead of the judging; a mail of so many is read at once. */
 export const HEAD_BYTES = 64 * 1024
 const MAX_DOMAIN_CHARS = 253
 /** DMARC asks for the domain of an author, and for each one above it. */
@@ -33,23 +34,25 @@ export interface Question {
 export type Answers = ReadonlyMap<string, Dns.Answer<unknown>>
 export const keyOf = ({ name, type }: Question): string => `${type} ${name.toLowerCase()}`
 
-export interface Input {
-  /** The mail, or its beginning when only questions are asked. */
-  readonly bytes: Uint8Array
+/** The facts that SPF is judged by. */
+export interface SpfInput {
   readonly client: Client
   readonly answers: Answers
+}
+
+export interface Input extends SpfInput {
+  readonly bytes: Uint8Array
 }
 
 export type Judged =
   | { readonly _tag: "Judged"; readonly auth: InboundState.Authentication }
   | { readonly _tag: "Asks"; readonly questions: ReadonlyArray<Question> }
 
-/** Returns what must be looked up before a mail can be judged: SPF as far as it is known, keys, and policies. */
-export const questions = async ({ answers, bytes, client }: Input): Promise<ReadonlyArray<Question>> => {
+/** Returns what SPF has to look up next, by the answers so far. */
+export const questions = async ({ answers, client }: SpfInput): Promise<ReadonlyArray<Question>> => {
   const asked = new Asked(answers)
   // A mail without a header has nothing but SPF to judge.
   await authenticate(Buffer.from("\r\n"), client, asked)
-  for (const question of ahead(bytes)) asked.add(question)
   return asked.questions
 }
 
@@ -136,8 +139,11 @@ const SIGNATURES: ReadonlySet<string> = new Set(["dkim-signature", "arc-message-
 const NAME = /^[\w.-]{1,253}$/u
 const AUTHOR = /@([\w.-]{1,253})>?\s*$/u
 
-/** Keys of signatures and policies of authors, by the plain forms of the header. The judging itself finds the others. */
-const ahead = (bytes: Uint8Array): ReadonlyArray<Question> => {
+/**
+ * Returns what most mails need: the record of SPF, keys of signatures and policies of authors, by the plain forms of a header.
+ * The judging itself finds the others.
+ */
+export const ahead = ({ bytes, client }: Pick<Input, "bytes" | "client">): ReadonlyArray<Question> => {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const fields = Canonical.fields(message, Canonical.splitAt(message))
   const keys = fields
@@ -152,7 +158,9 @@ const ahead = (bytes: Uint8Array): ReadonlyArray<Question> => {
       const [, domain] = AUTHOR.exec(raw.slice(-MAX_DOMAIN_CHARS - 2)) ?? []
       return domain === undefined ? [] : policiesOf(domain)
     })
-  return [...keys.slice(0, MAX_AHEAD), ...policies.slice(0, MAX_LABELS)].map((name) => ({ type: "TXT", name }))
+  const [sender = ""] = (client.from || client.helo).split("@").slice(-1)
+  const spf = NAME.test(sender) && isIP(sender) === 0 ? [sender] : []
+  return [...spf, ...keys.slice(0, MAX_AHEAD), ...policies.slice(0, MAX_LABELS)].map((name) => ({ type: "TXT", name }))
 }
 
 const tagIn = (field: string, tag: string): string =>

@@ -4,8 +4,8 @@ import * as Dns from "../dns/Dns.ts"
 import * as Sender from "../inbound/Sender.ts"
 import * as Parser from "../parsing/Parser.ts"
 
-/** Time limit of all lookups and readings of one mail. */
-export const JUDGED_WITHIN = Duration.seconds(15)
+/** Time limit of all lookups and readings of one mail: its 250 waits for no name server longer than this. */
+export const JUDGED_WITHIN_SECONDS = 15
 /** Names that are looked up for one mail; the others count as names that cannot be looked up now. */
 export const MAX_LOOKUPS = 60
 /** Readings of a whole mail. Those after the first one are for lookups that only they ask for. */
@@ -24,7 +24,7 @@ export const judge = (
   account: string,
 ): Effect.Effect<InboundState.Authentication, never, Dns.Dns> =>
   judgeWith(bytes, client, account).pipe(
-    Effect.timeoutOption(JUDGED_WITHIN),
+    Effect.timeoutOption(Duration.seconds(JUDGED_WITHIN_SECONDS)),
     Effect.map(Option.getOrElse(() => LATER)),
     Effect.catchTags({
       Busy: () => Effect.succeed(LATER),
@@ -53,9 +53,11 @@ const judgeWith = Effect.fn("Authentication.judge")(function* (
   })
   // Connections are bounded, and each has one mail: the queue needs no bound of its own.
   const read = { patient: true, pool: Parser.SenderPool }
-  const head = bytes.subarray(0, Sender.HEAD_BYTES)
-  while (yield* lookUp(yield* Parser.run("questions", { bytes: head, client, answers }, account, read)));
+  yield* lookUp(yield* Parser.run("ahead", { bytes: bytes.subarray(0, Sender.HEAD_BYTES), client }, account, read))
   for (let readings = 0; readings < MAX_READINGS; readings++) {
+    // A small mail is read at once: most have no more to look up.
+    if (readings > 0 || bytes.length > Sender.HEAD_BYTES)
+      while (yield* lookUp(yield* Parser.run("questions", { client, answers }, account, read)));
     const judged = yield* Parser.run("sender", { bytes, client, answers }, account, read)
     if (judged._tag === "Judged") return judged.auth
     yield* lookUp(judged.questions)

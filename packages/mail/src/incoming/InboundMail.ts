@@ -1,6 +1,5 @@
-import type { Heading } from "@waybill/domain/inbound/InboundState"
 import { Effect } from "effect"
-import type { Digest } from "../inbound/digest.ts"
+import type { Arrival } from "../inbound/readArrival.ts"
 import * as InboundHeading from "../inbound/Heading.ts"
 import { type PostmarkInput, postmarkBody } from "../inbound/postmarkBody.ts"
 import { type SendGridInput, sendGridForm } from "../inbound/sendGridForm.ts"
@@ -8,17 +7,21 @@ import type { ShowInput } from "../inbound/showInbound.ts"
 import * as Parser from "../parsing/Parser.ts"
 import * as ReadMail from "./ReadMail.ts"
 
-/** Returns what tells a mail from others, and how many servers it has passed. */
-export const digest = (
+/**
+ * Returns what tells a mail from others, how many servers it has passed, and its heading, in bounded time and memory. A mail that
+ * cannot be read has what its header says.
+ */
+export const arrival = (
   bytes: Uint8Array,
   account: string,
-): Effect.Effect<Digest, ReadMail.NotDisplayable | Parser.Busy> =>
-  Parser.run("digest", bytes, account).pipe(Effect.catchTag("Killed", () => Effect.fail(new ReadMail.NotDisplayable())))
-
-/** Reads the heading of a mail in bounded time and memory. A mail that cannot be read has what its header says. */
-export const heading = (bytes: Uint8Array, account: string): Effect.Effect<Heading, Parser.Busy> =>
-  Parser.run("heading", bytes, account).pipe(
-    Effect.catchTag("Killed", () => Effect.sync(() => InboundHeading.ofHeader(bytes))),
+): Effect.Effect<Arrival, ReadMail.NotDisplayable | Parser.Busy> =>
+  Parser.run("arrival", bytes, account).pipe(
+    Effect.catchTag("Killed", () =>
+      Effect.map(orNotDisplayable(Parser.run("digest", bytes, account)), (digest) => ({
+        ...digest,
+        heading: InboundHeading.ofHeader(bytes),
+      })),
+    ),
   )
 
 /** Returns the JSON of a mail with its texts, merged with the fields of `record`. */

@@ -15,6 +15,10 @@ export class FairQueue<Item> {
     this.#bounds = bounds
   }
 
+  get isEmpty(): boolean {
+    return this.#size === 0
+  }
+
   /** Returns whether the account may queue one more. */
   hasCapacity(account: string): boolean {
     return this.#size < this.#bounds.inAll && (this.#queues.get(account)?.length ?? 0) < this.#bounds.perAccount

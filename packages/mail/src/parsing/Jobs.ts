@@ -1,8 +1,8 @@
 import { textFromHtml } from "../compose/textFromHtml.ts"
 import * as TrackedHtml from "../compose/TrackedHtml.ts"
 import { bodyHash } from "../dkim/bodyHash.ts"
-import * as InboundHeading from "../inbound/Heading.ts"
 import { digest } from "../inbound/digest.ts"
+import { readArrival } from "../inbound/readArrival.ts"
 import { postmarkBody } from "../inbound/postmarkBody.ts"
 import { readFile } from "../inbound/readFile.ts"
 import * as Sender from "../inbound/Sender.ts"
@@ -25,7 +25,8 @@ export const jobs = {
   aggregate: readAggregate,
   mail: showMail,
   digest,
-  heading: InboundHeading.read,
+  arrival: readArrival,
+  ahead: Sender.ahead,
   questions: Sender.questions,
   sender: Sender.judge,
   inbound: showInbound,

@@ -74,10 +74,16 @@ const OF_A_DAY = "day/"
 
 /**
  * Takes an amount from a window of this UTC day. Returns the seconds until the window ends if so much is not left, and takes
- * nothing then.
+ * nothing then. What is loose may be given back by a crash of the database: it need not wait for the disk, one after the other.
  */
-export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (name: string, amount: number, limit: number) {
+export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (
+  name: string,
+  amount: number,
+  limit: number,
+  { isLoose = false }: { readonly isLoose?: boolean } = {},
+) {
   const sql = yield* Sql
+  const loosely = isLoose ? sql`, set_config('synchronous_commit', 'off', true)` : sql.literal("")
   const rows = yield* sql<{ readonly taken: boolean; readonly left_s: number }>`
     WITH today AS (SELECT date_trunc('day', statement_timestamp(), 'UTC') AS start), taken AS (
       INSERT INTO rate_windows AS w (bucket, window_start, count)
@@ -85,7 +91,7 @@ export const takeOfDay = Effect.fn("RateWindows.takeOfDay")(function* (name: str
       ON CONFLICT (bucket, window_start) DO UPDATE SET count = w.count + excluded.count
       WHERE w.count + excluded.count <= ${limit} RETURNING 1
     ) SELECT EXISTS (SELECT 1 FROM taken) AS taken,
-      greatest(1, ceil(extract(epoch FROM start + interval '1 day' - statement_timestamp())))::int AS left_s FROM today`
+      greatest(1, ceil(extract(epoch FROM start + interval '1 day' - statement_timestamp())))::int AS left_s${loosely} FROM today`
   const [{ left_s, taken } = { taken: true, left_s: 1 }] = rows
   return taken ? undefined : left_s
 })

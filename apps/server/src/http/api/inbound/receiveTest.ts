@@ -26,8 +26,8 @@ export const receiveTest = (call: Call) =>
 const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: string | undefined) {
   const { account_id } = yield* CurrentKey
   const bytes = payload.raw === null ? yield* compose(payload) : Buffer.from(payload.raw, "base64")
-  const [{ sha256 }, heading] = yield* Effect.mapError(
-    Effect.all([ReadInbound.digest(bytes, account_id), ReadInbound.heading(bytes, account_id)]),
+  const { heading, sha256 } = yield* Effect.mapError(
+    ReadInbound.arrival(bytes, account_id),
     () => new RequestRefusal.Overloaded({ budget: "parsing" }),
   )
   const to = recipientsOf(payload) ?? namedIn(heading)
