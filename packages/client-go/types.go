@@ -790,7 +790,13 @@ type ListedTemplate struct {
 	// The version that is sent
 	CurrentVersion *int `json:"current_version"`
 	// Number of versions
-	Versions  int       `json:"versions"`
+	Versions int `json:"versions"`
+	// Whether the draft differs from the version that is sent; always before the first
+	DraftDiffers bool `json:"draft_differs"`
+	// Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent
+	MissingParts []string `json:"missing_parts"`
+	// Languages of the draft besides its own
+	Languages []string  `json:"languages"`
 	CreatedAt time.Time `json:"created_at"`
 	UpdatedAt time.Time `json:"updated_at"`
 	// Start of the hour in which mail was last accepted by it, as far as it is counted
@@ -994,7 +1000,12 @@ type RenderedTemplate struct {
 	Object  string `json:"object"`
 	Subject string `json:"subject"`
 	HTML    string `json:"html"`
-	Text    string `json:"text"`
+	// Derived from the HTML if the template has none
+	Text string `json:"text"`
+	// Line that mail programs show beside the subject
+	Preheader string `json:"preheader"`
+	// Sender of messages that name none
+	From string `json:"from"`
 	// The language that was found
 	Locale   string            `json:"locale"`
 	Warnings []TemplateWarning `json:"warnings"`
@@ -1060,6 +1071,8 @@ type PushedTemplateResult struct {
 	Etag string `json:"etag"`
 	// Reasons why it cannot be pushed; in a dry run only
 	Problems []TemplateWarning `json:"problems"`
+	// Faults that its author may have overlooked
+	Warnings []TemplateWarning `json:"warnings"`
 }
 
 type TemplatePushAnswer struct {
@@ -1097,6 +1110,8 @@ type TemplateValidation struct {
 	Object   string            `json:"object"`
 	Valid    bool              `json:"valid"`
 	Problems []TemplateWarning `json:"problems"`
+	// Faults that an author may have overlooked, such as a variable that is not in the schema
+	Warnings []TemplateWarning `json:"warnings"`
 	// JSON Schema of the variables that it uses
 	SuggestedVariables map[string]any `json:"suggested_variables"`
 	// Variables that fit the schema

@@ -625,6 +625,9 @@ namespace Waybill;
  *   status: 'draft'|'published'|'archived',
  *   current_version: int|null,
  *   versions: int,
+ *   draft_differs: bool,
+ *   missing_parts: list<string>,
+ *   languages: list<string>,
  *   created_at: string,
  *   updated_at: string,
  *   used_at: string|null,
@@ -660,6 +663,9 @@ namespace Waybill;
  *   status: 'draft'|'published'|'archived',
  *   current_version: int|null,
  *   versions: int,
+ *   draft_differs: bool,
+ *   missing_parts: list<string>,
+ *   languages: list<string>,
  *   created_at: string,
  *   updated_at: string,
  *   used_at: string|null,
@@ -791,6 +797,8 @@ namespace Waybill;
  *   subject: string|null,
  *   html: string|null,
  *   text: string|null,
+ *   preheader: string|null,
+ *   from: string|null,
  *   locale: string|null,
  *   warnings: list<TemplateWarning>,
  * }
@@ -830,6 +838,7 @@ namespace Waybill;
  *   base: string|null,
  *   etag: string,
  *   problems: list<TemplateWarning>,
+ *   warnings: list<TemplateWarning>,
  * }
  *
  * @phpstan-type TemplatePushAnswer array{
@@ -855,6 +864,7 @@ namespace Waybill;
  *   object: 'template_validation',
  *   valid: bool,
  *   problems: list<TemplateWarning>,
+ *   warnings: list<TemplateWarning>,
  *   suggested_variables: array<string, mixed>,
  *   sample: array<string, mixed>,
  * }

@@ -894,6 +894,12 @@ class ListedTemplate(TypedDict):
     current_version: Optional[int]
     # Number of versions
     versions: int
+    # Whether the draft differs from the version that is sent; always before the first
+    draft_differs: bool
+    # Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent
+    missing_parts: List[str]
+    # Languages of the draft besides its own
+    languages: List[str]
     created_at: str
     updated_at: str
     # Start of the hour in which mail was last accepted by it, as far as it is counted
@@ -1111,11 +1117,17 @@ class TemplateWarning(TypedDict):
     message: str
 
 
-class RenderedTemplate(TypedDict):
+_RenderedTemplateFrom = TypedDict("_RenderedTemplateFrom", {"from": Optional[str]})
+
+
+class RenderedTemplate(_RenderedTemplateFrom):
     object: Literal["rendered_template"]
     subject: Optional[str]
     html: Optional[str]
+    # Derived from the HTML if the template has none
     text: Optional[str]
+    # Line that mail programs show beside the subject
+    preheader: Optional[str]
     # The language that was found
     locale: Optional[str]
     warnings: List[TemplateWarning]
@@ -1189,6 +1201,8 @@ class PushedTemplateResult(TypedDict):
     etag: str
     # Reasons why it cannot be pushed; in a dry run only
     problems: List[TemplateWarning]
+    # Faults that its author may have overlooked
+    warnings: List[TemplateWarning]
 
 
 class TemplatePushAnswer(TypedDict):
@@ -1228,6 +1242,8 @@ class TemplateValidation(TypedDict):
     object: Literal["template_validation"]
     valid: bool
     problems: List[TemplateWarning]
+    # Faults that an author may have overlooked, such as a variable that is not in the schema
+    warnings: List[TemplateWarning]
     # JSON Schema of the variables that it uses
     suggested_variables: Dict[str, Any]
     # Variables that fit the schema

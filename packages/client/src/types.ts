@@ -1146,7 +1146,7 @@ export type PushedTemplateResult = {
   readonly etag: string
   /** Reasons why it cannot be pushed; in a dry run only */
   readonly problems: ReadonlyArray<TemplateWarning>
-  /** What its author may have overlooked */
+  /** Faults that its author may have overlooked */
   readonly warnings: ReadonlyArray<TemplateWarning>
 }
 
@@ -1162,7 +1162,7 @@ export type RenderedTemplate = {
   readonly html: string | null
   /** Derived from the HTML if the template has none */
   readonly text: string | null
-  /** What mail programs show beside the subject */
+  /** Line that mail programs show beside the subject */
   readonly preheader: string | null
   /** Sender of messages that name none */
   readonly from: string | null
@@ -1642,7 +1642,7 @@ export type TemplateValidation = {
   readonly object: "template_validation"
   readonly valid: boolean
   readonly problems: ReadonlyArray<TemplateWarning>
-  /** What an author may have overlooked, such as a variable that is not in the schema */
+  /** Faults that an author may have overlooked, such as a variable that is not in the schema */
   readonly warnings: ReadonlyArray<TemplateWarning>
   /** JSON Schema of the variables that it uses */
   readonly suggested_variables: { readonly [name: string]: unknown }

@@ -65,7 +65,7 @@ describe.skipIf(typeof browser === "string")(
       await ContactSheet.shoot(page, "template-versions")
       await Editor.assertNoOverflow(page)
 
-      await page.getByRole("button", { name: "Send version 1" }).click()
+      await page.getByRole("button", { name: "Send this version: 1" }).click()
       await page.getByRole("alertdialog").getByRole("button", { name: "Send this version" }).click()
       await page.getByText("Version 1 is sent from now on.").waitFor()
       await page.getByText("version 1 of 2 is sent").waitFor()

@@ -33,7 +33,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("what is sent of templat
         yield* call("PATCH", `/v1/templates/${name}`, { alias: null }),
       ]) {
         assert.deepStrictEqual(reasonOf(refused), [422, "template_in_use"])
-        assert.include(refused.json.error.message, `${name} is used by ${users.join(", ")}`)
+        assert.include(refused.json.error.message, `Templates use ${name}: ${users.join(", ")}.`)
         assert.deepStrictEqual(
           refused.json.error.details,
           users.map((path) => ({ path, message: `uses ${name}` })),

@@ -66,7 +66,7 @@ export class TemplateInUse extends Schema.TaggedError<TemplateInUse>()("Template
   override get message() {
     const more = this.users.length - MAX_NAMED
     const users = `${this.users.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
-    return `${this.alias} is used by ${users}, in the draft or in what is sent. Take it out of them and publish them first.`
+    return `Templates use ${this.alias}: ${users}. Take it out of their drafts and of what is sent first.`
   }
 }
 

@@ -9,7 +9,6 @@ import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } f
 import { useEffect, useId, useRef } from "react"
 import { cx } from "../../ui/display/cx.ts"
 import * as CodeTheme from "./CodeTheme.ts"
-import { completionsOf } from "./completionsOf.ts"
 import * as Problems from "./Problems.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
@@ -25,8 +24,6 @@ interface Props {
   readonly language: keyof typeof LANGUAGES
   readonly problems?: ReadonlyArray<Problems.TextProblem>
   readonly warnings?: ReadonlyArray<Problems.TextProblem>
-  /** Variables that are offered while one types. */
-  readonly variables?: ReadonlyArray<string>
   /** Place to go to. */
   readonly target?: Problems.TextProblem | undefined
   readonly className?: string
@@ -46,15 +43,12 @@ export const CodeEditor = ({
   problems = NONE,
   target,
   value,
-  variables,
   warnings = NONE,
 }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
   const latest = useRef(onChange)
   const access = useRef(new Compartment())
-  const offers = useRef(new Compartment())
-  const offered = variables?.join(" ")
   const hint = useId()
   const isEditable = onChange !== undefined
   useEffect(() => {
@@ -88,7 +82,6 @@ export const CodeEditor = ({
             "aria-description": "Press Escape and then Tab to leave the editor.",
           }),
           access.current.of([]),
-          offers.current.of([]),
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
             if (docChanged && !transactions.some((each) => each.isUserEvent("outside")))
               latest.current?.(state.doc.toString())
@@ -108,10 +101,6 @@ export const CodeEditor = ({
       effects: access.current.reconfigure(isEditable ? [] : [EditorState.readOnly.of(true)]),
     })
   }, [isEditable, language, label])
-  useEffect(() => {
-    const next = offered === undefined ? [] : completionsOf(offered.split(" ").filter((name) => name !== ""))
-    view.current?.dispatch({ effects: offers.current.reconfigure(next) })
-  }, [offered, language, label])
   useEffect(() => {
     const editor = view.current
     if (editor === undefined || editor.state.doc.toString() === value) return

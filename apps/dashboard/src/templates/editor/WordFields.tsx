@@ -56,13 +56,11 @@ export const CodeField = ({
   problems,
   setText,
   target,
-  variables,
   warnings,
   word,
 }: Props & {
   readonly isBeside: boolean
   readonly target: Problems.TextProblem | undefined
-  readonly variables: ReadonlyArray<string>
 }) => {
   const name = Form.nameOf(word, locale)
   const label = Form.labelOf(name)
@@ -79,7 +77,6 @@ export const CodeField = ({
         onChange={setText === undefined ? undefined : (text) => setText(name, text)}
         problems={problems.filter((each) => each.path === name)}
         warnings={warnings.filter((each) => each.path === name)}
-        variables={variables}
         target={target?.path === name ? target : undefined}
         className={word === "preheader" ? "h-32" : isBeside ? "h-72" : "h-112"}
       />

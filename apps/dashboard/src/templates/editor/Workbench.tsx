@@ -1,4 +1,4 @@
-import { useEffect, useState } from "react"
+import { useState } from "react"
 import type { TemplateRecord } from "../../api/Records.ts"
 import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
@@ -46,12 +46,6 @@ export const Workbench = ({
   const isWide = locale !== null
   const columns: ReadonlyArray<string | null> = locale === null ? [null] : [null, locale]
   const { problems, warnings } = trial
-  const [names, setNames] = useState<ReadonlyArray<string>>([])
-  useEffect(() => {
-    // A text with a problem, as while one types, has no names.
-    const found = namesOf(trial.validation)
-    if (found.length > 0) setNames(found)
-  }, [trial.validation])
   const [target, setTarget] = useState<Problems.TextProblem>()
   const setText =
     onForm === undefined
@@ -97,7 +91,6 @@ export const Workbench = ({
           problems={problems}
           warnings={warnings}
           target={target}
-          variables={names}
         />
       ))}
     </div>
@@ -163,13 +156,6 @@ const TABS: ReadonlyMap<string, string> = new Map([
   ["variables", "Variables"],
   [Problems.SAMPLE, "Variables"],
 ])
-
-/** Names of the variables that the schema has, or that the texts use. */
-const namesOf = (validation: Trial["validation"]): ReadonlyArray<string> => [
-  ...new Set(
-    [validation?.sample, validation?.suggested_variables["properties"]].flatMap((each) => Object.keys(each ?? {})),
-  ),
-]
 
 /** Problems of a part, in any language. */
 const countOf = ({ problems }: Trial, part: string): number =>

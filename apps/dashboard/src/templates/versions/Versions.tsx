@@ -152,12 +152,12 @@ const Row = ({ author, emails, isCurrent, onCompare, onRestore, onRollBack, vers
         Changes
       </Button>
       {onRestore === undefined ? undefined : (
-        <Button small onClick={onRestore} aria-label={`Restore version ${number} into the draft`}>
+        <Button small onClick={onRestore} aria-label={`Restore into draft: version ${number}`}>
           Restore into draft
         </Button>
       )}
       {onRollBack === undefined ? undefined : (
-        <Button small onClick={onRollBack} aria-label={`Send version ${number}`}>
+        <Button small onClick={onRollBack} aria-label={`Send this version: ${number}`}>
           Send this version
         </Button>
       )}
