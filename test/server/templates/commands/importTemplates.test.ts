@@ -1,5 +1,5 @@
-import { importTemplates } from "../../../apps/server/src/cli/remote/templates/importTemplates.ts"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { importTemplates } from "../../../../apps/server/src/cli/remote/templates/importTemplates.ts"
+import { assert, describe, it } from "../../../support/effectTest.ts"
 
 describe("a template that is imported", () => {
   it("is refused before it is read if it is larger than a template", async () => {

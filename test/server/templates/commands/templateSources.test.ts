@@ -3,10 +3,10 @@ import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
-import * as TemplateFolder from "../../../apps/server/src/cli/remote/templates/TemplateFolder.ts"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import * as TemplateFolder from "../../../../apps/server/src/cli/remote/templates/TemplateFolder.ts"
+import { assert, describe, it } from "../../../support/effectTest.ts"
 
-const MODULES = fileURLToPath(new URL("../../../node_modules/", import.meta.url))
+const MODULES = fileURLToPath(new URL("../../../../node_modules/", import.meta.url))
 const SETTINGS = JSON.stringify({ variables: { type: "object", properties: { name: { type: "string" } } } })
 
 /** Returns a folder with a template, and with packages as somebody has installed them beside it. */

@@ -4,10 +4,10 @@ import { createServer, type IncomingMessage } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "../../support/effectTest.ts"
-import { NOWHERE } from "../../support/nowhere.ts"
-import * as CommandLine from "../../support/process/CommandLine.ts"
-import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import { NOWHERE } from "../../../support/nowhere.ts"
+import * as CommandLine from "../../../support/process/CommandLine.ts"
+import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
 
 const newFolder = Effect.acquireRelease(
   Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-import-"))),

@@ -1,10 +1,10 @@
 import { CurrentKey } from "@waybill/api/Authorization"
 import { Effect } from "effect"
-import * as TemplatePush from "../../../apps/server/src/http/api/templates/TemplatePush.ts"
-import { assert, layer } from "../../support/effectTest.ts"
-import { longestTurn } from "../../support/longestTurn.ts"
-import { HttpWorld, reasonOf, signUp } from "../../support/world/HttpWorld.ts"
-import { MAIL, RECEIPT, VARIABLES } from "./receiptTemplate.ts"
+import * as TemplatePush from "../../../../apps/server/src/http/api/templates/TemplatePush.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import { longestTurn } from "../../../support/longestTurn.ts"
+import { HttpWorld, reasonOf, signUp } from "../../../support/world/HttpWorld.ts"
+import { MAIL, RECEIPT, VARIABLES } from "../receiptTemplate.ts"
 
 const BASE = { alias: "base", name: "Base", kind: "layout", html: "<main>{{ content }}</main>" }
 const HELLO = { alias: "hello", name: "Hello", layout: "base", subject: "Hi", html: "<p>Hi</p>" }

@@ -2,10 +2,10 @@ import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as CommandLine from "../../support/process/CommandLine.ts"
-import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
-import { RECEIPT, VARIABLES } from "./receiptTemplate.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as CommandLine from "../../../support/process/CommandLine.ts"
+import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
+import { RECEIPT, VARIABLES } from "../receiptTemplate.ts"
 
 const newFolder = Effect.acquireRelease(
   Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-commands-"))),
