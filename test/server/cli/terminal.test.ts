@@ -49,7 +49,7 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
   ["emails get", "<id> is missing: Email id, msg_…", "waybill emails get"],
   ["emails get msg_1 msg_2", '`waybill emails get` does not take "msg_2".', "waybill emails get"],
   ["send --from a@acme.test --subject Hi", "--to is missing: Recipient; repeat for several.", "waybill send"],
-  ["send --header x", "--from is missing: Sender, such as `Acme <hello@acme.test>`.", "waybill send"],
+  ["send --header x", "--to is missing: Recipient; repeat for several.", "waybill send"],
   [
     "listen --forward-to localhost:3000",
     '--forward-to does not take "localhost:3000": an address with http:// or https://, such as http://localhost:3000/hooks.',
