@@ -136,7 +136,7 @@ layer(HttpWorld.layer({ budgets: BUDGETS, documents: DOCUMENTS }), {
     const { world } = yield* setUp
     // A minute may end during these requests.
     const answers = yield* Effect.forEach(Array.from({ length: 12 }), (_, nth) =>
-      world.request("GET", nth % 2 === 0 ? "/openapi.json" : "/docs", { headers: { "accept-encoding": "br" } }),
+      world.request("GET", nth % 2 === 0 ? "/openapi.json" : "/docs/api", { headers: { "accept-encoding": "br" } }),
     )
     const refused = answers.filter(({ status }) => status === 429)
     assert.isAtLeast(refused.length, 2)
@@ -192,7 +192,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
   it.effect("without reading shares one copy of the documentation", function* () {
     const { world } = yield* setUp
     // The documentation is built at the first request.
-    const { text } = yield* world.request("GET", "/docs", { headers: { "accept-encoding": "identity" } })
+    const { text } = yield* world.request("GET", "/docs/api", { headers: { "accept-encoding": "identity" } })
     assert.isAbove(text.length, MIB / 5)
     const growth = Effect.fnUntraced(function* (path: string) {
       const before = memoryInUse()
@@ -204,7 +204,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
     })
     // Memory that the test before has let go may be given back only now, which is no growth below nothing.
     const connections = Math.max(0, yield* growth("/healthz"))
-    const documents = yield* growth("/docs")
+    const documents = yield* growth("/docs/api")
     assert.isBelow(documents - connections, (UNREAD_CLIENTS * text.length) / 2)
   })
 })

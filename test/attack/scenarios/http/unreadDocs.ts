@@ -18,10 +18,10 @@ export const unreadDocs: Scenario = {
     )
     try {
       for (const [nth, { socket }] of connections.entries())
-        socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS))
+        socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs/api"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS))
       await sleep(size(UNREAD_MS.short, UNREAD_MS.long))
       const [page, document] = [
-        await sendRequest(target.http, "GET", "/docs", { from: from(200) }),
+        await sendRequest(target.http, "GET", "/docs/api", { from: from(200) }),
         await sendRequest(target.http, "GET", "/openapi.json", { from: from(200) }),
       ]
       return {
