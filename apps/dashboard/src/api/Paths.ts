@@ -31,6 +31,11 @@ export const SESSION = "/v1/session"
 export const RECENT_EMAILS = 6
 export const recentEmails = pathWith("/email/logs", { limit: RECENT_EMAILS })
 
+/** Templates that are known by name; a list shows the ids of others. */
+const MAX_NAMED_TEMPLATES = 100
+/** The newest templates, for their names. */
+export const namedTemplates = pathWith("/templates", { kind: "template", limit: MAX_NAMED_TEMPLATES })
+
 /** Maximum number of unfinished emails that are counted. */
 const MAX_COUNTED = 100
 /** Id below every other, so that a page before which nothing lies begins with the oldest email. */

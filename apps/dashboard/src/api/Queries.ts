@@ -245,14 +245,10 @@ export const stats = (from: string, to: string, groupBy: string) =>
     queryFn: ({ signal }) => Api.get<Stats>(Paths.stats(from, to, groupBy), {}, signal),
   })
 
-/** Templates that are known by name; a list shows the ids of others. */
-const MAX_NAMED_TEMPLATES = 100
-
 /** The newest templates, for their names. */
 export const templates = queryOptions({
   queryKey: ["templates", "named"],
-  queryFn: ({ signal }) =>
-    Api.get<Page<ListedTemplate>>("/templates", { kind: "template", limit: MAX_NAMED_TEMPLATES }, signal),
+  queryFn: ({ signal }) => Api.get<Page<ListedTemplate>>(Paths.namedTemplates, {}, signal),
 })
 
 export const thread = (id: string) =>

@@ -48,10 +48,11 @@ const overview = (name: string | null, now: number): ReadonlyArray<Read> => {
   ]
 }
 
-/** A search is understood only with the names of keys and domains, so its emails are read later. */
+/** A search is understood only with the names of keys, domains and templates, so its emails are read later. */
 const emails = (search: URLSearchParams): ReadonlyArray<Read> => [
   ["admin", Paths.API_KEYS],
   ["domains:read", Paths.DOMAINS],
+  ["templates:read", Paths.namedTemplates],
   ["email:logs:read", Paths.SAVED_VIEWS],
   ...(search.size === 0 ? ([["email:logs:read", Paths.emails({})]] as const) : []),
 ]

@@ -85,15 +85,17 @@ export const useFirstSteps = (): FirstSteps => {
     { name: "receive", isAllowed: canReceive, isDone: hasReceived },
   ]
   const steps = all.filter(({ isAllowed }) => isAllowed)
+  // Many only send: the list ends without a mail that came.
+  const isEnded = steps.every(({ isDone, name }) => isDone || name === "receive")
   // The steps lead to live mail.
-  const isShown = !Mode.isTest() && !waiting && !isGone && steps.some(({ isDone }) => !isDone)
+  const isShown = !Mode.isTest() && !waiting && !isGone && !isEnded
   // Once all is done nothing has to be read for them any more, also when the page is opened again.
   const isComplete =
     !Mode.isTest() &&
     !waiting &&
     !isGone &&
     [recent, keys, domains, webhooks, received].every(({ isError }) => !isError) &&
-    steps.every(({ isDone }) => isDone)
+    isEnded
   useEffect(() => {
     if (isComplete) dismiss()
   })

@@ -18,7 +18,9 @@ export const unreadDocs: Scenario = {
     )
     try {
       for (const [nth, { socket }] of connections.entries())
-        socket.write(`GET ${nth % 3 === 0 ? "/openapi.json" : "/docs/api"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS))
+        socket.write(
+          `GET ${nth % 3 === 0 ? "/openapi.json" : "/docs/api"} HTTP/1.1\r\nHost: x\r\n\r\n`.repeat(REQUESTS),
+        )
       await sleep(size(UNREAD_MS.short, UNREAD_MS.long))
       const [page, document] = [
         await sendRequest(target.http, "GET", "/docs/api", { from: from(200) }),

@@ -26,7 +26,7 @@ export const EmptyState = ({
       </div>
       <Heading className="mt-4 text-lg font-semibold tracking-tight">{title}</Heading>
       <div className="mt-1 max-w-md text-sm text-ink-2">{children}</div>
-      {action === undefined ? undefined : <div className="mt-5">{action}</div>}
+      {action === undefined ? undefined : <div className="mt-5 max-w-full">{action}</div>}
       {examples === undefined ? undefined : (
         <div className="mt-8 w-full max-w-2xl text-left">
           <CodeExamples examples={examples} />
