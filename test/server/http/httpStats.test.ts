@@ -62,7 +62,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       call("POST", "/v1/email/send", { ...message, template: { alias: "receipt" }, ...more })
     yield* call("POST", "/v1/templates/receipt/publish", {})
     yield* send({ tags: ["tagged"] })
-    yield* call("POST", "/v1/templates/receipt/publish", {})
+    yield* call("POST", "/v1/templates/receipt/publish", { notes: "The same words once more" })
     const { created_at } = (yield* send({ to: "ana@example.org" })).json
     yield* call("POST", "/v1/email/send", MESSAGE)
     assert.strictEqual((yield* call("GET", `/v1/templates/${id}`)).json.used_at, null)

@@ -124,7 +124,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       { path: "html", message: "1 of its images have no `alt`" },
       { path: "html", message: "1 of its links are not https" },
       { path: "text", message: "is missing: it is derived from the HTML" },
-      { path: "variables", message: "nmae is used and not in the schema" },
+      { path: "html", message: "`nmae` is not in the schema; did you mean `name`? (line 1, column 34)" },
     ])
   })
 })
