@@ -99,7 +99,7 @@ describe.skipIf(typeof browser === "string")(
       })
       await page.goto(`/templates/${id}?tab=Text`)
       await page.getByLabel("Sender").getByText("A <a@acme.test>").waitFor()
-      assert.strictEqual(await page.getByLabel("Line of an inbox").innerText(), "Hello – See")
+      assert.strictEqual(await page.getByLabel("Line in a list of mail").innerText(), "Hello – See")
       await page.getByRole("button", { name: "HTML, line 2, column 4:" }).click()
       await page.locator("[data-editor=HTML] .cm-lint-marker-warning").waitFor()
       await page.keyboard.type("x")

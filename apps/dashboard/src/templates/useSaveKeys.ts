@@ -23,7 +23,7 @@ export const useSaveKeys = (actions: Actions): void => {
       event.stopPropagation()
       latest.current[action]?.()
     }
-    window.addEventListener("keydown", onKey, { capture: true })
-    return () => window.removeEventListener("keydown", onKey, { capture: true })
+    window.addEventListener("keydown", onKey, true)
+    return () => window.removeEventListener("keydown", onKey, true)
   }, [])
 }

@@ -125,7 +125,7 @@ const InboxLine = ({ locale, rendered }: { readonly rendered: RenderedTemplate; 
         </span>
         {locale === null ? undefined : <span className="shrink-0">{rendered.locale ?? "own language"}</span>}
       </p>
-      <p className="truncate" aria-label="Line of an inbox">
+      <p className="truncate" aria-label="Line in a list of mail">
         {subject === null || subject === "" ? (
           <span className="text-ink-3">No subject</span>
         ) : (
