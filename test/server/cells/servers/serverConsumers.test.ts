@@ -49,10 +49,13 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
         const stream = new Waybill(key, { baseUrl: node.url }).events.stream({
           after_position: start,
           types: ["email.queued"],
+          signal: ending.signal,
         })
-        void (async () => {
+        const streaming = (async () => {
           for await (const { stream_id } of stream) byStream.push(stream_id)
-        })()
+        })().catch((cause: unknown) => {
+          if (!ending.signal.aborted) throw cause
+        })
 
         const load = yield* Senders.load(sender, 1)
         for (const to of ["cell_c", "public"]) {
@@ -82,6 +85,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
         }
         isOver = true
         ending.abort()
+        yield* Effect.promise(() => streaming)
         yield* Fiber.join(reading)
         const called = () => receiver.calls.map(({ body }): string => JSON.parse(body).data.email_id)
         yield* World.until(
