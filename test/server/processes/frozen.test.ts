@@ -40,7 +40,16 @@ const signalPostgres = (signal: "SIGSTOP" | "SIGCONT"): void => {
   process.kill(Number(pid), signal)
   const children = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
   for (const [, child, parent] of children.matchAll(/^\s*(\d+)\s+(\d+)$/gmu))
-    if (parent === pid) process.kill(Number(child), signal)
+    if (parent === pid) signalIfThere(Number(child), signal)
+}
+
+/** Signals a process that may have ended since it was listed. */
+const signalIfThere = (pid: number, signal: "SIGSTOP" | "SIGCONT"): void => {
+  try {
+    process.kill(pid, signal)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code !== "ESRCH") throw cause
+  }
 }
 
 interface Answered {
