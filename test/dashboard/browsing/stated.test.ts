@@ -57,6 +57,8 @@ describe.skipIf(typeof browser === "string")(
         await send({})
         const delivery = async () => (await instance.request("GET", `/webhooks/${id}/deliveries`)).json.data[0] ?? {}
         await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
+        await page.goto(`/webhooks/${id}`)
+        await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
         await instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
         // The next attempt is due after five seconds, and is not made.
         await Browser.eventually(async () => (await delivery()).status).toBe("failed")

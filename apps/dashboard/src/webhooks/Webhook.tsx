@@ -19,6 +19,7 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { showError, showToast } from "../ui/feedback/Toasts.tsx"
 import { Deliveries } from "./Deliveries.tsx"
 import * as DisabledReason from "./DisabledReason.ts"
+import * as WebhookStatus from "./WebhookStatus.ts"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import * as WebhookFormats from "./WebhookFormats.ts"
@@ -67,7 +68,7 @@ export const Webhook = () => {
             <ArrowLeft size={16} />
           </Link>
           <span className="truncate">{webhook.url}</span>
-          <StatusBadge status={webhook.enabled ? "enabled" : "disabled"} />
+          <StatusBadge status={WebhookStatus.of(webhook)} />
         </span>
       }
       hint={webhook.description === null ? undefined : <UntrustedText text={webhook.description} />}

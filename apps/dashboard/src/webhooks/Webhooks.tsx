@@ -21,6 +21,7 @@ import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { ResponseStatus } from "./Deliveries.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
 import { WebhookForm } from "./WebhookForm.tsx"
+import * as WebhookStatus from "./WebhookStatus.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const EXAMPLES = [
@@ -50,7 +51,7 @@ export const Webhooks = () => {
   const rows = (query.data?.data ?? []).filter(
     (webhook) =>
       [webhook.url, webhook.description ?? "", ...webhook.events].some((text) => text.toLowerCase().includes(q)) &&
-      (status === undefined || statusOf(webhook) === status),
+      (status === undefined || WebhookStatus.of(webhook) === status),
   )
   const button = (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
@@ -118,10 +119,6 @@ export const Webhooks = () => {
   )
 }
 
-/** An endpoint whose last call failed is failing, until a call succeeds. */
-const statusOf = ({ enabled, failing_since }: Webhook): "enabled" | "failing" | "disabled" =>
-  !enabled ? "disabled" : failing_since === null ? "enabled" : "failing"
-
 const STATUSES = [
   { value: "enabled", name: "Enabled" },
   { value: "failing", name: "Failing" },
@@ -176,13 +173,13 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     name: "Status",
     cell: (webhook) => (
       <span className="flex flex-col items-start gap-0.5">
-        <StatusBadge status={statusOf(webhook)} />
+        <StatusBadge status={WebhookStatus.of(webhook)} />
         {webhook.last_call === null ? undefined : (
           <span className="sm:hidden">
             <ResponseStatus status={webhook.last_call.status} />
           </span>
         )}
-        {statusOf(webhook) === "failing" && webhook.failing_since !== null ? (
+        {WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
           <span className="hidden text-xs whitespace-nowrap text-ink-3 sm:inline">
             since <RelativeTime iso={webhook.failing_since} />
           </span>
