@@ -64,6 +64,12 @@ export const templateBounds: Group = {
     customer("Values of an `enum`", "MAX_ENUM", VARIABLES, "422 `template_invalid`"),
     customer("Values of `examples`", "MAX_EXAMPLES", VARIABLES, "422 `template_invalid`"),
     customer("Time of a rendering", "RENDER_MS", LIQUID, "422 `template_not_rendered`"),
+    customer(
+      "Renderings of an account in a minute that take longer, per process",
+      "MAX_LATE_PER_MINUTE",
+      "apps/server/src/templates/LateRenderings.ts",
+      "429 `request_rate`",
+    ),
     customer("Characters of a rendered part", "MAX_OUTPUT_CHARS", LIQUID, "422 `template_not_rendered`"),
     customer("Characters and items that a rendering makes", "MAX_MADE", LIQUID, "422 `template_not_rendered`"),
     operator(

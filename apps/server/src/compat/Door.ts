@@ -7,6 +7,7 @@ import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import { Context, Data, type Effect, type Schema } from "effect"
 import type { Instance } from "../settings/Instance.ts"
+import type { Programs } from "../templates/Programs.ts"
 import type { Endpoint } from "./Endpoints.ts"
 
 /** A request in the words of another service, its body parsed. */
@@ -55,7 +56,7 @@ export class NativeApi extends Context.Service<
  * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, the log for
  * the batches of SendGrid, and the templates that Postmark's numbers mean, which our own API has not.
  */
-export type DoorServices = NativeApi | Dns | EventStore | Instance | InstanceKey | PgClient.PgClient
+export type DoorServices = NativeApi | Dns | EventStore | Instance | InstanceKey | PgClient.PgClient | Programs
 
 export type Params = Readonly<Record<string, string>>
 

@@ -1,4 +1,4 @@
-import { FairQueue } from "@waybill/mail/parsing/FairQueue"
+import { FairQueue } from "@waybill/domain/flow/FairQueue"
 
 /** Bytes that a mail may have without a place. */
 export const SMALL_BYTES = 64 * 1024

@@ -7,6 +7,7 @@ import type { Library } from "@waybill/templates/version/Parts"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import * as Words from "@waybill/templates/version/Words"
 import { Context, Effect, Layer, Option, Result } from "effect"
+import { LateRenderings } from "./LateRenderings.ts"
 import * as UsedParts from "./UsedParts.ts"
 
 /** Memory of the versions that are kept parsed, each in the languages that were asked for. */
@@ -26,9 +27,10 @@ type Compiled = Result.Result<Rendering.Compiled, ReadonlyArray<Detail>>
 interface Caches {
   readonly sources: LruCache<string, Kept<TemplateSource>>
   readonly programs: LruCache<string, Kept<Compiled>>
+  readonly late: LateRenderings
 }
 
-/** Versions that are parsed for the next message. */
+/** Versions that are parsed for the next message, and what took too long to render. */
 export class Programs extends Context.Service<Programs, Caches>()("@waybill/server/templates/Programs") {}
 
 const cache = <A>(maxWeight: number) =>
@@ -37,6 +39,7 @@ const cache = <A>(maxWeight: number) =>
 export const make = (): Caches => ({
   sources: cache(MAX_SOURCE_BYTES),
   programs: cache(MAX_PROGRAM_BYTES),
+  late: new LateRenderings(),
 })
 
 export const layer = Layer.sync(Programs, make)

@@ -2,6 +2,7 @@ import * as Checks from "@waybill/api/schemas/Checks"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import type { TemplateChoice } from "@waybill/api/schemas/template/TemplateChoice"
 import type { TemplatedMessage } from "@waybill/api/schemas/template/TemplatedMessage"
+import * as RateLimit from "@waybill/domain/account/RateLimit"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { UsedTemplate } from "@waybill/domain/email/Acceptance"
 import * as Header from "@waybill/domain/email/Header"
@@ -13,7 +14,8 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Rendering from "@waybill/templates/version/Rendering"
-import { Effect, Result } from "effect"
+import { Clock, Effect, Result } from "effect"
+import * as LateRenderings from "./LateRenderings.ts"
 import * as Programs from "./Programs.ts"
 
 /** A message whose words were made of a template. */
@@ -29,13 +31,21 @@ export type Refusal =
   | TemplateRefusal.TemplateNotRendered
   | TemplateRefusal.TemplateIncomplete
 
-/** Every refusal of a template is a 422, unlike that of a store that is away. */
-export const isRefusal = (error: Refusal | StoreUnavailable): error is Refusal => error.status === 422
+/** Every refusal of a message is a 422, unlike that of an account or of a store that is away. */
+export const isRefusal = (
+  error: Refusal | TemplateRefusal.TooManyLateRenderings | StoreUnavailable,
+): error is Refusal => error.status === 422
+
+type Choice = Pick<TemplateChoice, "locale" | "time_zone" | "variables">
 
 /** Returns which versions the templates of messages have now. Test mail is made of the templates of the account. */
 export const lookUp = (account_id: Id.AccountId, choices: ReadonlyArray<TemplateChoice>) => {
   const names = [...new Set(choices.map(nameOf))]
-  return CurrentTemplates.find(Livemode.liveAccountOf(account_id), names)
+  return Effect.map(CurrentTemplates.find(Livemode.liveAccountOf(account_id), names), (current) => ({
+    current,
+    /** Refusals of versions that took too long with one of the messages: the others are refused without work. */
+    late: new Map<string, TemplateRefusal.TemplateNotRendered | TemplateRefusal.VariablesInvalid>(),
+  }))
 }
 export type Found = Effect.Success<ReturnType<typeof lookUp>>
 
@@ -44,7 +54,7 @@ const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? ""
 /** Makes a message of its template. */
 export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
   const { template } = message
-  const current = found.get(nameOf(template))
+  const current = found.current.get(nameOf(template))
   const cause = problemOf(current)
   if (current === undefined || cause !== undefined)
     return yield* new TemplateRefusal.TemplateUnusable({ cause: cause ?? "not_found" })
@@ -54,7 +64,16 @@ export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found
   if (parsed === undefined) return yield* new TemplateRefusal.TemplateUnusable({ cause: "version_not_found" })
   const { compiled, source } = parsed
   if (Result.isFailure(compiled)) return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
-  const rendered = yield* render(compiled.success, template)
+  const version = `${current.id} ${number} ${compiled.success.locale ?? ""}`
+  const late = found.late.get(version)
+  if (late !== undefined) return yield* late
+  const { isLate, rendered: result } = yield* attempt(compiled.success, template, { account_id, version })
+  if (Result.isFailure(result)) {
+    const refusal = refusalOf(result.failure)
+    if (isLate) found.late.set(version, refusal)
+    return yield* refusal
+  }
+  const rendered = result.success
   const { html, text } = rendered
   const from = message.from ?? mailboxOf(source.from)
   const subject = message.subject ?? rendered.subject
@@ -104,27 +123,56 @@ const processorMillis = (): number => {
   return (system + user) / 1_000
 }
 
+interface Whose {
+  readonly account_id: Id.AccountId
+  /** The published version that is rendered; undefined if it is a draft. */
+  readonly version?: string
+}
+
+/** Renders when it is the account's turn. */
+const tryOnce = Effect.fnUntraced(function* (
+  compiled: Rendering.Compiled,
+  { locale, time_zone, variables }: Choice,
+  { account_id, version }: Whose,
+) {
+  const { late } = yield* Programs.Programs
+  yield* Turn.shared(account_id)
+  const now = yield* Clock.currentTimeMillis
+  if (late.isSpent(account_id, now))
+    return yield* new TemplateRefusal.TooManyLateRenderings({
+      limit: LateRenderings.MAX_LATE_PER_MINUTE,
+      retry_after_s: RateLimit.retryAfterSeconds(now),
+    })
+  const mayRetry = version === undefined || !late.isKnown(version, now)
+  const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }
+  const rendered = Rendering.render(compiled, variables ?? {}, writing, processorMillis)
+  const isLate = Result.isFailure(rendered) && rendered.failure.isLate
+  if (isLate) late.add(account_id, version, now)
+  return { rendered, isLate, mayRetry }
+})
+
 /**
  * Renders in a turn that takes little time. What takes too long is tried once more, because the first time code may have been compiled
- * and memory cleaned up.
+ * and memory cleaned up; but not if another rendering of the version took too long in this minute.
  */
-export const render = Effect.fnUntraced(function* (
-  compiled: Rendering.Compiled,
-  { locale, time_zone, variables }: Pick<TemplateChoice, "locale" | "time_zone" | "variables">,
-) {
-  if (VariableSchema.areTooLarge(variables ?? {}))
+const attempt = Effect.fnUntraced(function* (compiled: Rendering.Compiled, choice: Choice, whose: Whose) {
+  if (VariableSchema.areTooLarge(choice.variables ?? {}))
     return yield* new TemplateRefusal.VariablesInvalid({ problems: TOO_LARGE })
-  const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }
-  const once = Effect.sync(() => Rendering.render(compiled, variables ?? {}, writing, processorMillis))
-  yield* Turn.shared
-  let rendered = yield* once
-  if (Result.isFailure(rendered) && rendered.failure.isLate) {
-    yield* Turn.next
-    rendered = yield* once
-  }
-  if (Result.isSuccess(rendered)) return rendered.success
-  const { cause, problems } = rendered.failure
-  return yield* cause === "variables"
+  const first = yield* tryOnce(compiled, choice, whose)
+  return first.isLate && first.mayRetry ? yield* tryOnce(compiled, choice, whose) : first
+})
+
+const refusalOf = ({ cause, problems }: Rendering.Failure) =>
+  cause === "variables"
     ? new TemplateRefusal.VariablesInvalid({ problems })
     : new TemplateRefusal.TemplateNotRendered({ problems })
+
+/** Renders what is not published. */
+export const render = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  compiled: Rendering.Compiled,
+  choice: Choice,
+) {
+  const { rendered } = yield* attempt(compiled, choice, { account_id })
+  return Result.isSuccess(rendered) ? rendered.success : yield* refusalOf(rendered.failure)
 })

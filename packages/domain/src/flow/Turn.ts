@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import { FairQueue } from "./FairQueue.ts"
 
 /** Bytes whose parsing, encoding or hashing takes some milliseconds. */
 const LARGE_BYTES = 1024 * 1024
@@ -15,35 +16,49 @@ export const afterLarge = (bytes: number): Effect.Effect<void> => (bytes > LARGE
 /** Time that short pieces of work share in one turn of the event loop. */
 const SHARED_MS = 10
 
-const waiting = new Set<() => void>()
+/** A rest is at most this long, also if this machine stood still meanwhile. */
+const MAX_REST_MS = 100
+
+const waiting = new FairQueue<() => void>({ perAccount: Infinity, inAll: Infinity })
 /** When the shared time of this turn began; undefined if it has not. */
 let began: number | undefined
 
 const begin = (): void => {
-  began = performance.now()
+  const start = performance.now()
+  began = start
   setImmediate(() => {
-    began = undefined
-    if (waiting.size > 0) begin()
-    for (const first of waiting) {
-      if (!hasTime()) break
-      waiting.delete(first)
-      first()
-    }
+    const took = performance.now() - start
+    // A turn accepts one connection. After a long piece, other work has as much time, in as many turns as it takes.
+    if (took > 2 * SHARED_MS) setTimeout(proceed, Math.min(took, MAX_REST_MS))
+    else proceed()
   })
+}
+
+const proceed = (): void => {
+  began = undefined
+  if (waiting.isEmpty) return
+  begin()
+  while (hasTime()) {
+    const first = waiting.take(() => true)
+    if (first === undefined) break
+    first()
+  }
 }
 
 const hasTime = (): boolean => began !== undefined && performance.now() - began < SHARED_MS
 
 /**
- * Continues at once if little time has passed in this turn since the first piece of work, else in the order of arrival in
- * later turns. What waits together stays together, and yet other work has its turn after `SHARED_MS` and one piece.
+ * Continues at once if little time has passed in this turn since the first piece of work, else in later turns: accounts one
+ * after another, the pieces of each in the order of arrival. What waits together stays together, and yet other work has its
+ * turn after `SHARED_MS` and one piece.
  */
-export const shared: Effect.Effect<void> = Effect.suspend(() => {
-  if (began === undefined) begin()
-  if (waiting.size === 0 && hasTime()) return Effect.void
-  return Effect.callback<void>((resume) => {
-    const proceed = () => resume(Effect.void)
-    waiting.add(proceed)
-    return Effect.sync(() => void waiting.delete(proceed))
+export const shared = (account: string): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    if (began === undefined) begin()
+    if (waiting.isEmpty && hasTime()) return Effect.void
+    return Effect.callback<void>((resume) => {
+      const first = () => resume(Effect.void)
+      waiting.add(account, first)
+      return Effect.sync(() => waiting.remove(account, first))
+    })
   })
-})

@@ -124,6 +124,19 @@ export class TemplateNotRendered extends Schema.TaggedError<TemplateNotRendered>
   }
 }
 
+/** Too many renderings of an account took too long in this minute, and held up the mail of others. */
+export class TooManyLateRenderings extends Schema.TaggedError<TooManyLateRenderings>()("TooManyLateRenderings", {
+  limit: Schema.Int,
+  retry_after_s: Schema.Int,
+}) {
+  readonly status = 429
+  readonly code = "rate_limited"
+  readonly reason = "request_rate"
+  override get message() {
+    return `${this.limit} renderings of templates took too long in this minute; retry in ${this.retry_after_s} s.`
+  }
+}
+
 /** A template of a push is another by now than the one that its caller has read. */
 export class PushConflict extends Schema.TaggedError<PushConflict>()("TemplatePushConflict", {
   problems: Schema.optionalKey(details),

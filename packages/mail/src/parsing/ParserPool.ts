@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { setImmediate } from "node:timers/promises"
-import { FairQueue } from "./FairQueue.ts"
+import { FairQueue } from "@waybill/domain/flow/FairQueue"
 import { isSmall } from "./isSmall.ts"
 import * as Jobs from "./Jobs.ts"
 import { type ThreadLimits, ParserThread, type Result } from "./ParserThread.ts"

@@ -18,11 +18,13 @@ import * as Postmark from "../../../../apps/server/src/compat/postmark/Postmark.
 import * as Resend from "../../../../apps/server/src/compat/resend/Resend.ts"
 import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.ts"
 import { Instance } from "../../../../apps/server/src/settings/Instance.ts"
+import * as Programs from "../../../../apps/server/src/templates/Programs.ts"
 
 const services = Layer.mergeAll(
   // The log and the database are read by the routes of batches and templates only, which are tested against a service.
   Layer.succeed(EventStore, {} as EventStore["Service"]),
   Layer.succeed(PgClient.PgClient, {} as PgClient.PgClient),
+  Programs.layer,
   dnsZones({}),
   InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
   Layer.succeed(Instance, {

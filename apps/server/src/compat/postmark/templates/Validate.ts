@@ -1,6 +1,6 @@
-import type * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as State from "@waybill/domain/template/TemplateState"
 import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import type * as Id from "@waybill/domain/values/Id"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Suggestion from "@waybill/templates/version/Suggestion"
@@ -51,13 +51,12 @@ export const validate: Route = {
     if (source.subject === null && source.html === null && source.text === null)
       return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
     const own = Inspection.problemsOf(source)
-    const { library } =
-      own.length > 0 ? NOTHING : yield* UsedParts.load(yield* NativeTemplates.owner, source, undefined)
+    const account_id = yield* NativeTemplates.owner
+    const { library } = own.length > 0 ? NOTHING : yield* UsedParts.load(account_id, source, undefined)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
     const suggested = own.length > 0 ? {} : modelOf(Suggestion.suggest(source))
     const variables = request.TestRenderModel ?? suggested
-    const rendered =
-      problems.length > 0 ? Result.fail(problems) : yield* Effect.result(render(source, library, variables))
+    const rendered = problems.length > 0 ? Result.fail(problems) : yield* render(account_id, source, library, variables)
     const failures = Result.isFailure(rendered) ? rendered.failure : []
     const sections = Object.entries(SECTIONS).map(([name, part]) => {
       const errors = failures.filter(({ path }) => path === part || path === "").map(errorOf)
@@ -79,14 +78,17 @@ export const validate: Route = {
 }
 
 const render = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
   source: State.TemplateSource,
   library: Parameters<typeof Rendering.prepare>[1],
   variables: Readonly<Record<string, Schema.Json>>,
 ) {
   const compiled = Rendering.prepare(source, library, undefined)
-  if (Result.isFailure(compiled)) return yield* Effect.fail(compiled.failure)
-  return yield* Effect.mapError(
-    Templating.render(compiled.success, { variables, locale: null, time_zone: null }),
-    (refusal: TemplateRefusal.VariablesInvalid | TemplateRefusal.TemplateNotRendered) => refusal.details,
+  if (Result.isFailure(compiled)) return Result.fail(compiled.failure)
+  return yield* Templating.render(account_id, compiled.success, { variables, locale: null, time_zone: null }).pipe(
+    Effect.map((rendered) => Result.succeed(rendered)),
+    Effect.catchTag(["TemplateVariablesInvalid", "TemplateNotRendered"], ({ details }) =>
+      Effect.succeed(Result.fail(details)),
+    ),
   )
 })

@@ -158,7 +158,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         if (Result.isFailure(compiled))
           return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
         const variables = payload.variables ?? sampleOf(source)
-        const rendered = yield* Templating.render(compiled.success, { ...payload, variables })
+        const rendered = yield* Templating.render(account_id, compiled.success, { ...payload, variables })
         const { html, subject, text } = rendered
         return {
           object: "rendered_template" as const,
