@@ -42,6 +42,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ["{% capture y %}<b>{{ x }}</b>{% endcapture %}{{ y }}", "<", "<b>&lt;</b>"],
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
+  ["1 < {{ x }}", "2", "1 < 2"],
   [MSO("{{ x }}"), "--><script>", MSO("&#45;&#45;&gt;&lt;script&gt;")],
   [MSO("{{ x }}>"), "--", MSO("&#45;&#45;>")],
   [MSO("-{{ x }}>"), "-!", MSO("-&#45;!>")],
@@ -64,6 +65,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['{% render "part", y: x %}', `" onclick="`, '<i title="&#34; onclick=&#34;">&#34; onclick=&#34;</i>'],
 ]
 
+const HALF_TAG = "what is written behind this would become a tag; write &lt;"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -93,6 +95,11 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
     21,
     "an element or a value in quotes that begins in a branch must end in the same branch",
   ],
+  ["<p>Ana <{{ x }}></p>", 8, HALF_TAG],
+  ["</{{ x }}>", 1, HALF_TAG],
+  ["< {{- x }}>", 1, HALF_TAG],
+  ["<{% if x %}b{% endif %}>", 1, HALF_TAG],
+  ["{% raw %}<{% endraw %}{{ x }}", 10, HALF_TAG],
 ]
 
 describe("variables in HTML", () => {

@@ -28,6 +28,10 @@ const LIQUID = /\{\{|\{%/gu
 const TAG_NAME = /^\{%-?\s*([a-z_#]+)/u
 const ELEMENT = /^<(\/?)([A-Za-z][^\s/>{]*)/u
 const MAX_NAME_CHARS = 64
+/** What would become a tag or comment with that which is written behind it; the second where white space is left out before that. */
+const HALF_TAG = /<(?:\/|\?|!-?)?$/u
+const TRIMMED_HALF_TAG = /<(?:\/|\?|!-?)?\s*$/u
+const MAX_HALF_TAG_CHARS = 256
 /** Problems that are told of one source. */
 const MAX_PROBLEMS = 20
 
@@ -142,6 +146,14 @@ class Reader {
   #html(from: number, to: number): void {
     let offset = from
     while (offset < to) offset = this.#step(offset, to)
+    if (from < to && to < this.#source.length) this.#half(from, to)
+  }
+
+  #half(from: number, to: number): void {
+    if (this.#state.in !== "text") return
+    const half = this.#source[to + 2] === "-" ? TRIMMED_HALF_TAG : HALF_TAG
+    const found = half.exec(this.#source.slice(Math.max(from, to - MAX_HALF_TAG_CHARS), to))
+    if (found !== null) this.#problem(to - found[0].length, "what is written behind this would become a tag; write &lt;")
   }
 
   #step(offset: number, to: number): number {
