@@ -66,6 +66,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
 ]
 
 const HALF_TAG = "what is written behind this would become a tag; write &lt;"
+const OTHER_BLANK = "put a plain space between attributes: a browser reads this one as a letter"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -100,6 +101,8 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["< {{- x }}>", 1, HALF_TAG],
   ["<{% if x %}b{% endif %}>", 1, HALF_TAG],
   ["{% raw %}<{% endraw %}{{ x }}", 10, HALF_TAG],
+  ["<td \u00a0align=left>", 5, OTHER_BLANK],
+  ["<td width=100\u00a0title='a'>", 14, OTHER_BLANK],
 ]
 
 describe("variables in HTML", () => {

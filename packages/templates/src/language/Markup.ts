@@ -26,7 +26,12 @@ const COUNTERS = new Set(["cycle", "decrement", "increment"])
 
 const LIQUID = /\{\{|\{%/gu
 const TAG_NAME = /^\{%-?\s*([a-z_#]+)/u
-const ELEMENT = /^<(\/?)([A-Za-z][^\s/>{]*)/u
+/** White space of HTML alone ends a name or value: a browser reads other white space as a part of it. */
+const ELEMENT = /^<(\/?)([A-Za-z][^\t\n\f\r />]*)/u
+const ATTRIBUTE = /[^\t\n\f\r />=]{1,64}/uy
+const BLANK = /[\t\n\f\r ]/u
+const VALUE_END = /[\t\n\f\r >]/u
+const OTHER_BLANK = /[^\S\t\n\f\r ]/u
 const MAX_NAME_CHARS = 64
 /** What would become a tag or comment with that which is written behind it; the second where white space is left out before that. */
 const HALF_TAG = /<(?:\/|\?|!-?)?$/u
@@ -228,20 +233,26 @@ class Reader {
       this.#state = RAW_ELEMENTS.has(this.#element) ? { in: "raw", element: this.#element } : HtmlContext.TEXT
       return offset + 1
     }
-    const attribute = /[^\s/>=]{1,64}/uy
-    attribute.lastIndex = offset
-    const name = attribute.exec(this.#source.slice(0, to))?.[0]
+    ATTRIBUTE.lastIndex = offset
+    const name = ATTRIBUTE.exec(this.#source.slice(0, to))?.[0]
     if (name === undefined) return offset + 1
+    this.#plain(offset, name)
     let after = offset + name.length
-    while (after < to && /\s/u.test(this.#source[after] ?? "")) after++
+    while (after < to && BLANK.test(this.#source[after] ?? "")) after++
     if (this.#source[after] !== "=" || after >= to) return offset + name.length
     this.#state = { in: "before-value", attribute: name.toLowerCase() }
     return after + 1
   }
 
+  /** What looks like two names or values is one. */
+  #plain(offset: number, text: string): void {
+    const at = text.search(OTHER_BLANK)
+    if (at !== -1) this.#problem(offset + at, "put a plain space between attributes: a browser reads this one as a letter")
+  }
+
   #beforeValue(attribute: string, offset: number): number {
     const character = this.#source[offset] ?? ""
-    if (/\s/u.test(character)) return offset + 1
+    if (BLANK.test(character)) return offset + 1
     const quoted = character === '"' || character === "'"
     this.#state = { in: "value", attribute, quote: quoted ? character : "", begun: false }
     return quoted ? offset + 1 : offset
@@ -254,7 +265,8 @@ class Reader {
       return close === -1 ? to : close + 1
     }
     let end = offset
-    while (end < to && !/[\s>]/u.test(this.#source[end] ?? "")) end++
+    while (end < to && !VALUE_END.test(this.#source[end] ?? "")) end++
+    this.#plain(offset, this.#source.slice(offset, end))
     this.#state = end < to ? HtmlContext.TAG : this.#within(state, offset, to)
     return end
   }
