@@ -43,6 +43,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
   ["1 < {{ x }}", "2", "1 < 2"],
+  ["<p title='a {{- x -}} b'>", "2", "<p title='a2b'>"],
   [MSO("{{ x }}"), "--><script>", MSO("&#45;&#45;&gt;&lt;script&gt;")],
   [MSO("{{ x }}>"), "--", MSO("&#45;&#45;>")],
   [MSO("-{{ x }}>"), "-!", MSO("-&#45;!>")],
@@ -67,6 +68,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
 
 const HALF_TAG = "what is written behind this would become a tag; write &lt;"
 const OTHER_BLANK = "put a plain space between attributes: a browser reads this one as a letter"
+const TRIMMED = "between attributes no white space can be left out; write this without the hyphens"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -102,6 +104,9 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<{% if x %}b{% endif %}>", 1, HALF_TAG],
   ["{% raw %}<{% endraw %}{{ x }}", 10, HALF_TAG],
   ["<td \u00a0align=left>", 5, OTHER_BLANK],
+  ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
+  ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
+  ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],
   ["<td width=100\u00a0title='a'>", 14, OTHER_BLANK],
 ]
 

@@ -94,10 +94,20 @@ class Reader {
   #output(offset: number): number {
     const context = this.#context(offset)
     const end = outputEnd(this.#source, offset)
+    this.#untrimmed(offset, end)
     if (context !== undefined && this.#commentEnd !== undefined)
       this.outputs.push({ context: `conditional ${context}`, end })
     else if (context !== undefined && context !== "text") this.outputs.push({ context, end })
     return end + 2
+  }
+
+  /** Left out white space would make one attribute of two. */
+  #untrimmed(offset: number, end: number): void {
+    const { in: place } = this.#state
+    const isUnquoted = this.#state.in === "value" && this.#state.quote === ""
+    if (place !== "tag" && place !== "before-value" && !isUnquoted) return
+    if (this.#source[offset + 2] === "-" || this.#source[end - 1] === "-")
+      this.#problem(offset, "between attributes no white space can be left out; write this without the hyphens")
   }
 
   #context(offset: number): ReturnType<typeof HtmlContext.contextOf> {
@@ -111,6 +121,7 @@ class Reader {
   #tag(offset: number): number {
     const end = this.#source.indexOf("%}", offset)
     const after = end === -1 ? this.#source.length : end + 2
+    this.#untrimmed(offset, end)
     const name = TAG_NAME.exec(this.#source.slice(offset, offset + MAX_NAME_CHARS))?.[1] ?? ""
     if (name === "comment" || name === "raw") return this.#skip(offset, name, after)
     if (OPENING.has(name)) this.#branches.push({ state: this.#state, commentEnd: this.#commentEnd })
@@ -134,7 +145,9 @@ class Reader {
     end.lastIndex = after
     const found = end.exec(this.#source)
     if (name === "raw") this.#html(after, found?.index ?? this.#source.length)
-    return found === null ? this.#source.length : Math.max(found.index + found[0].length, offset + 1)
+    if (found === null) return this.#source.length
+    this.#untrimmed(found.index, found.index + found[0].length - 2)
+    return found.index + found[0].length
   }
 
   /** Each branch must end in the state in which it began, else what follows stands in two places at once. */
