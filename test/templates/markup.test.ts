@@ -43,6 +43,10 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
   ["1 < {{ x }}", "2", "1 < 2"],
+  ["{% comment %}{% endcomment x %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
+  ["{% comment %}{{ '{% endcomment %}' }}{% endcomment %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
+  ["{% comment %}{% raw %}{% endcomment %}{% endraw %}{% endcomment %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
+  ["{% raw %}{%- endraw %}<i>{% endraw x %}<p title='{{ x }}'>", "'", "{%- endraw %}<i><p title='&#39;'>"],
   ["<p title='a {{- x -}} b'>", "2", "<p title='a2b'>"],
   [MSO("{{ x }}"), "--><script>", MSO("&#45;&#45;&gt;&lt;script&gt;")],
   [MSO("{{ x }}>"), "--", MSO("&#45;&#45;>")],
@@ -69,6 +73,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
 const HALF_TAG = "what is written behind this would become a tag; write &lt;"
 const OTHER_BLANK = "put a plain space between attributes: a browser reads this one as a letter"
 const TRIMMED = "between attributes no white space can be left out; write this without the hyphens"
+const BRANCH = "an element or a value in quotes that begins in a branch must end in the same branch"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -85,19 +90,11 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ['<!--[if mso]><a title="<![endif]-->{{ x }}">', 36, "the conditional comment before must end between elements"],
   ['<!--[if mso]>{% render "x" %}<![endif]-->', 14, "{% render %} can stand only between elements, and in no comment"],
   ["<!--[if mso]>{% cycle x, y %}<![endif]-->", 14, "{% cycle %} cannot stand in a style, an address or a comment"],
-  [
-    "<!--[if mso]>{% if x %}<![endif]-->{% endif %}",
-    36,
-    "an element or a value in quotes that begins in a branch must end in the same branch",
-  ],
+  ["<!--[if mso]>{% if x %}<![endif]-->{% endif %}", 36, BRANCH],
   ['<a onclick="{{ x }}">', 13, "a variable cannot stand in onclick, which is read as code or HTML"],
   ["<iframe srcdoc='{{ x }}'>", 17, "a variable cannot stand in srcdoc, which is read as code or HTML"],
   ['<a title="{% render "x" %}">', 11, "{% render %} can stand only between elements, and in no comment"],
-  [
-    '<a {% if x %}title="{% endif %}>',
-    21,
-    "an element or a value in quotes that begins in a branch must end in the same branch",
-  ],
+  ['<a {% if x %}title="{% endif %}>', 21, BRANCH],
   ["<p>Ana <{{ x }}></p>", 8, HALF_TAG],
   ["</{{ x }}>", 1, HALF_TAG],
   ["< {{- x }}>", 1, HALF_TAG],
@@ -107,6 +104,7 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],
+  ["<a {%" + " ".repeat(70) + "if x %}title='{% endif %}>", 90, BRANCH],
   ["<td width=100\u00a0title='a'>", 14, OTHER_BLANK],
 ]
 

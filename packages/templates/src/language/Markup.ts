@@ -25,7 +25,9 @@ const SILENT = new Set(["#", "assign", "break", "continue", "layout"])
 const COUNTERS = new Set(["cycle", "decrement", "increment"])
 
 const LIQUID = /\{\{|\{%/gu
-const TAG_NAME = /^\{%-?\s*([a-z_#]+)/u
+/** The library knows no `{%-` here. */
+const RAW_END = /\{%\s*endraw(?![\w?-])(?:(?!\{%)[^])*?%\}/gu
+const TAG_NAME = /\{%-?[\s\u180e]*(#|[\w?-]*?)(?=-?%\}|[^\w?-])/uy
 /** White space of HTML alone ends a name or value: a browser reads other white space as a part of it. */
 const ELEMENT = /^<(\/?)([A-Za-z][^\t\n\f\r />]*)/u
 const ATTRIBUTE = /[^\t\n\f\r />=]{1,64}/uy
@@ -122,7 +124,7 @@ class Reader {
     const end = this.#source.indexOf("%}", offset)
     const after = end === -1 ? this.#source.length : end + 2
     this.#untrimmed(offset, end)
-    const name = TAG_NAME.exec(this.#source.slice(offset, offset + MAX_NAME_CHARS))?.[1] ?? ""
+    const name = this.#nameAt(offset)
     if (name === "comment" || name === "raw") return this.#skip(offset, name, after)
     if (OPENING.has(name)) this.#branches.push({ state: this.#state, commentEnd: this.#commentEnd })
     else if (BRANCH.has(name) || name.startsWith("end")) this.#branch(offset, name)
@@ -141,13 +143,41 @@ class Reader {
 
   /** A comment writes nothing; raw text is HTML that has no variables. */
   #skip(offset: number, name: string, after: number): number {
-    const end = new RegExp(`\\{%-?\\s*end${name}\\s*-?%\\}`, "gu")
-    end.lastIndex = after
-    const found = end.exec(this.#source)
-    if (name === "raw") this.#html(after, found?.index ?? this.#source.length)
-    if (found === null) return this.#source.length
-    this.#untrimmed(found.index, found.index + found[0].length - 2)
-    return found.index + found[0].length
+    const end = name === "raw" ? this.#next(RAW_END, after) : this.#commentTag(after)
+    if (end === undefined) {
+      this.#problem(offset, `{% ${name} %} does not end in {% end${name} %}`)
+      return this.#source.length
+    }
+    if (name === "raw") this.#html(after, end)
+    const close = this.#source.indexOf("%}", end)
+    this.#untrimmed(end, close)
+    return close + 2
+  }
+
+  #next(pattern: RegExp, from: number): number | undefined {
+    pattern.lastIndex = from
+    return pattern.exec(this.#source)?.index
+  }
+
+  /** Returns where a comment ends. As for the library, whose tags it has, nothing in an output or in raw text ends it. */
+  #commentTag(from: number): number | undefined {
+    let at = this.#next(LIQUID, from)
+    while (at !== undefined) {
+      let after = outputEnd(this.#source, at)
+      if (this.#source[at + 1] === "%") {
+        const name = this.#nameAt(at)
+        if (name === "endcomment") return at
+        after = this.#source.indexOf("%}", at)
+        if (name === "raw") after = this.#next(RAW_END, after) ?? -1
+      }
+      at = after === -1 ? undefined : this.#next(LIQUID, after)
+    }
+    return undefined
+  }
+
+  #nameAt(offset: number): string {
+    TAG_NAME.lastIndex = offset
+    return TAG_NAME.exec(this.#source)?.[1] ?? ""
   }
 
   /** Each branch must end in the state in which it began, else what follows stands in two places at once. */
@@ -171,7 +201,8 @@ class Reader {
     if (this.#state.in !== "text") return
     const half = this.#source[to + 2] === "-" ? TRIMMED_HALF_TAG : HALF_TAG
     const found = half.exec(this.#source.slice(Math.max(from, to - MAX_HALF_TAG_CHARS), to))
-    if (found !== null) this.#problem(to - found[0].length, "what is written behind this would become a tag; write &lt;")
+    if (found !== null)
+      this.#problem(to - found[0].length, "what is written behind this would become a tag; write &lt;")
   }
 
   #step(offset: number, to: number): number {
@@ -260,7 +291,8 @@ class Reader {
   /** What looks like two names or values is one. */
   #plain(offset: number, text: string): void {
     const at = text.search(OTHER_BLANK)
-    if (at !== -1) this.#problem(offset + at, "put a plain space between attributes: a browser reads this one as a letter")
+    if (at !== -1)
+      this.#problem(offset + at, "put a plain space between attributes: a browser reads this one as a letter")
   }
 
   #beforeValue(attribute: string, offset: number): number {
