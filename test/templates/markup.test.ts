@@ -43,6 +43,11 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
   ["1 < {{ x }}", "2", "1 < 2"],
+  [
+    `{% capture y %}<b class="{{ x }}">{% endcapture %}<p title="{{ y }}">`,
+    "a",
+    '<p title="&lt;b class=&#34;a&#34;&gt;">',
+  ],
   ["{% comment %}{% endcomment x %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
   ["{% comment %}{{ '{% endcomment %}' }}{% endcomment %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
   ["{% comment %}{% raw %}{% endcomment %}{% endraw %}{% endcomment %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],

@@ -60,7 +60,7 @@ const writer = (write: Write, trusts: boolean) =>
 const CONTEXTS: {
   readonly [C in HtmlContext]: { readonly filter: string; readonly escape: Write; readonly trusts: boolean }
 } = {
-  attribute: { filter: "in_attribute", escape: Escape.html, trusts: true },
+  attribute: { filter: "in_attribute", escape: Escape.html, trusts: false },
   style: { filter: "in_style", escape: Escape.style, trusts: false },
   url: { filter: "in_url", escape: Escape.url, trusts: false },
   "conditional attribute": { filter: "in_conditional_attribute", escape: inComment(Escape.html), trusts: false },
