@@ -44,6 +44,12 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ["{{ x | raw }}", "<b>", "<b>"],
   ["1 < {{ x }}", "2", "1 < 2"],
   [
+    "<td{% if x %} class='a'{% else %} id='b'{% endif %}{% if x %} lang='c'{% endif %} x>",
+    "a",
+    "<td class='a' lang='c' x>",
+  ],
+  ["<option {% if x %}selected{% endif %}>", "a", "<option selected>"],
+  [
     `{% capture y %}<b class="{{ x }}">{% endcapture %}<p title="{{ y }}">`,
     "a",
     '<p title="&lt;b class=&#34;a&#34;&gt;">',
@@ -79,6 +85,7 @@ const HALF_TAG = "what is written behind this would become a tag; write &lt;"
 const OTHER_BLANK = "put a plain space between attributes: a browser reads this one as a letter"
 const TRIMMED = "between attributes no white space can be left out; write this without the hyphens"
 const BRANCH = "an element or a value in quotes that begins in a branch must end in the same branch"
+const NAME = "the name of an element or attribute cannot be put together; write a space before this"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -106,6 +113,10 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<{% if x %}b{% endif %}>", 1, HALF_TAG],
   ["{% raw %}<{% endraw %}{{ x }}", 10, HALF_TAG],
   ["<td \u00a0align=left>", 5, OTHER_BLANK],
+  ["<a o{% comment %}{% endcomment %}nclick='a'>", 34, NAME],
+  ["<scr{% assign y = 1 %}ipt>", 23, NAME],
+  ["<a {% if y %}o{% endif %}nclick='a'>", 26, NAME],
+  ["<a o{% if y %} {% endif %}nclick='a'>", 27, NAME],
   ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],

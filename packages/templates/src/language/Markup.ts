@@ -32,6 +32,8 @@ const TAG_NAME = /\{%-?[\s\u180e]*(#|[\w?-]*?)(?=-?%\}|[^\w?-])/uy
 const ELEMENT = /^<(\/?)([A-Za-z][^\t\n\f\r />]*)/u
 const ATTRIBUTE = /[^\t\n\f\r />=]{1,64}/uy
 const BLANK = /[\t\n\f\r ]/u
+/** A quote is the end of the value before it. */
+const IN_NAME = /[^\t\n\f\r />="']/u
 const VALUE_END = /[\t\n\f\r >]/u
 const OTHER_BLANK = /[^\S\t\n\f\r ]/u
 const MAX_NAME_CHARS = 64
@@ -64,6 +66,15 @@ export const read = (source: string): Markup => {
   return { outputs: reader.outputs, problems: reader.problems }
 }
 
+/** The state in which a branch that is open began. */
+interface Branch {
+  readonly state: HtmlContext.State
+  readonly commentEnd: number | undefined
+  readonly beganInName: boolean
+  /** Whether one of the branches up to now, or none of them, ends in a name. */
+  endsInName: boolean
+}
+
 class Reader {
   readonly outputs: Array<Output> = []
   readonly problems: Array<Problem.Problem> = []
@@ -73,8 +84,9 @@ class Reader {
   #element = ""
   /** End of the conditional comment that is being read. */
   #commentEnd: number | undefined
-  /** States in which the branches that are open began. */
-  readonly #branches: Array<{ readonly state: HtmlContext.State; readonly commentEnd: number | undefined }> = []
+  /** Whether a name of an element or attribute may go on. */
+  #isInName = false
+  readonly #branches: Array<Branch> = []
 
   constructor(source: string) {
     this.#source = source
@@ -126,13 +138,18 @@ class Reader {
     this.#untrimmed(offset, end)
     const name = this.#nameAt(offset)
     if (name === "comment" || name === "raw") return this.#skip(offset, name, after)
-    if (OPENING.has(name)) this.#branches.push({ state: this.#state, commentEnd: this.#commentEnd })
+    if (OPENING.has(name)) this.#open()
     else if (BRANCH.has(name) || name.startsWith("end")) this.#branch(offset, name)
     else if (COUNTERS.has(name)) this.#counter(offset, name)
     else if (!SILENT.has(name) && (this.#state.in !== "text" || this.#commentEnd !== undefined))
       this.#problem(offset, `{% ${name} %} can stand only between elements, and in no comment`)
     if (this.#state.in === "value") this.#state = { ...this.#state, begun: false }
     return after
+  }
+
+  #open(): void {
+    const [state, commentEnd, isInName] = [this.#state, this.#commentEnd, this.#isInName]
+    this.#branches.push({ state, commentEnd, beganInName: isInName, endsInName: isInName })
   }
 
   #counter(offset: number, name: string): void {
@@ -188,13 +205,20 @@ class Reader {
       this.#problem(offset, "an element or a value in quotes that begins in a branch must end in the same branch")
     this.#state = began.state
     this.#commentEnd = began.commentEnd
-    if (name.startsWith("end")) this.#branches.pop()
+    began.endsInName ||= this.#isInName
+    const isEnd = name.startsWith("end")
+    this.#isInName = isEnd ? began.endsInName : began.beganInName
+    if (isEnd) this.#branches.pop()
   }
 
   #html(from: number, to: number): void {
     let offset = from
+    if (from === to) return
+    if (this.#isInName && IN_NAME.test(this.#source.charAt(from)))
+      this.#problem(from, "the name of an element or attribute cannot be put together; write a space before this")
     while (offset < to) offset = this.#step(offset, to)
-    if (from < to && to < this.#source.length) this.#half(from, to)
+    this.#isInName = this.#state.in === "tag" && IN_NAME.test(this.#source.charAt(to - 1))
+    if (to < this.#source.length) this.#half(from, to)
   }
 
   #half(from: number, to: number): void {
