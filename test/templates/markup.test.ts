@@ -86,6 +86,7 @@ const OTHER_BLANK = "put a plain space between attributes: a browser reads this 
 const TRIMMED = "between attributes no white space can be left out; write this without the hyphens"
 const BRANCH = "an element or a value in quotes that begins in a branch must end in the same branch"
 const NAME = "the name of an element or attribute cannot be put together; write a space before this"
+const NO_END = "this element or comment does not end in the same source"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -117,6 +118,11 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<scr{% assign y = 1 %}ipt>", 23, NAME],
   ["<a {% if y %}o{% endif %}nclick='a'>", 26, NAME],
   ["<a o{% if y %} {% endif %}nclick='a'>", 27, NAME],
+  ["<b>a</b><script>", 9, NO_END],
+  ["<a class='b' href='", 1, NO_END],
+  ["a <!-- b", 3, NO_END],
+  ["a <", 3, HALF_TAG],
+  ["<p title='{% layout \"x\" %}'>", 11, "{% layout %} can stand only between elements, and in no comment"],
   ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],

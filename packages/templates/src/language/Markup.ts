@@ -20,7 +20,7 @@ const RAW_ELEMENTS: ReadonlySet<string> = new Set(["script", "style", "textarea"
 const OPENING = new Set(["case", "capture", "for", "if", "unless"])
 const BRANCH = new Set(["else", "elsif", "when"])
 /** Tags that write nothing where they stand. */
-const SILENT = new Set(["#", "assign", "break", "continue", "layout"])
+const SILENT = new Set(["#", "assign", "break", "continue"])
 /** Tags that write a word. */
 const COUNTERS = new Set(["cycle", "decrement", "increment"])
 
@@ -82,6 +82,8 @@ class Reader {
   #state: HtmlContext.State = HtmlContext.TEXT
   /** Name of the element whose tag is being read. */
   #element = ""
+  /** Where the element or comment begins that is being read. */
+  #begin = 0
   /** End of the conditional comment that is being read. */
   #commentEnd: number | undefined
   /** Whether a name of an element or attribute may go on. */
@@ -98,6 +100,9 @@ class Reader {
       if (next === source.length) break
       from = source[next + 1] === "{" ? this.#output(next) : this.#tag(next)
     }
+    // What stands behind a template, partial or layout has no part in it.
+    if (this.problems.length === 0 && (this.#state.in !== "text" || this.#commentEnd !== undefined))
+      this.#problem(this.#begin, "this element or comment does not end in the same source")
   }
 
   #problem(offset: number, message: string): void {
@@ -218,7 +223,7 @@ class Reader {
       this.#problem(from, "the name of an element or attribute cannot be put together; write a space before this")
     while (offset < to) offset = this.#step(offset, to)
     this.#isInName = this.#state.in === "tag" && IN_NAME.test(this.#source.charAt(to - 1))
-    if (to < this.#source.length) this.#half(from, to)
+    this.#half(from, to)
   }
 
   #half(from: number, to: number): void {
@@ -267,6 +272,7 @@ class Reader {
       this.#commentEnd = undefined
       return open + ConditionalComment.END.length
     }
+    this.#begin = open
     if (this.#source.startsWith("<!--", open)) {
       const conditional = this.#commentEnd === undefined ? ConditionalComment.at(this.#source, open) : undefined
       if (conditional !== undefined && conditional.begin <= to) {
