@@ -43,6 +43,12 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
   ["1 < {{ x }}", "2", "1 < 2"],
+  ['<a href="&Tab;{{ x }}">', "javascript:x", '<a href="&Tab;about:blank#blocked">'],
+  ['<a href="&#9{{ x }}">', "javascript:x", '<a href="&#9about:blank#blocked">'],
+  ['<a href="&{{ x }}">', "Tab;javascript:x", '<a href="&about:blank#blocked">'],
+  ['<a href="java{{ x }}">', "script:x", '<a href="javaabout:blank#blocked">'],
+  ['<a href="{{ y }}?a=1&amp;at={{ x }}:00">', "12:30", '<a href="?a=1&amp;at=12:30:00">'],
+  ['<a href="https://{% if x %}{{ x }}.{% endif %}a.org:80">', "b:c", '<a href="https://b:c.a.org:80">'],
   [
     "<td{% if x %} class='a'{% else %} id='b'{% endif %}{% if x %} lang='c'{% endif %} x>",
     "a",
@@ -87,6 +93,7 @@ const TRIMMED = "between attributes no white space can be left out; write this w
 const BRANCH = "an element or a value in quotes that begins in a branch must end in the same branch"
 const NAME = "the name of an element or attribute cannot be put together; write a space before this"
 const NO_END = "this element or comment does not end in the same source"
+const SCHEME = 'a variable cannot choose the scheme; write it, as in href="https://{{ … }}"'
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -123,6 +130,10 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["a <!-- b", 3, NO_END],
   ["a <", 3, HALF_TAG],
   ["<p title='{% layout \"x\" %}'>", 11, "{% layout %} can stand only between elements, and in no comment"],
+  ['<a href="{{ x }}:{{ y }}">', 17, SCHEME],
+  ['<a href="{{ x }}&colon;{{ y }}">', 17, SCHEME],
+  ['<a href="{{ x }}&#x3A;a">', 17, SCHEME],
+  ['<a href="{% if y %}{{ x }}{% endif %}{% if y %}:{% endif %}{{ y }}">', 48, SCHEME],
   ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],

@@ -12,7 +12,15 @@ export type State =
   | { readonly in: "raw"; readonly element: string }
   /** After an attribute's equals sign; then in its value, with the quote that ends it. */
   | { readonly in: "before-value"; readonly attribute: string }
-  | { readonly in: "value"; readonly attribute: string; readonly quote: string; readonly begun: boolean }
+  | {
+      readonly in: "value"
+      readonly attribute: string
+      readonly quote: string
+      /** Whether what stands in an address up to here leaves no scheme to choose. */
+      readonly begun: boolean
+      /** Whether a variable stands in it before that. */
+      readonly mayBeScheme: boolean
+    }
 
 export const TEXT: State = { in: "text" }
 export const TAG: State = { in: "tag" }
@@ -38,6 +46,8 @@ const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   "srcset",
   "xlink:href",
 ])
+export const isAddress = (attribute: string): boolean => URL_ATTRIBUTES.has(attribute)
+
 /** Attributes whose values are read as a script or as HTML, where escaping as a value does not hold. */
 const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
 
@@ -51,7 +61,7 @@ export const contextOf = (state: State): Value | "text" | undefined => {
     case "value":
       if (state.quote === "" || isCode(state.attribute)) return undefined
       if (state.attribute === "style") return "style"
-      return URL_ATTRIBUTES.has(state.attribute) && !state.begun ? "url" : "attribute"
+      return isAddress(state.attribute) && !state.begun ? "url" : "attribute"
     default:
       return undefined
   }

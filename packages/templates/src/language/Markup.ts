@@ -32,6 +32,11 @@ const TAG_NAME = /\{%-?[\s\u180e]*(#|[\w?-]*?)(?=-?%\}|[^\w?-])/uy
 const ELEMENT = /^<(\/?)([A-Za-z][^\t\n\f\r />]*)/u
 const ATTRIBUTE = /[^\t\n\f\r />=]{1,64}/uy
 const BLANK = /[\t\n\f\r ]/u
+const COLON = /&(?:colon;|#0*58(?!\d);?|#x0*3a(?![\da-f]);?)/giu
+/** Also one that what follows would complete. */
+const ENTITY = /&(?:#?\w*;|#?\w*$|#\w*)/gu
+/** What ends the scheme of an address, or makes it one without. */
+const NO_SCHEME = /[^A-Za-z0-9+.\-\0- ]/u
 /** A quote is the end of the value before it. */
 const IN_NAME = /[^\t\n\f\r />="']/u
 const VALUE_END = /[\t\n\f\r >]/u
@@ -117,6 +122,7 @@ class Reader {
     if (context !== undefined && this.#commentEnd !== undefined)
       this.outputs.push({ context: `conditional ${context}`, end })
     else if (context !== undefined && context !== "text") this.outputs.push({ context, end })
+    if (context === "url" && this.#state.in === "value") this.#state = { ...this.#state, mayBeScheme: true }
     return end + 2
   }
 
@@ -148,7 +154,6 @@ class Reader {
     else if (COUNTERS.has(name)) this.#counter(offset, name)
     else if (!SILENT.has(name) && (this.#state.in !== "text" || this.#commentEnd !== undefined))
       this.#problem(offset, `{% ${name} %} can stand only between elements, and in no comment`)
-    if (this.#state.in === "value") this.#state = { ...this.#state, begun: false }
     return after
   }
 
@@ -208,7 +213,8 @@ class Reader {
     if (began === undefined) return
     if (!HtmlContext.isSame(began.state, this.#state) || began.commentEnd !== this.#commentEnd)
       this.#problem(offset, "an element or a value in quotes that begins in a branch must end in the same branch")
-    this.#state = began.state
+    const mayBeScheme = this.#state.in === "value" && this.#state.mayBeScheme
+    this.#state = began.state.in === "value" && mayBeScheme ? { ...began.state, mayBeScheme } : began.state
     this.#commentEnd = began.commentEnd
     began.endsInName ||= this.#isInName
     const isEnd = name.startsWith("end")
@@ -329,14 +335,15 @@ class Reader {
     const character = this.#source[offset] ?? ""
     if (BLANK.test(character)) return offset + 1
     const quoted = character === '"' || character === "'"
-    this.#state = { in: "value", attribute, quote: quoted ? character : "", begun: false }
+    this.#state = { in: "value", attribute, quote: quoted ? character : "", begun: false, mayBeScheme: false }
     return quoted ? offset + 1 : offset
   }
 
   #value(state: Extract<HtmlContext.State, { in: "value" }>, offset: number, to: number): number {
     if (state.quote !== "") {
       const close = this.#find(state.quote, offset, to)
-      this.#state = close === -1 ? this.#within(state, offset, to) : HtmlContext.TAG
+      const within = this.#within(state, offset, close === -1 ? to : close)
+      this.#state = close === -1 ? within : HtmlContext.TAG
       return close === -1 ? to : close + 1
     }
     let end = offset
@@ -346,8 +353,13 @@ class Reader {
     return end
   }
 
-  /** Characters that a browser leaves out before an address do not begin it. */
+  /** A letter of a scheme does not begin an address, nor what a browser leaves out before it. */
   #within(state: Extract<HtmlContext.State, { in: "value" }>, from: number, to: number): HtmlContext.State {
-    return { ...state, begun: state.begun || /[^\0- ]/u.test(this.#source.slice(from, to)) }
+    if (state.begun || !HtmlContext.isAddress(state.attribute)) return state
+    const text = this.#source.slice(from, to).replaceAll(COLON, ":").replaceAll(ENTITY, "")
+    const first = NO_SCHEME.exec(text)?.[0]
+    if (first === ":" && state.mayBeScheme)
+      this.#problem(from, 'a variable cannot choose the scheme; write it, as in href="https://{{ … }}"')
+    return { ...state, begun: first !== undefined }
   }
 }
