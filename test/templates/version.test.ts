@@ -72,6 +72,12 @@ describe("a version", () => {
     })
   })
 
+  it("has its preheader in the body that all readers see", () => {
+    const begin = "<!--[if mso]><body><![endif]--><!--[if !mso]><!--><body>"
+    const { html } = render(source({ html: `${begin}Hi`, preheader: "a" }), {})
+    assert.strictEqual(html, `${begin}<div style="display:none;max-height:0;overflow:hidden">a</div>Hi`)
+  })
+
   it("names all problems with their places", () => {
     const template = source({
       html: "<p>{{ a | nope }}",

@@ -152,7 +152,18 @@ export const placed = (
 /** Programs show the beginning of the HTML beside the subject; this stands before all that is seen. */
 const withPreheader = (html: string, preheader: string): string => {
   const hidden = `<div style="display:none;max-height:0;overflow:hidden">${Escape.html(preheader)}</div>`
-  const body = /<body(?=[\s>])/iu.exec(html)
-  const at = body === null ? 0 : html.indexOf(">", body.index) + 1
+  const at = bodyOf(html)
   return html.slice(0, at) + hidden + html.slice(at)
+}
+
+/** Returns where the content of the body begins. One in a comment is for Outlook alone. */
+const bodyOf = (html: string): number => {
+  const pattern = /<!--|<body(?=[\s>])/giu
+  for (let found = pattern.exec(html); found !== null; found = pattern.exec(html)) {
+    if (found[0] !== "<!--") return html.indexOf(">", found.index) + 1
+    const end = html.indexOf("-->", found.index + 2)
+    if (end === -1) return 0
+    pattern.lastIndex = end + 3
+  }
+  return 0
 }
