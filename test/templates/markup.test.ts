@@ -43,6 +43,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['{% capture y %}{{ x }}{% endcapture %}<a href="{{ y }}">', "javascript:x", '<a href="about:blank#blocked">'],
   ["{{ x | raw }}", "<b>", "<b>"],
   ["1 < {{ x }}", "2", "1 < 2"],
+  [`<meta http-equiv="a"><meta name="b" content="{{ x }}">`, "c", `<meta http-equiv="a"><meta name="b" content="c">`],
   ['<a href="&Tab;{{ x }}">', "javascript:x", '<a href="&Tab;about:blank#blocked">'],
   ['<a href="&#9{{ x }}">', "javascript:x", '<a href="&#9about:blank#blocked">'],
   ['<a href="&{{ x }}">', "Tab;javascript:x", '<a href="&about:blank#blocked">'],
@@ -94,6 +95,7 @@ const BRANCH = "an element or a value in quotes that begins in a branch must end
 const NAME = "the name of an element or attribute cannot be put together; write a space before this"
 const NO_END = "this element or comment does not end in the same source"
 const SCHEME = 'a variable cannot choose the scheme; write it, as in href="https://{{ … }}"'
+const META = "a variable cannot stand in a meta element with http-equiv, which acts as a header"
 const IN_COMMENT =
   "a variable cannot stand in an HTML comment that is not Outlook's, as <!--[if mso]>…<![endif]-->; use {% comment %} for notes"
 
@@ -134,6 +136,8 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ['<a href="{{ x }}&colon;{{ y }}">', 17, SCHEME],
   ['<a href="{{ x }}&#x3A;a">', 17, SCHEME],
   ['<a href="{% if y %}{{ x }}{% endif %}{% if y %}:{% endif %}{{ y }}">', 48, SCHEME],
+  ['<meta http-equiv="refresh" content="0;url={{ x }}">', 43, META],
+  ['<META content="{{ x }}" HTTP-EQUIV="refresh">', 25, META],
   ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],

@@ -87,6 +87,7 @@ class Reader {
   #state: HtmlContext.State = HtmlContext.TEXT
   /** Name of the element whose tag is being read. */
   #element = ""
+  readonly #metaHolds = new Set<"header" | "variable">()
   /** Where the element or comment begins that is being read. */
   #begin = 0
   /** End of the conditional comment that is being read. */
@@ -122,8 +123,16 @@ class Reader {
     if (context !== undefined && this.#commentEnd !== undefined)
       this.outputs.push({ context: `conditional ${context}`, end })
     else if (context !== undefined && context !== "text") this.outputs.push({ context, end })
+    if (this.#element === "meta" && this.#state.in === "value") this.#meta(offset, "variable")
     if (context === "url" && this.#state.in === "value") this.#state = { ...this.#state, mayBeScheme: true }
     return end + 2
+  }
+
+  /** One that is read as a header could lead to another page. */
+  #meta(offset: number, holds: "header" | "variable"): void {
+    this.#metaHolds.add(holds)
+    if (this.#metaHolds.size === 2)
+      this.#problem(offset, "a variable cannot stand in a meta element with http-equiv, which acts as a header")
   }
 
   /** Left out white space would make one attribute of two. */
@@ -291,6 +300,7 @@ class Reader {
     const element = ELEMENT.exec(this.#source.slice(open, Math.min(to, open + MAX_NAME_CHARS)))
     if (element === null) return open + 1
     this.#element = element[1] === "/" ? "" : (element[2] ?? "").toLowerCase()
+    this.#metaHolds.clear()
     this.#state = HtmlContext.TAG
     return open + element[0].length
   }
@@ -317,6 +327,7 @@ class Reader {
     const name = ATTRIBUTE.exec(this.#source.slice(0, to))?.[0]
     if (name === undefined) return offset + 1
     this.#plain(offset, name)
+    if (this.#element === "meta" && name.toLowerCase() === "http-equiv") this.#meta(offset, "header")
     let after = offset + name.length
     while (after < to && BLANK.test(this.#source[after] ?? "")) after++
     if (this.#source[after] !== "=" || after >= to) return offset + name.length
