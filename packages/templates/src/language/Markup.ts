@@ -35,14 +35,14 @@ const BLANK = /[\t\n\f\r ]/u
 const COLON = /&(?:colon;|#0*58(?!\d);?|#x0*3a(?![\da-f]);?)/giu
 /** Also one that what follows would complete. */
 const ENTITY = /&(?:#?\w*;|#?\w*$|#\w*)/gu
-/** What ends the scheme of an address, or makes it one without. */
+/** The end of a scheme, or a character that no scheme has. */
 const NO_SCHEME = /[^A-Za-z0-9+.\-\0- ]/u
 /** A quote is the end of the value before it. */
 const IN_NAME = /[^\t\n\f\r />="']/u
 const VALUE_END = /[\t\n\f\r >]/u
 const OTHER_BLANK = /[^\S\t\n\f\r ]/u
 const MAX_NAME_CHARS = 64
-/** What would become a tag or comment with that which is written behind it; the second where white space is left out before that. */
+/** A text that a value behind it would make a tag or comment; the second where white space between them is left out. */
 const HALF_TAG = /<(?:\/|\?|!-?)?$/u
 const TRIMMED_HALF_TAG = /<(?:\/|\?|!-?)?\s*$/u
 const MAX_HALF_TAG_CHARS = 256
@@ -106,7 +106,7 @@ class Reader {
       if (next === source.length) break
       from = source[next + 1] === "{" ? this.#output(next) : this.#tag(next)
     }
-    // What stands behind a template, partial or layout has no part in it.
+    // A template, partial or layout takes in nothing of the text behind it.
     if (this.problems.length === 0 && (this.#state.in !== "text" || this.#commentEnd !== undefined))
       this.#problem(this.#begin, "this element or comment does not end in the same source")
   }
@@ -335,7 +335,7 @@ class Reader {
     return after + 1
   }
 
-  /** What looks like two names or values is one. */
+  /** Refuses white space that looks as if it ended a name or value. */
   #plain(offset: number, text: string): void {
     const at = text.search(OTHER_BLANK)
     if (at !== -1)
