@@ -43,6 +43,8 @@ const BOUNDED: ReadonlyArray<readonly [source: string, message: string]> = [
   [`{% for i in (1..9000) %}${"a".repeat(1000)}{% endfor %}`, `writes more than ${Limits.MAX_OUTPUT_CHARS} characters`],
   ["{{ x".padEnd(Limits.MAX_PIECE_CHARS + 9), `{{ is not closed within ${Limits.MAX_PIECE_CHARS} characters`],
   ["{{ x }}".repeat(Limits.MAX_PIECES + 1), `has more than ${Limits.MAX_PIECES} tags and variables`],
+  [`{{ a${".b".repeat(2_000)} }}`, `has a path of more than ${Limits.MAX_PATH_NAMES} names`],
+  [`{% if a[b${".b".repeat(2_000)}] %}{% endif %}`, `has a path of more than ${Limits.MAX_PATH_NAMES} names`],
   ["a".repeat(Limits.MAX_SOURCE_CHARS + 1), `is longer than ${Limits.MAX_SOURCE_CHARS} characters`],
 ]
 
@@ -146,6 +148,21 @@ describe("limits of a template", () => {
       assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
     }
     assert.deepStrictEqual(Inspection.problemsOf(source), [])
+  })
+
+  it.for([
+    ["a long word", "a".repeat(256_000)],
+    ["a long path beside a variable", `{{ a }}a${".b".repeat(100_000)} | money`],
+  ] as const)("hold for suggesting the variables of %s", ([, html]) => {
+    const source = { ...TemplateState.EMPTY, html }
+    const before = processorMs()
+    assert.strictEqual(Suggestion.suggest(source).type, "object")
+    assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+  })
+
+  it("tell where a path is too long", () => {
+    const [problem] = Liquid.problemsOf("html", `<p>\n{{ a }} {{ a${".b".repeat(10)} }}`)
+    assert.deepInclude(problem, { line: 2, message: `has a path of more than ${Limits.MAX_PATH_NAMES} names` })
   })
 
   it("refuse a template whose parts are too large together", () => {

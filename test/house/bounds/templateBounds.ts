@@ -21,6 +21,7 @@ export const templateBounds: Group = {
     customer("Characters of the templates of a push", "MAX_PUSHED_CHARS", REQUESTS, "400"),
     customer("Tags and variables of a part", "MAX_PIECES", LIQUID, "422 `template_invalid`"),
     customer("A tag or variable of a part", "MAX_PIECE_CHARS", LIQUID, "422 `template_invalid`"),
+    customer("Names in one path of a variable", "MAX_PATH_NAMES", LIQUID, "422 `template_invalid`"),
     customer("Partials and layouts of a template", "MAX_PARTS", LIQUID, "422 `template_invalid`"),
     customer(
       "Characters of a template in all languages, and of its partials and layouts",

@@ -10,6 +10,8 @@ export const MAX_MADE = 1024 * 1024
 export const MAX_PIECES = 2_000
 /** Characters of one tag or output. */
 export const MAX_PIECE_CHARS = 4_096
+/** Names in one path of a variable, such as the three of `order.items[0].price` and its place. */
+export const MAX_PATH_NAMES = 10
 /** Partials and layouts of one template, those of its partials included. */
 export const MAX_PARTS = 50
 /** Characters of a template with its parts, and tags and outputs of all of them. */

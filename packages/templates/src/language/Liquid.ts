@@ -89,12 +89,39 @@ const problemOf = (error: unknown): Problem.Problem => ({
 
 const parseProblem = (form: Engine.Form, source: string): Problem.Problem | undefined => {
   try {
-    checkers[form].parse(source)
+    refuseLongPaths(checkers[form].parse(source))
     return undefined
   } catch (error) {
     return problemOf(error)
   }
 }
+
+type Named = Library.Value | Library.Token | undefined
+
+const refuseLongPaths = (templates: ReadonlyArray<Library.Template>): void => {
+  for (const template of templates) {
+    const named: Iterable<Named> =
+      template instanceof Library.Output ? [template.value] : (template.arguments?.() ?? [])
+    for (const each of named) refuseLongPath(each)
+    if (template.children !== undefined)
+      refuseLongPaths(Library.toValueSync(template.children(false, true) as never) as ReadonlyArray<Library.Template>)
+  }
+}
+
+const refuseLongPath = (named: Named): void => {
+  if (named instanceof Library.Value) {
+    for (const token of named.initial.postfix) refuseLongPath(token)
+    for (const { args } of named.filters) for (const arg of args) refuseLongPath(Array.isArray(arg) ? arg[1] : arg)
+  } else if (Library.TypeGuards.isRangeToken(named)) {
+    refuseLongPath(named.lhs)
+    refuseLongPath(named.rhs)
+  } else if (Library.TypeGuards.isPropertyAccessToken(named)) {
+    if (named.props.length > Limits.MAX_PATH_NAMES) throw new Library.ParseError(new Error(LONG_PATH), named)
+    for (const token of [named.variable, ...named.props]) refuseLongPath(token)
+  }
+}
+
+const LONG_PATH = `has a path of more than ${Limits.MAX_PATH_NAMES} names`
 
 /**
  * Returns the errors of parsing, of which the library names the first: each is looked for without those before it, as long as

@@ -1,4 +1,5 @@
 import * as Library from "liquidjs"
+import * as Limits from "./Limits.ts"
 import * as Liquid from "./Liquid.ts"
 import * as Problem from "./Problem.ts"
 
@@ -66,5 +67,7 @@ export const usedIn = (form: Liquid.Form, source: string): Uses => {
 /** A name that another variable has, as in `a[b]`, is not known. */
 const pathOf = ({ segments }: Library.Variable): ReadonlyArray<string | number> => {
   const end = segments.findIndex((segment) => typeof segment === "object")
-  return (end === -1 ? segments : segments.slice(0, end)) as ReadonlyArray<string | number>
+  return segments.slice(0, Math.min(end === -1 ? segments.length : end, Limits.MAX_PATH_NAMES)) as ReadonlyArray<
+    string | number
+  >
 }

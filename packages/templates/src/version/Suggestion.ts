@@ -1,5 +1,6 @@
 import type { TemplateSource, Words } from "@waybill/domain/template/TemplateState"
-import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import * as VariableSchema from "@waybill/domain/template/VariableSchema"
+import * as Limits from "../language/Limits.ts"
 import * as Variables from "../language/Variables.ts"
 import * as Translation from "../translate/Translation.ts"
 import * as Inspection from "./Inspection.ts"
@@ -23,7 +24,9 @@ const fieldOf = (node: Node, name: string): Node => {
 
 const LOOP = /\{%-?\s*for\s+(\w+)\s+in\s+([\w.]+)/gu
 const CONDITION = /\{%-?\s*(?:if|elsif|unless)\s+([\w.]+)\s*-?%\}/gu
-const FILTERED = /([\w.]+)\s*\|\s*(money|number|percent|plural|local_date|local_time|date|default)\b/gu
+const OUTPUT = /\{\{-?\s*([\w.]+)/gu
+/** Looks at each name once: from its begin. */
+const FILTERED = /(?<![\w.])([\w.]+)\s*\|\s*(money|number|percent|plural|local_date|local_time|date|default)\b/gu
 const DATES: ReadonlyArray<string> = ["local_date", "local_time", "date"]
 /** Properties that Liquid gives to lists and texts. */
 const BUILT_IN: ReadonlyArray<string> = ["size", "first", "last"]
@@ -39,7 +42,7 @@ export const suggest = (given: TemplateSource): VariableSchema.VariableSchema =>
     }
   // The words that a layout goes around, which no message brings.
   root.fields.delete("content")
-  return { type: "object", ...schemaOf(root) }
+  return { type: "object", ...schemaOf(root, 1) }
 }
 
 const collect = (root: Node, text: string, { all, expected }: Variables.Uses): void => {
@@ -47,7 +50,7 @@ const collect = (root: Node, text: string, { all, expected }: Variables.Uses): v
   const loops = new Map(Array.from(text.matchAll(LOOP), ([, name = "", list = ""]) => [name, list.split(".")]))
   /** Returns the node of a path, that of an item of a list if it begins with the variable of a loop. */
   const nodeOf = (path: ReadonlyArray<string | number>, depth = 0): Node | undefined => {
-    const [first = "", ...rest] = path
+    const [first = "", ...rest] = path.slice(0, Limits.MAX_PATH_NAMES)
     const list = given.has(first) ? undefined : loops.get(String(first))
     const start =
       list === undefined
@@ -59,7 +62,7 @@ const collect = (root: Node, text: string, { all, expected }: Variables.Uses): v
           : undefined
     if (start === undefined) return undefined
     const item = list === undefined ? start : (start.items ??= make())
-    return (list === undefined ? path : rest).reduce<Node>(
+    return (list === undefined ? [first, ...rest] : rest).reduce<Node>(
       (node, name) =>
         typeof name === "number" ? (node.items ??= make()) : BUILT_IN.includes(name) ? node : fieldOf(node, name),
       item,
@@ -70,11 +73,12 @@ const collect = (root: Node, text: string, { all, expected }: Variables.Uses): v
     const node = nodeOf(list)
     if (node !== undefined) node.items ??= make()
   }
+  const written = new Set(Array.from(text.matchAll(OUTPUT), ([, path = ""]) => path))
   for (const [, path = ""] of text.matchAll(CONDITION)) {
     const node = nodeOf(path.split("."))
     if (node === undefined) continue
     node.isOptional = true
-    if (!text.includes(`{{ ${path}`)) node.type ??= "boolean"
+    if (!written.has(path)) node.type ??= "boolean"
   }
   for (const [, path = "", filter = ""] of text.matchAll(FILTERED)) {
     const node = nodeOf(path.split("."))
@@ -88,17 +92,18 @@ const collect = (root: Node, text: string, { all, expected }: Variables.Uses): v
 /** Loops in loops that are followed. */
 const MAX_LOOPS = 5
 
-const schemaOf = ({ fields }: Node): VariableSchema.VariableSchema => {
+const schemaOf = ({ fields }: Node, depth: number): VariableSchema.VariableSchema => {
   const required = [...fields].flatMap(([name, { isOptional }]) => (isOptional ? [] : [name]))
   return {
     ...(required.length === 0 ? {} : { required }),
-    properties: Object.fromEntries([...fields].map(([name, node]) => [name, typed(node)])),
+    properties: Object.fromEntries([...fields].map(([name, node]) => [name, typed(node, depth + 1)])),
   }
 }
 
-const typed = (node: Node): VariableSchema.VariableSchema => {
-  if (node.items !== undefined) return { type: "array", items: typed(node.items) }
-  if (node.fields.size > 0) return { type: "object", ...schemaOf(node) }
+const typed = (node: Node, depth: number): VariableSchema.VariableSchema => {
+  if (depth >= VariableSchema.MAX_DEPTH && (node.items !== undefined || node.fields.size > 0)) return {}
+  if (node.items !== undefined) return { type: "array", items: typed(node.items, depth + 1) }
+  if (node.fields.size > 0) return { type: "object", ...schemaOf(node, depth) }
   if (node.isDate) return { type: "string", format: "date-time" }
   return node.type === undefined ? {} : { type: node.type }
 }
