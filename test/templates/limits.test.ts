@@ -106,6 +106,37 @@ describe("limits of a template", () => {
       assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
     })
 
+  const items = Array.from({ length: 50_000 }, (_, nth) => `Item ${nth}`)
+  const LISTS = {
+    l: items,
+    m: [...items],
+    d: [...items.slice(1), "x"],
+    o: items.map((name) => ({ name })),
+    s: "a".repeat(100_000),
+  }
+  it.for([
+    ["equal lists", `{% if ${Array(360).fill("l == m").join(" and ")} %}{% endif %}`],
+    ["lists that differ at their end", `{% if ${Array(200).fill("l contains 'x'").join(" or ")} %}{% endif %}`],
+    [
+      "texts in texts",
+      `{% assign n = "b" | append: s %}{% if ${Array(250).fill("s contains n").join(" or ")} %}{% endif %}`,
+    ],
+    ["branches", `{% case l %}{% when ${Array(900).fill("d").join(",")} %}{% endcase %}`],
+    ["many branches", `{% case l %}${`{% when m %}`.repeat(900)}{% endcase %}`],
+    ["filters of items", `{{ o${" | where: 'name'".repeat(200)} }}`],
+    ["sorting", `{{ l${" | sort_natural".repeat(20)} }}`],
+  ] as const)("count the steps of one piece: %s", ([, source]) => {
+    const before = processorMs()
+    assert.strictEqual(messageOf(source, { variables: LISTS, limitMs: 60_000 }), MADE)
+    assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+  })
+
+  for (const filter of ["where", "find", "has", "reject", "map", "sort", "sum"])
+    it(`refuse a long property of ${filter}`, () => {
+      const message = messageOf(`{{ o | ${filter}: s }}`, { variables: LISTS })
+      assert.strictEqual(message, `reads a property of more than ${Limits.MAX_PROPERTY_CHARS} characters`)
+    })
+
   it("end a partial that uses itself", () => {
     const parts = { a: '{% render "b" %}', b: '{% render "a" %}' }
     assert.include([LATE, "is nested too deep"], messageOf('{% render "a" %}', { parts }))

@@ -22,6 +22,12 @@ export const templateBounds: Group = {
     customer("Tags and variables of a part", "MAX_PIECES", LIQUID, "422 `template_invalid`"),
     customer("A tag or variable of a part", "MAX_PIECE_CHARS", LIQUID, "422 `template_invalid`"),
     customer("Names in one path of a variable", "MAX_PATH_NAMES", LIQUID, "422 `template_invalid`"),
+    customer(
+      "A property that a filter reads of each item",
+      "MAX_PROPERTY_CHARS",
+      LIQUID,
+      "422 `template_not_rendered`",
+    ),
     customer("Partials and layouts of a template", "MAX_PARTS", LIQUID, "422 `template_invalid`"),
     customer(
       "Characters of a template in all languages, and of its partials and layouts",

@@ -16,7 +16,6 @@ const KEPT_TAGS: ReadonlyArray<string> = [
   "#",
   "assign",
   "break",
-  "case",
   "comment",
   "continue",
   "cycle",
@@ -28,7 +27,7 @@ const KEPT_TAGS: ReadonlyArray<string> = [
   "render",
   "unless",
 ]
-const OWN_TAGS = { capture: Tags.CaptureTag, layout: Tags.LayoutTag }
+const OWN_TAGS = { capture: Tags.CaptureTag, case: Tags.CaseTag, layout: Tags.LayoutTag }
 
 /** Names of all tags, and of all filters, that a template may use. */
 export const TAG_NAMES = [...KEPT_TAGS, ...Object.keys(OWN_TAGS)]
@@ -76,6 +75,7 @@ export const make = (form: Form, parts: Parts): Library.Liquid => {
   const engine = new Library.Liquid({
     // The library calls it as a filter, with the context.
     outputEscape: write as (value: unknown) => string,
+    operators: Tags.OPERATORS,
     templates: { ...parts },
     cache: true,
     strictFilters: true,
@@ -90,6 +90,8 @@ export const make = (form: Form, parts: Parts): Library.Liquid => {
   for (const name of Object.keys(engine.tags)) if (!KEPT_TAGS.includes(name)) delete engine.tags[name]
   for (const [name, tag] of Object.entries(OWN_TAGS)) engine.registerTag(name, tag)
   for (const name of Object.keys(engine.filters)) if (!Filters.KEPT.includes(name)) engine.unregisterFilter(name)
+  for (const [name, steps] of Object.entries(Filters.ITEM_STEPS))
+    engine.registerFilter(name, Filters.counted(engine.filters[name] as Filters.Handler, steps))
   for (const [name, filter] of Object.entries(Filters.OWN)) engine.registerFilter(name, filter)
   engine.registerFilter("raw", { raw: true, handler: writer(asItIs, true) })
   for (const { escape, filter, trusts } of Object.values(CONTEXTS))

@@ -1,4 +1,5 @@
-import type { FilterImplOptions } from "liquidjs"
+import { type Context, type FilterImplOptions, toValue } from "liquidjs"
+import * as Limits from "./Limits.ts"
 
 /** How numbers and dates are written, for one rendering. */
 export interface Writing {
@@ -71,6 +72,32 @@ export const KEPT: ReadonlyArray<string> = [
   "url_encode",
   "where",
 ]
+
+/** Steps of the filters that look at each item of a list, for an item and a name in its path. */
+export const ITEM_STEPS: Readonly<Record<string, number>> = {
+  find: 10,
+  has: 10,
+  map: 10,
+  reject: 10,
+  sort: 20,
+  sort_natural: 20,
+  sum: 10,
+  where: 10,
+}
+
+export type Handler = (this: { readonly context: Context }, ...all: ReadonlyArray<unknown>) => unknown
+
+/** Counts the steps of a filter before it runs: the library counts items at most, and not what it reads of each. */
+export const counted = (handler: Handler, steps: number): Handler =>
+  function (value, property, ...rest) {
+    const path = toValue(property) ?? ""
+    if (String(path).length > Limits.MAX_PROPERTY_CHARS)
+      throw new Error(`reads a property of more than ${Limits.MAX_PROPERTY_CHARS} characters`)
+    const list = toValue(value)
+    const count = Array.isArray(list) ? list.length : 1
+    this.context.memoryLimit.use(count * steps * String(path).split(/[.[]/u).length)
+    return handler.call(this, value, property, ...rest)
+  }
 
 interface Rendering {
   readonly context: { readonly globals: object }

@@ -12,6 +12,8 @@ export const MAX_PIECES = 2_000
 export const MAX_PIECE_CHARS = 4_096
 /** Names in one path of a variable, such as the three of `order.items[0].price` and its place. */
 export const MAX_PATH_NAMES = 10
+/** Characters of a property that a filter reads of each item, as in `where: "address.city"`. */
+export const MAX_PROPERTY_CHARS = 64
 /** Partials and layouts of one template, those of its partials included. */
 export const MAX_PARTS = 50
 /** Characters of a template with its parts, and tags and outputs of all of them. */

@@ -1,15 +1,20 @@
 import {
   CaptureTag as LibraryCapture,
+  CaseTag as LibraryCase,
   type Context,
+  defaultOperators,
   Drop,
   type Emitter,
+  evalToken,
   type Liquid,
   LookupType,
+  type Operators,
   type Parser,
   Tag,
   type TagToken,
   type Template,
   type TopLevelToken,
+  toValue,
 } from "liquidjs"
 
 /** Rendered text that is already escaped: what `{% capture %}` holds, and the content of a layout. */
@@ -38,6 +43,72 @@ export class CaptureTag extends LibraryCapture {
     const text = String(scope[this.variable])
     ctx.memoryLimit.use(text.length)
     scope[this.variable] = new Captured(text)
+  }
+}
+
+/** Characters that are compared in the time of one item. */
+const CHARS_AT_ONCE = 32
+
+/** Compares as the library does, without generators, and counts what it compares. Only lists and texts take long. */
+const areEqual = (context: Context, one: unknown, other: unknown): boolean => {
+  const [left, right] = [toValue(one), toValue(other)]
+  if (typeof left === "string") context.memoryLimit.use(left.length / CHARS_AT_ONCE)
+  if (!Array.isArray(left)) return left === right
+  if (!Array.isArray(right) || left.length !== right.length) return false
+  context.memoryLimit.use(left.length)
+  return left.every((each, nth) => areEqual(context, each, right[nth]))
+}
+
+/** `empty`, `blank` and `nil`, which tell themselves what equals them. */
+const isWord = (value: unknown): boolean => value instanceof Drop && !(value instanceof Captured)
+
+const countText = (context: Context, value: unknown, times = 1): void => {
+  if (typeof value === "string") context.memoryLimit.use((value.length * times) / CHARS_AT_ONCE)
+}
+
+const compare =
+  (name: "==" | "!=") =>
+  (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
+    if (!isWord(left) && !isWord(right)) return areEqual(context, left, right) === (name === "==")
+    countText(context, left)
+    countText(context, right)
+    return (defaultOperators[name] as typeof OPERATORS.contains)(left, right, context)
+  }
+
+/** The library's operators; those that look at whole lists and texts count them. */
+export const OPERATORS = {
+  ...defaultOperators,
+  "==": compare("=="),
+  "!=": compare("!="),
+  contains: (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
+    const [list, item] = [toValue(left), toValue(right)]
+    if (Array.isArray(list) && !isWord(right)) {
+      context.memoryLimit.use(list.length)
+      return list.some((each) => areEqual(context, each, item))
+    }
+    if (Array.isArray(list)) context.memoryLimit.use(list.length * WORD_STEPS)
+    // A search may compare the text that is looked for again and again.
+    countText(context, list, typeof item === "string" ? Math.max(1, item.length / CHARS_AT_ONCE) : 1)
+    return (defaultOperators["contains"] as typeof OPERATORS.contains)(left, right, context)
+  },
+}
+
+const WORD_STEPS = 10
+
+/** The library's tag compares without counting. */
+export class CaseTag extends LibraryCase {
+  override *render(ctx: Context, emitter: Emitter): Generator<unknown, void, unknown> {
+    const target = toValue(yield this.value.value(ctx, ctx.opts.lenientIf))
+    let isHit = false
+    for (const { templates, values } of this.branches)
+      for (const token of values) {
+        const value = yield evalToken(token, ctx, ctx.opts.lenientIf)
+        if (!(yield OPERATORS["=="](target, value, ctx))) continue
+        isHit = true
+        yield this.liquid.renderer.renderTemplates(templates, ctx, emitter)
+        break
+      }
+    if (!isHit) yield this.liquid.renderer.renderTemplates(this.elseTemplates, ctx, emitter)
   }
 }
 
