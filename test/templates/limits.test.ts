@@ -1,5 +1,6 @@
 import * as Template from "@waybill/domain/template/Template"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
+import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Suggestion from "@waybill/templates/version/Suggestion"
 import * as Warnings from "@waybill/templates/version/Warnings"
@@ -220,6 +221,45 @@ describe("limits of a template", () => {
     const before = processorMs()
     assert.deepStrictEqual(Inspection.unresolved({ ...TemplateState.EMPTY, html, locales }, library), [])
     assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+  })
+
+  it("hold for looking at rendered HTML of many image tags with one end", () => {
+    const html = `${"<img ".repeat(Limits.MAX_OUTPUT_CHARS / 5 - 1)}>`
+    const before = processorMs()
+    Warnings.ofRendered({ html, text: null })
+    assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+  })
+
+  it("take a name in quotes after many spaces", () => {
+    assert.deepStrictEqual(Liquid.problemsOf("html", '{% render   "footer" %}'), [])
+    assert.lengthOf(Liquid.problemsOf("html", "{% render   footer %}"), 1)
+  })
+
+  it("refuse what is no language", () => {
+    const tags = ["de", "pt-BR", "zh-Hant-TW", "de-DE-DE", "a", "de_DE"]
+    assert.deepStrictEqual(tags.filter(Template.isLocale), ["de", "pt-BR", "zh-Hant-TW"])
+  })
+
+  it("bound the names that a schema looks for in variables", () => {
+    const names = Array.from({ length: 498 }, (_, nth) => `n${nth}`)
+    const item = {
+      type: "object",
+      properties: Object.fromEntries(names.map((name) => [name, { default: 1 }])),
+    } as const
+    const schema = { type: "object", properties: { list: { type: "array", items: item } } } as const
+    const before = processorMs()
+    const { problems } = VariableSchema.check(schema, { list: Array.from({ length: 45_000 }, () => ({})) })
+    assert.deepStrictEqual(
+      problems.map(({ path }) => path),
+      [""],
+    )
+    assert.isBelow(processorMs() - before, 2 * MAX_PROCESSOR_MS)
+    const twice = { type: "object", required: ["a", "a"] }
+    assert.deepStrictEqual(
+      VariableSchema.problemsOf(twice).map(({ path }) => path),
+      ["required"],
+    )
+    assert.lengthOf(VariableSchema.problemsOf({ type: "object", required: [...names, "x", "y", "z"] }), 1)
   })
 
   it("hold for looking at rendered HTML of image tags without an end", () => {

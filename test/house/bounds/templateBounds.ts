@@ -42,6 +42,12 @@ export const templateBounds: Group = {
       "422 `template_invalid`",
     ),
     customer("Levels of a schema of variables", "MAX_DEPTH", VARIABLES, "422 `template_invalid`"),
+    customer(
+      "Names of a schema that are looked for in the objects of a message's variables",
+      "MAX_STEPS",
+      VARIABLES,
+      "422 `template_variables_invalid`",
+    ),
     customer("Properties of a schema of variables", "MAX_PROPERTIES", VARIABLES, "422 `template_invalid`"),
     customer(
       "Characters of the variables of a message",

@@ -23,7 +23,13 @@ export const ALIAS = /^(?!tpl_)[A-Za-z][\w.-]{0,63}$/u
 
 /** Tags of BCP 47. */
 export const LOCALE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/u
-export const isLocale = (tag: string): boolean => LOCALE.test(tag)
+export const isLocale = (tag: string): boolean => {
+  try {
+    return LOCALE.test(tag) && Intl.getCanonicalLocales(tag).length === 1
+  } catch {
+    return false
+  }
+}
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>
 

@@ -50,6 +50,8 @@ export const MAX_SCHEMA_CHARS = 64 * 1024
 export const MAX_ENUM = 100
 /** Values that `examples` may list. */
 export const MAX_EXAMPLES = 20
+/** Names that one check looks for in all objects: those of the schema in each. */
+export const MAX_STEPS = 1_000_000
 /** Problems that are told; more are only counted. */
 const MAX_DETAILS = 100
 
@@ -59,13 +61,23 @@ const isObject = (value: unknown): value is Readonly<Record<string, Schema.Json>
 /** Collects problems up to the bound. */
 class Details {
   readonly list: Array<Detail> = []
+  #steps = 0
+
+  /** Counts the names that are looked for in one object. */
+  count(steps: number): void {
+    this.#steps += steps
+  }
+
+  get isTooMuch(): boolean {
+    return this.#steps > MAX_STEPS
+  }
 
   add(path: string, message: string): void {
     if (this.list.length < MAX_DETAILS) this.list.push({ path, message })
   }
 
   get isFull(): boolean {
-    return this.list.length >= MAX_DETAILS
+    return this.isTooMuch || this.list.length >= MAX_DETAILS
   }
 }
 
@@ -109,11 +121,17 @@ const examine = (schema: Schema.Json, path: string, depth: number, details: Deta
     details.add(under(path, "enum"), `must be a list of 1 to ${MAX_ENUM} values`)
   if (examples !== undefined && !(Array.isArray(examples) && examples.length <= MAX_EXAMPLES))
     details.add(under(path, "examples"), `must be a list of at most ${MAX_EXAMPLES} values`)
-  if (required !== undefined && !(Array.isArray(required) && required.every((name) => typeof name === "string")))
-    details.add(under(path, "required"), "must be a list of names")
+  if (required !== undefined && !isNames(required))
+    details.add(under(path, "required"), `must be a list of at most ${MAX_PROPERTIES} different names`)
   if (items !== undefined) examine(items, under(path, "items"), depth + 1, details, left)
   if (properties !== undefined) examineProperties(properties, under(path, "properties"), depth, details, left)
 }
+
+const isNames = (names: Schema.Json): boolean =>
+  Array.isArray(names) &&
+  names.length <= MAX_PROPERTIES &&
+  names.every((name) => typeof name === "string") &&
+  new Set(names).size === names.length
 
 const examineProperties = (
   properties: Schema.Json,
@@ -139,8 +157,13 @@ export interface Checked {
 export const check = (schema: VariableSchema, variables: Readonly<Record<string, Schema.Json>>): Checked => {
   const details = new Details()
   const filled = object(schema, variables, "", details)
-  return { variables: filled as Checked["variables"], problems: details.list }
+  return {
+    variables: filled as Checked["variables"],
+    problems: details.isTooMuch ? [{ path: "", message: TOO_MUCH }] : details.list,
+  }
 }
+
+const TOO_MUCH = `has too many objects for its schema: more than ${MAX_STEPS} names to look for`
 
 const typeOf = (value: Schema.Json): string =>
   Array.isArray(value) ? "array" : value === null ? "null" : Number.isInteger(value) ? "integer" : typeof value
@@ -188,6 +211,8 @@ const object = (
   details: Details,
 ): Schema.Json => {
   const names = Object.keys(properties)
+  details.count(names.length + required.length)
+  if (details.isFull) return given
   const filled: Record<string, Schema.Json> = {}
   for (const name of Object.keys(given)) {
     if (details.isFull) break

@@ -40,7 +40,7 @@ const matchesOf = (source: string): ReadonlyArray<{ readonly name: string; reado
   }))
 
 /** A partial is chosen by its name alone, so that what a template uses is known before it is rendered. */
-const DYNAMIC = /\{%-?\s*render\s+(?!["'])/u
+const DYNAMIC = /\{%-?\s*render\s+(?!["'\s])/u
 
 /** Returns what is wrong with a source: what cannot be parsed, and variables that stand where none can. */
 export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Problem.Problem> => {
