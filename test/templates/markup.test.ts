@@ -138,6 +138,11 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ['<a href="{% if y %}{{ x }}{% endif %}{% if y %}:{% endif %}{{ y }}">', 48, SCHEME],
   ['<meta http-equiv="refresh" content="0;url={{ x }}">', 43, META],
   ['<META content="{{ x }}" HTTP-EQUIV="refresh">', 25, META],
+  [
+    "<title></tit{% assign y = 1 %}le></title>",
+    13,
+    "the end of an element cannot be put together; write it as a whole",
+  ],
   ["<a {%- if x %} title='a'{% endif %}>", 4, TRIMMED],
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],

@@ -45,6 +45,7 @@ const MAX_NAME_CHARS = 64
 /** A text that a value behind it would make a tag or comment; the second where white space between them is left out. */
 const HALF_TAG = /<(?:\/|\?|!-?)?$/u
 const TRIMMED_HALF_TAG = /<(?:\/|\?|!-?)?\s*$/u
+const HALF_END = /<(?:\/[A-Za-z]*)?$/u
 const MAX_HALF_TAG_CHARS = 256
 /** Problems that are told of one source. */
 const MAX_PROBLEMS = 20
@@ -242,6 +243,8 @@ class Reader {
   }
 
   #half(from: number, to: number): void {
+    if (this.#state.in === "raw" && HALF_END.test(this.#source.slice(Math.max(from, to - MAX_HALF_TAG_CHARS), to)))
+      this.#problem(to, "the end of an element cannot be put together; write it as a whole")
     if (this.#state.in !== "text") return
     const half = this.#source[to + 2] === "-" ? TRIMMED_HALF_TAG : HALF_TAG
     const found = half.exec(this.#source.slice(Math.max(from, to - MAX_HALF_TAG_CHARS), to))
