@@ -11,6 +11,8 @@ const SLACK_BYTES = 8 * 1024 * 1024
 const row = `<tr><td style="padding: 8px">{{ row.name | upcase }}</td><td>${"Some words ".repeat(9)}</td></tr>`
 const FORMS: ReadonlyArray<readonly [name: string, html: string, count: number]> = [
   ["a thousand of 100 KB", row.repeat(Math.floor(CHARS / row.length)), 1_000],
+  ["a hundred of long conditions", `{% if a${" or a".repeat(800)} %}{% endif %}`.repeat(10), 100],
+  ["a hundred of many filters", `{{ a${"|abs".repeat(1_000)} }}`.repeat(10), 100],
   ["a hundred as dense as can be", "{{ a.b | upcase | append: c }}".repeat(1_900), 100],
 ]
 

@@ -20,13 +20,25 @@ export interface Program {
   readonly bytes: number
 }
 
-/** Memory of an engine, of a tag or output, which has one of the longest kind, and of a character. */
+/** Memory of an engine, of a tag or output, of a character in one, which may be a filter or operand, and of any character. */
 const ENGINE_BYTES = 10_000
 const PIECE_BYTES = 3_000
+const PIECE_CHAR_BYTES = 90
 const CHAR_BYTES = 2
 
 const bytesOf = (sources: ReadonlyArray<string>): number =>
-  sources.reduce((bytes, source) => bytes + source.length * CHAR_BYTES + piecesOf(source) * PIECE_BYTES, ENGINE_BYTES)
+  sources.reduce(
+    (bytes, source) =>
+      bytes + source.length * CHAR_BYTES + piecesOf(source) * PIECE_BYTES + pieceCharsOf(source) * PIECE_CHAR_BYTES,
+    ENGINE_BYTES,
+  )
+
+/** A piece may hold its own end in quotes, so the last one counts. */
+const pieceCharsOf = (source: string): number =>
+  source
+    .split(PIECE)
+    .slice(1)
+    .reduce((chars, rest) => chars + Math.max(0, rest.lastIndexOf("}}"), rest.lastIndexOf("%}")), 0)
 
 const PIECE = /\{\{|\{%/gu
 
