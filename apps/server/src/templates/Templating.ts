@@ -152,8 +152,8 @@ const tryOnce = Effect.fnUntraced(function* (
 })
 
 /**
- * Renders in a turn that takes little time. What takes too long is tried once more, because the first time code may have been compiled
- * and memory cleaned up; but not if another rendering of the version took too long in this minute.
+ * Renders when it is the account's turn. What takes too long is tried once more, because the first time code may have
+ * been compiled and memory cleaned up; but not if another rendering of the version took too long in this minute.
  */
 const attempt = Effect.fnUntraced(function* (compiled: Rendering.Compiled, choice: Choice, whose: Whose) {
   if (VariableSchema.areTooLarge(choice.variables ?? {}))
