@@ -37,16 +37,18 @@ export const NAMES: Readonly<Record<Kind, string>> = {
 }
 
 export interface SearchIndex {
-  readonly search: (query: string, limit?: number) => ReadonlyArray<Entry>
+  readonly search: (query: string) => ReadonlyArray<Entry>
 }
 
 export const MAX_QUERY_CHARS = 200
+/** Words of a query that are looked for: each costs a look at every page. */
+const MAX_WORDS = 20
 /** Weights: a word of the title says more than one of the text. */
 const TITLE = 6
 const PAGE_TITLE = 2
 /** Parameters of BM25. */
 const [SATURATION, LENGTH] = [1.2, 0.6]
-const DEFAULT_LIMIT = 20
+const MAX_RESULTS = 20
 /** Most people use Waybill and do not change it, and the pages of all clients say the same. */
 const GROUPS: Partial<Record<Shelf, number>> = { Understand: 0.5, Clients: 0.7 }
 /** A query that is the whole title of an entry comes before all others. */
@@ -119,8 +121,8 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   const rarity = (word: string): number => Math.log(1 + entries.length / (1 + (counts.get(word) ?? 0)))
   const vocabulary = [...counts.keys()]
 
-  const search = (query: string, limit = DEFAULT_LIMIT): ReadonlyArray<Entry> => {
-    const asked = [...new Set(wordsOf(query.slice(0, MAX_QUERY_CHARS)))]
+  const search = (query: string): ReadonlyArray<Entry> => {
+    const asked = [...new Set(wordsOf(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
     const name = query.trim().toLowerCase()
     // A word that nothing has may be the begin of one.
     const forms = asked.map((word) =>
@@ -149,7 +151,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
     })
     return found
       .toSorted((one, other) => other.score - one.score || one.entry.url.localeCompare(other.entry.url, "en"))
-      .slice(0, limit)
+      .slice(0, MAX_RESULTS)
       .map(({ entry }) => entry)
   }
   return { search }
