@@ -81,7 +81,6 @@ export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
     const documents = yield* Effect.cached(Effect.map(text, (json) => documentsOf(JSON.parse(json) as Contract)))
-    const shared = new Map<string, Shared>()
     const page = (html: string, status = 200) =>
       HttpServerResponse.text(html, {
         status,
@@ -89,15 +88,18 @@ export const layer = HttpRouter.use((router) =>
         headers: { ...guarded(html), "cache-control": "no-cache" },
       })
 
+    const once = SharedDocument.once<Shared>()
     const answer = Effect.gen(function* () {
       const { search, site, written } = yield* documents
       const [path, query] = pathAndQuery((yield* HttpServerRequest.HttpServerRequest).url)
       if (path === "/docs/search") return page(SitePages.searchPage(site, query, search(query)))
       const write = written.get(path)
       if (write === undefined) return page(SitePages.missingPage(site), 404)
-      const known = shared.get(path) ?? (yield* share(write()))
-      shared.set(path, known)
-      return yield* SharedDocument.respond(known.document, known.headers)
+      const { document, headers } = yield* once(
+        path,
+        Effect.suspend(() => share(write())),
+      )
+      return yield* SharedDocument.respond(document, headers)
     })
     for (const path of ["/docs/*", "/llms.txt", "/llms-full.txt"] as const) yield* router.add("GET", path, answer)
 

@@ -42,6 +42,16 @@ export const make = (text: string, contentType: string): Effect.Effect<SharedDoc
     }
   })
 
+/** Makes each of several documents once, at its first request; requests that come meanwhile wait for it. */
+export const once = <A>() => {
+  const made = new Map<string, Effect.Effect<A>>()
+  return Effect.fnUntraced(function* (name: string, make: Effect.Effect<A>) {
+    const known = made.get(name) ?? (yield* Effect.cached(make))
+    made.set(name, known)
+    return yield* known
+  })
+}
+
 export const etagOf = (text: string | Uint8Array): string =>
   `"${createHash("sha256").update(text).digest("base64url").slice(0, ETAG_CHARS)}"`
 
