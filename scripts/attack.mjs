@@ -27,7 +27,9 @@ process.stdout.write(`To repeat this run: npm run attack -- --seed=${seed}${opti
 const vitest = join(dirname(createRequire(import.meta.url).resolve("vitest/package.json")), "vitest.mjs")
 /** Lines to print: one per finished attack, and the table. Without a table everything is printed. */
 const SHOWN = /^(?:\| |attack: )/
-const child = spawn(process.execPath, [vitest, "run", "test/attack/attack.test.ts"], {
+// With a Citus cluster the accounts are in a cell on one of its nodes.
+const project = process.env.WAYBILL_TEST_CITUS_URL === undefined ? "together" : "citus"
+const child = spawn(process.execPath, [vitest, "run", "--project", project, "test/attack/attack.test.ts"], {
   cwd: root,
   stdio: ["inherit", "pipe", "pipe"],
   env: {

@@ -10,6 +10,7 @@
  * Suites of rebuilds and of the feed over several cells run in `citus-cells`.
  */
 export const FILES = [
+  "test/attack/attack.test.ts",
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
   "test/store/admission/*.test.ts",
   "test/store/commit/{eventStore,faults,hangs,packedEvents}.test.ts",
