@@ -204,29 +204,31 @@ const MAX_FILTER_CHARS = 320
 const filter = (description: string) =>
   Schema.optionalKey(Schema.String.annotate({ description }).check(Checks.chars(MAX_FILTER_CHARS, 1), Checks.oneLine))
 
+const ListQuery = Schema.Struct({
+  ...Livemode.query,
+  limit: Page.limit(),
+  after: Schema.optionalKey(Id.InboundId),
+  before: Schema.optionalKey(Id.InboundId),
+  to: Schema.optionalKey(Address.FromText),
+  from: Schema.optionalKey(Address.FromText),
+  subject: filter("Part of the subject, in any case"),
+  q: filter("Part of the subject or of an address, in any case"),
+  domain: Schema.optionalKey(DomainName.FromText),
+  email_id: Schema.optionalKey(Id.EmailId),
+  thread_id: Schema.optionalKey(Id.ThreadId),
+  status: Schema.optionalKey(State.InboundStatus),
+  verdict: Schema.optionalKey(State.SenderVerdict),
+  created_after: Schema.optionalKey(Timestamp.FromIso),
+  created_before: Schema.optionalKey(Timestamp.FromIso),
+}).check(Page.oneDirection)
+
 const bytes = (contentType: string, description: string) =>
   Schema.Uint8Array.pipe(HttpApiSchema.asUint8Array({ contentType })).annotate({ description })
 
 export class Inbound extends HttpApiGroup.make("inbound")
   .add(
     HttpApiEndpoint.get("list", "/inbound", {
-      query: {
-        ...Livemode.query,
-        limit: Page.limit(),
-        after: Schema.optionalKey(Id.InboundId),
-        before: Schema.optionalKey(Id.InboundId),
-        to: Schema.optionalKey(Address.FromText),
-        from: Schema.optionalKey(Address.FromText),
-        subject: filter("Part of the subject, in any case"),
-        q: filter("Part of the subject or of an address, in any case"),
-        domain: Schema.optionalKey(DomainName.FromText),
-        email_id: Schema.optionalKey(Id.EmailId),
-        thread_id: Schema.optionalKey(Id.ThreadId),
-        status: Schema.optionalKey(State.InboundStatus),
-        verdict: Schema.optionalKey(State.SenderVerdict),
-        created_after: Schema.optionalKey(Timestamp.FromIso),
-        created_before: Schema.optionalKey(Timestamp.FromIso),
-      },
+      query: ListQuery,
       success: Page.of(InboundEmail),
     }).annotateMerge(
       annotate(

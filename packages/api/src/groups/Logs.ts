@@ -125,12 +125,7 @@ export const LogQuery = Schema.Struct({
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),
   created_before: filter(Timestamp.FromIso),
-}).check(
-  Schema.makeFilter(
-    ({ after, before }) =>
-      after === undefined || before === undefined || { path: ["before"], issue: "cannot be combined with `after`" },
-  ),
-)
+}).check(Page.oneDirection)
 export type LogQuery = typeof LogQuery.Type
 
 const params = { id: Id.EmailId }

@@ -65,3 +65,9 @@ export const make = <A extends { readonly id: string }>(rows: ReadonlyArray<A>, 
   const has_more = rows.length > limit
   return { object: "list" as const, has_more, next_cursor: has_more ? (data.at(-1)?.id ?? null) : null, data }
 }
+
+/** A page continues in one direction. */
+export const oneDirection = Schema.makeFilter<{ readonly after?: string; readonly before?: string }>(
+  ({ after, before }) =>
+    after === undefined || before === undefined || { path: ["before"], issue: "cannot be combined with `after`" },
+)
