@@ -14,6 +14,7 @@ const SHOWN: ReadonlySet<string> = new Set(
   reason origin suppressions messagestream message_stream stream fromdate todate
   personalizations categories tracking_settings click_tracking open_tracking mail_settings sandbox_mode enable asm
   batch_id group_id ip_pool_name test_clock clock events_after replay
+  match action verdict position stop webhook_id email_id thread_id in_reply_to inline_images
   `
     .trim()
     .split(/\s+/u),

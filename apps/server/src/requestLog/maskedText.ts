@@ -1,3 +1,5 @@
+import * as Id from "@waybill/domain/values/Id"
+
 /** Maximum characters of one text; the rest is cut. */
 export const MAX_TEXT_CHARS = 500
 /** Maximum characters that are searched for tokens and links. */
@@ -10,7 +12,7 @@ const KNOWN =
   /\b(?:wb|whsec|re|sk|pk|rk|xkeysib|xox[a-z])[_-][\w+/=-]{8,}|\bSG\.[\w.-]{8,}|(?<![\w-])ey[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/gu
 const SCHEME = /\b(bearer|basic) +(?=\S*[\d=])[^\s,;"'<>]+/giu
 /** Our own ids, which are no secrets. */
-const ID = /^(?:msg|key|dom|whk|evt|whd|sup|acc|usr|rep|req|clk|pos|prc)_[0-9a-z]{26}$/u
+const ID = new RegExp(`^(?:${[...Object.values(Id.PREFIXES), "pos", "prc"].join("|")})_[0-9a-z]{26}$`, "u")
 const RUN = /[\w+=~/-]{16,}/gu
 const UUID = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/iu
 /** A long word of letters and digits. */
