@@ -4,6 +4,7 @@ import * as Erase from "@waybill/store/erasure/Erase"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
+import { arrive } from "../../support/world/arrive.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 
 const ANA = "ana@example.org" as Address.Address
@@ -49,4 +50,28 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("an erasure", (it) => {
     assert.strictEqual((yield* call("GET", `/v1/inbound/${large}/raw`)).status, 404)
     assert.strictEqual((yield* call("GET", `/v1/inbound/${other}`)).json.text.trim(), "Hi")
   })
+
+  it.effect(
+    "leaves received mail whose forward is in progress, reports it, and removes it once it is final",
+    function* () {
+      const { account, call } = yield* signUp({ domains: ["kept.test"] })
+      yield* call("POST", "/v1/inbound/routes", { action: { type: "forward", to: ["cy@example.com"] } })
+      const to = "hi@kept.test"
+      const from = yield* arrive(account, { ...MAIL, to, Subject: "Order" })
+      const mentioned = yield* arrive(account, { from: "bo@example.org", to, text: `Ask ${ANA}, please.` })
+      const ids = [from, mentioned]
+      const erased = Effect.map(Erase.erase(ANA, Mask.replacement(new Uint8Array(8))), ({ remaining }) =>
+        remaining.flatMap(({ stream, stream_id }) => (stream === "inbound" ? [stream_id] : [])),
+      )
+      assert.sameMembers(yield* erased, ids)
+      for (const id of ids) {
+        const { json } = yield* call("GET", `/v1/inbound/${id}`)
+        assert.isNotNull(json.text, id)
+        yield* call("POST", `/v1/email/${json.routes[0].email_id}/cancel`)
+      }
+      assert.deepStrictEqual(yield* erased, [])
+      assert.notInclude((yield* call("GET", `/v1/inbound/${from}`)).text, ANA)
+      for (const id of ids) assert.strictEqual((yield* call("GET", `/v1/inbound/${id}/raw`)).status, 404, id)
+    },
+  )
 })

@@ -160,7 +160,7 @@ layer(World.layer, { excludeTestServices: true })("content of templates", (it) =
       SELECT sha256 FROM content WHERE account_id = ${domain.account_id} AND NOT compressed LIMIT 1`
     assert.isUndefined(row)
     const address = "eva@example.org" as Address
-    yield* EraseContent.erase(sql, address, Mask.make(address, Mask.replacement(Buffer.alloc(8))), [])
+    yield* EraseContent.erase(sql, address, Mask.make(address, Mask.replacement(Buffer.alloc(8))), [], new Set())
     const names = yield* sql`SELECT 1 FROM content_templates WHERE strpos(encode(bytes, 'escape'), 'eva') > 0`
     assert.deepStrictEqual(names, [])
     for (const [n, content] of sent.entries())

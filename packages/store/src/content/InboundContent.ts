@@ -123,7 +123,10 @@ export const expire = Effect.fn("InboundContent.expire")(function* () {
   let removed = 0
   for (let done = -1; done !== 0; removed += Math.max(done, 0)) {
     // A forward may be accepted between two batches.
-    const needed = yield* forwarded(sql)
+    const needed = yield* awaited(
+      sql,
+      sql`AND o.account_id IN (SELECT account_id FROM inbound_content WHERE expires_at < now())`,
+    )
     done = (yield* sql`
       DELETE FROM inbound_content WHERE (account_id, id) IN (
         SELECT account_id, id FROM inbound_content
@@ -133,14 +136,13 @@ export const expire = Effect.fn("InboundContent.expire")(function* () {
   return removed
 })
 
-/** Returns the expired mails of which deliveries are pending. */
-const forwarded = (sql: Sql) =>
+/** Returns the mails whose forwards are still to be delivered, perhaps only some of them. */
+export const awaited = (sql: Sql, which: Fragment = sql.literal("")) =>
   Effect.map(
     sql<{ readonly id: string }>`
       SELECT DISTINCT forwards.id
       FROM outbox o JOIN events e ON e.account_id = o.account_id AND e.stream_id = o.stream_id AND e.version = 1
       CROSS JOIN LATERAL (SELECT ${PackedSql.field(sql, "e", "EmailQueued", "forward_of")} AS id) AS forwards
-      WHERE o.kind = 'delivery' AND forwards.id IS NOT NULL
-        AND o.account_id IN (SELECT account_id FROM inbound_content WHERE expires_at < now())`,
+      WHERE o.kind = 'delivery' AND forwards.id IS NOT NULL ${which}`,
     (rows) => rows.map(({ id }) => id),
   )

@@ -19,6 +19,7 @@ import * as MoveSteps from "../moves/MoveSteps.ts"
 import * as Session from "../database/Session.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as EraseContent from "./EraseContent.ts"
+import * as InboundContent from "../content/InboundContent.ts"
 import * as AffectedStreams from "./AffectedStreams.ts"
 import * as EraseStats from "./EraseStats.ts"
 import * as EraseWords from "./EraseWords.ts"
@@ -136,13 +137,17 @@ const eraseHere = Effect.fnUntraced(function* (address: Address.Address, replace
     return checked.failure._tag === "StoreUnavailable"
       ? yield* checked.failure
       : { accounts, remaining, underWay: checked.failure }
-  const affected = yield* AffectedStreams.find(sql, address, mask)
+  const awaited = new Set(yield* InboundContent.awaited(sql))
+  const isAwaited = ({ stream_id }: AffectedStreams.StreamOfAccount) => awaited.has(stream_id)
+  const found = yield* AffectedStreams.find(sql, address, mask)
+  const affected = found.filter((stream) => !isAwaited(stream))
   // Contents first: if this is stopped in between, nothing would lead to them once the events are masked.
-  for (const { account_id, sha256 } of yield* EraseContent.erase(sql, address, mask, affected))
+  const content = yield* EraseContent.erase(sql, address, mask, affected, awaited)
+  for (const { account_id, stream_id, stream } of [...content, ...found.filter(isAwaited)])
     remaining.push({
       account_id,
-      stream: "content",
-      stream_id: sha256,
+      stream,
+      stream_id,
       why: "content of mail in progress: cancel the mail, or run this again when it is final",
     })
   for (const { isRecipient: _, ...stream } of affected)

@@ -1,9 +1,8 @@
 import type * as Address from "@waybill/domain/values/Address"
-import type { AccountId } from "@waybill/domain/values/Id"
 import * as Email from "@waybill/domain/email/Email"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import { Effect, Option } from "effect"
-import type { AffectedStream } from "./AffectedStreams.ts"
+import type { AffectedStream, StreamOfAccount } from "./AffectedStreams.ts"
 import * as Mask from "./Mask.ts"
 import { type ScannedRow, scan, type Table } from "./scan.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
@@ -14,24 +13,20 @@ import * as PackedSql from "../packed/PackedSql.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
-/** Content that names the address and cannot be removed yet. */
-interface RemainingContent {
-  readonly account_id: AccountId
-  readonly sha256: string
-}
-
 /**
  * Removes content that belongs to the address. Bodies and attachments of messages to the address are removed unless
  * others got the same. Any other content that names or may name the address is removed too, whoever sent it: it is
  * identified by its hash, so it cannot be masked. Content of mail in progress stays. Unread reports are removed if
- * their message names the address or if they contain it, and so is received mail.
+ * their message names the address or if they contain it, and so is received mail, unless its forwards are `awaited`.
+ * Returns what names the address and cannot be removed yet.
  */
 export const erase = Effect.fnUntraced(function* (
   sql: Sql,
   address: Address.Address,
   mask: Mask.Mask,
   streams: ReadonlyArray<AffectedStream>,
-): Effect.fn.Return<ReadonlyArray<RemainingContent>, StoreUnavailable> {
+  awaited: ReadonlySet<string>,
+): Effect.fn.Return<ReadonlyArray<StreamOfAccount>, StoreUnavailable> {
   const sentTo = streams.filter(({ isRecipient }) => isRecipient)
   for (const [account_id, affected] of Map.groupBy(sentTo, (stream) => stream.account_id)) {
     const messages = affected.map(({ stream_id }) => stream_id)
@@ -54,13 +49,14 @@ export const erase = Effect.fnUntraced(function* (
   const looksLike = (column: string) => textLooksLike(`encode(${column}, 'escape')`)
   const names = (value: unknown) => mask.contains(value) || mask.mayContain(value)
 
-  const remaining: Array<RemainingContent> = []
+  const remaining: Array<StreamOfAccount> = []
   yield* scan(sql, CONTENT, sql`t.compressed OR ${looksLike("t.bytes")}`, (row: ContentRow) =>
     Effect.gen(function* () {
       const { account_id } = row
       const sha256 = Buffer.from(row.sha256).toString("hex")
       if (!names(parse(StoredContent.decode(row)))) return
-      if ((yield* remove(sql, account_id, [sha256])) === 0) remaining.push({ account_id, sha256 })
+      if ((yield* remove(sql, account_id, [sha256])) === 0)
+        remaining.push({ account_id, stream: "content", stream_id: sha256 })
     }),
   )
   const templates = yield* sql<TemplateRow>`
@@ -76,8 +72,9 @@ export const erase = Effect.fnUntraced(function* (
   yield* scan(sql, RECEIVED_MAIL, sql`strpos(t.id, '/') = 0`, ({ account_id, bytes, id, size_bytes }: ReceivedRow) =>
     Effect.gen(function* () {
       const whole = size_bytes === bytes.length ? Option.some(bytes) : yield* InboundContent.findOf(sql, account_id, id)
-      const isNamed = Option.exists(whole, (mail) => names(decodings(mail)))
-      if (isNamed) yield* InboundContent.removeOf(sql, account_id, [id])
+      if (!Option.exists(whole, (mail) => names(decodings(mail)))) return
+      if (awaited.has(id)) remaining.push({ account_id, stream: Inbound.stream, stream_id: id })
+      else yield* InboundContent.removeOf(sql, account_id, [id])
     }),
   )
   yield* scan(sql, UNREAD_REPORTS, sql`true`, ({ account_id, bytes, id }: UnreadReportRow) =>
