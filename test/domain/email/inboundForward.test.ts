@@ -13,6 +13,7 @@ describe("an automatic mail", () => {
   it("is not forwarded to the domain that it comes from, by its header or its return path", () => {
     assert.isTrue(answers("auto_reply", "ana@Example.org", "", "bo@example.org"))
     assert.isTrue(answers("bounce", "mailer-daemon@x.test", "ana@example.org", "bo@example.org"))
+    assert.isTrue(answers("bounce", "mailer-daemon@bücher.test", "", "bo@xn--bcher-kva.test"))
     assert.isFalse(answers("bounce", "mailer-daemon@x.test", "", "bo@example.org"))
     assert.isFalse(answers("auto_reply", null, "", "bo@example.org"))
   })

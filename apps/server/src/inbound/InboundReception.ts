@@ -43,7 +43,7 @@ export const factsOf = ({
   ...heading
 }: Pick<Heading, "from" | "subject"> & Pick<Arrived, "auth" | "envelope">): Routing.Facts => ({
   to: envelope.to,
-  from: heading.from?.address ?? envelope.from,
+  from: Address.keyOfText(heading.from?.address ?? envelope.from),
   subject: heading.subject ?? "",
   verdict: InboundState.verdictOf(auth),
 })

@@ -16,7 +16,5 @@ export interface Forwarded extends Pick<Heading, "automatic" | "from"> {
 export const answersItself = ({ automatic, envelope, from }: Forwarded, target: Address.Address): boolean => {
   if (automatic !== "auto_reply" && automatic !== "bounce") return false
   const domain = Address.domainOf(target)
-  return [from?.address ?? "", envelope.from].some((author) => domainOf(author) === domain)
+  return [from?.address ?? "", envelope.from].some((author) => Address.keyOfText(author).endsWith(`@${domain}`))
 }
-
-const domainOf = (address: string): string => address.slice(address.lastIndexOf("@") + 1).toLowerCase()

@@ -158,3 +158,7 @@ export const localOf = (address: Address): string => address.slice(0, address.la
  * written.
  */
 export const keyOf = (address: Address): Address => address.toLowerCase() as Address
+
+/** Returns the key of an address that a header names, whose domain may be in Unicode; any other text in lower case. */
+export const keyOfText = (text: string): string =>
+  Result.match(parseAddress(text), { onFailure: () => text.toLowerCase(), onSuccess: keyOf })

@@ -4,6 +4,7 @@ import * as Thread from "@waybill/domain/inbound/Thread"
 import * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
+import { domainToUnicode } from "node:url"
 import * as ReadModel from "./ReadModel.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -134,7 +135,7 @@ const conditionsOf = (sql: Sql, { domain, from, q, status, subject, to, verdict 
       : [
           sql`EXISTS (SELECT FROM jsonb_array_elements_text(${sql.literal(addresses)}) AS t WHERE lower(t) = ${to.toLowerCase()})`,
         ]),
-    ...(from === undefined ? [] : [sql`lower(record -> 'from' ->> 'address') = ${from.toLowerCase()}`]),
+    ...(from === undefined ? [] : [sql`lower(record -> 'from' ->> 'address') = ANY(${spellingsOf(from)}::text[])`]),
     ...(subject === undefined ? [] : [has("record ->> 'subject'", subject)]),
     ...(domain === undefined ? [] : [sql`record ->> 'domain' = ${domain}`]),
     ...(status === undefined ? [] : [sql`record ->> 'status' = ${status}`]),
@@ -149,6 +150,12 @@ const conditionsOf = (sql: Sql, { domain, from, q, status, subject, to, verdict 
       ? []
       : [has(`concat_ws(' ', record ->> 'subject', record ->> 'from', record ->> 'to', ${addresses})`, q)]),
   ]
+}
+
+/** Headers may have a domain in Unicode. */
+const spellingsOf = (address: string): ReadonlyArray<string> => {
+  const at = address.lastIndexOf("@") + 1
+  return [address, address.slice(0, at) + domainToUnicode(address.slice(at))].map((each) => each.toLowerCase())
 }
 
 export const find = Effect.fn("Inbound.find")(function* (account_id: string, id: string) {
