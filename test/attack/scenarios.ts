@@ -20,6 +20,7 @@ import { unreadDocs } from "./scenarios/http/unreadDocs.ts"
 import { webhookFanOut } from "./scenarios/http/webhookFanOut.ts"
 import { unreadStreams } from "./scenarios/http/unreadStreams.ts"
 import { webhookHints } from "./scenarios/http/webhookHints.ts"
+import { addressGuesses } from "./scenarios/mail/addressGuesses.ts"
 import { addressHeaders } from "./scenarios/mail/addressHeaders.ts"
 import { cubicReport } from "./scenarios/mail/cubicReport.ts"
 import { cubicSubmission } from "./scenarios/mail/cubicSubmission.ts"
@@ -30,6 +31,7 @@ import { signInDuringReports } from "./scenarios/mail/signInDuringReports.ts"
 import { stopDuringReport } from "./scenarios/mail/stopDuringReport.ts"
 import { scheduleAndCancel } from "./scenarios/mail/scheduleAndCancel.ts"
 import { idleClients } from "./scenarios/mail/idleClients.ts"
+import { strangers } from "./scenarios/mail/strangers.ts"
 
 /** All attacks in the order of the table. To add one, write a file in `scenarios/` and list it here. */
 export const SCENARIOS: ReadonlyArray<Scenario> = [
@@ -40,6 +42,8 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   flowed,
   idleClients,
   inboundMail,
+  strangers,
+  addressGuesses,
   signInDuringReports,
   ipv6,
   unreadDocs,

@@ -94,8 +94,8 @@ export const inboundBounds: Group = {
     ),
     customer("Mails of a thread", "MAX_THREAD", "packages/api/src/groups/Inbound.ts", "its newest"),
     customer(
-      "Characters of a text in a call",
-      "MAX_TEXT_CHARS",
+      "Bytes of a text in a call",
+      "MAX_TEXT_BYTES",
       "apps/server/src/worker/webhooks/InboundBody.ts",
       "cut, with `truncated`",
     ),

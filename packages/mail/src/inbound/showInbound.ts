@@ -6,7 +6,7 @@ export interface ShowInput {
   readonly bytes: Uint8Array
   /** The fields of the record that the log has. */
   readonly record: object
-  /** Maximum characters of each text; beyond them it is cut, and `truncated` says so. */
+  /** Maximum bytes of each text; beyond them it is cut, and `truncated` says so. */
   readonly most?: number
   /** Whether images of the mail stand in its HTML in place of references to them. */
   readonly images?: boolean
@@ -28,8 +28,11 @@ const textsOf = (bytes: Uint8Array, most: number, images: boolean) => {
   const text = mail.text ?? null
   const html = images ? withImages(mail) : (mail.html ?? null)
   const stripped = text === null ? null : strippedText(text)
-  const truncated = [text, html, stripped].some((each) => (each?.length ?? 0) > most)
-  const cut = (each: string | null) => (each === null ? null : each.slice(0, most).toWellFormed())
+  const isLong = (each: string | null): each is string => each !== null && Buffer.byteLength(each) > most
+  const truncated = [text, html, stripped].some(isLong)
+  // A decoder that waits for more leaves out the half of a character.
+  const cut = (each: string | null) =>
+    isLong(each) ? new TextDecoder().decode(Buffer.from(each).subarray(0, most), { stream: true }) : each
   return {
     headers: mail.headers.slice(0, MAX_HEADERS).map(({ originalKey, value }) => ({ name: originalKey, value })),
     text: cut(text),

@@ -13,8 +13,8 @@ import * as PostmarkInbound from "./formats/PostmarkInbound.ts"
 import * as SendGridInbound from "./formats/SendGridInbound.ts"
 import * as WebhookPayload from "./WebhookPayload.ts"
 
-/** Maximum characters of each text of a received mail in a call of our own format; the other formats have all of it. */
-export const MAX_TEXT_CHARS = 256 * 1024
+/** Maximum bytes of each text of a received mail in a call of our own format; the other formats have all of it. */
+export const MAX_TEXT_BYTES = 256 * 1024
 /** KiB of received mail, as it came and as it is sent, that one process holds for calls. */
 export const MAX_HELD_KB = 256 * 1024
 /** Bytes that a call holds for each of its mail: the mail, and the body with its files in base64. */
@@ -74,7 +74,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
   const shown =
     bytes === NOTHING
       ? JSON.stringify({ ...record, ...NO_TEXTS })
-      : yield* ReadInbound.show(bytes, record, owner, { most: MAX_TEXT_CHARS }).pipe(
+      : yield* ReadInbound.show(bytes, record, owner, { most: MAX_TEXT_BYTES }).pipe(
           Effect.map((json) => Buffer.from(json).toString("utf8")),
           Effect.catchTag("NotDisplayable", () => Effect.succeed(JSON.stringify({ ...record, ...NO_TEXTS }))),
         )

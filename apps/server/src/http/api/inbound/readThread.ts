@@ -4,8 +4,9 @@ import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Thread from "@waybill/domain/inbound/Thread"
 import type * as Id from "@waybill/domain/values/Id"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"
-import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
-import { Effect, Option } from "effect"
+import { Sql } from "@waybill/store/postgres/Sql"
+import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
+import { Effect } from "effect"
 import * as Records from "../../../web/Records.ts"
 
 /** Returns a conversation: the mails that came for a thread, the sent emails that they answer, and those that answer them. */
@@ -13,9 +14,10 @@ export const readThread = Effect.fnUntraced(function* (id: Id.ThreadId) {
   const { account_id } = yield* CurrentKey
   const { data: received } = yield* InboundMail.list({ account_id, thread_id: id, limit: MAX_THREAD })
   const answered = received.flatMap(({ email_id, replies }) => [...(email_id === null ? [] : [email_id]), ...replies])
-  const ids = [...new Set([Thread.emailAtStart(id), ...answered])]
-  const emails = yield* Effect.forEach(ids, (email_id) => EmailLogQuery.find(account_id, email_id))
-  const sent = emails.flatMap((email) => Option.toArray(Option.map(email, sentEntry)))
+  // Ids begin with their time. Each mail may name a hundred answers, and only the newest entries are shown.
+  const ids = [...new Set([Thread.emailAtStart(id), ...answered])].toSorted().slice(-MAX_THREAD)
+  const emails = yield* EmailLogRecord.find(yield* Sql, account_id, ids)
+  const sent = [...emails.values()].map(sentEntry)
   const data = [...sent, ...received.map(receivedEntry)].toSorted((a, b) => (a.created_at < b.created_at ? -1 : 1))
   if (data.length === 0) return yield* new InboundRefusal.ThreadNotFound()
   return { object: "thread" as const, id, data: data.slice(-MAX_THREAD) }

@@ -1,14 +1,14 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Effect, Layer } from "effect"
-import * as InboundMail from "../../../apps/server/src/smtp/InboundMail.ts"
-import type { ListenerLimits } from "../../../apps/server/src/smtp/ListenerLimits.ts"
-import * as Reports from "../../../apps/server/src/smtp/Reports.ts"
-import { assert, layer } from "../../support/effectTest.ts"
-import { dnsZones } from "../../support/mail/dnsZones.ts"
-import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
-import * as World from "../../support/world/World.ts"
-import * as Smtp from "../smtp/support.ts"
+import * as InboundMail from "../../../../apps/server/src/smtp/InboundMail.ts"
+import type { ListenerLimits } from "../../../../apps/server/src/smtp/ListenerLimits.ts"
+import * as Reports from "../../../../apps/server/src/smtp/Reports.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import { dnsZones } from "../../../support/mail/dnsZones.ts"
+import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
+import * as World from "../../../support/world/World.ts"
+import * as Smtp from "../../smtp/support.ts"
 
 const MIB = 1024 * 1024
 const OPTIONS = { days: 30, name: "mx.waybill.test" }

@@ -1,6 +1,6 @@
 import { Effect } from "effect"
-import { assert, layer } from "../../support/effectTest.ts"
-import * as Smtp from "../smtp/support.ts"
+import { assert, layer } from "../../../support/effectTest.ts"
+import * as Smtp from "../../smtp/support.ts"
 
 /** Lines that would be commands, or the end of a message, if a chunk were read by lines. */
 const body = (acme: Smtp.Customer) =>
