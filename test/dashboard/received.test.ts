@@ -1,3 +1,4 @@
+import * as net from "node:net"
 import { createTransport } from "nodemailer"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort } from "../support/process/service.ts"
@@ -81,5 +82,50 @@ describe.skipIf(typeof browser === "string")(
       )
       assert.include(rows[2], "Re: Your order")
     })
+
+    // threat: dashboard-text
+    it("reaches nobody by its HTML, and leaves the dashboard alone", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      let connections = 0
+      const stranger = net.createServer((socket) => {
+        connections++
+        socket.destroy()
+      })
+      await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve))
+      const url = `http://127.0.0.1:${(stranger.address() as net.AddressInfo).port}`
+      const { json: mail } = await instance.request("POST", "/test/inbound", {
+        from: "eve@example.org",
+        to: "hello@acme.test",
+        subject: "Hostile",
+        html: hostile(url),
+      })
+      await page.goto(`/received?id=${mail.id}`)
+      await page.getByRole("tab", { name: "Preview" }).click()
+      const frame = page.frameLocator('iframe[title="Email preview"]')
+      await frame.getByText("Read me").waitFor()
+      for (const each of page.frames()) await each.waitForLoadState("load")
+      assert.strictEqual(await frame.locator("body").getAttribute("data-ran"), null)
+      assert.strictEqual(new URL(page.url()).pathname, "/received")
+      assert.strictEqual(connections, 0)
+      // Only the reader lets images in.
+      await page.getByRole("button", { name: "Load remote images" }).click()
+      await Browser.eventually(() => Promise.resolve(connections > 0)).toBe(true)
+      stranger.close()
+    })
   },
 )
+
+/** HTML that tries to run, to fetch, to leave its frame, and to act on behalf of the reader. */
+const hostile = (url: string) => `<html><head>
+  <meta http-equiv="refresh" content="0;url=${url}/refresh"><base href="${url}/base/">
+  <link rel="preconnect" href="${url}"><link rel="dns-prefetch" href="${url}"><link rel="prefetch" href="${url}/p">
+  <link rel="stylesheet" href="${url}/css"><link rel="preload" as="image" href="${url}/i"><link rel="icon" href="${url}/x">
+  <style>@import "${url}/import"; body { background: url(${url}/bg) } @font-face { font-family: x; src: url(${url}/f) }</style>
+  <script>document.body.dataset.ran = "1"; top.location = "${url}"</script></head>
+  <body onload="document.body.dataset.ran = '1'"><p style="font-family: x">Read me</p>
+  <img src="${url}/img" onerror="document.body.dataset.ran = '1'"><img srcset="${url}/set 1x"><video src="${url}/v" autoplay></video>
+  <iframe src="${url}/frame"></iframe><object data="${url}/o"></object><embed src="${url}/e">
+  <form action="${url}/form" id="f"><input autofocus onfocus="f.submit()"></form>
+  <svg><image href="${url}/svg"/><use href="${url}/use#a"/><script>document.body.dataset.ran = "1"</script></svg>
+  <a href="javascript:document.body.dataset.ran = '1'" ping="${url}/ping">x</a><input type="image" src="${url}/input">
+  </body></html>`

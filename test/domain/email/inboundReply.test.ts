@@ -19,6 +19,8 @@ describe("an answer to a received mail", () => {
     assert.deepStrictEqual(to({ reply_to }), ["desk@example.org"])
     assert.deepStrictEqual(to({ from: null }), ["bounce@example.org"])
     assert.deepStrictEqual(to({ from: { address: "x" }, envelope: { from: "" } }), [])
+    const crowd = Array.from({ length: 100 }, (_, nth) => ({ address: `v${nth}@example.org` }))
+    assert.lengthOf(to({ reply_to: crowd }), Reply.MAX_ADDRESSES)
     // A name that no message can have.
     assert.deepStrictEqual(Reply.recipientsOf({ ...MAIL, from: { address: "ana@example.org", name: "A\nBcc: x" } }), [
       { address: "ana@example.org" },

@@ -60,6 +60,12 @@ export const inboundBounds: Group = {
       "packages/domain/src/inbound/InboundRefusal.ts",
       "422 `too_many_routes`",
     ),
+    customer(
+      "Addresses of `Reply-To` that an answer goes to",
+      "MAX_ADDRESSES",
+      "packages/domain/src/inbound/Reply.ts",
+      "its first ones",
+    ),
     customer("Addresses of a forward", "MAX_TARGETS", "packages/domain/src/inbound/Forward.ts", "400"),
     customer(
       "Mails that routes of an account forward in a minute",
@@ -74,10 +80,10 @@ export const inboundBounds: Group = {
       "`forward_volume`",
     ),
     customer(
-      "Header of a mail that is sealed when it is forwarded",
+      "Header of a mail that is forwarded",
       "MAX_HEADER_BYTES",
       "packages/mail/src/dkim/ArcSeal.ts",
-      "forwarded without a seal",
+      "the forward fails",
     ),
     customer("Fields of such a header", "MAX_FIELDS", "packages/mail/src/dkim/ArcSeal.ts", "forwarded without a seal"),
     customer(

@@ -74,7 +74,7 @@ const AUTH: Authentication = {
   arc: "none",
 }
 
-const forward = (bytes: Uint8Array, auth: Partial<Authentication> = {}): ForwardedMail =>
+const tryForward = (bytes: Uint8Array, auth: Partial<Authentication> = {}): ForwardedMail | undefined =>
   forwardedMail(bytes, {
     inbound_id: "inb_01m7ynaym0e008000000000001" as Id.InboundId,
     at: Timestamp.fromMillis(1_795_000_000_000),
@@ -91,6 +91,12 @@ const forward = (bytes: Uint8Array, auth: Partial<Authentication> = {}): Forward
     headers: [["X-Own", "1"]],
     messageId: "<own@acme.test>",
   })
+
+const forward = (bytes: Uint8Array, auth?: Partial<Authentication>): ForwardedMail => {
+  const mail = tryForward(bytes, auth)
+  if (mail === undefined) throw new Error("the mail is not forwarded")
+  return mail
+}
 
 const seal = Effect.fnUntraced(function* ({ bytes, findings }: ForwardedMail) {
   const set = findings === undefined ? "" : yield* ArcSeal.seal(bytes, findings, KEY, bodyHash(bytes))
@@ -157,40 +163,62 @@ describe("a forwarded mail", () => {
     }),
   )
 
-  it.effect("costs little whatever its header is, and an endless one is not sealed", () =>
+  it.effect("costs little whatever its header is, and one of many fields is not sealed", () =>
     Effect.gen(function* () {
-      const MIB = 1024 * 1024
+      const most = ArcSeal.MAX_HEADER_BYTES - 1_000
+      const fill = (field: string) => field.repeat(most / field.length).trimEnd()
       const headers = {
-        "octets beyond ASCII": `From: ${"\u0080".repeat(MIB)}`,
-        folds: `Subject: ${"\r\n ".repeat(300_000)}`,
-        fields: "Cc: a@b\r\n".repeat(100_000).trimEnd(),
-        sets: `ARC-Seal: i=1;${" ;".repeat(20)}\r\n`.repeat(15_000).trimEnd(),
+        "octets beyond ASCII": fill(`From: ${"\u0080".repeat(150)}\r\n`),
+        fields: fill("Cc: a@b\r\n"),
+        sets: fill(`ARC-Seal: i=1;${" ;".repeat(20)}\r\n`),
+        steering: fill("X-SMTPAPI: {}\r\n"),
       }
       for (const [name, header] of Object.entries(headers)) {
         const mail = forward(Buffer.from(`${header}\r\nFrom: a@b.test\r\n\r\nx\r\n`, "latin1"))
         const began = processorMs()
-        assert.isTrue(forward(mail.bytes).bytes.length > mail.bytes.length)
-        assert.isTrue((yield* seal(mail)).equals(mail.bytes), name)
+        if (name !== "steering") assert.isTrue((yield* seal(mail)).equals(mail.bytes), name)
         assert.isBelow(processorMs() - began, 3_000, name)
       }
     }),
   )
 
-  it("is read no further than the start of a header that no program writes", () => {
-    const of = (header: string) => Buffer.from(`${header}\r\nFrom: a@b.test\r\n\r\nx\r\n`, "latin1")
-    const mails = {
-      "empty fields": of("a:\r\n".repeat(6_500_000).trimEnd()),
-      "octets beyond ASCII": of(`To: ${"\u0080".repeat(4_096)}\r\n`.repeat(6_400).trimEnd()),
-      "at signs": of(`To: ${"@x".repeat(2_048)}\r\n`.repeat(60).trimEnd()),
-    }
-    for (const [name, bytes] of Object.entries(mails)) {
+  it("is not sent on with a header that no program writes", () => {
+    const fields = { small: 6_500_000, large: 1 }
+    for (const [name, count] of Object.entries(fields)) {
+      const field = `a: ${"x".repeat(ArcSeal.MAX_HEADER_BYTES / count)}\r\n`
+      const bytes = Buffer.from(`${field.repeat(count)}\r\nx\r\n`)
       const began = processorMs()
-      assert.isFalse(forward(bytes).smtpUtf8, name)
+      assert.isUndefined(tryForward(bytes), name)
       assert.isBelow(processorMs() - began, 250, name)
     }
-    const large = (id: string) => forward(of(`From: a@b.test\r\n${id}X: ${"x".repeat(300_000)}`)).bytes.toString()
-    assert.include(large(""), "<own@acme.test>")
-    assert.notInclude(large("Message-Id : <theirs@b.test>\r\n"), "<own@acme.test>")
+  })
+
+  // threat: steering-headers
+  it("leaves out what steers a provider, however it is written, and nothing else", () => {
+    const steering = [
+      'X-SMTPAPI: {"to":["victim@example.net"]}',
+      "x_smtpapi : {}",
+      "X-MC-BccAddress\r\n : victim@example.net",
+      "X-SMTPAPI\0: {}",
+      "X-MC-\r\n BccAddress: victim@example.net",
+      "X-SES-CONFIGURATION-SET: a\r\n\tb",
+      "Bcc: victim@example.net",
+      "Return-Path: <victim@example.net>",
+    ]
+    for (const field of steering)
+      for (const mail of [
+        `${field}\r\n${PLAIN}`,
+        PLAIN.replace("\r\n\r\n", `\r\n${field}\r\n\r\n`),
+        ` ${field}\r\n${PLAIN}`,
+      ]) {
+        const text = forward(Buffer.from(mail)).bytes.toString()
+        assert.isTrue(text.endsWith(PLAIN), JSON.stringify(field))
+        assert.notMatch(text, /victim|smtpapi|x-mc|x-ses/iu)
+      }
+    // The body is not the header.
+    for (const mail of [`${PLAIN}Bcc: x\r\n\r\nBcc: y\r\n`, `\r\n${PLAIN}Bcc: x\r\n\r\n`])
+      assert.isTrue(forward(Buffer.from(mail)).bytes.toString().endsWith(mail))
+    assert.match(forward(Buffer.from("Bcc: x\r\nA: b")).bytes.toString(), /\r\nA: b\r\n$/u)
   })
 
   it("keeps its first line out of the fields of this server", () => {

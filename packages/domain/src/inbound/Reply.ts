@@ -2,6 +2,8 @@ import { Result } from "effect"
 import * as Address from "../values/Address.ts"
 import type { Envelope, Heading } from "./InboundState.ts"
 
+/** Addresses that an answer goes to. A stranger names them, and the smallest plan sends to so many. */
+export const MAX_ADDRESSES = 10
 /** Maximum characters of all references of an answer; a header has at most 4,000. */
 const MAX_REFERENCES_CHARS = 3_000
 /** A Message-ID of printable ASCII that fits into a line. */
@@ -14,7 +16,7 @@ export interface Answered extends Pick<Heading, "from" | "reply_to" | "subject" 
   readonly envelope: Pick<Envelope, "from">
 }
 
-/** Returns the addresses that an answer goes to: those of Reply-To, or else the author, or else the return path. */
+/** Returns the addresses that an answer goes to: the first ones of Reply-To, or else the author, or else the return path. */
 export const recipientsOf = ({ envelope, from, reply_to }: Answered): ReadonlyArray<Address.Mailbox> => {
   const named = reply_to.length > 0 ? reply_to : from === null ? [] : [from]
   const usable = named.flatMap(({ address, name }) =>
@@ -27,7 +29,7 @@ export const recipientsOf = ({ envelope, from, reply_to }: Answered): ReadonlyAr
       },
     }),
   )
-  if (usable.length > 0) return usable
+  if (usable.length > 0) return usable.slice(0, MAX_ADDRESSES)
   const returnPath = Address.parseAddress(envelope.from)
   return Result.isSuccess(returnPath) ? [{ address: returnPath.success }] : []
 }

@@ -1,3 +1,4 @@
+import * as SteeringHeader from "@waybill/domain/account/SteeringHeader"
 import type { Authentication, Envelope } from "@waybill/domain/inbound/InboundState"
 import type { InboundId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -29,37 +30,53 @@ export interface ForwardedMail {
   readonly findings: ArcSeal.Findings | undefined
 }
 
-/** Returns a mail as it is forwarded: its bytes unchanged, below the trace of this server (RFC 5321 §4.4). */
-export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): ForwardedMail => {
+/**
+ * Returns a mail as it is forwarded: its bytes, below the trace of this server (RFC 5321 §4.4), without fields that steer a
+ * provider. Undefined if its header is too large to be read for them.
+ */
+export const forwardedMail = (bytes: Uint8Array, forwarding: Forwarding): ForwardedMail | undefined => {
   const message = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   const bodyAt = Canonical.splitAt(message)
   // A stranger decides how long the header is, and this runs between the requests of others.
-  const isLarge = bodyAt > ArcSeal.MAX_HEADER_BYTES
-  const fields = isLarge ? [] : Canonical.fields(message, bodyAt)
-  const hasId = isLarge
-    ? MESSAGE_ID.test(message.toString("latin1", 0, START_BYTES))
-    : fields.some(({ name }) => name === "message-id")
+  if (bodyAt > ArcSeal.MAX_HEADER_BYTES) return undefined
+  // A mail that begins with an empty line has no header.
+  const fields = message[0] === CR ? [] : Canonical.fields(message, bodyAt)
+  const kept = fields.filter(isForwarded)
   const own = [
     ...forwarding.headers,
     ["Received", traceOf(forwarding)],
-    ...(hasId ? [] : [["Message-ID", forwarding.messageId]]),
-    // White space at the start would continue the field above.
-    ...(isSpace(message[0]) ? [["Comments", "The mail began with white space."]] : []),
+    ...(kept.some(({ name }) => name === "message-id") ? [] : [["Message-ID", forwarding.messageId]]),
   ]
+  const mail = kept.length === fields.length ? message : withHeader(kept, message)
+  // White space at the start would continue the field above.
+  if (isSpace(mail[0])) own.push(["Comments", "The mail began with white space."])
   const added = Buffer.from(own.map(([name, value]) => `${name}: ${value}\r\n`).join(""))
   return {
-    bytes: Buffer.concat([added, message]),
-    smtpUtf8: fields.some(({ name, raw }) => ADDRESSED.has(name) && hasUtf8Address(raw.slice(0, MAX_ADDRESS_CHARS))),
+    bytes: Buffer.concat([added, mail]),
+    smtpUtf8: kept.some(({ name, raw }) => ADDRESSED.has(name) && hasUtf8Address(raw.slice(0, MAX_ADDRESS_CHARS))),
     findings: findingsOf(forwarding),
   }
 }
 
+const withHeader = (fields: ReadonlyArray<Canonical.HeaderField>, message: Buffer): Buffer => {
+  const end = message.indexOf("\r\n\r\n")
+  const header = Buffer.from(fields.map(({ raw }) => `${raw}\r\n`).join(""), "latin1")
+  return end === -1 ? header : Buffer.concat([header, message.subarray(end + 2)])
+}
+
+/** Fields that servers obey and no mail has on its way: more recipients, and the return path. */
+const OBEYED: ReadonlySet<string> = new Set(["bcc", "resent-bcc", "return-path"])
+/** Readers may take a part of any other name for the whole. */
+const NAME = /^[!-9;-~]+$/u
+
+/** Strangers write the header, and a provider behind a relay would take what it says for that of its customer. */
+const isForwarded = ({ name }: Canonical.HeaderField): boolean =>
+  NAME.test(name) && !OBEYED.has(name) && !SteeringHeader.isSteering(name)
+
 /** Characters of a field in which an address beyond ASCII is looked for. */
 const MAX_ADDRESS_CHARS = 4_096
 const ADDRESSED: ReadonlySet<string> = new Set(["from", "sender", "to", "cc", "reply-to"])
-/** Bytes at the start of a large header in which a Message-ID is looked for. */
-const START_BYTES = 64 * 1024
-const MESSAGE_ID = /(?:^|\r\n)message-id[ \t]*:/iu
+const CR = 0x0d
 
 const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte === 0x09
 

@@ -20,7 +20,7 @@ export interface Forwarder {
   readonly marksOf: MarksOf
 }
 
-/** Makes the bytes of a forwarded mail, the same in each attempt; none if the received mail is no longer kept. */
+/** Makes the bytes of a forwarded mail, the same in each attempt, or says why there are none. */
 export const compose = Effect.fn("ForwardedMessages.compose")(function* (
   account_id: string,
   message: Email.Message,
@@ -31,12 +31,12 @@ export const compose = Effect.fn("ForwardedMessages.compose")(function* (
   const { domain, email_id } = message.accepted
   const mail = Option.getOrUndefined(yield* InboundMail.find(account_id, inbound_id))
   const bytes = Option.getOrUndefined(yield* InboundContent.find(account_id, inbound_id))
-  if (mail === undefined || bytes === undefined) return undefined
+  if (mail === undefined || bytes === undefined) return "content_expired"
   const { at, auth, envelope, from } = mail
   yield* Turn.afterLarge(bytes.length)
   // Senders sign Feedback-ID, and a second one could break that.
   const own = feedbackHeaders?.(account_id, message) ?? []
-  return forwardedMail(bytes, {
+  const forwarded = forwardedMail(bytes, {
     inbound_id,
     at,
     auth,
@@ -46,6 +46,7 @@ export const compose = Effect.fn("ForwardedMessages.compose")(function* (
     headers: [...marksOf(envelope.to), ...own.filter(([name]) => name === FeedbackToken.HEADER)],
     messageId: EmailAcceptance.messageIdOf(email_id, domain),
   })
+  return forwarded ?? "not_composable"
 })
 
 /**

@@ -47,6 +47,10 @@ export class Unsendable extends Data.TaggedError("Unsendable")<{
 type Composed = Pick<OutgoingMessage, "bytes" | "smtpUtf8"> & Partial<Pick<ForwardedMail, "findings">>
 
 const EXPIRED = new Unsendable({ category: "content_expired", message: "the body of this message is kept no longer" })
+const LARGE_HEADER = new Unsendable({
+  category: "not_composable",
+  message: "the header of this mail is too large to be forwarded",
+})
 
 /**
  * Composes a message from the log and its content, so that each attempt has the same bytes. Only the host of tracked links
@@ -84,7 +88,8 @@ const forwarded = Effect.fnUntraced(function* (
 ) {
   if (forwarder === undefined) return yield* Effect.die(new Error("this process cannot forward mail"))
   const mail = yield* ForwardedMessages.compose(account_id, message, inbound_id, forwarder, feedbackHeaders)
-  return mail ?? (yield* EXPIRED)
+  if (mail === "content_expired") return yield* EXPIRED
+  return mail === "not_composable" ? yield* LARGE_HEADER : mail
 })
 
 const charsOf = ({ attachments = [], html = "", text = "" }: Message): number =>
