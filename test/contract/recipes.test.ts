@@ -23,6 +23,9 @@ interface ChangedEvents {
   readonly publicType: (tag: string) => string
   readonly EVENT_KINDS: ReadonlyArray<string>
 }
+interface ChangedPage {
+  readonly written: () => string
+}
 interface NewTask {
   readonly logWaitingRows: Effect.Effect<void, unknown, PgClient.PgClient>
 }
@@ -61,8 +64,9 @@ const load = <A>(path: string): Promise<A> => import(/* @vite-ignore */ join(cop
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), "waybill-recipes-"))
   const isSource = (path: string) => !/node_modules|\/dist\b/u.test(path)
-  for (const folder of ["packages", "apps/server", "test/fixtures/events"])
+  for (const folder of ["packages", "apps/server", "scripts/generate", "test/fixtures/events"])
     cpSync(folder, join(copy, folder), { recursive: true, filter: isSource })
+  cpSync("package.json", join(copy, "package.json"))
   // Packages of the repository are those of the copy, all others are ours.
   mkdirSync(join(copy, "node_modules/@waybill"), { recursive: true })
   for (const name of readdirSync("node_modules"))
@@ -106,6 +110,8 @@ plain("the recipe of an event: it is decided, folded and known", async () => {
   assert.isTrue(Result.isFailure(Suppression.note(at, note)(Suppression.initial)))
   assert.strictEqual(DomainEvent.publicType("SuppressionNoted"), "suppression.noted")
   assert.include(DomainEvent.EVENT_KINDS, "SuppressionNoted/1")
+  const { written } = await load<ChangedPage>("scripts/generate/events.ts")
+  assert.include(written(), "### `suppression.noted`")
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the recipe of", (it) => {

@@ -49,9 +49,12 @@ const withoutParams = (body: unknown, params: Params): unknown => {
   const ids = Object.values(params).flatMap((id) => [id, Uuid.of(id)])
   if (ids.length === 0 || typeof body !== "object" || body === null || Array.isArray(body)) return body
   const isRepeated = (name: string, value: unknown) =>
-    /^(?:id|\w+_id|\w*ID|\w+Id)$/u.test(name) && ids.includes(String(value))
+    (typeof value === "string" || typeof value === "number") && ids.includes(String(value)) && isOfId(name)
   return Object.fromEntries(Object.entries(body).filter(([name, value]) => !isRepeated(name, value)))
 }
+
+/** Whether a field is named for an id. A name may be as long as the body, which is too long for a pattern with repeats. */
+const isOfId = (name: string): boolean => name === "id" || ["_id", "ID", "Id"].some((end) => name.endsWith(end))
 
 const begins = (path: string, pattern: string): boolean => {
   const segments = path.split("/")
