@@ -58,7 +58,7 @@ const run = (name: string, args: ReadonlyArray<string>): Promise<string | undefi
 
 const line = (of: ReadonlyArray<string>) => `| ${of.join(" | ")} |`
 
-/** Rows of what has an aim. The JSON of the benchmark has the rest. */
+/** Rows of what has an aim; `--json` prints the rest. */
 const rows = (name: string, { findings }: Answer): ReadonlyArray<string> =>
   findings
     .filter(({ atLeast, atMost }) => atLeast !== undefined || atMost !== undefined)
@@ -79,7 +79,6 @@ export const all = async (date: string): Promise<void> => {
       continue
     }
     const answer = JSON.parse(text) as Answer
-    writeFileSync(join(FOLDER, `${name}.json`), text)
     process.stdout.write(`${Measure.findingsTable(answer.findings)}\n`)
     table.push(...rows(name, answer))
     if (answer.environment !== undefined) environments.push(answer.environment)
@@ -91,7 +90,7 @@ export const all = async (date: string): Promise<void> => {
     machine &&
     `${machine.cores} cores of ${machine.cpu}, ${machine.system}, Node ${machine.node}, PostgreSQL ${machine.postgres}`
   const written = [
-    `Measured on ${date} by one \`npm run bench\`: ${shape}. The full results are in [benchmarks/](benchmarks).`,
+    `Measured on ${date} by one \`npm run bench\`: ${shape}.`,
     [line(["benchmark", ...Measure.CELLS]), "|---|---|---|---|---|---|", ...table].join("\n"),
     ...missing,
     "![Cost of an operation by number of stored messages](benchmarks/growth.svg)",
