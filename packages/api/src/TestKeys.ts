@@ -124,7 +124,6 @@ export const ruleOf = (group: string, endpoint: string): Rule => byName[group]?.
 /** A test key was used at an endpoint for live things. */
 export class LiveOnly extends Schema.TaggedError<LiveOnly>()("LiveOnly", {}) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "live_only"
   override get message() {
     return "This is a test key: it works with test mail only, and this endpoint is not about mail. Use a live key."
@@ -134,7 +133,6 @@ export class LiveOnly extends Schema.TaggedError<LiveOnly>()("LiveOnly", {}) {
 /** A live key was used at an endpoint for test mail. */
 export class TestOnly extends Schema.TaggedError<TestOnly>()("TestOnly", {}) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "test_only"
   override get message() {
     return "This is a live key, and live mail never lives on a test clock. Use a test key."
@@ -144,7 +142,6 @@ export class TestOnly extends Schema.TaggedError<TestOnly>()("TestOnly", {}) {
 /** A key asked for mail of the other mode. */
 export class OtherMode extends Schema.TaggedError<OtherMode>()("OtherMode", { livemode: Schema.Boolean }) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "other_mode"
   override get message() {
     return this.livemode

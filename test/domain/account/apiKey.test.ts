@@ -141,8 +141,8 @@ describe("scope", () => {
     assert.isFalse(Scope.permits([], "email:send"))
   })
   it("the refusal names the missing scope", () => {
-    const { status, code, reason, message, details } = new Scope.MissingScope({ required_scope: "domains:write" })
-    assert.deepStrictEqual([status, code, reason], [403, "forbidden", "missing_scope"])
+    const { status, reason, message, details } = new Scope.MissingScope({ required_scope: "domains:write" })
+    assert.deepStrictEqual([status, reason], [403, "missing_scope"])
     assert.strictEqual(message, "This API key does not have the scope domains:write.")
     assert.deepStrictEqual(details, [{ path: "required_scope", message: "domains:write" }])
   })

@@ -15,15 +15,15 @@ describe("refusal", () => {
     })
   })
 
-  it("a refusal is recognised by its tag, its reason and a code that matches its status", () => {
-    const whole = { _tag: "EmailNotFound", status: 404, reason: "email_not_found", code: "not_found", message: "" }
+  it("a refusal is recognised by its tag, its reason and a status that has a code", () => {
+    const whole = { _tag: "EmailNotFound", status: 404, reason: "email_not_found", message: "" }
     assert.isTrue(Refusal.isRefusal(whole))
     assert.isTrue(Refusal.isRefusal(new Refusal.NothingNew()))
-    for (const name of ["_tag", "status", "reason", "code"]) {
+    for (const name of ["_tag", "status", "reason"]) {
       const { [name]: _, ...rest } = whole as Readonly<Record<string, unknown>>
       assert.isFalse(Refusal.isRefusal(rest), `without ${name}`)
     }
-    for (const other of [{ ...whole, status: 422 }, null, undefined, "not_found", 404])
+    for (const other of [{ ...whole, status: 418 }, { ...whole, reason: 404 }, null, undefined, "not_found", 404])
       assert.isFalse(Refusal.isRefusal(other), JSON.stringify(other))
   })
 })

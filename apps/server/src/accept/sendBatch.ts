@@ -148,7 +148,6 @@ const permissiveAnswer = (verdicts: Verdicts, request_id: string): Result.Result
 const refusalOfMessage = (index: number, refusal: Refusal): Refused => ({
   _tag: refusal._tag,
   status: refusal.status as Refused["status"],
-  code: refusal.code,
   reason: refusal.reason,
   message: `Message ${index} of the batch: ${refusal.message}`,
   details: (refusal.details ?? [{ path: "", message: refusal.message }]).map((detail) => ({

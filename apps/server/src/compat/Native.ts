@@ -25,7 +25,6 @@ export const refuse = (path: string, message: string) =>
 /** Something that there is not, in this account or in Waybill. */
 class Missing extends Data.TaggedError("Missing")<{ readonly message: string }> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "route_not_found"
 }
 export const missing = (message: string) => new Missing({ message })

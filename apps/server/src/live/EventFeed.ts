@@ -61,7 +61,6 @@ export class EventFeed extends Context.Service<
 
 export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_streams"
   override get message() {
     return `An account can have at most ${MAX_STREAMS_PER_ACCOUNT} open streams. Close one first.`
@@ -74,7 +73,6 @@ export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
  */
 export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "position_ahead"
   override get message() {
     return "The log has not reached this position; it may have been restored to an earlier moment. Continue from a position returned since then, or from 0."

@@ -33,7 +33,7 @@ export type Body = typeof Body.Type
 
 export const toBody = (refusal: Refusal.Refusal, request_id: string): Body => ({
   error: {
-    code: refusal.code,
+    code: Refusal.CODES[refusal.status],
     message: refusal.message,
     reason: refusal.reason,
     docs: `/docs/errors/${refusal.reason}`,

@@ -21,7 +21,6 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
   readonly more?: number
 }> {
   readonly status = 400
-  readonly code = "invalid_request"
   override get message() {
     const { more = 0 } = this
     const others = this.details.length - 1 + more
@@ -58,7 +57,6 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
   readonly allowed_methods?: ReadonlyArray<string>
 }> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "route_not_found"
   override get message() {
     const route = `There is no ${this.method} ${ApiKeySecret.hideIn(this.path)}.`
@@ -69,7 +67,6 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
 /** An id, or another name of an object in a path, that no object can have. */
 export class MalformedId extends Data.TaggedError("MalformedId")<{ readonly details: ReadonlyArray<Detail> }> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "malformed_id"
   override get message() {
     const [first] = this.details
@@ -80,7 +77,6 @@ export class MalformedId extends Data.TaggedError("MalformedId")<{ readonly deta
 /** A request that the log does not have: unknown, of another account, too old, or not logged. */
 export class RequestNotFound extends Data.TaggedError("RequestNotFound")<{}> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "request_not_found"
   override get message() {
     return "There is no such request in the request log, which keeps requests for some days only."
@@ -99,7 +95,6 @@ const MESSAGES = {
 
 export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly why: keyof typeof MESSAGES }> {
   readonly status = 401
-  readonly code = "unauthorized"
   get reason() {
     return this.why === "missing" ? "api_key_missing" : "api_key_invalid"
   }
@@ -111,7 +106,6 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly wh
 /** A key of another service was sent. */
 export class ForeignKey extends Data.TaggedError("ForeignKey")<{ readonly service: string }> {
   readonly status = 401
-  readonly code = "unauthorized"
   readonly reason = "api_key_invalid"
   override get message() {
     return `This is a key of ${this.service}. Waybill takes its own keys, which begin with ${ApiKeySecret.MARK}, in the header: Authorization: Bearer <key>.`
@@ -121,7 +115,6 @@ export class ForeignKey extends Data.TaggedError("ForeignKey")<{ readonly servic
 /** The cause of a 500 is logged under the request id and never shown. */
 export class InternalError extends Data.TaggedError("InternalError")<{}> {
   readonly status = 500
-  readonly code = "internal_error"
   readonly reason = "internal_error"
   override get message() {
     return "Internal error. The cause is logged under this request's id."
@@ -136,7 +129,6 @@ export class Overloaded extends Data.TaggedError("Overloaded")<{
   readonly budget: "connections" | "request_bodies" | "answers" | "parsing"
 }> {
   readonly status = 503
-  readonly code = "internal_error"
   readonly reason = "overloaded"
   readonly retry_after_s = OVERLOADED_RETRY_SECONDS
   override get message() {
@@ -154,7 +146,6 @@ const EXHAUSTED = {
 /** The message exists, but parsing it exceeds the time or memory limit per message. */
 export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "message_unreadable"
   override get message() {
     return "This message is too complex to display. Download it in the dashboard instead."
@@ -164,7 +155,6 @@ export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}>
 /** A different request body under an idempotency key that is in use. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "idempotency_key_reused"
   readonly details = [{ path: "Idempotency-Key", message: "was used for another request in the last 24 hours" }]
   override get message() {

@@ -160,7 +160,6 @@ export const scheduledBytesOf = ({ granted, plan }: Pick<Account, "granted" | "p
 
 export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "account_not_found"
   override get message() {
     return "No account with this id exists."

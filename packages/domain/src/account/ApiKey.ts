@@ -94,7 +94,6 @@ export const allowsIp = (allowed: ReadonlyArray<Network.Network>, ip: string): b
 
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "api_key_not_found"
   override get message() {
     return "No API key with this id exists in this account."
@@ -106,7 +105,6 @@ export class AlreadyRevoked extends Schema.TaggedError<AlreadyRevoked>()("Alread
   revoked_at: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "already_revoked"
   override get message() {
     return `This API key was revoked at ${this.revoked_at}.`
@@ -118,7 +116,6 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
   now: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "expires_at_out_of_range"
   override get message() {
     return `\`expires_at\` must be in the future; ${this.expires_at} is before ${this.now}.`
@@ -127,7 +124,6 @@ export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("Expi
 
 export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_api_keys"
   override get message() {
     return `An account has at most ${MAX_ACTIVE_KEYS} active API keys. Revoke one first.`
@@ -151,7 +147,6 @@ export class ScopeNotForTestKeys extends Schema.TaggedError<ScopeNotForTestKeys>
   scope: Scope.Scope,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "scope_not_for_test_keys"
   override get message() {
     return `A test key can have the scopes ${TEST_SCOPES.join(", ")}, not ${this.scope}: it works with test mail only.`
@@ -166,7 +161,6 @@ export class TestClockNotForKey extends Schema.TaggedError<TestClockNotForKey>()
   problem: Schema.Literals(["live key", "unknown clock"]),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   get reason() {
     return this.problem === "live key" ? "test_clock_of_live_key" : "test_clock_not_found"
   }

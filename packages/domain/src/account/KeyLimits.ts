@@ -18,7 +18,6 @@ export class KeyBoundToDomain extends Schema.TaggedError<KeyBoundToDomain>()("Ou
   subject: Schema.Literals(["thing", "endpoint"]),
 }) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "domain_not_allowed"
   override get message() {
     return this.subject === "thing"
@@ -41,7 +40,6 @@ export class ExceedsMaker extends Schema.TaggedError<ExceedsMaker>()("MoreThanTh
   problem: Schema.String,
 }) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "more_than_the_key"
   override get message() {
     return `An API key cannot create a key with more permissions than its own: ${this.problem}.`

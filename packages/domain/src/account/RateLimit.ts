@@ -62,7 +62,6 @@ export class RequestRateExceeded extends Schema.TaggedError<RequestRateExceeded>
   retry_after_s: Schema.Int,
 }) {
   readonly status = 429
-  readonly code = "rate_limited"
   readonly reason = "request_rate"
   override get message() {
     return `The limit is ${this.limit} requests per minute; retry in ${this.retry_after_s} s.`

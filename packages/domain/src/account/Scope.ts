@@ -38,7 +38,6 @@ export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean =
 
 export class MissingScope extends Schema.TaggedError<MissingScope>()("MissingScope", { required_scope: Scope }) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "missing_scope"
   override get message() {
     return `This API key does not have the scope ${this.required_scope}.`

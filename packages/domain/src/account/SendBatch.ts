@@ -30,7 +30,6 @@ export class AlreadyChanged extends Schema.TaggedError<AlreadyChanged>()("SendBa
   status_set: Status,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "batch_already_changed"
   override get message() {
     return `This batch has the status ${this.status_set} already. Change it with PATCH, or end it with DELETE.`
@@ -39,7 +38,6 @@ export class AlreadyChanged extends Schema.TaggedError<AlreadyChanged>()("SendBa
 
 export class TooManyChanged extends Schema.TaggedError<TooManyChanged>()("TooManySendBatchesChanged", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_batches"
   override get message() {
     return `At most ${MAX_CHANGED} batches can be paused or canceled at a time. End one with DELETE first.`
@@ -48,7 +46,6 @@ export class TooManyChanged extends Schema.TaggedError<TooManyChanged>()("TooMan
 
 export class NotChanged extends Schema.TaggedError<NotChanged>()("SendBatchNotChanged", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "batch_not_changed"
   override get message() {
     return "No batch with this id is paused or canceled."

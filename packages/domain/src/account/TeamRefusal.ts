@@ -5,7 +5,6 @@ export const MAX_MEMBERS = 200
 
 export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("MemberNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "member_not_found"
   override get message() {
     return "No member with this id belongs to this account."
@@ -14,7 +13,6 @@ export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("Member
 
 export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyMember", { email: Schema.String }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "already_member"
   override get message() {
     return `${this.email} is already a member of this account.`
@@ -44,7 +42,6 @@ export class TeamRuleViolated extends Schema.TaggedError<TeamRuleViolated>()("Te
   reason: Schema.Literals(Object.keys(RULES) as ReadonlyArray<TeamRule>),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   override get message() {
     return RULES[this.reason]
   }

@@ -4,7 +4,6 @@ import * as TestClockLimits from "./TestClockLimits.ts"
 
 export class TestClockNotFound extends Schema.TaggedError<TestClockNotFound>()("TestClockNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "test_clock_not_found"
   override get message() {
     return "No test clock with this id exists in this account."
@@ -15,7 +14,6 @@ export class TestClockDeleted extends Schema.TaggedError<TestClockDeleted>()("Te
   deleted_at: Timestamp.Timestamp,
 }) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "test_clock_deleted"
   override get message() {
     return `This test clock was deleted at ${this.deleted_at}. Create another one.`
@@ -26,7 +24,6 @@ export class TestClockAdvancing extends Schema.TaggedError<TestClockAdvancing>()
   to: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "test_clock_advancing"
   override get message() {
     return `This test clock is being advanced to ${this.to}. Wait until its status is \`ready\`.`
@@ -38,7 +35,6 @@ export class TestClockMovedBack extends Schema.TaggedError<TestClockMovedBack>()
   to: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "test_clock_moved_back"
   override get message() {
     return `A test clock only moves forward: it shows ${this.now}, which is after ${this.to}.`
@@ -51,7 +47,6 @@ export class AdvanceTooFar extends Schema.TaggedError<AdvanceTooFar>()("AdvanceT
   latest: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "advance_too_far"
   override get message() {
     return `One request advances a test clock by at most ${TestClockLimits.MAX_ADVANCE_DAYS} days: to ${this.latest}, not ${this.to}.`
@@ -63,7 +58,6 @@ export class TestClockOutOfRange extends Schema.TaggedError<TestClockOutOfRange>
   now: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "test_clock_out_of_range"
   override get message() {
     return `A test clock shows a time from ${TestClockLimits.EARLIEST} to ${TestClockLimits.LATEST}; ${this.now} is outside.`
@@ -72,7 +66,6 @@ export class TestClockOutOfRange extends Schema.TaggedError<TestClockOutOfRange>
 
 export class TooManyTestClocks extends Schema.TaggedError<TooManyTestClocks>()("TooManyTestClocks", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_test_clocks"
   override get message() {
     return `An account has at most ${TestClockLimits.MAX_CLOCKS} test clocks. Delete one first.`

@@ -4,7 +4,6 @@ import * as Timestamp from "../values/Timestamp.ts"
 
 export class DomainNotFound extends Schema.TaggedError<DomainNotFound>()("DomainNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "domain_not_found"
   override get message() {
     return "No domain with this name or id exists in this account."
@@ -15,7 +14,6 @@ export class DomainAlreadyExists extends Schema.TaggedError<DomainAlreadyExists>
   domain: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "domain_already_exists"
   override get message() {
     return `This account already has the domain ${this.domain}.`
@@ -26,7 +24,6 @@ export class TooManyDomains extends Schema.TaggedError<TooManyDomains>()("TooMan
   most: Schema.Natural,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_domains"
   override get message() {
     return `An account has at most ${this.most} domains. Remove one first.`
@@ -35,7 +32,6 @@ export class TooManyDomains extends Schema.TaggedError<TooManyDomains>()("TooMan
 
 export class NoEd25519Key extends Schema.TaggedError<NoEd25519Key>()("NoEd25519Key", { domain: Schema.String }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "no_ed25519_key"
   override get message() {
     return `The domain ${this.domain} has no Ed25519 key. Add one first.`
@@ -49,7 +45,6 @@ export class NotBelowDomain extends Schema.TaggedError<NotBelowDomain>()("NotBel
   path: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "not_below_domain"
   override get message() {
     return `${this.name} is not a name below ${this.domain}. Use one such as links.${this.domain}.`
@@ -65,7 +60,6 @@ export class TooManyTrackingDomains extends Schema.TaggedError<TooManyTrackingDo
   again_at: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_tracking_domains"
   override get message() {
     return `The tracking domain of a domain can be set ${this.most} times in 24 hours. Set it again after ${this.again_at}.`
@@ -80,7 +74,6 @@ export class NameTaken extends Schema.TaggedError<NameTaken>()("NameTaken", {
   path: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "name_taken"
   override get message() {
     return `${this.name} is the name of another DNS record of this domain, and a CNAME cannot share a name. Choose another name.`
@@ -95,7 +88,6 @@ export class TrackingDomainsUnavailable extends Schema.TaggedError<TrackingDomai
   {},
 ) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "tracking_domains_unavailable"
   override get message() {
     return "This service does not support tracking domains. Its operator can enable them with TRACKING_DOMAINS=on once its proxy serves them."

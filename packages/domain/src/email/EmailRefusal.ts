@@ -5,7 +5,6 @@ import type { Detail } from "../values/Refusal.ts"
 
 export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "email_not_found"
   override get message() {
     return "No email with this id exists in this account."
@@ -14,7 +13,6 @@ export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNot
 
 export class EmailNotCaptured extends Schema.TaggedError<EmailNotCaptured>()("EmailNotCaptured", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "email_not_captured"
   override get message() {
     return (
@@ -29,7 +27,6 @@ const TEST_CLOCK_FIELD = "headers.X-Waybill-Test-Clock"
 /** A live message that names a test clock. */
 export class TestClockOfLiveMail extends Schema.TaggedError<TestClockOfLiveMail>()("TestClockOfLiveMail", {}) {
   readonly status = 400
-  readonly code = "invalid_request"
   readonly reason = "test_clock_of_live_mail"
   override get message() {
     return "Live mail never lives on a test clock. Send it with a test key, or leave the header out."
@@ -44,7 +41,6 @@ export class TestClockUnknown extends Schema.TaggedError<TestClockUnknown>()("Te
   clock: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "test_clock_not_found"
   override get message() {
     return `This account has no test clock ${this.clock}. Create one with POST /v1/test/clocks.`
@@ -57,7 +53,6 @@ export class TestClockUnknown extends Schema.TaggedError<TestClockUnknown>()("Te
 /** A live message with a script. */
 export class ScriptOfLiveMail extends Schema.TaggedError<ScriptOfLiveMail>()("ScriptOfLiveMail", {}) {
   readonly status = 400
-  readonly code = "invalid_request"
   readonly reason = "script_of_live_mail"
   override get message() {
     return "Only test mail has a script. Send it with a test key, or leave out the header X-Waybill-Script."
@@ -73,7 +68,6 @@ export class HeaderNotAllowed extends Schema.TaggedError<HeaderNotAllowed>()("He
   names: Schema.Array(Schema.String),
 }) {
   readonly status = 400
-  readonly code = "invalid_request"
   readonly reason = "header_not_allowed"
   override get message() {
     const [first = "", ...more] = this.names
@@ -98,7 +92,6 @@ export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("
   domain_status: Schema.NullOr(Schema.String),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "domain_not_verified"
   override get message() {
     if (this.domain_status === null)
@@ -119,7 +112,6 @@ export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("Do
   allowed: Schema.String,
 }) {
   readonly status = 403
-  readonly code = "forbidden"
   readonly reason = "domain_not_allowed"
   override get message() {
     return `This API key can send from ${this.allowed} only, not from ${this.domain}.`
@@ -135,7 +127,6 @@ export class RecipientLimitExceeded extends Schema.TaggedError<RecipientLimitExc
   plan: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "recipient_limit_exceeded"
   override get message() {
     return `The ${this.plan} plan allows ${this.limit} recipients per request across to, cc and bcc; ${this.recipients} were given.`
@@ -148,7 +139,6 @@ export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRa
   latest: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "scheduled_at_out_of_range"
   override get message() {
     return `\`scheduled_at\` must be between ${this.earliest} and ${this.latest}; it is ${this.scheduled_at}.`
@@ -165,7 +155,6 @@ export class ScheduledSizeExceeded extends Schema.TaggedError<ScheduledSizeExcee
   limit: Schema.Int,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "scheduled_size_exceeded"
   override get message() {
     return (
@@ -183,7 +172,6 @@ export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>
   path: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "tracking_unavailable"
   override get message() {
     return "Opens and clicks cannot be tracked, because this service has no public address for tracked links. Its operator can set TRACKING_URL or BASE_URL."
@@ -197,7 +185,6 @@ export class AllRecipientsSuppressed extends Schema.TaggedError<AllRecipientsSup
   addresses: Schema.Array(Schema.String),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "all_recipients_suppressed"
   override get message() {
     const count = this.addresses.length
@@ -219,7 +206,6 @@ export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceede
   retry_after_s: Schema.Int,
 }) {
   readonly status = 429
-  readonly code = "rate_limited"
   readonly reason = "monthly_quota"
   override get message() {
     return (
@@ -234,7 +220,6 @@ export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCance
   email_status: EmailStatus.Status,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "not_cancelable"
   override get message() {
     return this.email_status === "queued"
@@ -247,7 +232,6 @@ export class RescheduledTooOften extends Schema.TaggedError<RescheduledTooOften>
   most: Schema.Int,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "rescheduled_too_often"
   override get message() {
     return `An email can be rescheduled at most ${this.most} times. Cancel it and send a new one.`
@@ -260,7 +244,6 @@ export class NothingToResend extends Schema.TaggedError<NothingToResend>()("Noth
   in_progress: Schema.Int,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "nothing_to_resend"
   override get message() {
     const reached = this.recipients - this.in_progress
@@ -273,7 +256,6 @@ export class NothingToResend extends Schema.TaggedError<NothingToResend>()("Noth
 
 export class ContentExpired extends Schema.TaggedError<ContentExpired>()("ContentExpired", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "content_expired"
   override get message() {
     return "The content of this email is no longer kept, so it can be neither shown nor sent again."

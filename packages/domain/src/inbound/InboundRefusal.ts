@@ -2,7 +2,6 @@ import { Schema } from "effect"
 
 export class InboundNotFound extends Schema.TaggedError<InboundNotFound>()("InboundNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "inbound_not_found"
   override get message() {
     return "There is no received mail with this id in this account."
@@ -11,7 +10,6 @@ export class InboundNotFound extends Schema.TaggedError<InboundNotFound>()("Inbo
 
 export class ContentExpired extends Schema.TaggedError<ContentExpired>()("InboundContentExpired", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "content_expired"
   override get message() {
     return "The content of this mail is no longer kept; its record stays."
@@ -20,7 +18,6 @@ export class ContentExpired extends Schema.TaggedError<ContentExpired>()("Inboun
 
 export class AttachmentNotFound extends Schema.TaggedError<AttachmentNotFound>()("InboundAttachmentNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "attachment_not_found"
   override get message() {
     return "This mail has no attachment with this id."
@@ -29,7 +26,6 @@ export class AttachmentNotFound extends Schema.TaggedError<AttachmentNotFound>()
 
 export class ThreadNotFound extends Schema.TaggedError<ThreadNotFound>()("ThreadNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "thread_not_found"
   override get message() {
     return "There is no thread with this id in this account."
@@ -38,7 +34,6 @@ export class ThreadNotFound extends Schema.TaggedError<ThreadNotFound>()("Thread
 
 export class NoReplyAddress extends Schema.TaggedError<NoReplyAddress>()("InboundNoReplyAddress", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "no_reply_address"
   override get message() {
     return "This mail names no address that an answer could be sent to."
@@ -50,7 +45,6 @@ export const MAX_ROUTES = 100
 
 export class RouteNotFound extends Schema.TaggedError<RouteNotFound>()("InboundRouteNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "inbound_route_not_found"
   override get message() {
     return "There is no route with this id in this account."
@@ -59,7 +53,6 @@ export class RouteNotFound extends Schema.TaggedError<RouteNotFound>()("InboundR
 
 export class TooManyRoutes extends Schema.TaggedError<TooManyRoutes>()("TooManyInboundRoutes", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_routes"
   override get message() {
     return `An account has at most ${MAX_ROUTES} routes. Delete one first.`
@@ -71,7 +64,6 @@ export class TooManyForwards extends Schema.TaggedError<TooManyForwards>()("TooM
   limit: Schema.Int,
 }) {
   readonly status = 429
-  readonly code = "rate_limited"
   readonly reason = "forward_rate"
   readonly retry_after_s = 60
   override get message() {
@@ -82,7 +74,6 @@ export class TooManyForwards extends Schema.TaggedError<TooManyForwards>()("TooM
 /** Mail of `POST /v1/test/inbound` in live mode. */
 export class MadeUp extends Schema.TaggedError<MadeUp>()("InboundMadeUp", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "made_up"
   override get message() {
     return "This mail was made up for a test, so it is not sent on. Use a test key for both."
@@ -93,7 +84,6 @@ export class ForwardLoop extends Schema.TaggedError<ForwardLoop>()("InboundForwa
   address: Schema.String,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "forward_loop"
   override get message() {
     return `Mail that is forwarded to ${this.address} would come back, because this installation receives it there.`
@@ -102,7 +92,6 @@ export class ForwardLoop extends Schema.TaggedError<ForwardLoop>()("InboundForwa
 
 export class RouteWithoutWebhook extends Schema.TaggedError<RouteWithoutWebhook>()("RouteWithoutWebhook", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "webhook_not_found"
   override get message() {
     return "No webhook with this `webhook_id` exists in this account."

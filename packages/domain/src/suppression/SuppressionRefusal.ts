@@ -12,7 +12,6 @@ export class AlreadySuppressed extends Schema.TaggedError<AlreadySuppressed>()("
   created_at: Timestamp.Timestamp,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "already_suppressed"
   override get message() {
     return `${this.address} has been suppressed since ${this.created_at} (${this.reason_given}).`
@@ -26,7 +25,6 @@ export class TooManyChanges extends Schema.TaggedError<TooManyChanges>()("TooMan
   retry_after_s: Schema.Int,
 }) {
   readonly status = 429
-  readonly code = "rate_limited"
   readonly reason = "suppression_changes"
   override get message() {
     return `The limit is ${MAX_CHANGES_PER_DAY} changed addresses a day (UTC); retry in ${this.retry_after_s} s.`
@@ -35,7 +33,6 @@ export class TooManyChanges extends Schema.TaggedError<TooManyChanges>()("TooMan
 
 export class SuppressionNotFound extends Schema.TaggedError<SuppressionNotFound>()("SuppressionNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "suppression_not_found"
   override get message() {
     return "This address is not suppressed."

@@ -3,7 +3,6 @@ import type { Detail, NothingNew } from "../values/Refusal.ts"
 
 export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "template_not_found"
   override get message() {
     return "There is no template with this id or alias in this account."
@@ -12,7 +11,6 @@ export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("Te
 
 export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("TemplateVersionNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "template_version_not_found"
   override get message() {
     return "This template has no version of this number."
@@ -21,7 +19,6 @@ export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("Temp
 
 export class AliasTaken extends Schema.TaggedError<AliasTaken>()("TemplateAliasTaken", { alias: Schema.String }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_alias_taken"
   override get message() {
     return `Another template of this account has the alias ${this.alias}.`
@@ -33,7 +30,6 @@ export const MAX_TEMPLATES = 1_000
 
 export class TooManyTemplates extends Schema.TaggedError<TooManyTemplates>()("TooManyTemplates", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_templates"
   override get message() {
     return `An account has at most ${MAX_TEMPLATES} templates. Archive one first.`
@@ -42,7 +38,6 @@ export class TooManyTemplates extends Schema.TaggedError<TooManyTemplates>()("To
 
 export class TemplateArchived extends Schema.TaggedError<TemplateArchived>()("TemplateIsArchived", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_archived"
   override get message() {
     return "This template is archived. Duplicate it to use it again."
@@ -58,7 +53,6 @@ export class TemplateInUse extends Schema.TaggedError<TemplateInUse>()("Template
   users: Schema.Array(Schema.String),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_in_use"
   get details(): ReadonlyArray<Detail> {
     return this.users.map((path) => ({ path, message: `uses ${this.alias}` }))
@@ -72,7 +66,6 @@ export class TemplateInUse extends Schema.TaggedError<TemplateInUse>()("Template
 
 export class DraftChanged extends Schema.TaggedError<DraftChanged>()("TemplateDraftChanged", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_draft_changed"
   override get message() {
     return "The template was changed meanwhile. Read it again, and then repeat what you wanted to do."
@@ -84,7 +77,6 @@ const details = Schema.Array(Schema.Struct({ path: Schema.String, message: Schem
 /** The sources of a template have errors. */
 export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", { problems: details }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_invalid"
   get details(): ReadonlyArray<Detail> {
     return this.problems
@@ -99,7 +91,6 @@ export class VariablesInvalid extends Schema.TaggedError<VariablesInvalid>()("Te
   problems: details,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_variables_invalid"
   get details(): ReadonlyArray<Detail> {
     return this.problems
@@ -114,7 +105,6 @@ export class TemplateNotRendered extends Schema.TaggedError<TemplateNotRendered>
   problems: details,
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_not_rendered"
   get details(): ReadonlyArray<Detail> {
     return this.problems
@@ -130,7 +120,6 @@ export class TooManyLateRenderings extends Schema.TaggedError<TooManyLateRenderi
   retry_after_s: Schema.Int,
 }) {
   readonly status = 429
-  readonly code = "rate_limited"
   readonly reason = "request_rate"
   override get message() {
     return `${this.limit} renderings of templates took too long in this minute; retry in ${this.retry_after_s} s.`
@@ -142,7 +131,6 @@ export class PushConflict extends Schema.TaggedError<PushConflict>()("TemplatePu
   problems: Schema.optionalKey(details),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_push_conflict"
   get details(): ReadonlyArray<Detail> {
     return this.problems ?? []
@@ -167,7 +155,6 @@ export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("Te
   cause: Schema.Literals(["not_found", "version_not_found", "archived", "not_published", "not_a_template"]),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   get reason() {
     return `template_${this.cause}`
   }
@@ -192,7 +179,6 @@ export class TemplateIncomplete extends Schema.TaggedError<TemplateIncomplete>()
   missing: Schema.Array(Schema.Literals(["from", "subject"])),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_incomplete"
   get details(): ReadonlyArray<Detail> {
     return this.missing.map((path) => ({ path, message: "is required: the template has none" }))

@@ -24,7 +24,6 @@ export interface Detail {
 export interface Refusal {
   readonly _tag: string
   readonly status: Status
-  readonly code: Code
   readonly reason: string
   readonly message: string
   readonly details?: ReadonlyArray<Detail>
@@ -32,6 +31,7 @@ export interface Refusal {
   readonly allowed_methods?: ReadonlyArray<string>
 }
 
+/** The code of each status; a refusal has only its status. */
 export const CODES: { readonly [S in Status]: Code } = {
   400: "invalid_request",
   401: "unauthorized",
@@ -48,14 +48,13 @@ export const isRefusal = (error: unknown): error is Refusal =>
   error !== null &&
   "_tag" in error &&
   "status" in error &&
+  (error.status as number) in CODES &&
   "reason" in error &&
-  "code" in error &&
-  CODES[error.status as Status] === error.code
+  typeof error.reason === "string"
 
 /** The history already contains this fact. Never shown to a client. */
 export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "nothing_new"
   override get message() {
     return "Nothing changes: the history already contains this."

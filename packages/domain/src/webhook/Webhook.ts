@@ -44,7 +44,6 @@ export const signingSecrets = (
 
 export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {}) {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "webhook_not_found"
   override get message() {
     return "No webhook with this id exists in this account."
@@ -53,7 +52,6 @@ export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("Webh
 
 export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()("TooManyWebhooks", {}) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_webhooks"
   override get message() {
     return `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`
@@ -66,7 +64,6 @@ export class EventsNotInFormat extends Schema.TaggedError<EventsNotInFormat>()("
   events: Schema.Array(Schema.String),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "events_not_in_format"
   override get message() {
     return `The format \`${this.format}\` has no ${this.events.join(", ")}. Remove these from \`events\`, or choose another format.`

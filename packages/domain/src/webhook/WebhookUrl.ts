@@ -46,7 +46,6 @@ export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAl
   local: Schema.optionalKey(Schema.Boolean),
 }) {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "url_not_allowed"
   override get message() {
     const refused = `${this.url} is not allowed: ${this.problem}. An operator can allow a network with ${ALLOW_SETTING}.`

@@ -20,7 +20,6 @@ const DEAD_SECONDS = Duration.toSeconds(NODE_DEAD_AFTER)
 /** The request needs an event that a node of an older release, which is still running, could not read. */
 export class UpgradeInProgress extends Data.TaggedError("UpgradeInProgress")<{ readonly kind: string }> {
   readonly status = 503
-  readonly code = "internal_error"
   readonly reason = "upgrade_in_progress"
   readonly retry_after_s = UPGRADE_RETRY_SECONDS
   override get message() {

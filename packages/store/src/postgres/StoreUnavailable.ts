@@ -26,7 +26,6 @@ export class StoreUnavailable
   extends Data.TaggedError("StoreUnavailable")<{ readonly why: Unavailability; readonly cause?: unknown }>
   implements Refusal
 {
-  readonly code = "internal_error"
   readonly retry_after_s?: number
   constructor(args: { readonly why: Unavailability; readonly cause?: unknown }) {
     super(args)

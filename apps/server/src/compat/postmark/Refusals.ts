@@ -3,7 +3,6 @@ import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 
 export class TooManyMessages extends Data.TaggedError("TooManyMessages")<{ readonly most: number }> {
   readonly status = 400
-  readonly code = "invalid_request"
   readonly reason = "too_many_messages"
   override get message() {
     return `A batch has at most ${this.most} messages. Send the others in further batches.`
@@ -12,7 +11,6 @@ export class TooManyMessages extends Data.TaggedError("TooManyMessages")<{ reado
 
 export class BounceNotFound extends Data.TaggedError("BounceNotFound")<{}> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "bounce_not_found"
   override get message() {
     return "No bounce with this ID exists in this account."
@@ -21,7 +19,6 @@ export class BounceNotFound extends Data.TaggedError("BounceNotFound")<{}> {
 
 export class StreamNotFound extends Data.TaggedError("StreamNotFound")<{ readonly stream: string }> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "stream_not_found"
   override get message() {
     return `Waybill has no message streams. The only one that can be named is \`${Words.STREAM}\`, not \`${this.stream}\`.`
@@ -30,7 +27,6 @@ export class StreamNotFound extends Data.TaggedError("StreamNotFound")<{ readonl
 
 export class NotWaiting extends Data.TaggedError("NotWaiting")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "inbound_not_blocked"
   override get message() {
     return "This message does not wait to be let through: what a rule blocks is refused while its server waits."

@@ -28,7 +28,6 @@ interface DeliveryParams {
 
 export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "webhook_delivery_not_found"
   override get message() {
     return "No delivery with this id exists for this webhook."
@@ -38,7 +37,6 @@ export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {
 /** Refuses calls to a disabled webhook, which would wait for ever. */
 export class WebhookDisabled extends Data.TaggedError("WebhookDisabled")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "webhook_disabled"
   override get message() {
     return "This webhook is disabled, so it is not called. Enable it first with PATCH."

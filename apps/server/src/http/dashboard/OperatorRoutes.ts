@@ -39,7 +39,6 @@ export const RATE_PERIOD = Duration.seconds(10)
 
 class Refused extends Data.TaggedError("Refused")<{ readonly message: string; readonly reason: string }> {
   readonly status = 422
-  readonly code = "unprocessable"
 }
 
 /** Admits operators only, in a session of the dashboard; keys belong to one account. Everybody else gets a 404. */

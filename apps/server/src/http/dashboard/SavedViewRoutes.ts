@@ -10,14 +10,12 @@ import * as DashboardRoute from "./DashboardRoute.ts"
 
 class TooManyViews extends Data.TaggedError("TooManyViews")<{}> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "too_many_views"
   override readonly message = `You have ${SavedViews.MAX_VIEWS} saved views, the maximum. Delete one to save another.`
 }
 
 class ViewNotFound extends Data.TaggedError("ViewNotFound")<{}> {
   readonly status = 404
-  readonly code = "not_found"
   readonly reason = "view_not_found"
   override readonly message = "You have no saved view with this name."
 }

@@ -6,7 +6,6 @@ import * as NativeTemplates from "../../NativeTemplates.ts"
 
 export class TemplateMissing extends Data.TaggedError("TemplateMissing")<{ readonly name: string }> {
   readonly status = 422
-  readonly code = "unprocessable"
   readonly reason = "template_not_found"
   override get message() {
     return `The TemplateId or TemplateAlias ${this.name.slice(0, 64)} is not a template of this account.`
