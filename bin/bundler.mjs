@@ -39,6 +39,9 @@ const packages = {
   },
 }
 
+/** Modules of a thread of their own: each becomes a file that the bundle starts in place of the source. */
+const THREAD = /new URL\("(\.\/[\w./]+\.ts)", import\.meta\.url\)/g
+
 /**
  * Replaces import.meta.url by the URL of the source file, because migrations, dashboard and embedded Postgres are found
  * relative to the sources.
@@ -47,7 +50,12 @@ const fileUrls = {
   name: "fileUrls",
   transform: {
     filter: { code: "import.meta.url" },
-    handler: (code, id) => code.replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href)),
+    handler(code, id) {
+      const thread = (_, name) => this.emitFile({ type: "chunk", id: join(dirname(id), name) })
+      return code
+        .replaceAll(THREAD, (...found) => `new URL(import.meta.ROLLUP_FILE_URL_${thread(...found)})`)
+        .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(id).href))
+    },
   },
 }
 

@@ -81,6 +81,19 @@ describe("the bundle", () => {
     assert.strictEqual(await run(folder), said(folder, "one", "main.mjs"))
   })
 
+  it("has the code of threads in it, which they load as fast as the rest", async () => {
+    const folder = checkout()
+    const boot = join(folder, "apps/server/src/boot")
+    writeFileSync(
+      join(boot, "main.ts"),
+      `import { Worker } from "node:worker_threads"\nnew Worker(new URL("./thread.ts", import.meta.url))`,
+    )
+    writeFileSync(join(boot, "thread.ts"), `console.log(import.meta.filename)`)
+    assert.strictEqual((await run(folder)).trim(), join(boot, "thread.ts"))
+    await ensure(folder)
+    assert.strictEqual(dirname((await run(folder)).trim()), bundles(folder)[0])
+  })
+
   it("runs while the sources say the same, whatever their date, and no longer", async () => {
     const folder = checkout()
     const word = join(folder, "apps/server/src/boot/word.ts")
