@@ -7,6 +7,9 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
 import { BO, CELLS, LEFT_OUT, TIMEOUT, lockTables, memberOf, run, senderIn, suppress } from "./support.ts"
 
+const together = <const Work extends ReadonlyArray<ReturnType<typeof run>>>(...work: Work) =>
+  Effect.all(work, { concurrency: "unbounded" })
+
 layer(World.layer, { excludeTestServices: true })("commands beside a cell that does not answer", (it) => {
   it.effect(
     "work on the others, name it, and fail",
@@ -20,7 +23,14 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
       }
       const lock = yield* Scope.fork(yield* Effect.scope)
       yield* Scope.provide(lockTables("cell_b", "events", "outbox", "domains", "email_log"), lock)
-      const audited = yield* run("audit", "emails", "--json")
+      // Each waits for the cell, so they wait at the same time.
+      const [audited, doctor, status, verified, named] = yield* together(
+        run("audit", "emails", "--json"),
+        run("doctor"),
+        run("projections", "status", "--json"),
+        run("projections", "verify", "suppressions", "--json"),
+        run("projections", "status", "--cell", "cell_b"),
+      )
       assert.strictEqual(audited.code, 1, audited.output)
       assert.include(audited.errors, LEFT_OUT)
       const balances = JSON.parse(audited.output) as ReadonlyArray<{ readonly account_id: string }>
@@ -29,18 +39,15 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
         senders.flatMap(({ account_id }, nth) => (CELLS[nth] === "cell_b" ? [] : [account_id])),
       )
 
-      const doctor = yield* run("doctor")
       assert.strictEqual(doctor.code, 3, doctor.output)
       assert.match(doctor.output, /^broken +cells +cell_b does not answer/mu)
       assert.match(doctor.output, /^ok +clock/mu)
 
-      for (const command of [["status"], ["verify", "suppressions"]]) {
-        const { code, errors, output } = yield* run("projections", ...command, "--json")
+      for (const { code, errors, output } of [status, verified]) {
         assert.strictEqual(code, 1, output)
         assert.include(errors, LEFT_OUT)
         assert.include(output, "cell_c")
       }
-      const named = yield* run("projections", "status", "--cell", "cell_b")
       assert.strictEqual(named.code, 1)
       assert.include(named.errors, LEFT_OUT)
 
@@ -70,28 +77,31 @@ layer(World.layer, { excludeTestServices: true })("commands beside a cell that d
       const besideId = yield* memberOf(beside.account_id, "bo@acme.test")
       yield* lockTables("cell_b", "accounts", "events", "members", "unread_reports")
 
-      const accounts = yield* run("accounts", "list", "--json")
+      const [accounts, users, stream, unknown, allReports, reportsOf] = yield* together(
+        run("accounts", "list", "--json"),
+        run("users", "list", "--json"),
+        run("events", "stream", beside.stream_id, "--json"),
+        run("events", "stream", hung.stream_id),
+        run("reports", "list", "--json"),
+        run("reports", "list", hung.account_id, "--json"),
+      )
       assert.deepStrictEqual([accounts.code, accounts.errors.includes(LEFT_OUT)], [1, true], accounts.errors)
       const ids = (JSON.parse(accounts.output) as ReadonlyArray<{ readonly id: string }>).map(({ id }) => id)
       assert.includeMembers(ids, [here.account_id, beside.account_id])
       assert.notInclude(ids, hung.account_id)
 
-      const users = yield* run("users", "list", "--json")
       assert.deepStrictEqual([users.code, users.errors.includes(LEFT_OUT)], [1, true], users.errors)
       const rows = JSON.parse(users.output) as ReadonlyArray<Users.UserOfAccount>
       const found = (id: string) => rows.find((row) => row.id === id)
       assert.deepInclude(found(user_id), { account_id: hung.account_id, role: null, status: null })
       assert.deepInclude(found(besideId), { account_id: beside.account_id, role: "owner", status: "active" })
 
-      const stream = yield* run("events", "stream", beside.stream_id, "--json")
       assert.deepStrictEqual([stream.code, stream.errors.includes(LEFT_OUT)], [1, true], stream.errors)
       assert.include(stream.output, beside.account_id)
-      const unknown = yield* run("events", "stream", hung.stream_id)
       assert.strictEqual(unknown.code, 1)
       assert.include(unknown.errors, `No history found for ${hung.stream_id}. ${LEFT_OUT}`)
 
-      for (const account of [[], [hung.account_id]]) {
-        const reports = yield* run("reports", "list", ...account, "--json")
+      for (const reports of [allReports, reportsOf]) {
         assert.deepStrictEqual([reports.code, reports.output], [1, "[]"], reports.errors)
         assert.include(reports.errors, LEFT_OUT)
       }
