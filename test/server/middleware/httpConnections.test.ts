@@ -75,6 +75,23 @@ describe("connections of a server", () => {
   })
 })
 
+describe("a server that stops", () => {
+  it("closes connections that never had a request, and waits for the response of another", async () => {
+    const server = NodeServer.make(Context.empty(), NodeServer.TIMEOUTS)
+    server.on("request", (_, response) => setTimeout(() => response.end("late"), 1_000))
+    await once(server.listen(0, "127.0.0.1"), "listening")
+    const { port } = server.address() as net.AddressInfo
+    const answered = fetch(`http://127.0.0.1:${port}/`).then((answer) => answer.text())
+    await once(server, "request")
+    const unused = net.connect(port, "127.0.0.1")
+    await once(server, "connection")
+    const closed = once(unused.resume(), "close")
+    await new Promise((resolve) => server.close(resolve))
+    await closed
+    assert.strictEqual(await answered, "late")
+  })
+})
+
 describe("a server at its connection limit", () => {
   // threat: http-connections
   it("answers health checks, and all else with a 503 and Retry-After", async () => {

@@ -1,4 +1,4 @@
-import { Duration } from "effect"
+import { Duration, Effect, Fiber } from "effect"
 import * as Stop from "../../../apps/server/src/process/Stop.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -10,6 +10,32 @@ import * as World from "../../support/world/World.ts"
 const MARGIN_MS = 3_000
 
 layer(World.layer, { excludeTestServices: true })("a stop", (it) => {
+  it.effect(
+    "ends streams and waits at once, with what they have",
+    function* () {
+      const node = yield* ServiceProcess.start((yield* Database.Fresh).url)
+      const { key } = yield* ServiceProcess.signUp(node)
+      const wait = (path: string) => Effect.forkChild(Effect.promise(() => node.request("GET", path, { key })))
+      const waits = [
+        yield* wait("/v1/sandbox/messages?wait=60s"),
+        yield* wait("/v1/events?types=email.clicked&wait=20s"),
+      ]
+      const stream = yield* Effect.promise(() =>
+        fetch(`${node.url}/v1/events/stream`, { headers: { authorization: `Bearer ${key}` } }),
+      )
+      // It has begun, like the waits that were sent before it.
+      assert.strictEqual(stream.status, 200)
+      const read = yield* Effect.forkChild(Effect.promise(() => stream.text()))
+      assert.strictEqual(yield* node.stop, 0)
+      for (const waited of waits) {
+        const { json, status } = yield* Fiber.join(waited)
+        assert.deepStrictEqual([status, json.data], [200, []])
+      }
+      assert.include(yield* Fiber.join(read), "data:")
+    },
+    120_000,
+  )
+
   it.effect(
     "comes to an end beside a database that hangs, before anybody kills it",
     function* () {

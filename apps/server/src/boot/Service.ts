@@ -15,7 +15,6 @@ import { Effect, Layer, Option, Redacted, Result } from "effect"
 import type { HttpRouter } from "effect/http"
 import { readFile } from "node:fs/promises"
 import { hostname } from "node:os"
-import { EventFeed } from "../live/EventFeed.ts"
 import * as AuthRoutes from "../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../http/pages/DashboardPages.ts"
 import { Instance, type MailAddress, type SubmissionAddress } from "../settings/Instance.ts"
@@ -137,7 +136,7 @@ export const http = (
       visit: TrackingRoutes.isVisit,
     },
   }).pipe(
-    Layer.provide([dns(settings), EventFeed.layer, StoppedLinks.layer, trackingHosts(settings), Visits.layer]),
+    Layer.provide([dns(settings), StoppedLinks.layer, trackingHosts(settings), Visits.layer]),
     Layer.provide(Layer.effect(Sessions, SignIn)),
     Layer.provide(SignIn.layer({ url: urlOf(settings), database: url, oidc: oidc(settings) })),
   )

@@ -29,6 +29,8 @@ export const KEEP_ALIVE_TIMEOUT_MS = 75_000
 export const STALLED_TIMEOUT_MS = 120_000
 /** Keep-alive time of connections once a stop has begun. 0 would mean unlimited. */
 const CLOSING_KEEP_ALIVE_MS = 1
+/** Time that a connection without a request has for its first one, once a stop has begun. */
+const CLOSING_UNUSED_MS = 500
 /** Interval of the check for slow requests. */
 export const CHECK_INTERVAL_MS = 2_000
 /** Maximum requests per connection; after that a client reconnects, perhaps to another node. */
@@ -186,12 +188,24 @@ const answerConnect = (server: Server, request: IncomingMessage, socket: Socket 
   server.emit("request", request, response)
 }
 
-/** Makes `close` end connections that become idle during a stop; Node would wait for their keep-alive time. */
+/**
+ * Makes `close` end connections that become idle during a stop, and those that never had a request, which browsers and
+ * pools open ahead. Node would wait for their keep-alive time, and for ever.
+ */
 const closeIdleWhenStopping = (server: Server): void => {
+  const sockets = new Set<Socket>()
+  server.on("connection", (socket: Socket) => {
+    sockets.add(socket)
+    socket.once("close", () => sockets.delete(socket))
+  })
+  const closeUnused = () => {
+    for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy()
+  }
   const close = server.close.bind(server)
   server.close = (done) => {
     server.keepAliveTimeout = CLOSING_KEEP_ALIVE_MS
     server.keepAliveTimeoutBuffer = 0
+    setTimeout(closeUnused, CLOSING_UNUSED_MS).unref()
     return close(done)
   }
 }

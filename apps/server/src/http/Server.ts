@@ -15,6 +15,7 @@ import * as LargeResponses from "./middleware/LargeResponses.ts"
 import * as Bodies from "../web/Bodies.ts"
 import { ByteBudget, type BudgetLimits } from "../web/ByteBudget.ts"
 import * as DocumentWindows from "./pages/DocumentWindows.ts"
+import { EventFeed } from "../live/EventFeed.ts"
 import { Revocations } from "../live/Revocations.ts"
 import * as AttachmentDownloads from "./pages/AttachmentDownloads.ts"
 import type { CompatHosts } from "../settings/CompatHosts.ts"
@@ -107,6 +108,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const server = yield* HttpServer.HttpServer
+      const feed = yield* EventFeed
       const routes = Layer.mergeAll(
         api(options.maxBodyBytes),
         DocsPage.layer,
@@ -126,10 +128,12 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const doorHosts = options.doorHosts ?? new Map()
       const limits = { windows, budgets, maxBodyBytes, requestLog, doorHosts }
       yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, ...limits }))
+      // Before the server stops, which waits for all responses.
+      yield* Effect.addFinalizer(() => feed.close)
       // Without an upgrade listener Node handles upgrade requests like any other, within the same time limits.
       node.removeAllListeners("upgrade")
     }),
-  ).pipe(Layer.provide([router, Cursors.layer, Revocations.layer]))
+  ).pipe(Layer.provide([router, Cursors.layer, EventFeed.layer, Revocations.layer]))
 
 /** The HTTP server with all routes. Provides the server, so that a caller can read the chosen port. */
 export const HttpLive = <R = never>(options: Options<R>) => {

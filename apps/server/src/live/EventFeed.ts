@@ -6,7 +6,7 @@ import * as Epoch from "@waybill/store/postgres/Epoch"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
 import type { FeedPage, FeedQuery } from "@waybill/store/feed/Feed"
-import { Context, Data, Deferred, Duration, Effect, Layer, Option, Scope, Stream } from "effect"
+import { Context, Data, Deferred, Duration, Effect, Exit, Layer, Option, Scope, Stream } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as FeedReaders from "./FeedReaders.ts"
@@ -51,6 +51,10 @@ export class EventFeed extends Context.Service<
     /** Position of the present end of the log. */
     readonly end: Effect.Effect<bigint, StoreUnavailable>
     readonly waiting: () => number
+    /** Ends streams and waits, with what they have. A stop of the server begins with it, because it waits for all responses. */
+    readonly close: Effect.Effect<void>
+    /** Waits for `close`. */
+    readonly closed: Effect.Effect<void>
   }
 >()("@waybill/server/EventFeed") {
   static readonly layer = Layer.effect(
@@ -83,12 +87,13 @@ const make = Effect.gen(function* () {
   const sql = yield* Sql
   const store = yield* EventStore
   const cells = yield* Cells
-  // Closed after the finalizer below, so that readers that are woken then do not wait again.
+  // Readers are woken when it closes.
   const scope = yield* Scope.fork(yield* Effect.scope)
   const readers = yield* Scope.provide(PerCell.make(FeedReaders.make), scope)
   const streams = new Map<string, number>()
   let waiting = 0
   let closing = false
+  const closed = yield* Deferred.make<void>()
 
   /**
    * Returns a signal for new events of the account, or `undefined` at a limit. Call it before reading the log, so that
@@ -119,6 +124,7 @@ const make = Effect.gen(function* () {
             Effect.gen(function* () {
               const page = yield* store.feed({ ...bounded, after })
               const left = end - (yield* MonotonicClock.millis)
+              // Readers that are woken at the end, or came too late for it, return what they have.
               if (page.events.length > 0 || signal === undefined || left <= 0 || closing) return { page, isLast: true }
               yield* Effect.timeoutOption(Deferred.await(signal), Duration.millis(left))
               return { page, isLast: false }
@@ -164,8 +170,19 @@ const make = Effect.gen(function* () {
     )
   })
 
-  // Readers are woken at the end, because a stop would wait for them; they then return what they have.
-  yield* Effect.addFinalizer(() => Effect.sync(() => (closing = true)))
+  const close = Effect.suspend(() => {
+    closing = true
+    return Effect.andThen(Deferred.succeed(closed, undefined), Scope.close(scope, Exit.void))
+  })
+  yield* Effect.addFinalizer(() => close)
 
-  return EventFeed.of({ next, stream, checkPosition, end, waiting: () => waiting })
+  return EventFeed.of({
+    next,
+    stream,
+    checkPosition,
+    end,
+    waiting: () => waiting,
+    close,
+    closed: Deferred.await(closed),
+  })
 })

@@ -10,6 +10,7 @@ import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
+import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as Records from "../../web/Records.ts"
@@ -29,7 +30,12 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
         }
         const rows = yield* wait === undefined
           ? Sandbox.list(request)
-          : Revocations.whileAdmitted(Sandbox.wait(request, Duration.seconds(wait)))
+          : Revocations.whileAdmitted(
+              Effect.raceFirst(
+                Sandbox.wait(request, Duration.seconds(wait)),
+                Effect.andThen((yield* EventFeed).closed, Sandbox.list(request)),
+              ),
+            )
         const livemode = Livemode.isLive(account_id)
         return Page.make(
           rows.map((row) => Records.asRecord<CapturedMessage>({ ...row, livemode })),

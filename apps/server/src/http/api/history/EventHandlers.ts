@@ -11,7 +11,7 @@ import * as PositionSearch from "@waybill/store/feed/PositionSearch"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import type { FeedPage } from "@waybill/store/feed/Feed"
 import type { Stored } from "@waybill/store/log/RecordedEvents"
-import { Duration, Effect, Layer, Stream } from "effect"
+import { Duration, Effect, Stream } from "effect"
 import { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -77,7 +77,7 @@ export const EventHandlers = HttpApiBuilder.group(
         }),
     })
   }),
-).pipe(Layer.provide(EventFeed.layer))
+)
 
 /** Time that a slow client has to read the end of its stream. */
 const CLOSING_MS = 250
