@@ -1177,7 +1177,8 @@ type InboundQuery struct {
 	From   string `json:"from,omitempty"`
 	// Part of the subject, in any case
 	Subject string `json:"subject,omitempty"`
-	// Part of the subject or of an address, in any case
+	// Up to 5 words. Each must be a part of the subject, or the name or the address of the sender or of a recipient,
+	// in any case. Words in double quotes are searched together
 	Q             string     `json:"q,omitempty"`
 	Domain        string     `json:"domain,omitempty"`
 	EmailID       string     `json:"email_id,omitempty"`

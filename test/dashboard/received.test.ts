@@ -1,39 +1,22 @@
 import * as net from "node:net"
 import { createTransport } from "nodemailer"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { assert, it } from "vitest"
 import { freePort } from "../support/process/service.ts"
+import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
-import * as Instance from "./support/Instance.ts"
+import * as ContactSheet from "./support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "./support/inDashboard.ts"
 
-const browser = await Browser.open()
-const TIMEOUT = 120_000
+const mailPort = await freePort()
 
-describe.skipIf(typeof browser === "string")(
-  `received mail in the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let instance: Instance.Instance
-    let mailPort = 0
-    let tab: Browser.BrowserTab
-
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      mailPort = await freePort()
-      instance = await Instance.start({ MAIL_PORT: String(mailPort) })
-      tab = await Browser.openTab(browser, instance.url)
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
-
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      await browser.close()
-      await instance.close()
-    }, TIMEOUT)
-
+inDashboard(
+  "received mail in the dashboard",
+  (opened) => {
     it("is answered, and shown as a conversation beside the email", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
+      const { page } = opened.tab
       const email = { from: "hello@acme.test", to: "ana@example.org", subject: "Your order", text: "Did it arrive?" }
-      const { json: sent } = await instance.request("POST", "/email/send", email)
-      const { json: mail } = await instance.request("POST", "/test/inbound", {
+      const { json: sent } = await opened.instance.request("POST", "/email/send", email)
+      const { json: mail } = await opened.instance.request("POST", "/test/inbound", {
         from: "Ana <ana@example.org>",
         to: "hello@acme.test",
         subject: "Re: Your order",
@@ -62,9 +45,9 @@ describe.skipIf(typeof browser === "string")(
       const server = createTransport({ host: "127.0.0.1", port: mailPort, name: "mx.example.org", ignoreTLS: true })
       await server.sendMail({ from: "ana@example.org", to: "hello@acme.test", subject: "Order", text: "Where is it?" })
       server.close()
-      const { json: received } = await instance.request("GET", "/inbound?limit=1")
+      const { json: received } = await opened.instance.request("GET", "/inbound?limit=1")
       const [{ id }] = received.data
-      await instance.request("POST", `/inbound/${id}/forward`, { to: "bo@example.org" })
+      await opened.instance.request("POST", `/inbound/${id}/forward`, { to: "bo@example.org" })
       await page.goto(`/received?id=${id}`)
       await page.getByRole("tab", { name: "Routes" }).click()
       const forwarded = page.getByRole("tabpanel").getByRole("listitem")
@@ -85,7 +68,7 @@ describe.skipIf(typeof browser === "string")(
 
     // threat: dashboard-text
     it("reaches nobody by its HTML, and leaves the dashboard alone", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
+      const { page } = opened.tab
       let connections = 0
       const stranger = net.createServer((socket) => {
         connections++
@@ -93,7 +76,7 @@ describe.skipIf(typeof browser === "string")(
       })
       await new Promise<void>((resolve) => stranger.listen(0, "127.0.0.1", resolve))
       const url = `http://127.0.0.1:${(stranger.address() as net.AddressInfo).port}`
-      const { json: mail } = await instance.request("POST", "/test/inbound", {
+      const { json: mail } = await opened.instance.request("POST", "/test/inbound", {
         from: "eve@example.org",
         to: "hello@acme.test",
         subject: "Hostile",
@@ -112,7 +95,53 @@ describe.skipIf(typeof browser === "string")(
       await Browser.eventually(() => Promise.resolve(connections > 0)).toBe(true)
       stranger.close()
     })
+
+    it("is found by words of its sender, its recipient and its subject", { timeout: TIMEOUT }, async () => {
+      const { page } = opened.tab
+      const receive = async (from: string, to: string, subject: string) => {
+        const { json } = await opened.instance.request("POST", "/test/inbound", { from, to, subject, text: "Hello." })
+        return json.id
+      }
+      await receive("Carla Núñez <carla@studio.example>", "billing@acme.test", "Invoice 2026-0117")
+      await receive("Emil <emil@example.net>", "sales@acme.test", "Question about invoice 2026-0118")
+      await page.goto("/received")
+      const list = page.getByRole("list", { name: "Received mail" })
+      const subjects = async () => {
+        const rows = await list.getByRole("button").allInnerTexts()
+        return rows.flatMap((row) => row.split("\n").filter((line) => /invoice/iu.test(line)))
+      }
+      const search = page.getByLabel("Search received mail")
+      await list.getByText("Order").first().waitFor()
+      // A sender by name, a recipient, an address in part, and words of several fields. Names of fields are no hit.
+      for (const [typed, found] of [
+        ["núñez", ["Invoice 2026-0117"]],
+        ["sales@", ["Question about invoice 2026-0118"]],
+        ["studio.example invoice", ["Invoice 2026-0117"]],
+        ["INVOICE", ["Question about invoice 2026-0118", "Invoice 2026-0117"]],
+        ['"question about"', ["Question about invoice 2026-0118"]],
+      ] as const) {
+        await search.fill(typed)
+        await search.press("Enter")
+        await Browser.eventually(subjects, typed).toEqual(found)
+        await page.getByRole("heading", { level: 2, name: found[0] }).waitFor()
+      }
+      assert.isAbove(await list.locator("mark").count(), 0)
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "received-search")
+      await search.fill("address")
+      await page.getByText("No mail matches your search").waitFor()
+      assert.deepEqual(await Accessibility.violations(page), [])
+      // Keyboard alone: the slash reaches the box, and a shared link has the search.
+      await page.getByRole("button", { name: "Clear search" }).click()
+      await list.getByText("Order").first().waitFor()
+      await page.locator("body").press("/")
+      await page.keyboard.type("emil")
+      await Browser.eventually(subjects).toEqual(["Question about invoice 2026-0118"])
+      await page.reload()
+      await Browser.eventually(subjects).toEqual(["Question about invoice 2026-0118"])
+    })
   },
+  async () => ({ settings: { MAIL_PORT: String(mailPort) } }),
 )
 
 /** HTML that tries to run, to fetch, to leave its frame, and to act on behalf of the reader. */

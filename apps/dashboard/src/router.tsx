@@ -128,7 +128,7 @@ const sandbox = createRoute({
 const received = createRoute({
   getParentRoute: () => shell,
   path: "/received",
-  validateSearch: withId,
+  validateSearch: withFilters("q", "id"),
   component: lazyScreen(() => import("./received/Received.tsx"), "Received"),
 })
 
@@ -181,6 +181,7 @@ const webhooks = createRoute({
 const webhook = createRoute({
   getParentRoute: () => shell,
   path: "/webhooks/$id",
+  validateSearch: withFilters("status"),
   component: lazyScreen(() => import("./webhooks/Webhook.tsx"), "Webhook"),
 })
 

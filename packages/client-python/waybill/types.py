@@ -1313,7 +1313,8 @@ class InboundQuery(_InboundQueryFrom, total=False):
     to: str
     # Part of the subject, in any case
     subject: str
-    # Part of the subject or of an address, in any case
+    # Up to 5 words. Each must be a part of the subject, or the name or the address of the sender or of a recipient,
+    # in any case. Words in double quotes are searched together
     q: str
     domain: str
     email_id: str

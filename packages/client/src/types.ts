@@ -1935,6 +1935,12 @@ export type WebhookDelivery = {
   readonly delivered_at: Timestamp | null
   /** HTTP status of the last call that was made; `null` if there was none, or no response */
   readonly last_status: number | null
+  /** The first 200 characters of the last response, or why there was none; `null` if it was empty */
+  readonly last_answer: string | null
+  /** The email that the event is about; `null` for other events */
+  readonly email_id: EmailId | null
+  /** The recipient that the event is about, or the first one of its email; `null` for events that are not about an email */
+  readonly recipient: string | null
 }
 
 export type WebhookDeliveryDetail = {
@@ -1953,6 +1959,12 @@ export type WebhookDeliveryDetail = {
   readonly delivered_at: Timestamp | null
   /** HTTP status of the last call that was made; `null` if there was none, or no response */
   readonly last_status: number | null
+  /** The first 200 characters of the last response, or why there was none; `null` if it was empty */
+  readonly last_answer: string | null
+  /** The email that the event is about; `null` for other events */
+  readonly email_id: EmailId | null
+  /** The recipient that the event is about, or the first one of its email; `null` for events that are not about an email */
+  readonly recipient: string | null
   /** The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event */
   readonly request_body: string
   /** Every attempt, oldest first, and why a call was not made */

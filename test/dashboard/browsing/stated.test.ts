@@ -87,9 +87,20 @@ describe.skipIf(typeof browser === "string")(
         const enabled = async () => (await instance.request("GET", `/webhooks/${id}`)).json.enabled
         await Browser.eventually(enabled).toBe(false)
         await page.goto("/overview")
-        const notice = page.getByRole("region", { name: "Disabled webhooks" })
-        await notice.getByText("A webhook was disabled and receives no events").waitFor()
-        await notice.getByText("Endpoint responded 410 Gone").waitFor()
+        const notice = page.getByRole("list", { name: "Needs attention" })
+        await notice
+          .getByText(`The webhook ${url} was disabled and receives no events. Endpoint responded 410`)
+          .waitFor()
+        // A call that was not made is no answer of the endpoint.
+        const calls = async () => {
+          const { json } = await instance.request("GET", `/webhooks/${id}/deliveries`)
+          return json.data.map(({ attempts }: { readonly attempts: number }) => attempts)
+        }
+        await instance.sql(
+          `UPDATE webhook_deliveries SET history = history || '[{"called": false}]' WHERE webhook_id = '${id}'`,
+        )
+        assert.include(await calls(), 1)
+        assert.strictEqual((await instance.request("GET", `/webhooks/${id}`)).json.last_call.status, 410)
         // One that a member has disabled is no news.
         assert.strictEqual(await notice.getByRole("link").count(), 1)
         assert.deepEqual(await Accessibility.violations(page), [])

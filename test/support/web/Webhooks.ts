@@ -9,6 +9,7 @@ import * as Network from "@waybill/mail/dns/Network"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as Iso from "@waybill/store/postgres/Iso"
+import * as DeliveryList from "@waybill/store/webhooks/DeliveryList"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
 import { Clock, type Duration, Effect, Layer, Option, type Redacted, Result } from "effect"
@@ -160,7 +161,7 @@ export const append = Effect.fnUntraced(function* (
 export const appendOpened = (account_id: Id.AccountId, email_id: Id.EmailId) => append(account_id, email_id, opened)
 
 export const deliveries = ({ account_id, webhook_id }: Endpoint) =>
-  WebhookDeliveries.list({ account_id, webhook_id, limit: 1000 })
+  Effect.map(DeliveryList.list({ account_id, webhook_id, limit: 1000 }), ({ rows }) => rows)
 
 /** Waits for the only delivery to be settled; fails where the webhook has several. */
 export const settledOne = (endpoint: Endpoint, within?: Duration.Duration) =>

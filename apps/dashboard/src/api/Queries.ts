@@ -86,6 +86,12 @@ export const recentEmails = queryOptions({
   queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.recentEmails, {}, signal),
 })
 
+/** Unfinished emails, oldest first. */
+export const pendingEmails = queryOptions({
+  queryKey: ["pending-emails"],
+  queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.pendingEmails, {}, signal),
+})
+
 export const newestReceived = queryOptions({
   queryKey: ["newest-received"],
   queryFn: ({ signal }) => Api.get<Page<InboundEmail>>("/inbound", { limit: 1 }, signal),
@@ -148,12 +154,19 @@ export const webhook = (id: string) =>
 
 const DELIVERIES_PAGE = 50
 
-export const deliveries = (id: string) =>
+/** Key of all lists of the deliveries of a webhook, whatever their filter. */
+export const deliveriesOf = (id: string) => ["webhooks", id, "deliveries"]
+
+export const deliveries = (id: string, status?: string) =>
   infiniteQueryOptions({
-    queryKey: ["webhooks", id, "deliveries"],
+    queryKey: [...deliveriesOf(id), "list", status ?? ""],
     initialPageParam: undefined as string | undefined,
     queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Delivery>>(`/webhooks/${id}/deliveries`, { limit: DELIVERIES_PAGE, after: pageParam }, signal),
+      Api.get<Page<Delivery>>(
+        `/webhooks/${id}/deliveries`,
+        { status, limit: DELIVERIES_PAGE, after: pageParam },
+        signal,
+      ),
     getNextPageParam: (page) => page.next_cursor ?? undefined,
   })
 

@@ -37,9 +37,15 @@ const readsOf = ({ now, path, search }: Page): ReadonlyArray<Read> => {
 }
 
 const overview = (name: string | null, now: number): ReadonlyArray<Read> => {
-  const { from, to, unit } = TimeRange.rangeOf(TimeRange.isName(name) ? name : TimeRange.DEFAULT, now)
+  const range = TimeRange.isName(name) ? name : TimeRange.DEFAULT
+  const { from, to, unit } = TimeRange.rangeOf(range, now)
+  const usual = TimeRange.rangeOf(TimeRange.DEFAULT, now)
   return [
     ["email:logs:read", Paths.stats(from, to, unit)],
+    // Rates that rise are told whatever range is shown.
+    ...(range === TimeRange.DEFAULT
+      ? []
+      : ([["email:logs:read", Paths.stats(usual.from, usual.to, usual.unit)]] as const)),
     ["email:logs:read", Paths.stats(from, to, "domain")],
     ["email:logs:read", Paths.recentEmails],
     ["email:logs:read", Paths.pendingEmails],

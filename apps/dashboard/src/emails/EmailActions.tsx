@@ -14,14 +14,13 @@ import { TextField } from "../ui/controls/Field.tsx"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { GIVEN_UP } from "./EmailFilters.ts"
 
 interface Props {
   readonly email: EmailWithContent
   readonly onChanged: () => void
 }
 
-/** Statuses of recipients whom the email did not reach and for whom nothing tries it any more. */
-const GIVEN_UP: ReadonlySet<string> = new Set(["bounced", "failed", "suppressed", "canceled"])
 /** Recipients that the dialog lists; the others are counted. */
 const MAX_LISTED = 10
 

@@ -50,6 +50,21 @@ export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =
     return count === 0 ? [] : [`${count} ${status}`]
   })
 
+/** Statuses of recipients whom an email did not reach and for whom nothing tries it any more. */
+export const GIVEN_UP: ReadonlySet<string> = new Set(["bounced", "failed", "suppressed", "canceled"])
+
+/** Returns why a recipient was not reached: the answer of its server, or its suppression. */
+export const reasonOf = ({ error, recipients }: Email): string | undefined => {
+  const answer = [error?.code, error?.enhanced_code, error?.message].filter(
+    (each) => each !== null && each !== undefined,
+  )
+  if (answer.length > 0) return answer.join(" ")
+  const suppression = recipients.find((each) => each.suppression !== null)?.suppression
+  return suppression === null || suppression === undefined
+    ? undefined
+    : `On the suppression list: ${suppression.replace("_", " ")}`
+}
+
 const statusesOf = (filter: string | undefined): ReadonlyArray<string> | undefined =>
   filter?.split(",").map((status) => status.trim())
 

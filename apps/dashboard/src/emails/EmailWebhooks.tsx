@@ -8,7 +8,7 @@ import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { ResponseStatus } from "../webhooks/Deliveries.tsx"
+import { ResponseStatus } from "../webhooks/ResponseStatus.tsx"
 
 /** Deliveries read per webhook: the API lists deliveries by webhook, not by email. */
 const DELIVERIES_PER_WEBHOOK = 100

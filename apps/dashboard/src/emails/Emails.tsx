@@ -13,7 +13,9 @@ import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
-import { EmailTable } from "./EmailTable.tsx"
+import { EmailTable } from "./list/EmailTable.tsx"
+import { type Selection, useSelection } from "./list/Selection.ts"
+import { SelectionBar } from "./list/SelectionBar.tsx"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "./search/EmailSearch.ts"
 import { useTypedText } from "../ui/controls/SearchField.tsx"
@@ -33,6 +35,8 @@ export const Emails = () => {
   const canSearch = isUnderstood && !isLoading
   const query = useInfiniteQuery({ ...LiveEmails.emailListQuery(filters), enabled: canSearch })
   const live = LiveEmails.useLiveEmails(filters, isLive && canSearch && query.data !== undefined)
+  const selection = useSelection(text)
+  const selected = (query.data?.pages ?? []).flatMap(({ data }) => data.filter(({ id }) => selection.ids.has(id)))
   const keyName = (id: string) => context.keys?.find((key) => key.id === id)?.name ?? id
   const setSearch = (next: string) =>
     void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
@@ -57,7 +61,14 @@ export const Emails = () => {
       <Results isPending={typed.isPending}>
         <Panel className="overflow-hidden">
           {isUnderstood || isLoading ? (
-            <EmailList query={query} newIds={live.newIds} parts={parts} isFiltered={chips.length > 0} clear={clear} />
+            <EmailList
+              query={query}
+              newIds={live.newIds}
+              parts={parts}
+              selection={selection}
+              isFiltered={chips.length > 0}
+              clear={clear}
+            />
           ) : (
             <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
               <ul>
@@ -76,6 +87,7 @@ export const Emails = () => {
           )}
         </Panel>
       </Results>
+      <SelectionBar emails={selected} keyName={keyName} onClear={() => selection.set([])} />
     </Screen>
   )
 }
@@ -84,11 +96,12 @@ interface ListProps {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Email>>>
   readonly newIds: ReadonlySet<string>
   readonly parts: Hits.Parts
+  readonly selection: Selection
   readonly isFiltered: boolean
   readonly clear: ReactNode
 }
 
-const EmailList = ({ clear, isFiltered, newIds, parts, query }: ListProps) => {
+const EmailList = ({ clear, isFiltered, newIds, parts, query, selection }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
   if (isLoading) return <SkeletonRows rows={10} />
@@ -104,6 +117,7 @@ const EmailList = ({ clear, isFiltered, newIds, parts, query }: ListProps) => {
         rows={rows}
         parts={parts}
         newIds={newIds}
+        selection={selection}
         hasMore={hasNextPage}
         isLoadingMore={isFetchingNextPage}
         onMore={() => void fetchNextPage()}

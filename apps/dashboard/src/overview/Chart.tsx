@@ -19,10 +19,13 @@ interface ChartKind {
   readonly series: ReadonlyArray<Series>
   /** Whether the values are rates between 0 and 1. */
   readonly isRate: boolean
+  /** Range of the axis, for the values that it shows. */
+  readonly range: (min: number, max: number) => readonly [from: number, to: number]
 }
 
 const VOLUME: ChartKind = {
   isRate: false,
+  range: (_, max) => [0, Math.max(4, max * 1.1)],
   // In the order of `STACKS`.
   series: [
     { name: "Delivered", token: "--good", swatch: "bg-good" },
@@ -34,14 +37,26 @@ const VOLUME: ChartKind = {
   ],
 }
 
-const RATES: ChartKind = {
+/** Room above and below rates that are all the same, so that their line is not the edge. */
+const MIN_SPAN = 0.02
+
+const DELIVERED: ChartKind = {
   isRate: true,
+  range: (min) => [Math.max(0, Math.min(1 - MIN_SPAN, min - (1 - min) * 0.2)), 1.002],
+  series: [{ name: "Delivered", token: "--good", swatch: "bg-good" }],
+}
+
+const BOUNCED: ChartKind = {
+  isRate: true,
+  range: (_, max) => [0, Math.max(MIN_SPAN / 2, max * 1.15)],
   series: [
-    { name: "Delivered", token: "--good", swatch: "bg-good" },
     { name: "Bounced", token: "--bad", swatch: "bg-bad" },
     { name: "Complained", token: "--violet", swatch: "bg-violet" },
   ],
 }
+
+const CHARTS = { volume: VOLUME, delivered: DELIVERED, bounced: BOUNCED } as const
+export type ChartName = keyof typeof CHARTS
 
 const cssVariable = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
@@ -57,7 +72,7 @@ const STEP_S = { hour: HOUR_S, day: 24 * HOUR_S }
 const STEPS = { hour: [1, 2, 3, 6], day: [1, 2, 7, 14] }
 
 const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1e3, 2e3, 5e3, 1e4, 2e4, 5e4, 1e5, 2e5, 5e5, 1e6]
-const SHARES = [0.01, 0.02, 0.05, 0.1, 0.25]
+const SHARES = [0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25]
 const WIDEST_BAR_PX = 40
 const hour = new Intl.DateTimeFormat(undefined, {
   weekday: "short",
@@ -75,7 +90,7 @@ interface PlotOptions {
   readonly onCursor: (index?: number) => void
 }
 
-const optionsOf = ({ kind: { isRate, series }, onCursor, unit, width }: PlotOptions): uPlot.Options => ({
+const optionsOf = ({ kind: { isRate, range, series }, onCursor, unit, width }: PlotOptions): uPlot.Options => ({
   width,
   tzDate: (seconds) => (unit === "day" ? uPlot.tzDate(new Date(seconds * 1000), "Etc/UTC") : new Date(seconds * 1000)),
   height: HEIGHT_PX,
@@ -85,7 +100,8 @@ const optionsOf = ({ kind: { isRate, series }, onCursor, unit, width }: PlotOpti
   scales: {
     // Half a step of margin on each side, so that the first and last bars are not cut.
     x: { range: (_, min, max) => [min - STEP_S[unit] / 2, max + STEP_S[unit] / 2] },
-    y: { range: (_, __, max) => [0, isRate ? 1.02 : Math.max(4, max * 1.1)] },
+    // Without a value there is no least and no greatest one.
+    y: { range: (_, min, max) => [...range(min ?? 1, max ?? 0)] as uPlot.Range.MinMax },
   },
   axes: [
     {
@@ -139,13 +155,13 @@ const plotData = ({ isRate }: ChartKind, [times, ...columns]: Points): uPlot.Ali
 }
 
 interface Props {
-  readonly kind: "volume" | "rates"
+  readonly kind: ChartName
   readonly points: Points
   readonly unit: Unit
 }
 
 export const Chart = ({ kind: kindName, points, unit }: Props) => {
-  const kind = kindName === "rates" ? RATES : VOLUME
+  const kind = CHARTS[kindName]
   const box = useRef<HTMLDivElement>(null)
   const plot = useRef<uPlot | undefined>(undefined)
   const isDark = useIsDark()

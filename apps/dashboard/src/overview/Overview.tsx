@@ -16,10 +16,10 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { useNow } from "../ui/display/Time.tsx"
+import { Attention } from "./Attention.tsx"
 import { Breakdown } from "./Breakdown.tsx"
 // A part of the screen's code: React shows what a suspended part holds only 300 ms after its fallback.
-import { Chart } from "./Chart.tsx"
-import { DisabledWebhooks } from "./DisabledWebhooks.tsx"
+import { Chart, type ChartName } from "./Chart.tsx"
 import { FirstSteps } from "./FirstSteps.tsx"
 import { RecentEmails } from "./RecentEmails.tsx"
 import * as Series from "./Series.ts"
@@ -36,8 +36,10 @@ const RANGES = [
 ] as const
 const KINDS = [
   ["volume", "Volume"],
-  ["rates", "Rates"],
+  ["delivered", "Delivered"],
+  ["bounced", "Bounced"],
 ] as const
+const POINTS = { volume: Series.volume, delivered: Series.deliveryRates, bounced: Series.bounceRates } as const
 /** Queries to refetch after an event, with their delay. Reads of the log count toward the user's rate limit. */
 const LIVE_QUERIES = [
   ["stats", 3_000],
@@ -49,7 +51,7 @@ const EMPTY_CHART = <Skeleton className="m-4 h-64" />
 export const Overview = () => {
   const { range = TimeRange.DEFAULT } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })
-  const [kind, setKind] = useState<"volume" | "rates">("volume")
+  const [kind, setKind] = useState<ChartName>("volume")
   const { from, to, unit } = TimeRange.rangeOf(range, useNow())
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
@@ -59,10 +61,8 @@ export const Overview = () => {
   const rows: ReadonlyArray<StatsRow> = query.data?.data ?? []
   const totals = useMemo(() => Series.sum(rows), [rows])
   const visits = useMemo(() => Series.visits(rows), [rows])
-  const points = useMemo(
-    () => (kind === "rates" ? Series.rates : Series.volume)(rows, { from, to, unit }),
-    [kind, rows, from, to, unit],
-  )
+  const isTracked = useIsTracked() || visits.opens + visits.clicks > 0
+  const points = useMemo(() => POINTS[kind](rows, { from, to, unit }), [kind, rows, from, to, unit])
   return (
     <Screen
       title="Overview"
@@ -78,7 +78,7 @@ export const Overview = () => {
       }
     >
       {query.isError ? <ErrorMessage error={query.error} onRetry={() => void query.refetch()} /> : undefined}
-      <DisabledWebhooks />
+      <Attention />
       {first.steps === undefined ? undefined : <FirstSteps steps={first.steps} onDismiss={first.dismiss} />}
       {isEmpty ? (
         first.steps === undefined ? (
@@ -90,7 +90,7 @@ export const Overview = () => {
         ) : undefined
       ) : (
         <>
-          <Tiles from={from} totals={query.isPending ? undefined : totals} visits={visits} />
+          <Tiles from={from} totals={query.isPending ? undefined : totals} visits={isTracked ? visits : undefined} />
           <div className="grid grid-cols-1 items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
             <div className="flex min-w-0 flex-col gap-5">
               <Panel
@@ -101,7 +101,7 @@ export const Overview = () => {
                   {query.isPending ? EMPTY_CHART : <Chart kind={kind} points={points} unit={unit} />}
                 </ErrorBoundary>
               </Panel>
-              <Breakdown from={from} to={to} />
+              <Breakdown from={from} to={to} hasVisits={isTracked} />
               <RecentEmails />
             </div>
             <SummaryPanels />
@@ -110,6 +110,12 @@ export const Overview = () => {
       )}
     </Screen>
   )
+}
+
+/** Whether opens or clicks of some domain are tracked. */
+const useIsTracked = (): boolean => {
+  const { data } = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
+  return (data?.data ?? []).some(({ click_tracking, open_tracking }) => click_tracking || open_tracking)
 }
 
 /** Refetches the numbers after events of the stream, for users with access to it. */

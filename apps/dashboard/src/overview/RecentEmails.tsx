@@ -6,7 +6,8 @@ import { displayStatus } from "../emails/EmailFilters.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
-import { RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { SentTime } from "../emails/list/SentTime.tsx"
+import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 export const RecentEmails = () => {
@@ -48,11 +49,16 @@ export const RecentEmails = () => {
                   <span className="hidden w-48 shrink-0 truncate sm:block">
                     <UntrustedText text={email.recipients[0]?.address ?? ""} />
                   </span>
-                  <span className="min-w-0 grow truncate text-ink-2">
-                    {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
+                  <span className="min-w-0 grow">
+                    <span className="block truncate text-ink-2">
+                      {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
+                    </span>
+                    <span className="block truncate text-xs text-ink-3 sm:hidden">
+                      <UntrustedText text={email.recipients[0]?.address ?? ""} />
+                    </span>
                   </span>
                   <span className="tabular shrink-0 text-xs text-ink-3">
-                    <RelativeTime iso={email.created_at} />
+                    <SentTime email={email} status={displayStatus(email, now)} />
                   </span>
                 </Link>
               </li>

@@ -23,8 +23,13 @@ export const sum = (rows: ReadonlyArray<Pick<StatsRow, "accepted" | "recipient_c
   ) as { readonly [S in EmailStatus]: number }),
 })
 
+export interface Visits {
+  readonly opens: number
+  readonly clicks: number
+}
+
 /** Opens and clicks of tracked mail; a message may have several. */
-export const visits = (rows: ReadonlyArray<Pick<StatsRow, "opened" | "clicked">>) => ({
+export const visits = (rows: ReadonlyArray<Pick<StatsRow, "opened" | "clicked">>): Visits => ({
   opens: rows.reduce((total, { opened }) => total + opened, 0),
   clicks: rows.reduce((total, { clicked }) => total + clicked, 0),
 })
@@ -82,15 +87,18 @@ export const volume = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points 
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole)
 
-/** Rates of the recipients accepted at each time. */
-export const rates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points => {
-  const value =
-    (part: (counts: StatsRow["recipient_counts"]) => number, whole: (counts: StatsRow["recipient_counts"]) => number) =>
-    (row: StatsRow | undefined) =>
-      row === undefined ? null : share(part(row.recipient_counts), whole(row.recipient_counts))
-  return pointsOf(rows, range, [
-    value(reached, ended),
-    value(({ bounced }) => bounced, ended),
-    value(({ complained }) => complained, reached),
-  ])
-}
+type Counts = StatsRow["recipient_counts"]
+type Count = (counts: Counts) => number
+
+const rateAt =
+  (part: Count, whole: Count): Value =>
+  (row) =>
+    row === undefined ? null : share(part(row.recipient_counts), whole(row.recipient_counts))
+
+/** Share of the recipients accepted at each time that the mail reached. */
+export const deliveryRates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
+  pointsOf(rows, range, [rateAt(reached, ended)])
+
+/** Shares of the recipients accepted at each time that bounced, and of those reached that complained. */
+export const bounceRates = (rows: ReadonlyArray<StatsRow>, range: TimeRange): Points =>
+  pointsOf(rows, range, [rateAt(({ bounced }) => bounced, ended), rateAt(({ complained }) => complained, reached)])

@@ -2,9 +2,6 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import type { ReactNode } from "react"
 import * as Queries from "../api/Queries.ts"
-import type { Email, Page } from "../api/Records.ts"
-import * as Api from "../api/Api.ts"
-import * as Paths from "../api/Paths.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
@@ -77,11 +74,7 @@ const POLL_MS = 10_000
 /** Unfinished emails of the account, as the queue of deliveries counts them for the instance. */
 const PendingEmails = () => {
   const now = useNow()
-  const { data } = useQuery({
-    queryKey: ["pending-emails"],
-    refetchInterval: POLL_MS,
-    queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.pendingEmails, {}, signal),
-  })
+  const { data } = useQuery({ ...Queries.pendingEmails, refetchInterval: POLL_MS })
   const emails = data?.data ?? []
   const scheduled = emails.filter((email) => displayStatus(email, now) === "scheduled")
   const deferred = emails.filter(({ status }) => status === "deferred")

@@ -1,24 +1,20 @@
 import { Link } from "@tanstack/react-router"
 import { cx } from "../ui/display/cx.ts"
+import * as Alarm from "./Alarm.ts"
 import * as Series from "./Series.ts"
 
 const number = new Intl.NumberFormat()
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
 
-/** Rates above which mailbox providers may reject mail of a sender. */
-const HIGH_BOUNCE_RATE = 0.05
-const HIGH_COMPLAINT_RATE = 0.001
-
-/** The numbers of the range. Tiles with a status lead to the emails that they count. */
-export const Tiles = ({
-  from,
-  totals = Series.NO_TOTALS,
-  visits,
-}: {
+interface Props {
   readonly from: string
   readonly totals: Series.Totals | undefined
-  readonly visits: ReturnType<typeof Series.visits>
-}) => {
+  /** Opens and clicks; undefined if none is tracked, so that the tiles could never move. */
+  readonly visits: Series.Visits | undefined
+}
+
+/** The numbers of the range. Tiles with a status lead to the emails that they count. */
+export const Tiles = ({ from, totals = Series.NO_TOTALS, visits }: Props) => {
   const ended = Series.ended(totals)
   const bounced = Series.rate(totals.bounced, ended)
   const complained = Series.rate(totals.complained, Series.reached(totals))
@@ -36,21 +32,42 @@ export const Tiles = ({
       value: percent.format(bounced),
       hint: `${number.format(totals.bounced)} bounced`,
       status: "bounced",
-      isBad: bounced > HIGH_BOUNCE_RATE,
+      isBad: bounced > Alarm.LIMITS.bounced,
     },
     {
       name: "Complained",
       value: percent.format(complained),
       hint: `${number.format(totals.complained)} complaints`,
       status: "complained",
-      isBad: complained > HIGH_COMPLAINT_RATE,
+      isBad: complained > Alarm.LIMITS.complained,
     },
-    { name: "Opens", value: number.format(visits.opens), hint: "of tracked mail", status: undefined, isBad: false },
-    { name: "Clicks", value: number.format(visits.clicks), hint: "in tracked mail", status: undefined, isBad: false },
+    ...(visits === undefined
+      ? []
+      : [
+          {
+            name: "Opens",
+            value: number.format(visits.opens),
+            hint: "of tracked mail",
+            status: undefined,
+            isBad: false,
+          },
+          {
+            name: "Clicks",
+            value: number.format(visits.clicks),
+            hint: "in tracked mail",
+            status: undefined,
+            isBad: false,
+          },
+        ]),
   ]
   return (
     // The lines between the tiles are the background, seen through gaps.
-    <ul className="grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line sm:grid-cols-3 xl:grid-cols-6">
+    <ul
+      className={cx(
+        "grid grid-cols-2 gap-px overflow-hidden rounded-xl border border-line bg-line",
+        visits === undefined ? "sm:grid-cols-4" : "sm:grid-cols-3 xl:grid-cols-6",
+      )}
+    >
       {tiles.map(({ hint, isBad, name, status, value }) => (
         <li key={name} className="bg-panel">
           <Link

@@ -43,8 +43,8 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
   ]
   return (
     <Panel className="min-w-0 overflow-hidden">
-      <header className="flex items-start gap-3 p-4">
-        <div className="min-w-0 grow">
+      <header className="flex flex-wrap items-start gap-x-3 gap-y-2 p-4">
+        <div className="min-w-0 grow basis-72">
           <h2 className="text-lg font-semibold tracking-tight break-words">
             {mail.subject === null || mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
           </h2>

@@ -4,15 +4,17 @@ import type { InboundEmail, InboundEmailWhole, Page } from "../api/Records.ts"
 
 const PAGE = 50
 
-export const page = (after: string | undefined, signal?: AbortSignal) =>
-  Api.get<Page<InboundEmail>>("/inbound", { limit: PAGE, after }, signal)
+export const page = (q: string | undefined, after: string | undefined, signal?: AbortSignal) =>
+  Api.get<Page<InboundEmail>>("/inbound", { q, limit: PAGE, after }, signal)
 
-export const list = infiniteQueryOptions({
-  queryKey: ["received"],
-  initialPageParam: undefined as string | undefined,
-  queryFn: ({ pageParam, signal }) => page(pageParam, signal),
-  getNextPageParam: (last) => last.next_cursor ?? undefined,
-})
+/** Received mail, or that in which all words are found. */
+export const list = (q: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ["received", "list", q ?? ""],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => page(q, pageParam, signal),
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
 
 export const mail = (id: string) =>
   queryOptions({

@@ -51,7 +51,7 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
           <h2 className="text-lg font-semibold tracking-tight break-words">
             {mail.subject === "" ? "No subject" : <UntrustedText text={mail.subject} />}
           </h2>
-          <p className="mt-1 text-sm text-ink-2">
+          <p className="mt-1 text-sm [overflow-wrap:anywhere] text-ink-2">
             <UntrustedText text={mail.headers.find(({ name }) => name.toLowerCase() === "from")?.value ?? ""} /> →{" "}
             <UntrustedText text={mail.recipients.join(", ")} />
           </p>

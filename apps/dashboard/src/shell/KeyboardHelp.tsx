@@ -9,6 +9,7 @@ const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, action: string]
   [["j"], "Next row"],
   [["k"], "Previous row"],
   [["↵"], "Open the row"],
+  [["x"], "Select the email"],
   [["u"], "Back to the list"],
   [["⌘", "S"], "Save the draft of a template"],
   [["⌘", "↵"], "Publish a template"],

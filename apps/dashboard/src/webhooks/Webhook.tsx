@@ -40,7 +40,7 @@ export const Webhook = () => {
     client.setQueryData(Queries.webhook(id).queryKey, next)
     void client.invalidateQueries({ queryKey: ["webhooks"], exact: true })
   }
-  const refreshDeliveries = () => client.invalidateQueries({ queryKey: Queries.deliveries(id).queryKey })
+  const refreshDeliveries = () => client.invalidateQueries({ queryKey: Queries.deliveriesOf(id) })
   const test = useMutation({
     mutationFn: () => Api.post<Delivery>(`/webhooks/${id}/test`),
     onSuccess: () => {
@@ -124,7 +124,7 @@ export const Webhook = () => {
           ]}
         />
       </Panel>
-      <Deliveries webhookId={id} />
+      <Deliveries webhookId={id} isEnabled={webhook.enabled} />
       <Dialog open={editing} onOpenChange={setEditing} title="Edit webhook">
         <WebhookForm
           webhook={webhook}

@@ -13,6 +13,7 @@ import { annotate } from "../annotate.ts"
 import * as Checks from "../schemas/Checks.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import * as EmailMessage from "../schemas/EmailMessage.ts"
+import * as EmailSearch from "../schemas/EmailSearch.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import * as Page from "../schemas/Page.ts"
@@ -212,7 +213,7 @@ const ListQuery = Schema.Struct({
   to: Schema.optionalKey(Address.FromText),
   from: Schema.optionalKey(Address.FromText),
   subject: filter("Part of the subject, in any case"),
-  q: filter("Part of the subject or of an address, in any case"),
+  q: Schema.optionalKey(EmailSearch.wordsIn("the subject, or the name or the address of the sender or of a recipient")),
   domain: Schema.optionalKey(DomainName.FromText),
   email_id: Schema.optionalKey(Id.EmailId),
   thread_id: Schema.optionalKey(Id.ThreadId),

@@ -184,9 +184,19 @@ export class Webhooks extends HttpApiGroup.make("webhooks")
     ),
     HttpApiEndpoint.get("deliveries", "/webhooks/:id/deliveries", {
       params,
-      query: { limit: Page.limit(), after: Schema.optionalKey(Id.WebhookDeliveryId) },
+      query: {
+        limit: Page.limit(),
+        after: Schema.optionalKey(Id.WebhookDeliveryId),
+        status: Schema.optionalKey(WebhookDelivery.Status),
+      },
       success: Page.of(WebhookDelivery.Delivery),
-    }).annotateMerge(annotate("List a webhook's deliveries", scope, "Newest first.")),
+    }).annotateMerge(
+      annotate(
+        "List a webhook's deliveries",
+        scope,
+        "Newest first. With a status, a page may hold fewer than `limit` and still have `has_more`.",
+      ),
+    ),
     HttpApiEndpoint.get("delivery", "/webhooks/:id/deliveries/:delivery_id", {
       params: deliveryParams,
       success: WebhookDelivery.DeliveryDetail,

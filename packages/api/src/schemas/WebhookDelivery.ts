@@ -7,6 +7,9 @@ import * as Page from "./Page.ts"
 const at = Timestamp.Timestamp
 const headers = Schema.Record(Schema.String, Schema.String)
 
+/** Characters of a response that lists show. */
+export const LAST_ANSWER_CHARS = 200
+
 /** One call of a webhook: request and response. */
 const Attempt = Schema.Struct({
   at,
@@ -24,6 +27,8 @@ const Attempt = Schema.Struct({
   }),
 }).annotate({ identifier: "WebhookAttempt" })
 
+export const Status = Schema.Literals(["pending", "delivered", "failed"])
+
 const fields = {
   object: Schema.Literal("webhook_delivery"),
   id: Id.WebhookDeliveryId,
@@ -31,13 +36,23 @@ const fields = {
   event_id: Id.EventId,
   event_type: Schema.String.annotate({ examples: ["email.delivered"] }),
   livemode: Livemode.field("False for an event of test mail"),
-  status: Schema.Literals(["pending", "delivered", "failed"]),
+  status: Status,
   attempts: Schema.Natural.annotate({ description: "Calls that were made" }),
   created_at: at,
   next_attempt_at: Schema.NullOr(at),
   delivered_at: Schema.NullOr(at),
   last_status: Schema.NullOr(Schema.Int).annotate({
     description: "HTTP status of the last call that was made; `null` if there was none, or no response",
+  }),
+  last_answer: Schema.NullOr(Schema.String).annotate({
+    description: `The first ${LAST_ANSWER_CHARS} characters of the last response, or why there was none; \`null\` if it was empty`,
+  }),
+  email_id: Schema.NullOr(Id.EmailId).annotate({
+    description: "The email that the event is about; `null` for other events",
+  }),
+  recipient: Schema.NullOr(Schema.String).annotate({
+    description:
+      "The recipient that the event is about, or the first one of its email; `null` for events that are not about an email",
   }),
 }
 

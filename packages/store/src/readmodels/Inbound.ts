@@ -64,8 +64,8 @@ export interface ListQuery {
   readonly to?: string
   readonly from?: string
   readonly subject?: string
-  /** Part of the subject or of any address, in any case. */
-  readonly q?: string
+  /** Words, each a part of the subject, or of the name or the address of the sender or of a recipient, in any case. */
+  readonly q?: ReadonlyArray<string>
   readonly domain?: string
   readonly email_id?: string
   readonly thread_id?: string
@@ -125,6 +125,11 @@ const listStatement = (sql: Sql, query: ListQuery) => {
 /** Ids begin with the time at which the mail came. */
 const lowest = (time: Timestamp.Timestamp): string => Id.lowest("InboundId", Date.parse(time))
 
+/** Texts that words are searched in. Only values, because a name of a field is no hit. */
+const SEARCHED = `concat_ws(' ', record ->> 'subject', record -> 'envelope' ->> 'from',
+  jsonb_path_query_array(record, '$.from.*'), jsonb_path_query_array(record, '$.to[*].*'),
+  jsonb_path_query_array(record, '$.cc[*].*'), record -> 'envelope' -> 'to')`
+
 /** Conditions on the record of a mail, which no index serves. */
 const conditionsOf = (sql: Sql, { domain, from, q, status, subject, to, verdict }: ListQuery) => {
   const addresses = "record -> 'envelope' -> 'to'"
@@ -146,9 +151,7 @@ const conditionsOf = (sql: Sql, { domain, from, q, status, subject, to, verdict 
             ? sql`record -> 'auth' ->> 'dmarc' NOT IN ('pass', 'fail')`
             : sql`record -> 'auth' ->> 'dmarc' = ${verdict}`,
         ]),
-    ...(q === undefined
-      ? []
-      : [has(`concat_ws(' ', record ->> 'subject', record ->> 'from', record ->> 'to', ${addresses})`, q)]),
+    ...(q ?? []).map((word) => has(SEARCHED, word)),
   ]
 }
 

@@ -95,12 +95,12 @@ const select = (sql: Sql, account_id: string, which: Fragment) => sql<{
   FROM webhooks w
   LEFT JOIN webhook_failures f ON f.account_id = w.account_id AND f.webhook_id = w.id
   LEFT JOIN LATERAL (
-    SELECT jsonb_build_object('at', history -> -1 -> 'at', 'status', history -> -1 -> 'status',
-      'error', history -> -1 -> 'error') AS call
+    SELECT jsonb_build_object('at', call -> 'at', 'status', call -> 'status', 'error', call -> 'error') AS call
     FROM (
-      SELECT id, history FROM webhook_deliveries d WHERE d.account_id = w.account_id AND d.webhook_id = w.id
+      SELECT id, jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 AS call
+      FROM webhook_deliveries d WHERE d.account_id = w.account_id AND d.webhook_id = w.id
       ORDER BY id DESC LIMIT ${LAST_DELIVERIES}::int) AS newest
-    WHERE history <> '[]' ORDER BY id DESC LIMIT 1) AS last ON true
+    WHERE call IS NOT NULL ORDER BY id DESC LIMIT 1) AS last ON true
   WHERE w.account_id = ${account_id} AND NOT w.removed ${which} ORDER BY w.id DESC`
 
 export const list = Effect.fn("Webhooks.list")(function* (account_id: string) {

@@ -62,6 +62,8 @@ export interface DeliveryRecord {
   readonly next_attempt_at: string | null
   readonly delivered_at: string | null
   readonly last_status: number | null
+  readonly last_answer: string | null
+  readonly email_id: string | null
   readonly history: ReadonlyArray<Attempt>
 }
 
@@ -72,30 +74,19 @@ export const insert = <E>(sql: Client<E>, deliveries: ReadonlyArray<WebhookDeliv
   FROM jsonb_populate_recordset(NULL::webhook_deliveries, ${PgTypes.jsonb(deliveries)})
   ON CONFLICT (account_id, webhook_id, event_id) DO NOTHING`
 
-const columns = (sql: Client<unknown>) => sql`
+/** Characters of a response that a list shows. */
+const LAST_ANSWER_CHARS = 200
+const LAST_CALL = "jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1"
+
+/** Columns of a record. */
+export const columns = (sql: Client<unknown>) => sql`
   'webhook_delivery' AS object, id, webhook_id, event_id, event_type, livemode, status, attempts, history,
-  (jsonb_path_query_array(history, '$[*] ? (!(@.called == false))') -> -1 ->> 'status')::int AS last_status,
+  (${sql.literal(LAST_CALL)} ->> 'status')::int AS last_status,
+  nullif(left(coalesce(${sql.literal(LAST_CALL)} ->> 'error', ${sql.literal(LAST_CALL)} ->> 'response_body'),
+    ${LAST_ANSWER_CHARS}::int), '') AS last_answer,
+  CASE WHEN starts_with(stream_id, 'msg_') THEN stream_id END AS email_id,
   ${Iso.iso(sql, "created_at")} AS created_at, ${Iso.iso(sql, "next_attempt_at")} AS next_attempt_at,
   ${Iso.iso(sql, "delivered_at")} AS delivered_at`
-
-export interface ListQuery {
-  readonly account_id: string
-  readonly webhook_id: string
-  readonly limit: number
-  /** Id of the last delivery of the previous page; newest first. */
-  readonly after?: string
-  readonly status?: DeliveryRecord["status"]
-}
-
-export const list = Effect.fn("WebhookDeliveries.list")(function* (query: ListQuery) {
-  const sql = yield* Sql
-  return yield* sql<DeliveryRecord>`
-    SELECT ${columns(sql)} FROM webhook_deliveries
-    WHERE account_id = ${query.account_id} AND webhook_id = ${query.webhook_id}
-      ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
-      ${query.status === undefined ? sql.literal("") : sql`AND status = ${query.status}`}
-    ORDER BY id DESC LIMIT ${query.limit}::int`
-})
 
 export const find = Effect.fn("WebhookDeliveries.find")(function* (account_id: string, webhook_id: string, id: string) {
   const sql = yield* Sql

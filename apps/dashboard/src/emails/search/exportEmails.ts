@@ -40,6 +40,8 @@ const COLUMNS = [
   "opens",
   "clicks",
   "size_bytes",
+  "error_recipient",
+  "error_code",
   "error",
 ] as const
 
@@ -64,8 +66,17 @@ const rowOf = (email: Email, keyName: (id: string) => string) =>
     email.opens,
     email.clicks,
     email.size_bytes,
+    email.error?.recipient ?? null,
+    [email.error?.code, email.error?.enhanced_code].filter((each) => each !== null && each !== undefined).join(" "),
     email.error?.message ?? null,
   ])
+
+const HEAD = Csv.BYTE_ORDER_MARK + Csv.row(COLUMNS)
+const blobOf = (parts: ReadonlyArray<string>): Blob => new Blob([...parts], { type: "text/csv;charset=utf-8" })
+
+/** Writes emails to a file. */
+export const fileOf = (emails: ReadonlyArray<Email>, keyName: (id: string) => string): Blob =>
+  blobOf([HEAD, ...emails.map((email) => rowOf(email, keyName))])
 
 /** Reads the emails of a filter, page by page, and writes them to a file. Waits when a rate limit is reached. */
 export const exportEmails = async (
@@ -74,7 +85,7 @@ export const exportEmails = async (
   signal: AbortSignal,
   onProgress: (progress: Progress) => void,
 ): Promise<Result> => {
-  const parts = [Csv.BYTE_ORDER_MARK + Csv.row(COLUMNS)]
+  const parts = [HEAD]
   let emails = 0
   let after: string | undefined
   do {
@@ -90,5 +101,5 @@ export const exportEmails = async (
     after = page.next_cursor ?? undefined
     onProgress({ emails, waitSeconds: 0 })
   } while (after !== undefined && emails < MAX_EXPORTED)
-  return { file: new Blob(parts, { type: "text/csv;charset=utf-8" }), emails, isCut: after !== undefined }
+  return { file: blobOf(parts), emails, isCut: after !== undefined }
 }

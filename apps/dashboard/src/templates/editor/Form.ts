@@ -128,3 +128,15 @@ export const merge = (base: Form, mine: Form, theirs: Form): Merged => {
   }
   return { form, conflicts }
 }
+
+/** Returns an object that was typed as JSON; undefined while it is none. */
+export const objectIn = (text: string | undefined): Readonly<Record<string, unknown>> | undefined => {
+  try {
+    const value: unknown = JSON.parse(text ?? "")
+    return typeof value === "object" && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined
+  } catch {
+    return undefined
+  }
+}

@@ -1,11 +1,11 @@
 import { Plus, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { Button, IconButton } from "../../ui/controls/Button.tsx"
-import { TextField } from "../../ui/controls/Field.tsx"
-import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
+import { SelectField, TextField } from "../../ui/controls/Field.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../../ui/feedback/DialogForm.tsx"
 import * as Form from "./Form.ts"
+import * as LanguageName from "./LanguageName.ts"
 
 interface Props {
   readonly form: Form.Form
@@ -14,7 +14,6 @@ interface Props {
   readonly onLocale: (locale: string | null) => void
 }
 
-const OWN = "own"
 /** Tags of BCP 47, as the API takes them. */
 const TAG = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/u
 
@@ -23,20 +22,23 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
   const tags = Form.localesOf(form)
   const [isAdding, setIsAdding] = useState(false)
   return (
-    <div className="flex flex-wrap items-center gap-2">
-      {tags.length === 0 ? (
-        <p className="text-xs text-ink-3">One language</p>
-      ) : (
-        <SegmentedControl
-          label="Language"
-          value={locale ?? OWN}
-          options={[[OWN, "Own language"], ...tags.map((tag) => [tag, `${tag}${missingIn(form, tag)}`] as const)]}
-          onChange={(tag) => onLocale(tag === OWN ? null : tag)}
-        />
-      )}
+    <div className="flex flex-wrap items-end gap-2">
+      <SelectField
+        label="Language"
+        className="min-w-0 grow basis-60"
+        value={locale ?? ""}
+        onChange={({ target }) => onLocale(target.value === "" ? null : target.value)}
+      >
+        <option value="">{LanguageName.DEFAULT}</option>
+        {tags.map((tag) => (
+          <option key={tag} value={tag}>
+            {LanguageName.shown(tag)}
+          </option>
+        ))}
+      </SelectField>
       {onForm === undefined ? undefined : (
         <>
-          <Button small variant="ghost" icon={<Plus size={14} />} onClick={() => setIsAdding(true)}>
+          <Button icon={<Plus size={14} />} onClick={() => setIsAdding(true)}>
             Add language
           </Button>
           {locale === null ? undefined : (
@@ -54,7 +56,7 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
             open={isAdding}
             onOpenChange={setIsAdding}
             title="Add language"
-            description="What you leave empty in it is taken from the wider language: pt-BR from pt, and pt from the template."
+            description="An email is sent in it if its request asks for it. Texts that you leave empty are taken from the default."
           >
             <NewLanguage
               taken={tags}
@@ -68,16 +70,28 @@ export const Languages = ({ form, locale, onForm, onLocale }: Props) => {
           </Dialog>
         </>
       )}
+      <p className="basis-full text-xs text-ink-3">{meaningOf(form, locale)}</p>
     </div>
   )
 }
 
-/** Says how many lines that stand beside the HTML of a language are in a wider one. */
-const missingIn = (form: Form.Form, tag: string): string => {
-  const has = (word: Form.Word, locale: string | null) => (form[Form.nameOf(word, locale)] ?? "") !== ""
-  if (!has("html", tag)) return ""
-  const missing = (["subject", "preheader"] as const).filter((word) => has(word, null) && !has(word, tag)).length
-  return missing === 0 ? "" : ` (${missing} missing)`
+/** Says when the texts of a language are sent, and where it finds those that it leaves out. */
+const meaningOf = (form: Form.Form, locale: string | null): string => {
+  const tags = Form.localesOf(form)
+  if (locale === null)
+    return tags.length === 0
+      ? "All emails are sent with these texts. Add a language to translate them."
+      : "Sent if a request asks for no language, or for one that is not here."
+  const has = (word: Form.Word, tag: string | null) => (form[Form.nameOf(word, tag)] ?? "") !== ""
+  // The text of a language that has its own HTML is derived from it.
+  const missing = Form.WORDS.filter(
+    (word) => has(word, null) && !has(word, locale) && !(word === "text" && has("html", locale)),
+  ).map((word) => Form.labelOf(word))
+  const wider = [...tags.filter((tag) => tag !== locale && locale.startsWith(`${tag}-`)), null]
+  const source = wider.map((tag) => (tag === null ? "the default" : LanguageName.shown(tag))).join(", then ")
+  return missing.length === 0
+    ? `Sent if a request asks for “${locale}”.`
+    : `Sent if a request asks for “${locale}”. Not translated: ${missing.join(", ")}. Taken from ${source}.`
 }
 
 const NewLanguage = ({
@@ -104,6 +118,7 @@ const NewLanguage = ({
         label="Language"
         autoFocus
         placeholder="de"
+        hint={LanguageName.of(tag.trim()) ?? "A language tag: de for German, pt-BR for Brazilian Portuguese."}
         autoCapitalize="none"
         value={tag}
         onChange={(event) => {

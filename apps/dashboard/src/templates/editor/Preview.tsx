@@ -8,6 +8,7 @@ import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { ProblemList } from "../ProblemList.tsx"
+import * as LanguageName from "./LanguageName.ts"
 import { PreviewFrame } from "./PreviewFrame.tsx"
 import * as Problems from "./Problems.ts"
 import type { Trial } from "./useTrial.ts"
@@ -40,7 +41,7 @@ export const Preview = ({ locale, onOpen, trial }: Props) => {
     ["text", "Plain text", Type],
   ] as const
   return (
-    <Panel className="min-w-0 overflow-hidden lg:sticky lg:top-6">
+    <Panel className="min-w-0 overflow-hidden max-sm:order-first lg:sticky lg:top-6">
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
         <h2 className="mr-2 text-sm font-semibold">Preview</h2>
         {shapes.map(([name, label, Icon]) => (
@@ -123,7 +124,7 @@ const InboxLine = ({ locale, rendered }: { readonly rendered: RenderedTemplate; 
         <span className="min-w-0 grow truncate" aria-label="Sender">
           {from === null ? "Sender of each message" : <UntrustedText text={from} />}
         </span>
-        {locale === null ? undefined : <span className="shrink-0">{rendered.locale ?? "own language"}</span>}
+        {locale === null ? undefined : <span className="shrink-0">{LanguageName.shown(rendered.locale)}</span>}
       </p>
       <p className="truncate" aria-label="Line in a list of mail">
         {subject === null || subject === "" ? (

@@ -35,8 +35,12 @@ export const inError = (error: unknown): ReadonlyArray<TextProblem> => {
 /** Whether a problem is about a text, or about a part of it, as `variables.properties.x` is. */
 export const isAbout = ({ path }: TextProblem, name: string): boolean => path === name || path.startsWith(`${name}.`)
 
+/** What the API says of a language whose HTML stands under a subject or preheader of another one. */
+const UNTRANSLATED = "is missing: that of the wider language stands beside this HTML"
+
 /** Returns a sentence: the API begins with what a text does. */
 export const sentence = (message: string): string => {
+  if (message === UNTRANSLATED) return "Not translated. Readers see the default one with the HTML of this language."
   const text = /^(?:is|has|uses|makes|writes|takes|must|needs) /u.test(message) ? `It ${message}` : message
   return `${text.slice(0, 1).toUpperCase()}${text.slice(1)}${/[.!?]$/u.test(text) ? "" : "."}`
 }

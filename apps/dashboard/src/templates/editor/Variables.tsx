@@ -1,8 +1,8 @@
 import { Pin, RotateCcw, WandSparkles } from "lucide-react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { SelectField } from "../../ui/controls/Field.tsx"
-import { CodeEditor } from "./CodeEditor.tsx"
-import type * as Form from "./Form.ts"
+import { CodeEditor } from "./code/CodeEditor.tsx"
+import * as Form from "./Form.ts"
 import * as Problems from "./Problems.ts"
 import type { Trial } from "./useTrial.ts"
 
@@ -18,25 +18,13 @@ interface Props {
 /** Sets of values that are kept, of the 20 that a schema may have. */
 const MAX_SETS = 20
 
-/** Returns an object that was typed as JSON; undefined while it is none. */
-const parsed = (text: string | undefined): Readonly<Record<string, unknown>> | undefined => {
-  try {
-    const value: unknown = JSON.parse(text ?? "")
-    return typeof value === "object" && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined
-  } catch {
-    return undefined
-  }
-}
-
 /** Schema by which variables are checked, and the values by which the preview is rendered. */
 export const Variables = ({ form, onSample, sample, setText, trial }: Props) => {
   const { problems, validation } = trial
-  const schema = parsed(form["variables"])
+  const schema = Form.objectIn(form["variables"])
   const sets = Array.isArray(schema?.["examples"]) ? schema["examples"] : []
   const shown = sample ?? JSON.stringify(validation?.sample ?? {}, null, 2)
-  const typed = parsed(sample)
+  const typed = Form.objectIn(sample)
   const keep =
     setText === undefined || schema === undefined || typed === undefined
       ? undefined
@@ -80,7 +68,7 @@ export const Variables = ({ form, onSample, sample, setText, trial }: Props) => 
             {sets.length < 2 ? undefined : (
               <SelectField
                 label="Set"
-                value={String(sets.findIndex((each) => JSON.stringify(each) === JSON.stringify(parsed(shown))))}
+                value={String(sets.findIndex((each) => JSON.stringify(each) === JSON.stringify(Form.objectIn(shown))))}
                 onChange={(event) => onSample(JSON.stringify(sets[Number(event.target.value)] ?? {}, null, 2))}
               >
                 <option value="-1">Others</option>

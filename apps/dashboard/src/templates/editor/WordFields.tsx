@@ -1,6 +1,8 @@
 import { TextField } from "../../ui/controls/Field.tsx"
-import { CodeEditor } from "./CodeEditor.tsx"
+import { CodeEditor } from "./code/CodeEditor.tsx"
+import type * as Completions from "./code/Completions.ts"
 import * as Form from "./Form.ts"
+import * as LanguageName from "./LanguageName.ts"
 import * as Problems from "./Problems.ts"
 
 interface Props {
@@ -46,7 +48,7 @@ const EMPTY: { readonly [W in Form.Word]: string } = {
 const emptyIn = (form: Form.Form, word: Form.Word, locale: string): string =>
   word === "text" && (form[Form.nameOf("html", locale)] ?? "") !== ""
     ? "Empty: derived from the HTML of this language."
-    : "Empty: taken from the wider language, at last from the template."
+    : "Empty: taken from the default, or from a wider language that is here."
 
 /** A text of many lines of a language, with its problems where they are. `isBeside`: another language stands beside it. */
 export const CodeField = ({
@@ -56,11 +58,13 @@ export const CodeField = ({
   problems,
   setText,
   target,
+  variables,
   warnings,
   word,
 }: Props & {
   readonly isBeside: boolean
   readonly target: Problems.TextProblem | undefined
+  readonly variables: Completions.VariableNode
 }) => {
   const name = Form.nameOf(word, locale)
   const label = Form.labelOf(name)
@@ -68,12 +72,13 @@ export const CodeField = ({
   return (
     <div className="flex min-w-0 flex-col gap-1.5">
       {locale === null && Form.localesOf(form).length === 0 ? undefined : (
-        <p className="text-xs font-medium text-ink-2">{locale ?? "Own language"}</p>
+        <p className="text-xs font-medium text-ink-2">{LanguageName.shown(locale)}</p>
       )}
       <CodeEditor
         label={label}
         value={value}
         language={word === "html" ? "liquid" : "text"}
+        variables={variables}
         onChange={setText === undefined ? undefined : (text) => setText(name, text)}
         problems={problems.filter((each) => each.path === name)}
         warnings={warnings.filter((each) => each.path === name)}

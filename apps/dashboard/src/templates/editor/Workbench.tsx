@@ -3,7 +3,8 @@ import type { TemplateRecord } from "../../api/Records.ts"
 import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { Tabs } from "../../ui/layout/Tabs.tsx"
-import type * as Form from "./Form.ts"
+import * as Completions from "./code/Completions.ts"
+import * as Form from "./Form.ts"
 import { Languages } from "./Languages.tsx"
 import { Preview } from "./Preview.tsx"
 import * as Problems from "./Problems.ts"
@@ -45,7 +46,12 @@ export const Workbench = ({
   // Two languages side by side need the whole width.
   const isWide = locale !== null
   const columns: ReadonlyArray<string | null> = locale === null ? [null] : [null, locale]
-  const { problems, warnings } = trial
+  const { problems, validation, warnings } = trial
+  const variables = Completions.variablesOf(
+    Form.objectIn(form["variables"]),
+    validation?.suggested_variables,
+    record.kind === "layout",
+  )
   const [target, setTarget] = useState<Problems.TextProblem>()
   const setText =
     onForm === undefined
@@ -91,6 +97,7 @@ export const Workbench = ({
           problems={problems}
           warnings={warnings}
           target={target}
+          variables={variables}
         />
       ))}
     </div>

@@ -23,13 +23,13 @@ export const Tabs = ({ label, onSelect, selected, tabs }: Props) => (
   >
     <Base.List
       aria-label={label}
-      className="flex gap-1 overflow-x-auto border-b border-line px-2 max-sm:gap-0 max-sm:px-1"
+      className="flex gap-1 border-b border-line px-2 max-sm:flex-wrap max-sm:gap-x-1 max-sm:gap-y-0 max-sm:px-2 sm:overflow-x-auto"
     >
       {tabs.map(({ count, name }) => (
         <Base.Tab
           key={name}
           value={name}
-          className="-mb-px flex h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-sm font-medium whitespace-nowrap max-sm:px-1 text-ink-2 hover:text-ink focus-visible:-outline-offset-4 data-active:border-solid data-active:text-ink"
+          className="-mb-px flex h-11 items-center gap-1.5 border-b-2 border-transparent px-2.5 text-sm font-medium whitespace-nowrap max-sm:h-9 max-sm:px-1.5 text-ink-2 hover:text-ink focus-visible:-outline-offset-4 data-active:border-solid data-active:text-ink"
         >
           {name}
           {count === undefined || count === 0 ? undefined : (

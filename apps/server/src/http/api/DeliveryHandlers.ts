@@ -1,5 +1,4 @@
 import { CurrentKey } from "@waybill/api/Authorization"
-import * as Page from "@waybill/api/schemas/Page"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Id from "@waybill/domain/values/Id"
@@ -7,10 +6,11 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Cursors } from "@waybill/store/feed/Cursors"
+import * as DeliveryList from "@waybill/store/webhooks/DeliveryList"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
-import { Array, Data, Effect } from "effect"
+import { Array, Data, Effect, Option } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../process/NewIds.ts"
 import { Instance } from "../../settings/Instance.ts"
@@ -57,19 +57,37 @@ const findEnabled = Effect.fnUntraced(function* (id: Id.WebhookId) {
   return webhook.enabled ? { account_id, webhook } : yield* new WebhookDisabled()
 })
 
-export const list = Effect.fnUntraced(function* ({
-  params,
-  query,
-}: WebhookParams & { readonly query: { readonly limit: number; readonly after?: Id.WebhookDeliveryId } }) {
+interface ListQuery {
+  readonly limit: number
+  readonly after?: Id.WebhookDeliveryId
+  readonly status?: Delivery["status"]
+}
+
+export const list = Effect.fnUntraced(function* ({ params, query }: WebhookParams & { readonly query: ListQuery }) {
   const { account_id } = yield* find(params.id)
-  const { after, limit } = query
-  const rows = yield* WebhookDeliveries.list({
+  const { next_cursor, rows } = yield* DeliveryList.list({ account_id, webhook_id: params.id, ...query })
+  const data = yield* shown(account_id, rows)
+  return { object: "list" as const, has_more: next_cursor !== null, next_cursor, data }
+})
+
+/** Returns records without the history of attempts, with the recipients that their events are about. */
+const shown = Effect.fnUntraced(function* (
+  account_id: Id.AccountId,
+  rows: ReadonlyArray<WebhookDeliveries.DeliveryRecord>,
+) {
+  const recipients = yield* DeliveryList.recipients(
     account_id,
-    webhook_id: params.id,
-    limit: limit + 1,
-    ...(after === undefined ? {} : { after }),
-  })
-  return Page.make(rows.map(Records.asRecord<Delivery>), limit)
+    rows.map(({ id }) => id),
+  )
+  return rows.map(({ history, ...record }) =>
+    Records.asRecord<Delivery>({ ...record, recipient: recipients.get(record.id) ?? null }),
+  )
+})
+
+/** Returns the only record of `shown`. */
+const shownOne = Effect.fnUntraced(function* (account_id: Id.AccountId, row: WebhookDeliveries.DeliveryRecord) {
+  const [record] = yield* shown(account_id, [row])
+  return yield* Effect.orDie(Effect.fromOption(Option.fromUndefinedOr(record)))
 })
 
 export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
@@ -82,7 +100,7 @@ export const get = Effect.fnUntraced(function* ({ params }: DeliveryParams) {
   const dispatch = yield* Effect.orDie(Effect.fromOption(Array.head(dispatches)))
   // Built from the log, as before each call, since attempts do not store it.
   const request_body = WebhookPayload.bodyOf(dispatch, yield* Instance)
-  return Records.asRecord<DeliveryDetail>({ ...record, request_body })
+  return { ...(yield* shownOne(account_id, record)), history: record.history, request_body } as DeliveryDetail
 })
 
 /** Queues a call with a test event. Its delivery shows the result. */
@@ -105,7 +123,7 @@ const queueTest = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   })
   const delivery = yield* WebhookDeliveries.find(account_id, webhook_id, id)
   // The transaction has just written it.
-  return withoutHistory(yield* Effect.orDie(Effect.fromOption(delivery)))
+  return yield* shownOne(account_id, yield* Effect.orDie(Effect.fromOption(delivery)))
 })
 
 export const replay = (call: RequestCommit.Call & DeliveryParams) =>
@@ -114,7 +132,7 @@ export const replay = (call: RequestCommit.Call & DeliveryParams) =>
 const replayOne = Effect.fnUntraced(function* ({ delivery_id, id }: DeliveryParams["params"]) {
   const { account_id } = yield* findEnabled(id)
   const replayed = yield* WebhookDeliveries.replay(account_id, id, delivery_id, yield* NewIds.now)
-  return withoutHistory(yield* Effect.mapError(Effect.fromOption(replayed), () => new DeliveryNotFound()))
+  return yield* shownOne(account_id, yield* Effect.mapError(Effect.fromOption(replayed), () => new DeliveryNotFound()))
 })
 
 interface Range {
@@ -166,6 +184,3 @@ const typesOf = ({ types }: WebhookFormat.Selection) =>
     const type = DomainEvent.publicType(tag)
     return types.includes(type) ? [{ tag, type }] : []
   })
-
-/** Leaves the history of attempts out. */
-const withoutHistory = ({ history, ...record }: WebhookDeliveries.DeliveryRecord) => Records.asRecord<Delivery>(record)

@@ -1,20 +1,22 @@
+import { autocompletion } from "@codemirror/autocomplete"
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands"
 import { json } from "@codemirror/lang-json"
-import { liquid } from "@codemirror/lang-liquid"
+import { liquid, liquidLanguage } from "@codemirror/lang-liquid"
 import { bracketMatching, syntaxHighlighting } from "@codemirror/language"
 import { type Diagnostic, lintGutter, setDiagnostics } from "@codemirror/lint"
 import { highlightSelectionMatches, searchKeymap } from "@codemirror/search"
 import { Compartment, EditorState, type Extension, type Text } from "@codemirror/state"
 import { drawSelection, EditorView, highlightActiveLine, keymap, lineNumbers } from "@codemirror/view"
 import { useEffect, useId, useRef } from "react"
-import { cx } from "../../ui/display/cx.ts"
+import { cx } from "../../../ui/display/cx.ts"
 import * as CodeTheme from "./CodeTheme.ts"
-import * as Problems from "./Problems.ts"
+import * as Completions from "./Completions.ts"
+import * as Problems from "../Problems.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
   liquid: () => liquid(),
   json: () => json(),
-  text: () => [],
+  text: () => liquidLanguage,
 }
 
 interface Props {
@@ -22,6 +24,8 @@ interface Props {
   readonly value: string
   readonly onChange?: ((value: string) => void) | undefined
   readonly language: keyof typeof LANGUAGES
+  /** Variables that are offered while a template is typed. */
+  readonly variables?: Completions.VariableNode | undefined
   readonly problems?: ReadonlyArray<Problems.TextProblem>
   readonly warnings?: ReadonlyArray<Problems.TextProblem>
   /** Place to go to. */
@@ -43,16 +47,17 @@ export const CodeEditor = ({
   problems = NONE,
   target,
   value,
+  variables,
   warnings = NONE,
 }: Props) => {
   const host = useRef<HTMLDivElement>(null)
   const view = useRef<EditorView>(undefined)
-  const latest = useRef(onChange)
+  const latest = useRef({ onChange, variables })
   const access = useRef(new Compartment())
   const hint = useId()
   const isEditable = onChange !== undefined
   useEffect(() => {
-    latest.current = onChange
+    latest.current = { onChange, variables }
   })
   useEffect(() => {
     const element = host.current
@@ -74,6 +79,11 @@ export const CodeEditor = ({
           EditorView.lineWrapping,
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
           LANGUAGES[language](),
+          autocompletion({
+            icons: false,
+            override:
+              language === "json" ? [] : [(context) => Completions.complete(latest.current.variables ?? {}, context)],
+          }),
           syntaxHighlighting(CodeTheme.highlighting),
           CodeTheme.theme,
           EditorView.contentAttributes.of({
@@ -84,7 +94,7 @@ export const CodeEditor = ({
           access.current.of([]),
           EditorView.updateListener.of(({ docChanged, state, transactions }) => {
             if (docChanged && !transactions.some((each) => each.isUserEvent("outside")))
-              latest.current?.(state.doc.toString())
+              latest.current.onChange?.(state.doc.toString())
           }),
         ],
       }),

@@ -1,0 +1,54 @@
+import * as Api from "../../api/Api.ts"
+import type { Email } from "../../api/Records.ts"
+import type { Action } from "../../ui/feedback/BulkSteps.ts"
+import { GIVEN_UP } from "../EmailFilters.ts"
+
+export type Name = "cancel" | "resend" | "suppress"
+
+const counted = (count: number, noun: "email" | "address"): string =>
+  `${count.toLocaleString("en")} ${count === 1 ? noun : noun === "email" ? "emails" : "addresses"}`
+
+/** Says that an action is for some of the selected emails only. */
+const some = (count: number, selected: number, why: string): string =>
+  count === selected ? "" : ` Only ${count} of the ${selected} selected emails: the others ${why}.`
+
+export const actionOf = (name: Name, emails: ReadonlyArray<Email>): Action => ACTIONS[name](emails)
+
+const ACTIONS: { readonly [N in Name]: (emails: ReadonlyArray<Email>) => Action } = {
+  cancel: (emails) => {
+    const waiting = emails.filter(({ status }) => status === "queued")
+    return {
+      title: `Cancel ${counted(waiting.length, "email")}?`,
+      button: "Cancel emails",
+      isDestructive: true,
+      text: `Recipients who have not received them yet will not receive them.${some(waiting.length, emails.length, "were sent already")}`,
+      steps: waiting.map(({ id }) => ({ subject: id, run: () => Api.post(`/email/${id}/cancel`) })),
+      done: (count) => `${counted(count, "email")} canceled.`,
+    }
+  },
+  resend: (emails) => {
+    const unreached = emails.filter(({ recipients }) => recipients.some(({ status }) => GIVEN_UP.has(status)))
+    return {
+      title: `Resend ${counted(unreached.length, "email")}?`,
+      button: "Resend",
+      isDestructive: false,
+      text: `A copy of each goes to the recipients that it did not reach. Suppressed addresses are left out.${some(unreached.length, emails.length, "have no such recipient")}`,
+      steps: unreached.map(({ id }) => ({ subject: id, run: () => Api.post(`/email/${id}/resend`) })),
+      done: (count) => `${counted(count, "email")} sent again.`,
+    }
+  },
+  suppress: (emails) => {
+    const addresses = [...new Set(emails.flatMap(({ recipients }) => recipients.map(({ address }) => address)))]
+    return {
+      title: `Suppress ${counted(addresses.length, "address")}?`,
+      button: "Suppress",
+      isDestructive: true,
+      text: "All recipients of the selected emails receive no more mail, until somebody removes them from the suppressions.",
+      steps: addresses.map((email) => ({
+        subject: email,
+        run: () => Api.post("/suppressions", { email, reason: "manual" }),
+      })),
+      done: (count) => `${counted(count, "address")} suppressed.`,
+    }
+  },
+}

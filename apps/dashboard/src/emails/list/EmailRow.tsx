@@ -1,0 +1,95 @@
+import type { Email } from "../../api/Records.ts"
+import { StatusBadge } from "../../ui/display/Badge.tsx"
+import { useNow } from "../../ui/display/Time.tsx"
+import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { displayStatus, outcomesOf, reasonOf } from "../EmailFilters.ts"
+import * as Hits from "../search/Hits.ts"
+import { HiddenHits, Marked } from "../search/Marked.tsx"
+import { SentTime } from "./SentTime.tsx"
+
+const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
+
+interface RowProps {
+  readonly email: Email
+  readonly keyNames: ReadonlyMap<string, string>
+  readonly templateNames: ReadonlyMap<string, string>
+  readonly parts: Hits.Parts
+}
+
+/** What a row of the list shows of an email. */
+export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) => {
+  const now = useNow()
+  const status = displayStatus(email, now)
+  const counts = outcomesOf(email)
+  const reason = reasonOf(email)
+  const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
+  const isFound = Hits.piecesOf(Hits.firstRecipient(email), parts.recipient).some(({ isHit }) => isHit)
+  const recipient = <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
+  return (
+    <>
+      <span className="order-3 col-span-full flex min-w-0 items-center gap-2 sm:order-none sm:col-auto">
+        <span className="flex shrink-0 flex-col items-start gap-0.5 sm:min-w-0 sm:shrink">
+          <StatusBadge status={status} />
+          {outcomes === undefined ? undefined : (
+            <span className="hidden truncate text-xs text-ink-3 sm:block">{outcomes}</span>
+          )}
+        </span>
+        <span className="min-w-0 truncate text-xs text-ink-3 sm:hidden">
+          {isFound || outcomes === undefined ? recipient : outcomes}
+        </span>
+      </span>
+      <span className="hidden min-w-0 items-center gap-1.5 sm:flex">
+        <span className="truncate text-ink">{recipient}</span>
+        {otherRecipients(email) > 0 ? (
+          <span className="shrink-0 rounded-md bg-hover px-1 text-xs text-ink-2">+{otherRecipients(email)}</span>
+        ) : undefined}
+      </span>
+      <span className="contents min-w-0 sm:block">
+        <span className="flex min-w-0 items-center gap-2">
+          <span className="min-w-0 truncate text-ink sm:text-ink-2">
+            {email.subject === "" ? "No subject" : <Marked text={email.subject} parts={parts.subject} />}
+          </span>
+          {email.template === null ? undefined : (
+            <span
+              title="Template, version and language"
+              className="hidden max-w-48 min-w-16 shrink-[9] truncate rounded-md bg-hover px-1.5 text-xs text-ink-2 md:inline"
+            >
+              <UntrustedText text={templateNames.get(email.template.id) ?? "Template"} /> v{email.template.version}
+              {email.template.locale === null ? "" : ` ${email.template.locale}`}
+            </span>
+          )}
+          {email.tags.map((tag) => (
+            <span
+              key={tag}
+              title={tag}
+              className="hidden min-w-12 shrink-[9] truncate rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline"
+            >
+              <Marked text={tag} parts={parts.tag} />
+            </span>
+          ))}
+        </span>
+        <span className="order-last col-span-full min-w-0 empty:hidden sm:order-none">
+          {reason === undefined || Hits.hiddenOf(email, parts).length > 0 ? (
+            <HiddenHits email={email} parts={parts} tagsAreShown />
+          ) : (
+            <span className="block truncate text-xs text-ink-3" title={reason}>
+              <UntrustedText text={reason} />
+            </span>
+          )}
+        </span>
+      </span>
+      {keyNames.size > 0 ? (
+        <span className="hidden min-w-0 truncate text-ink-3 lg:block">
+          {email.api_key_id === null ? (
+            "Dashboard"
+          ) : (
+            <UntrustedText text={keyNames.get(email.api_key_id) ?? "API key"} />
+          )}
+        </span>
+      ) : undefined}
+      <span className="tabular text-right text-xs text-ink-3">
+        <SentTime email={email} status={status} />
+      </span>
+    </>
+  )
+}

@@ -1,0 +1,82 @@
+import { useQueryClient } from "@tanstack/react-query"
+import { Ban, CircleX, Download, Send, X } from "lucide-react"
+import { type ReactNode, useState } from "react"
+import * as Queries from "../../api/Queries.ts"
+import type { Email } from "../../api/Records.ts"
+import { useHasScope } from "../../session/useHasScope.ts"
+import { Button, IconButton } from "../../ui/controls/Button.tsx"
+import { download } from "../../ui/display/download.ts"
+import { BulkDialog } from "../../ui/feedback/BulkDialog.tsx"
+import type { Action } from "../../ui/feedback/BulkSteps.ts"
+import { Dialog } from "../../ui/feedback/Dialog.tsx"
+import { showToast } from "../../ui/feedback/Toasts.tsx"
+import { fileOf } from "../search/exportEmails.ts"
+import * as Bulk from "./Bulk.ts"
+
+interface Props {
+  /** The selected emails, as they are now. */
+  readonly emails: ReadonlyArray<Email>
+  readonly keyName: (id: string) => string
+  readonly onClear: () => void
+}
+
+/** Actions on the selected emails, at the lower edge of the window. */
+export const SelectionBar = ({ emails, keyName, onClear }: Props) => {
+  const client = useQueryClient()
+  const [action, setAction] = useState<Action>()
+  const canSend = useHasScope("email:send")
+  const canSuppress = useHasScope("suppressions:write")
+  if (emails.length === 0 && action === undefined) return undefined
+  const buttonOf = (name: Bulk.Name, label: string, icon: ReactNode) => {
+    const offered = Bulk.actionOf(name, emails)
+    return (
+      <Button small icon={icon} disabled={offered.steps.length === 0} onClick={() => setAction(offered)}>
+        {label}
+      </Button>
+    )
+  }
+  return (
+    <div
+      role="region"
+      aria-label="Selected emails"
+      className="sticky bottom-4 z-20 mx-auto flex w-fit max-w-full flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-3 py-2 shadow-float"
+    >
+      <span className="tabular text-sm font-medium" role="status">
+        {emails.length} selected
+      </span>
+      {canSend ? (
+        <>
+          {buttonOf("cancel", "Cancel", <CircleX size={13} />)}
+          {buttonOf("resend", "Resend", <Send size={13} />)}
+        </>
+      ) : undefined}
+      {canSuppress ? buttonOf("suppress", "Suppress recipients", <Ban size={13} />) : undefined}
+      <Button
+        small
+        icon={<Download size={13} />}
+        onClick={() => {
+          download(fileOf(emails, keyName), "emails.csv")
+          showToast(emails.length === 1 ? "1 email exported." : `${emails.length} emails exported.`)
+        }}
+      >
+        Export CSV
+      </Button>
+      <IconButton label="Clear the selection" onClick={onClear}>
+        <X size={15} />
+      </IconButton>
+      <Dialog open={action !== undefined} onOpenChange={() => setAction(undefined)} title={action?.title ?? ""}>
+        {action === undefined ? undefined : (
+          <BulkDialog
+            action={action}
+            onClose={() => setAction(undefined)}
+            onChanged={() => {
+              onClear()
+              void client.invalidateQueries({ queryKey: ["emails"] })
+              void client.invalidateQueries({ queryKey: Queries.SUPPRESSIONS })
+            }}
+          />
+        )}
+      </Dialog>
+    </div>
+  )
+}

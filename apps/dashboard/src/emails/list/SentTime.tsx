@@ -1,0 +1,14 @@
+import type { Email } from "../../api/Records.ts"
+import { RelativeTime } from "../../ui/display/Time.tsx"
+
+/** When the email was accepted; for one that waits, when it will be sent. One that was canceled was never sent. */
+export const SentTime = ({ email, status }: { readonly email: Email; readonly status: string }) =>
+  status === "scheduled" && email.scheduled_at !== null ? (
+    <span title="Will be sent">
+      <RelativeTime iso={email.scheduled_at} />
+    </span>
+  ) : status === "canceled" ? (
+    "Not sent"
+  ) : (
+    <RelativeTime iso={email.created_at} />
+  )

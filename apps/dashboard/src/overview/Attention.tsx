@@ -1,0 +1,199 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link, type LinkProps } from "@tanstack/react-router"
+import { CircleAlert, TriangleAlert } from "lucide-react"
+import type { ReactNode } from "react"
+import * as Queries from "../api/Queries.ts"
+import type { Domain, Email, Page, Stats, Webhook } from "../api/Records.ts"
+import { displayStatus } from "../emails/EmailFilters.ts"
+import * as TimeRange from "../early/TimeRange.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+import { RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
+import * as DisabledReason from "../webhooks/DisabledReason.ts"
+import * as WebhookStatus from "../webhooks/WebhookStatus.ts"
+import * as Alarm from "./Alarm.ts"
+
+/** One thing that is wrong: a sentence, and where it is solved. */
+interface Problem {
+  readonly key: string
+  readonly isBad: boolean
+  readonly text: ReactNode
+  readonly link: LinkProps
+  readonly action: string
+}
+
+/** Webhooks or domains that have a sentence each; more are counted in one. */
+const MAX_NAMED = 3
+
+/** Says what is wrong now, before any figure: webhooks, domains, rates, a backlog. Nothing if all is well. */
+export const Attention = () => {
+  const now = useNow()
+  const canReadLogs = useHasScope("email:logs:read")
+  const webhooks = useQuery({ ...Queries.webhooks, enabled: useHasScope("webhooks:manage") })
+  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
+  const { from, to, unit } = TimeRange.rangeOf(TimeRange.DEFAULT, now)
+  const stats = useQuery({ ...Queries.stats(from, to, unit), enabled: canReadLogs })
+  const pending = useQuery({ ...Queries.pendingEmails, enabled: canReadLogs })
+  const problems = [
+    ...ofWebhooks(webhooks.data?.data ?? [], now),
+    ...ofDomains(domains.data?.data ?? []),
+    ...ofRates(stats.data, now),
+    ...ofBacklog(pending.data, now),
+  ]
+  if (problems.length === 0) return undefined
+  return (
+    <Panel title="Needs attention" className="overflow-hidden">
+      <ul aria-label="Needs attention" className="divide-y divide-line">
+        {problems.map(({ action, isBad, key, link, text }) => (
+          <li key={key} className="flex flex-wrap items-center gap-x-4 gap-y-1 px-4 py-2.5 text-sm">
+            <span className="flex min-w-0 grow basis-72 items-start gap-2.5">
+              {isBad ? (
+                <CircleAlert size={16} className="mt-0.5 shrink-0 text-bad" aria-hidden />
+              ) : (
+                <TriangleAlert size={16} className="mt-0.5 shrink-0 text-warn" aria-hidden />
+              )}
+              <span className="min-w-0 [overflow-wrap:anywhere]">{text}</span>
+            </span>
+            <Link
+              {...link}
+              className="shrink-0 rounded-md font-medium text-accent underline underline-offset-2 max-sm:pl-6.5"
+            >
+              {action}
+            </Link>
+          </li>
+        ))}
+      </ul>
+    </Panel>
+  )
+}
+
+const ofWebhooks = (webhooks: ReadonlyArray<Webhook>, now: number): ReadonlyArray<Problem> => {
+  const disabled = webhooks.filter(DisabledReason.isByService)
+  const failing = webhooks.filter(
+    (each) => WebhookStatus.of(each) === "failing" && Alarm.isOld(each.failing_since, Alarm.FAILING_MS, now),
+  )
+  const ofKind = (
+    rows: ReadonlyArray<Webhook>,
+    status: "disabled" | "failing",
+    text: (webhook: Webhook) => ReactNode,
+    many: string,
+  ): ReadonlyArray<Problem> =>
+    rows.length > MAX_NAMED
+      ? [
+          {
+            key: status,
+            isBad: status === "disabled",
+            text: `${rows.length} webhooks ${many}`,
+            link: { to: "/webhooks", search: { status } },
+            action: "View webhooks",
+          },
+        ]
+      : rows.map((webhook) => ({
+          key: webhook.id,
+          isBad: status === "disabled",
+          text: text(webhook),
+          link: { to: "/webhooks/$id", params: { id: webhook.id } },
+          action: "View webhook",
+        }))
+  return [
+    ...ofKind(
+      disabled,
+      "disabled",
+      (webhook) => (
+        <>
+          The webhook <Name text={webhook.description ?? webhook.url} /> was disabled and receives no events.{" "}
+          {DisabledReason.words(webhook)}.
+        </>
+      ),
+      "were disabled and receive no events.",
+    ),
+    ...ofKind(
+      failing,
+      "failing",
+      ({ description, failing_since, last_call, url }) => (
+        <>
+          The webhook <Name text={description ?? url} /> has accepted no call since{" "}
+          {failing_since === null ? undefined : <RelativeTime iso={failing_since} />}.{" "}
+          {last_call?.status ? `Its endpoint answers ${last_call.status}.` : "Its endpoint does not answer."}
+        </>
+      ),
+      "accept no calls.",
+    ),
+  ]
+}
+
+const ofDomains = (domains: ReadonlyArray<Domain>): ReadonlyArray<Problem> =>
+  (["failed", "degraded"] as const).flatMap((status): ReadonlyArray<Problem> => {
+    const rows = domains.filter((domain) => domain.status === status)
+    const isBad = status === "failed"
+    if (rows.length > MAX_NAMED)
+      return [
+        {
+          key: status,
+          isBad,
+          text: isBad
+            ? `${rows.length} domains cannot send: their DNS records were not found.`
+            : `${rows.length} domains still send, but DNS records of theirs are missing or wrong.`,
+          link: { to: "/domains", search: { status } },
+          action: "View domains",
+        },
+      ]
+    return rows.map(({ id, name }) => ({
+      key: id,
+      isBad,
+      text: (
+        <>
+          <Name text={name} />{" "}
+          {isBad
+            ? "cannot send: its DNS records were not found."
+            : "still sends, but a DNS record is missing or wrong."}
+        </>
+      ),
+      link: { to: "/domains/$name", params: { name } },
+      action: "Fix DNS records",
+    }))
+  })
+
+const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
+
+const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> =>
+  Alarm.ratesOf(stats?.data ?? [], now).map(({ before, name, rate, since, status }) => ({
+    key: status,
+    isBad: true,
+    text: `The ${name} rate is ${percent.format(rate)} since yesterday${
+      before === null ? "" : `, after ${percent.format(before)} in the days before`
+    }. Mailbox providers may reject mail above ${percent.format(Alarm.LIMITS[status])}.`,
+    link: { to: "/emails", search: { search: `after:${since} anyone:${status}` } },
+    action: status === "bounced" ? "View bounced emails" : "View complaints",
+  }))
+
+const number = new Intl.NumberFormat()
+
+const ofBacklog = (page: Page<Email> | undefined, now: number): ReadonlyArray<Problem> => {
+  const waiting = (page?.data ?? []).filter((email) => displayStatus(email, now) === "queued")
+  const late = waiting.filter((email) => Alarm.isOld(email.scheduled_at ?? email.created_at, Alarm.WAITING_MS, now))
+  const [oldest] = late
+  if (oldest === undefined) return []
+  const count = `${number.format(late.length)}${page?.has_more === true ? " or more" : ""}`
+  return [
+    {
+      key: "backlog",
+      isBad: true,
+      text: (
+        <>
+          {late.length === 1 && page?.has_more !== true ? "1 email waits" : `${count} emails wait`} to be sent, the
+          oldest since <RelativeTime iso={oldest.scheduled_at ?? oldest.created_at} />.
+        </>
+      ),
+      link: { to: "/emails", search: { search: "is:queued" } },
+      action: "View queued emails",
+    },
+  ]
+}
+
+const Name = ({ text }: { readonly text: string }) => (
+  <strong className="font-medium">
+    <UntrustedText text={text} />
+  </strong>
+)

@@ -1,0 +1,93 @@
+import { useEffect, useRef, useState } from "react"
+import { Button } from "../controls/Button.tsx"
+import { UntrustedText } from "../display/UntrustedText.tsx"
+import * as BulkSteps from "./BulkSteps.ts"
+import { ErrorMessage } from "./ErrorMessage.tsx"
+
+interface Props {
+  readonly action: BulkSteps.Action
+  readonly onClose: () => void
+  /** Called once it has changed something. */
+  readonly onChanged: () => void
+}
+
+/** Subjects of a refusal that are named; the others are counted. */
+const MAX_NAMED = 5
+
+/** Asks before an action on several things, shows how far it is, and what was refused. */
+export const BulkDialog = ({ action, onChanged, onClose }: Props) => {
+  const [progress, setProgress] = useState<BulkSteps.Progress>()
+  const [result, setResult] = useState<BulkSteps.Result>()
+  const [error, setError] = useState<unknown>()
+  const abort = useRef(new AbortController())
+  useEffect(() => {
+    const controller = new AbortController()
+    abort.current = controller
+    return () => controller.abort()
+  }, [])
+  const total = action.steps.length
+  const start = async () => {
+    setProgress({ done: 0, waitSeconds: 0 })
+    try {
+      setResult(await BulkSteps.run(action, abort.current.signal, setProgress))
+    } catch (failure) {
+      if (!abort.current.signal.aborted) setError(failure)
+    } finally {
+      onChanged()
+    }
+  }
+  const isOver = result !== undefined || error !== undefined
+  return (
+    <div className="flex flex-col gap-4 p-5 text-sm">
+      {error === undefined ? undefined : <ErrorMessage error={error} />}
+      {result !== undefined ? (
+        <>
+          <p role="status">{action.done(result.done)}</p>
+          {[...result.refused].map(([reason, subjects]) => (
+            <div key={reason} className="rounded-lg bg-bad-soft px-3 py-2.5 text-bad">
+              <p>
+                {subjects.length} refused: <UntrustedText text={reason} />
+              </p>
+              <p className="mt-1 text-xs [overflow-wrap:anywhere]">
+                <UntrustedText text={subjects.slice(0, MAX_NAMED).join(", ")} />
+                {subjects.length > MAX_NAMED ? ` and ${subjects.length - MAX_NAMED} more` : ""}
+              </p>
+            </div>
+          ))}
+        </>
+      ) : progress === undefined ? (
+        <p className="text-ink-2">{action.text}</p>
+      ) : (
+        <>
+          <p role="status">
+            {progress.done} of {total} done
+            {progress.waitSeconds > 0 ? `. Rate limit reached; continues in ${progress.waitSeconds} s.` : "…"}
+          </p>
+          <progress aria-label="Progress" value={progress.done} max={total} className="h-1 w-full accent-(--accent)" />
+        </>
+      )}
+      <footer className="flex justify-end gap-2">
+        {isOver ? (
+          <Button variant="primary" onClick={onClose}>
+            Done
+          </Button>
+        ) : (
+          <>
+            <Button variant="ghost" onClick={onClose}>
+              {progress === undefined ? "Keep as they are" : "Stop"}
+            </Button>
+            {progress === undefined ? (
+              <Button
+                variant={action.isDestructive ? "danger" : "primary"}
+                disabled={total === 0}
+                onClick={() => void start()}
+              >
+                {action.button}
+              </Button>
+            ) : undefined}
+          </>
+        )}
+      </footer>
+    </div>
+  )
+}

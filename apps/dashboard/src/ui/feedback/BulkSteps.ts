@@ -1,0 +1,56 @@
+import * as Api from "../../api/Api.ts"
+import { ApiError } from "../../api/ApiError.ts"
+
+/** One request of an action on several things. */
+interface Step {
+  /** What it is about, such as an address. */
+  readonly subject: string
+  readonly run: () => Promise<unknown>
+}
+
+/** An action on several things, which is asked about first. */
+export interface Action {
+  readonly title: string
+  readonly button: string
+  readonly isDestructive: boolean
+  /** What it does, and for which of them. */
+  readonly text: string
+  readonly steps: ReadonlyArray<Step>
+  /** Says how many were done. */
+  readonly done: (count: number) => string
+}
+
+export interface Progress {
+  readonly done: number
+  /** Seconds until the rate limit allows the next request; 0 if it does now. */
+  readonly waitSeconds: number
+}
+
+/** What was refused, by its reason, with what it is about. */
+export type Refused = ReadonlyMap<string, ReadonlyArray<string>>
+
+export interface Result {
+  readonly done: number
+  readonly refused: Refused
+}
+
+/** Runs the steps one by one, and waits when a rate limit is reached. One that is refused stops no other. */
+export const run = async (
+  { steps }: Action,
+  signal: AbortSignal,
+  onProgress: (progress: Progress) => void,
+): Promise<Result> => {
+  const refused = new Map<string, Array<string>>()
+  let done = 0
+  for (const [nth, step] of steps.entries()) {
+    try {
+      await Api.patiently(step.run, signal, (waitSeconds) => onProgress({ done: nth, waitSeconds }))
+      done++
+    } catch (error) {
+      if (!(error instanceof ApiError)) throw error
+      refused.set(error.message, [...(refused.get(error.message) ?? []), step.subject])
+    }
+    onProgress({ done: nth + 1, waitSeconds: 0 })
+  }
+  return { done, refused }
+}

@@ -1,0 +1,98 @@
+import { readFileSync } from "node:fs"
+import { assert, it } from "vitest"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+const HOUR_MS = 3_600_000
+
+inDashboard("actions on several emails of the list", (opened) => {
+  const send = async (subject: string, more: object = {}): Promise<string> => {
+    const email = { from: "hello@acme.test", to: "ana@example.org", subject, text: "Hello.", ...more }
+    const { json, status } = await opened.instance.request("POST", "/email/send", email)
+    assert.strictEqual(status, 200, JSON.stringify(json))
+    return json.id
+  }
+  const read = async (id: string) => (await opened.instance.request("GET", `/email/logs/${id}`)).json
+  const choose = (subject: string) =>
+    opened.tab.page.getByRole("checkbox", { name: new RegExp(`^Select the email to .*: ${subject}$`, "u") })
+  const bar = () => opened.tab.page.getByRole("region", { name: "Selected emails" })
+
+  it("cancels those that wait, and says which others were left alone", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
+    const waiting = [await send("Later one", { scheduled_at }), await send("Later two", { scheduled_at })]
+    const sent = await send("Sent")
+    await Browser.eventually(async () => (await read(sent)).status).toBe("delivered")
+    await page.goto("/emails")
+    for (const subject of ["Later one", "Later two", "Sent"]) await choose(subject).check()
+    await bar().getByText("3 selected").waitFor()
+    assert.isTrue(await bar().getByRole("button", { name: "Resend" }).isDisabled())
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "emails-selected")
+    await bar().getByRole("button", { name: "Cancel", exact: true }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByText("Only 2 of the 3 selected emails: the others were sent already.").waitFor()
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await dialog.getByRole("button", { name: "Cancel emails" }).click()
+    await dialog.getByText("2 emails canceled.").waitFor()
+    await dialog.getByRole("button", { name: "Done" }).click()
+    for (const id of waiting) assert.strictEqual((await read(id)).status, "canceled")
+    assert.strictEqual((await read(sent)).status, "delivered")
+    // Nothing stays selected.
+    await bar().waitFor({ state: "detached" })
+  })
+
+  it("shows why mail bounced, and exports it with the reason", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const id = await send("Returned", { to: "bounced+x@customers.test" })
+    await Browser.eventually(async () => (await read(id)).status).toBe("bounced")
+    await page.goto("/emails?search=is:bounced")
+    await page.getByText("550 5.1.1 no such user here (simulated)").first().waitFor()
+    // Keyboard alone: j goes to the row, x selects it.
+    await page.keyboard.press("j")
+    await page.keyboard.press("x")
+    await bar().getByText("1 selected").waitFor()
+    const download = page.waitForEvent("download")
+    await bar().getByRole("button", { name: "Export CSV" }).click()
+    const [head = "", row = ""] = readFileSync(await (await download).path(), "utf8").split("\r\n")
+    assert.match(head, /error_recipient,error_code,error$/u)
+    assert.match(row, /^msg_.*bounced\+x@customers\.test,550 5\.1\.1,no such user here \(simulated\)$/u)
+    assert.include(row, id)
+  })
+
+  it("suppresses the recipients, and resends what did not arrive", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/emails?search=is:bounced")
+    await page.getByRole("checkbox", { name: "Select all 1 listed emails" }).check()
+    await bar().getByRole("button", { name: "Suppress recipients" }).click()
+    const dialog = page.getByRole("dialog")
+    await dialog.getByRole("button", { name: "Suppress", exact: true }).click()
+    await dialog.getByText("1 address suppressed.").waitFor()
+    await dialog.getByRole("button", { name: "Done" }).click()
+    const { json } = await opened.instance.request("GET", "/suppressions/bounced%2Bx@customers.test")
+    assert.strictEqual(json.reason, "manual")
+    // A refusal is told, with what it is about.
+    await choose("Returned").check()
+    await bar().getByRole("button", { name: "Resend" }).click()
+    await dialog.getByRole("button", { name: "Resend" }).click()
+    await dialog.getByText("1 refused:").waitFor()
+    await dialog.getByText(/^msg_/u).waitFor()
+    await ContactSheet.shoot(page, "emails-refused")
+    await dialog.getByRole("button", { name: "Done" }).click()
+    await opened.instance.request("DELETE", "/suppressions/bounced%2Bx@customers.test")
+    await choose("Returned").check()
+    await bar().getByRole("button", { name: "Resend" }).click()
+    await dialog.getByRole("button", { name: "Resend" }).click()
+    await dialog.getByText("1 email sent again.").waitFor()
+    await dialog.getByRole("button", { name: "Done" }).click()
+    await Browser.eventually(() => page.getByText("Returned").count()).toBe(2)
+  })
+
+  it("logs no errors but the refusal", () =>
+    assert.deepEqual(
+      opened.tab.consoleErrors.filter((error) => !/ 422 .*\/resend/u.test(error)),
+      [],
+    ))
+})

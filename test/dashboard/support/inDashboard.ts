@@ -1,0 +1,53 @@
+import { afterAll, beforeAll, describe } from "vitest"
+import * as Accessibility from "./Accessibility.ts"
+import * as Browser from "./Browser.ts"
+import * as ContactSheet from "./ContactSheet.ts"
+import * as Instance from "./Instance.ts"
+
+/** Timeout of a test in a browser. Generous, because test machines can be slow. */
+export const TIMEOUT = 120_000
+
+const browser = await Browser.open()
+
+/** What the tests of a group work with. It is there once they run. */
+export interface Opened {
+  instance: Instance.Instance
+  /** A tab in which the owner is signed in. */
+  tab: Browser.BrowserTab
+}
+
+interface Surroundings {
+  readonly settings?: Readonly<Record<string, string>>
+  readonly close?: () => Promise<unknown>
+}
+
+/** Groups tests of the dashboard of an instance of their own. They are skipped where no browser starts. */
+export const inDashboard = (
+  title: string,
+  tests: (opened: Opened) => void,
+  surround: () => Promise<Surroundings> = async () => ({}),
+): void => {
+  describe.skipIf(typeof browser === "string")(
+    `${title}${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
+    () => {
+      const opened = {} as Opened
+      let surroundings: Surroundings = {}
+      beforeAll(async () => {
+        if (typeof browser === "string") return
+        surroundings = await surround()
+        opened.instance = await Instance.start(surroundings.settings)
+        opened.tab = await Browser.openTab(browser, opened.instance.url)
+        await Accessibility.install(opened.tab.context)
+        await Browser.signIn(opened.tab.page, opened.instance.owner)
+      }, TIMEOUT)
+      afterAll(async () => {
+        if (typeof browser === "string") return
+        ContactSheet.write()
+        await browser.close()
+        await opened.instance.close()
+        await surroundings.close?.()
+      }, TIMEOUT)
+      tests(opened)
+    },
+  )
+}
