@@ -178,8 +178,11 @@ describe.skipIf(typeof browser === "string")(
       await tabTo("Send test event")
       await press("Enter")
       await Browser.eventually(() => receiver.calls.length).toBe(1)
-      await page.getByRole("button", { name: /^Delivered/u }).waitFor()
-      await tabTo(/^Delivered/u)
+      await page
+        .getByRole("listitem")
+        .getByRole("button", { name: /^Delivered/u })
+        .waitFor()
+      await tabTo(/^Delivered\S/u)
       await press("Enter")
       await page.getByText("noted").waitFor()
       await page.getByText('"type": "webhook.test"').waitFor()

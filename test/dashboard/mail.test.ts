@@ -56,8 +56,26 @@ describe.skipIf(typeof browser === "string")(
     it("sends a composed email as the signed-in user", { timeout: TIMEOUT }, async () => {
       const { page } = tab
       await page.goto("/compose")
+      // Nothing is written for the author, and the button is in sight on a low screen.
+      assert.strictEqual(await page.getByLabel("HTML").inputValue(), "")
+      await page.getByText("Nothing to preview yet.").waitFor()
+      await page.setViewportSize({ width: 1280, height: 700 })
+      const { height = 0, y = 0 } = (await page.getByRole("button", { name: "Send", exact: true }).boundingBox()) ?? {}
+      assert.isAtMost(y + height, 700)
       await page.getByLabel("To", { exact: true }).fill("ana@example.org")
       await page.getByLabel("Subject").fill("A bad example")
+      await page
+        .getByLabel("HTML")
+        .fill("<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style><p>Seen</p>")
+      const seen = page.frameLocator("iframe").getByText("Seen")
+      const color = () => seen.evaluate((element) => getComputedStyle(element).color)
+      await Browser.eventually(color).toBe("rgb(0, 0, 0)")
+      await page.getByRole("button", { name: "Dark mode" }).click()
+      await Browser.eventually(color).toBe("rgb(1, 2, 3)")
+      await page.getByRole("button", { name: "Phone", exact: true }).click()
+      await Browser.eventually(async () => (await page.locator("iframe").boundingBox())?.width).toBe(390)
+      await page.getByRole("button", { name: "Desktop", exact: true }).click()
+      await page.setViewportSize(Browser.DESKTOP)
       await page.getByLabel("HTML").fill(BAD_HTML)
       await page.getByLabel("Tags").fill("trial")
       // The request is shown with a key that works, or not at all.
@@ -265,10 +283,35 @@ describe.skipIf(typeof browser === "string")(
       }
     })
 
+    it("shows a sent email as readers see it in the dark", { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      const style = "<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style>"
+      const email = { from: "hello@acme.test", to: "ana@example.org", subject: "Dark", html: `${style}<p>Seen</p>` }
+      const { json } = await instance.request("POST", "/email/send", email)
+      await page.goto(`/emails/${json.id}`)
+      await page.frameLocator("iframe").getByText("Seen").waitFor()
+      await page.getByRole("button", { name: "Dark mode" }).click()
+      const seen = page.frameLocator("iframe >> nth=0").getByText("Seen")
+      await Browser.eventually(() => seen.evaluate((element) => getComputedStyle(element).color)).toBe("rgb(1, 2, 3)")
+      await ContactSheet.shoot(page, "email-dark")
+      await page.getByRole("button", { name: "Dark mode" }).click()
+      // On a phone, the recipients and what happened come before the content.
+      await page.setViewportSize({ width: 390, height: 844 })
+      const topOf = async (name: string) =>
+        (await page.getByRole("heading", { level: 2, name }).boundingBox())?.y ?? Number.NaN
+      const content = (await page.locator("iframe").boundingBox())?.y ?? 0
+      const tops = [await topOf("Recipients"), await topOf("Timeline"), content, await topOf("Details")]
+      assert.deepStrictEqual(
+        tops,
+        tops.toSorted((one, other) => one - other),
+      )
+      await page.setViewportSize(Browser.DESKTOP)
+    })
+
     it("logs no console errors except for blocked scripts of previews", () => {
       // The request log has a request a moment after its answer; an email that is opened sooner has no link to it.
       assert.deepEqual(
-        tab.consoleErrors.filter((each) => !/\/preview\/emails\/|\/v1\/requests\/req_/u.test(each)),
+        tab.consoleErrors.filter((each) => !/\/preview\/(?:emails\/|template)|\/v1\/requests\/req_/u.test(each)),
         [],
       )
     })

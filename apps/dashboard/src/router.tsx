@@ -155,7 +155,7 @@ const request = createRoute({
 const compose = createRoute({
   getParentRoute: () => shell,
   path: "/compose",
-  component: lazyScreen(() => import("./emails/Compose.tsx"), "Compose"),
+  component: lazyScreen(() => import("./emails/compose/Compose.tsx"), "Compose"),
 })
 
 const domains = createRoute({

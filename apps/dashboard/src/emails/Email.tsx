@@ -101,18 +101,19 @@ export const Email = () => {
         <DeliveryExplanation email={email} />
       )}
       <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
-        <div className="flex min-w-0 flex-col gap-5">
+        <div className="flex min-w-0 flex-col gap-5 max-lg:order-2">
           <EmailContent email={email} events={events.data} />
           <Answers id={id} />
         </div>
-        <div className="flex min-w-0 flex-col gap-5">
-          <Panel title="Recipients">
+        {/* On a phone the recipients and the timeline come before the content, and the details after it. */}
+        <div className="flex min-w-0 flex-col gap-5 max-lg:contents">
+          <Panel title="Recipients" className="min-w-0 max-lg:order-1">
             <Recipients recipients={email.recipients} isScheduled={displayStatus(email, now) === "scheduled"} />
           </Panel>
-          <Panel title="Timeline">
+          <Panel title="Timeline" className="min-w-0 max-lg:order-1">
             <Timeline events={events.data} />
           </Panel>
-          <Panel title="Details">
+          <Panel title="Details" className="min-w-0 max-lg:order-3">
             <DescriptionList
               items={[
                 ["ID", <Id key="id" text={email.id} />],

@@ -1,4 +1,4 @@
-import { Image, ImageOff, Monitor, RotateCw, Smartphone } from "lucide-react"
+import { Image, ImageOff, Monitor, Moon, RotateCw, Smartphone, Sun } from "lucide-react"
 import { useState } from "react"
 import * as Mode from "../api/Mode.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
@@ -6,6 +6,7 @@ import { CodeBlock } from "../ui/display/Code.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
+import { PreviewFrame } from "./compose/PreviewFrame.tsx"
 
 /** Widths of the preview. Most emails are laid out for at least the wide one on a desktop. */
 const DESKTOP_PX = 640
@@ -14,9 +15,17 @@ const PHONE_PX = 390
 const NARROW_PX = 480
 const HEIGHT_REM = 34
 
+interface Props {
+  readonly id: string
+  readonly of?: "emails" | "inbound"
+  /** HTML of a sent email, which can be shown as in the dark. */
+  readonly html?: string
+}
+
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
-export const HtmlFrame = ({ id, of = "emails" }: { readonly id: string; readonly of?: "emails" | "inbound" }) => {
+export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
   const [images, setImages] = useState(false)
+  const [isDark, setDark] = useState(false)
   const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
   const [chosen, setIsNarrow] = useState<boolean>()
@@ -42,6 +51,16 @@ export const HtmlFrame = ({ id, of = "emails" }: { readonly id: string; readonly
         >
           <Smartphone size={15} />
         </IconButton>
+        {html === undefined ? undefined : (
+          <IconButton
+            label="Dark mode"
+            aria-pressed={isDark}
+            onClick={() => setDark(!isDark)}
+            className={cx(isDark && "bg-hover")}
+          >
+            {isDark ? <Sun size={15} /> : <Moon size={15} />}
+          </IconButton>
+        )}
         <IconButton label="Reload preview" onClick={() => setLoads(loads + 1)}>
           <RotateCw size={15} />
         </IconButton>
@@ -55,7 +74,14 @@ export const HtmlFrame = ({ id, of = "emails" }: { readonly id: string; readonly
           {images ? "Hide remote images" : "Load remote images"}
         </Button>
       </div>
-      <div ref={box} className="flex justify-center overflow-hidden bg-sunken" style={{ height: `${HEIGHT_REM}rem` }}>
+      {isDark && html !== undefined ? (
+        <PreviewFrame title="Email preview" html={html} isPhone={isNarrow} isDark hasImages={images} />
+      ) : undefined}
+      <div
+        ref={box}
+        className={cx("flex justify-center overflow-hidden bg-sunken", isDark && "hidden")}
+        style={{ height: `${HEIGHT_REM}rem` }}
+      >
         <iframe
           key={`${images} ${loads}`}
           title="Email preview"
@@ -63,7 +89,11 @@ export const HtmlFrame = ({ id, of = "emails" }: { readonly id: string; readonly
           sandbox="allow-popups allow-popups-to-escape-sandbox"
           className="shrink-0 origin-top border-0 bg-white"
           // A wide email on a narrow screen is scaled, so that all of it shows.
-          style={{ width: frame, height: `${HEIGHT_REM / scale}rem`, transform: `scale(${scale})` }}
+          style={{
+            width: frame,
+            height: `${HEIGHT_REM / scale}rem`,
+            transform: `scale(${scale})`,
+          }}
         />
       </div>
     </div>

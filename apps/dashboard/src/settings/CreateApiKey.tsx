@@ -1,5 +1,6 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
 import { useState } from "react"
+import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import type { CreatedApiKey, Scope } from "../api/Records.ts"
@@ -11,6 +12,7 @@ import { CodeExamples } from "../ui/display/Code.tsx"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
+import { type Preset, Presets } from "../ui/controls/Presets.tsx"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 
 const SCOPES: ReadonlyArray<readonly [scope: Scope, description: string]> = [
@@ -64,6 +66,12 @@ export const CreateApiKey = ({ onOpenChange, open }: Props) => {
     </Dialog>
   )
 }
+
+const PRESETS: ReadonlyArray<Preset> = [
+  ["Send", ["email:send"]],
+  ["Send and read", ["email:send", "email:logs:read"]],
+  ["Full access", ["admin"]],
+]
 
 const KeyForm = ({
   onCancel,
@@ -121,15 +129,21 @@ const KeyForm = ({
         hint={
           mode === "test"
             ? "Mail of this key is checked and logged like live mail, and never leaves."
-            : "Mail of this key is delivered."
+            : instance.transport === "capture"
+              ? "Sandbox: mail of this key is kept here and never delivered."
+              : "Mail of this key is delivered."
         }
         onChange={(event) => setMode(event.target.value === "test" ? "test" : "live")}
       >
         <option value="live">Live</option>
         <option value="test">Test</option>
       </SelectField>
-      <fieldset>
-        <legend className="mb-2 text-sm font-medium">Scopes</legend>
+      <Presets
+        label="Scopes"
+        presets={PRESETS}
+        selected={scopes}
+        onSelect={(values) => setScopes(values as ReadonlyArray<Scope>)}
+      >
         <div className="grid gap-2.5 sm:grid-cols-2">
           {SCOPES.map(([scope, description]) => (
             <Checkbox
@@ -141,10 +155,8 @@ const KeyForm = ({
             />
           ))}
         </div>
-        {errors.field.scopes === undefined ? undefined : (
-          <p className="mt-1.5 text-xs text-bad">{errors.field.scopes}</p>
-        )}
-      </fieldset>
+      </Presets>
+      {errors.field.scopes === undefined ? undefined : <p className="text-xs text-bad">{errors.field.scopes}</p>}
       <div className="grid gap-4 sm:grid-cols-2">
         <SelectField label="Domain" value={domain} onChange={(event) => setDomain(event.target.value)}>
           <option value="">Any domain</option>

@@ -159,7 +159,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
             {livemode ? undefined : <Badge tone="warn">Test</Badge>}
           </span>
           {recipient === null ? undefined : (
-            <span className="block truncate text-xs text-ink-3">
+            <span className="hidden truncate text-xs text-ink-3 sm:block">
               <UntrustedText text={recipient} />
             </span>
           )}
@@ -177,13 +177,18 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
           <RelativeTime iso={created_at} />
         </span>
         <ChevronDown size={15} aria-hidden className={cx("text-ink-3 transition-transform", open && "rotate-180")} />
-        <span className="col-span-full block truncate text-xs text-ink-3 sm:hidden">
-          <RelativeTime iso={created_at} />
+        {/* On a phone the row has further lines. */}
+        <span className="col-span-full min-w-0 text-xs text-ink-3 sm:hidden">
+          <span className="flex gap-3">
+            <span className="min-w-0 grow truncate">
+              {recipient === null ? undefined : <UntrustedText text={recipient} />}
+            </span>
+            <RelativeTime iso={created_at} />
+          </span>
           {answer === null ? undefined : (
-            <>
-              {" · "}
+            <span className="block truncate">
               <UntrustedText text={answer} />
-            </>
+            </span>
           )}
         </span>
       </button>

@@ -123,7 +123,7 @@ const HttpMessage = ({
         aria-label={`${title} body`}
         className="max-h-48 overflow-auto rounded-md bg-sunken p-2 font-mono text-[11px] whitespace-pre-wrap text-ink"
       >
-        <UntrustedText text={indented(body)} />
+        {indented(body)}
       </pre>
     )}
     <dl className="mt-2 flex flex-col gap-0.5 font-mono text-[11px] break-all text-ink-2">

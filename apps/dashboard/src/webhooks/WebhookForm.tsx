@@ -8,6 +8,7 @@ import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { eventName } from "../ui/display/eventName.ts"
 import * as WebhookFormats from "./WebhookFormats.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
+import { type Preset, Presets } from "../ui/controls/Presets.tsx"
 
 const GROUPS = ["Emails", "Received mail", "Domains", "Other"] as const
 
@@ -51,7 +52,6 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   const [events, setEvents] = useState<ReadonlyArray<string>>(webhook?.events ?? ["*"])
   const [format, setFormat] = useState(webhook?.format ?? "waybill")
   const [svixHeaders, setSvixHeaders] = useState(webhook?.svix_headers ?? false)
-  const all = events.includes("*")
   const chooseFormat = (next: Webhook["format"]) => {
     const kept = events.filter((type) => WebhookFormats.has(next, type))
     setFormat(next)
@@ -121,40 +121,39 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         checked={svixHeaders}
         onChange={(event) => setSvixHeaders(event.target.checked)}
       />
-      <fieldset>
-        <legend className="mb-2 text-sm font-medium">Events</legend>
-        <Checkbox
-          label="All events, including future ones"
-          checked={all}
-          onChange={() => setEvents(all ? ["email.delivered", "email.bounced"] : ["*"])}
-        />
-        {all ? undefined : (
-          <div className="mt-3 flex flex-col gap-3 border-t border-line pt-3">
-            {eventGroups(format).map(([name, types]) => (
-              <div key={name}>
-                <p className="mb-1.5 text-xs font-medium text-ink-3">{name}</p>
-                <div className="grid gap-1.5 sm:grid-cols-2">
-                  {types.map((type) => (
-                    <Checkbox
-                      key={type}
-                      label={eventName(type)}
-                      hint={<code className="font-mono">{type}</code>}
-                      checked={events.includes(type)}
-                      onChange={() => toggle(type)}
-                    />
-                  ))}
-                </div>
+      <Presets label="Events" presets={presetsOf(format)} selected={events} onSelect={setEvents}>
+        <div className="flex flex-col gap-3">
+          {eventGroups(format).map(([name, types]) => (
+            <div key={name}>
+              <p className="mb-1.5 text-xs font-medium text-ink-3">{name}</p>
+              <div className="grid gap-1.5 sm:grid-cols-2">
+                {types.map((type) => (
+                  <Checkbox
+                    key={type}
+                    label={eventName(type)}
+                    hint={<code className="font-mono">{type}</code>}
+                    checked={events.includes(type)}
+                    onChange={() => toggle(type)}
+                  />
+                ))}
               </div>
-            ))}
-          </div>
-        )}
-        {errors.field.events === undefined ? undefined : (
-          <p className="mt-1.5 text-xs text-bad">{errors.field.events}</p>
-        )}
-      </fieldset>
+            </div>
+          ))}
+        </div>
+      </Presets>
+      {errors.field.events === undefined ? undefined : <p className="text-xs text-bad">{errors.field.events}</p>}
     </DialogForm>
   )
 }
+
+/** Events of mail that was not delivered. */
+const PROBLEMS = ["email.delivery_delayed", "email.bounced", "email.failed", "email.suppressed", "email.complained"]
+
+/** Usual choices of events of a format. All are those of later releases, too. */
+const presetsOf = (format: Webhook["format"]): ReadonlyArray<Preset> => [
+  ["All events", ["*"]],
+  ["Problems", PROBLEMS.filter((type) => WebhookFormats.has(format, type))],
+]
 
 /** Returns the events of a format, without groups that would be empty. */
 const eventGroups = (format: Webhook["format"]) =>

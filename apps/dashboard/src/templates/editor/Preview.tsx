@@ -9,7 +9,7 @@ import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { ProblemList } from "../ProblemList.tsx"
 import * as LanguageName from "./LanguageName.ts"
-import { PreviewFrame } from "./PreviewFrame.tsx"
+import { PreviewFrame } from "../../emails/compose/PreviewFrame.tsx"
 import * as Problems from "./Problems.ts"
 import type { Trial } from "./useTrial.ts"
 
@@ -95,7 +95,13 @@ export const Preview = ({ locale, onOpen, trial }: Props) => {
           ) : rendered.html === null ? (
             <p className="p-8 text-center text-sm text-ink-3">No HTML.</p>
           ) : (
-            <PreviewFrame html={rendered.html} isPhone={shape === "phone"} isDark={isDark} hasImages={hasImages} />
+            <PreviewFrame
+              title="Template preview"
+              html={rendered.html}
+              isPhone={shape === "phone"}
+              isDark={isDark}
+              hasImages={hasImages}
+            />
           )}
           {warnings.length > 0 ? (
             <ProblemList label="Warnings" tone="warn" problems={warnings} onOpen={onOpen} />

@@ -26,7 +26,7 @@ export const DialogForm = ({
   submit,
 }: Props) => (
   <form
-    className="flex flex-col gap-4 p-5"
+    className="flex flex-col gap-4 px-5 pt-5"
     noValidate
     onSubmit={(event: FormEvent) => {
       event.preventDefault()
@@ -38,7 +38,7 @@ export const DialogForm = ({
   >
     {children}
     {error === undefined || error === null ? undefined : <ErrorMessage error={error} />}
-    <footer className="mt-1 flex justify-end gap-2">
+    <footer className="sticky bottom-0 -mx-5 mt-1 flex justify-end gap-2 rounded-b-2xl border-t border-line bg-raised px-5 py-3">
       <Button variant="ghost" onClick={onCancel}>
         {cancelLabel}
       </Button>

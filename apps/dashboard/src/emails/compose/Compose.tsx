@@ -2,22 +2,23 @@ import { useMutation, useQuery } from "@tanstack/react-query"
 import { useNavigate } from "@tanstack/react-router"
 import { Paperclip, Send, X } from "lucide-react"
 import { useState } from "react"
-import { instance } from "../api/instance.ts"
-import * as Queries from "../api/Queries.ts"
-import * as Api from "../api/Api.ts"
-import { useFormErrors } from "../api/useFormErrors.ts"
-import { formatBytes } from "../ui/display/formatBytes.ts"
-import { Button } from "../ui/controls/Button.tsx"
-import { CodeBlock } from "../ui/display/Code.tsx"
-import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
-import { TextArea, TextField } from "../ui/controls/Field.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
-import { Screen } from "../ui/layout/Screen.tsx"
-import { showToast } from "../ui/feedback/Toasts.tsx"
-import { CreateKey } from "../firstEmail/FirstEmail.tsx"
-import * as SampleKey from "../firstEmail/SampleKey.ts"
-import { useHasScope } from "../session/useHasScope.ts"
-import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { instance } from "../../api/instance.ts"
+import * as Queries from "../../api/Queries.ts"
+import * as Api from "../../api/Api.ts"
+import { useFormErrors } from "../../api/useFormErrors.ts"
+import { formatBytes } from "../../ui/display/formatBytes.ts"
+import { Button } from "../../ui/controls/Button.tsx"
+import { CodeBlock } from "../../ui/display/Code.tsx"
+import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
+import { TextArea, TextField } from "../../ui/controls/Field.tsx"
+import { Panel } from "../../ui/layout/Panel.tsx"
+import { Screen } from "../../ui/layout/Screen.tsx"
+import { showToast } from "../../ui/feedback/Toasts.tsx"
+import { CreateKey } from "../../firstEmail/FirstEmail.tsx"
+import * as SampleKey from "../../firstEmail/SampleKey.ts"
+import { useHasScope } from "../../session/useHasScope.ts"
+import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { ComposePreview } from "./ComposePreview.tsx"
 
 interface AttachedFile {
   readonly filename: string
@@ -41,8 +42,6 @@ const splitList = (text: string): ReadonlyArray<string> =>
     .map((each) => each.trim())
     .filter((each) => each !== "")
 
-const DEFAULT_HTML = `<p>Hello Ana,</p>\n<p>thank you for your order. Your receipt is attached.</p>`
-
 /** Form to write and send a single email. */
 export const Compose = () => {
   const navigate = useNavigate()
@@ -53,12 +52,12 @@ export const Compose = () => {
   const [from, setFrom] = useState<string>()
   const [to, setTo] = useState("")
   const [subject, setSubject] = useState("")
-  const [html, setHtml] = useState(DEFAULT_HTML)
+  const [html, setHtml] = useState("")
   const [text, setText] = useState("")
   const [tags, setTags] = useState("")
   const [sendAt, setSendAt] = useState("")
   const [files, setFiles] = useState<ReadonlyArray<AttachedFile>>([])
-  const sender = from ?? (verifiedDomain === undefined ? "" : `Acme <hello@${verifiedDomain}>`)
+  const sender = from ?? (verifiedDomain === undefined ? "" : `hello@${verifiedDomain}`)
   const body = {
     from: sender,
     to: splitList(to),
@@ -99,7 +98,7 @@ export const Compose = () => {
       }
     >
       <form
-        className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_20rem]"
+        className="grid grid-cols-1 items-start gap-5 lg:grid-cols-2"
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
@@ -137,8 +136,9 @@ export const Compose = () => {
             />
             <TextArea
               label="HTML"
-              rows={9}
+              rows={7}
               spellCheck={false}
+              placeholder="<p>Hello Ana, …</p>"
               className="font-mono"
               value={html}
               onChange={(event) => setHtml(event.target.value)}
@@ -177,21 +177,22 @@ export const Compose = () => {
               </ul>
             )}
             {errors.form === undefined ? undefined : <ErrorMessage error={errors.form} />}
-            <footer className="flex flex-wrap items-center gap-2">
-              <Button type="submit" variant="primary" icon={<Send size={14} />} busy={send.isPending}>
-                {sendAt === "" ? "Send" : "Schedule"}
-              </Button>
-              <label className="inline-flex h-8 items-center gap-1.5 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
-                <Paperclip size={14} aria-hidden />
-                Attach files
-                <input type="file" multiple className="sr-only" onChange={(event) => void attach(event.target.files)} />
-              </label>
-            </footer>
           </div>
+          <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-xl border-t border-line bg-panel px-4 py-3">
+            <Button type="submit" variant="primary" icon={<Send size={14} />} busy={send.isPending}>
+              {sendAt === "" ? "Send" : "Schedule"}
+            </Button>
+            <label className="inline-flex h-8 items-center gap-1.5 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
+              <Paperclip size={14} aria-hidden />
+              Attach files
+              <input type="file" multiple className="sr-only" onChange={(event) => void attach(event.target.files)} />
+            </label>
+          </footer>
         </Panel>
         <div className="flex min-w-0 flex-col gap-5">
+          <ComposePreview html={html} text={text} />
           <Panel title="Options">
-            <div className="flex flex-col gap-4 p-4">
+            <div className="grid gap-4 p-4 sm:grid-cols-2">
               <TextField
                 label="Tags"
                 placeholder="receipt"

@@ -6,6 +6,8 @@ const PHONE_PX = 390
 const HEIGHT_REM = 34
 
 interface Props {
+  /** Accessible name of the frame. */
+  readonly title: string
   readonly html: string
   readonly isPhone: boolean
   readonly isDark: boolean
@@ -16,7 +18,7 @@ interface Props {
  * Shows rendered HTML in a frame that runs no script. The frame has the dashboard's origin, so that its content is replaced
  * while its author reads it at some place; its sandbox and the policy of its page allow no script.
  */
-export const PreviewFrame = ({ hasImages, html, isDark, isPhone }: Props) => {
+export const PreviewFrame = ({ hasImages, html, isDark, isPhone, title }: Props) => {
   const frame = useRef<HTMLIFrameElement>(null)
   const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
@@ -30,7 +32,7 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone }: Props) => {
       <iframe
         ref={frame}
         key={String(hasImages)}
-        title="Template preview"
+        title={title}
         src={`/preview/template${hasImages ? "?images=1" : ""}`}
         sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
         onLoad={() => setLoads((count) => count + 1)}

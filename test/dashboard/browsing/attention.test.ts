@@ -1,0 +1,113 @@
+import { assert, it } from "vitest"
+import * as Alarm from "../../../apps/dashboard/src/overview/Alarm.ts"
+import type { StatsRow } from "../../../apps/dashboard/src/api/Records.ts"
+import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+const DAY_MS = 86_400_000
+const NOW = Date.parse("2026-11-29T12:00:00Z")
+
+const NONE = { queued: 0, sent: 0, deferred: 0, failed: 0, suppressed: 0, canceled: 0 }
+/** Counts of a day, `ago` days before the other. */
+const dayOf = (now: number, ago: number, delivered: number, bounced: number, complained = 0) =>
+  ({
+    at: new Date(Math.floor(now / DAY_MS) * DAY_MS - ago * DAY_MS).toISOString(),
+    accepted: delivered + bounced + complained,
+    opened: 0,
+    clicked: 0,
+    recipient_counts: { ...NONE, delivered, bounced, complained },
+  }) as StatsRow
+
+it("a rate is told if it is too high, or rises and is half as high", () => {
+  const told = (...rows: ReadonlyArray<StatsRow>) =>
+    Alarm.ratesOf(rows, NOW).map(({ before, rate, status }) => [status, Math.round(rate * 1000) / 1000, before])
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 90, 10), dayOf(NOW, 3, 990, 10)), [["bounced", 0.1, 0.01]])
+  assert.deepStrictEqual(told(dayOf(NOW, 1, 97, 3), dayOf(NOW, 3, 990, 10)), [["bounced", 0.03, 0.01]])
+  // High all the time, without mail before, and complaints.
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 90, 10), dayOf(NOW, 3, 900, 100)), [["bounced", 0.1, null]])
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 90, 10)), [["bounced", 0.1, null]])
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 997, 0, 3)), [["complained", 0.003, null]])
+  // Low, falling, or too little mail.
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 980, 20), dayOf(NOW, 3, 990, 10)), [])
+  assert.deepStrictEqual(told(dayOf(NOW, 3, 90, 10)), [])
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 20, 10)), [])
+  assert.deepStrictEqual(told(dayOf(NOW, 0, 60, 2, 2)), [])
+})
+
+const receiver = await WebhookReceiver.open({ answer: () => ({ status: 410 }) })
+
+inDashboard(
+  "what needs attention",
+  (opened) => {
+    it("is nothing while all is well", { timeout: TIMEOUT }, async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      const mail = { from: "hello@acme.test", to: "ana@example.org", subject: "Hello", text: "Hello." }
+      await instance.request("POST", "/email/send", mail)
+      await page.goto("/overview")
+      await page.getByText("All emails").waitFor()
+      await page.locator("canvas").waitFor()
+      assert.strictEqual(await page.getByText("Needs attention").count(), 0)
+      // Nothing is tracked, so that these could never move.
+      await page.getByText("Accepted").first().waitFor()
+      assert.strictEqual(await page.getByText("Opens").count(), 0)
+      await page.getByRole("button", { name: "Bounced", exact: true }).click()
+      await page.getByRole("img", { name: /bounced 0%, complained 0%/u }).waitFor()
+    })
+
+    it("stands before the figures, in the order of its weight", { timeout: TIMEOUT }, async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      const now = Date.now()
+      const url = `${receiver.url}/gone`
+      const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
+      await instance.request("POST", "/email/send", {
+        from: "hello@acme.test",
+        to: "a@example.org",
+        subject: "Gone",
+        text: "?",
+      })
+      await Browser.eventually(async () => (await instance.request("GET", `/webhooks/${id}`)).json.enabled).toBe(false)
+      await instance.request("POST", "/domains", { name: "mail.shop.dev" })
+      await instance.sql(`UPDATE domains SET record = record || '{"status": "failed"}' WHERE name = 'mail.shop.dev'`)
+      await page.route(/\/v1\/stats\?.*group_by=day/u, async (route) => {
+        const stats = await (await route.fetch()).json()
+        await route.fulfill({ json: { ...stats, data: [dayOf(now, 3, 990, 10), dayOf(now, 0, 90, 10)] } })
+      })
+      await page.route(/\/v1\/email\/logs\?.*status=queued/u, async (route) => {
+        const [email] = (await instance.request("GET", "/email/logs?limit=1")).json.data
+        const created_at = new Date(now - 19.6 * 60_000).toISOString()
+        const data = [{ ...email, status: "queued", scheduled_at: null, created_at }]
+        await route.fulfill({ json: { object: "list", has_more: false, next_cursor: null, data } })
+      })
+      await page.goto("/overview")
+      const list = page.getByRole("list", { name: "Needs attention" })
+      const rows = async () =>
+        (await list.getByRole("listitem").allInnerTexts()).map((row) => row.replace(/\s+/gu, " "))
+      await Browser.eventually(rows).toEqual([
+        `The webhook ${url} was disabled and receives no events. Endpoint responded 410 Gone. View webhook`,
+        "mail.shop.dev cannot send: its DNS records were not found. Fix DNS records",
+        "The bounce rate is 10% since yesterday, after 1% in the days before. Mailbox providers may reject mail above 5%. View bounced emails",
+        "1 email waits to be sent, the oldest since 20 min ago. View queued emails",
+      ])
+      const [problems, figures] = await Promise.all([
+        list.boundingBox(),
+        page.getByText("Accepted").first().boundingBox(),
+      ])
+      assert.isBelow(problems?.y ?? 0, figures?.y ?? 0)
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "overview-attention")
+      // Each leads to where it is solved, by the keyboard too.
+      await Browser.tabTo(page, "Fix DNS records")
+      await page.keyboard.press("Enter")
+      await page.getByRole("heading", { level: 1, name: /mail\.shop\.dev/u }).waitFor()
+      await page.unrouteAll()
+    })
+
+    it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
+  },
+  async () => ({ settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }, close: receiver.close }),
+)

@@ -1,0 +1,84 @@
+import { assert, it } from "vitest"
+import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+let answer = { status: 422, body: '{"message":"unknown customer"}' }
+const receiver = await WebhookReceiver.open({ answer: () => answer })
+
+inDashboard(
+  "deliveries of a webhook",
+  (opened) => {
+    const deliveries = async (id: string, query = "") =>
+      (await opened.instance.request("GET", `/webhooks/${id}/deliveries${query}`)).json.data
+    let webhook = ""
+    let email = ""
+
+    it("name the recipient, and what the endpoint answered", { timeout: TIMEOUT }, async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      const events = ["email.bounced", "email.delivered"]
+      webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json.id
+      const mail = { from: "hello@acme.test", to: "bounced+a@customers.test", subject: "Hello", text: "Hello." }
+      email = (await instance.request("POST", "/email/send", mail)).json.id
+      await Browser.eventually(async () => (await deliveries(webhook))[0]?.last_status).toBe(422)
+      const [first] = await deliveries(webhook)
+      assert.deepInclude(first, { email_id: email, recipient: "bounced+a@customers.test", last_answer: answer.body })
+      await page.goto(`/webhooks/${webhook}`)
+      const row = page.getByRole("button", { name: /Pending.*bounced\+a@customers\.test/u })
+      await row.getByText("unknown customer").first().waitFor()
+      await row.getByText(/^Next/u).waitFor()
+      await page.getByText("0% of the last 1 accepted").waitFor()
+      await ContactSheet.shoot(page, "webhook-deliveries")
+      await row.click()
+      await page.getByLabel("Response body").getByText('"message": "unknown customer"').waitFor()
+      assert.deepEqual(await Accessibility.violations(page), [])
+      // The first attempt comes again at once, and then the endpoint accepts it.
+      answer = { status: 200, body: "thanks" }
+      await page.getByRole("button", { name: "Retry now" }).click()
+      await Browser.eventually(async () => (await deliveries(webhook))[0]?.status).toBe("delivered")
+      await page.getByText("100% of the last 1 accepted").waitFor()
+      await page.getByRole("link", { name: "View email" }).click()
+      await page.getByRole("heading", { level: 1, name: "Hello" }).waitFor()
+    })
+
+    it("are filtered by status, and those that failed are repeated together", { timeout: TIMEOUT }, async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      answer = { status: 500, body: "database is down" }
+      for (const to of ["ana@example.org", "bo@example.org", "carla@example.org"])
+        await instance.request("POST", "/email/send", { from: "hello@acme.test", to, subject: to, text: "Hello." })
+      const settled = async () => (await deliveries(webhook)).filter((each: any) => each.last_status === 500).length
+      await Browser.eventually(settled).toBe(3)
+      // A week of attempts is over.
+      await instance.sql(
+        `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE webhook_id = '${webhook}' AND status = 'pending'`,
+      )
+      assert.strictEqual((await deliveries(webhook, "?status=failed")).length, 3)
+      assert.strictEqual((await deliveries(webhook, "?status=failed&limit=2")).length, 2)
+      assert.strictEqual((await instance.request("GET", `/webhooks/${webhook}/deliveries?status=lost`)).status, 400)
+      await page.goto(`/webhooks/${webhook}`)
+      await page.getByRole("button", { name: "Failed", exact: true }).click()
+      await page.getByRole("button", { name: /^Failed.*carla@example\.org/u }).waitFor()
+      assert.strictEqual(await page.getByRole("button", { name: /bounced\+a/u }).count(), 0)
+      assert.strictEqual(new URL(page.url()).searchParams.get("status"), "failed")
+      answer = { status: 200, body: "thanks" }
+      await Browser.tabTo(page, "Replay failed")
+      await page.keyboard.press("Enter")
+      const dialog = page.getByRole("dialog", { name: "Replay 3 failed deliveries?" })
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await dialog.getByRole("button", { name: "Replay" }).click()
+      await dialog.getByText("3 deliveries queued again.").waitFor()
+      await dialog.getByRole("button", { name: "Done" }).click()
+      await Browser.eventually(async () => (await deliveries(webhook, "?status=delivered")).length).toBe(4)
+      await page.getByText("No failed deliveries").waitFor()
+      await page.getByRole("button", { name: "Replay failed" }).click()
+      await page.getByRole("dialog").getByText("No delivery of this webhook has failed.").waitFor()
+    })
+
+    it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
+  },
+  async () => ({ settings: { WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" }, close: receiver.close }),
+)
