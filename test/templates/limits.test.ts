@@ -43,6 +43,10 @@ const BOUNDED: ReadonlyArray<readonly [source: string, message: string]> = [
   ["{% for i in (1..900) %}{% for j in (1..900) %}{% for k in (1..900) %}{% endfor %}{% endfor %}{% endfor %}", LATE],
   [`{% for i in (1..9000) %}${"a".repeat(1000)}{% endfor %}`, `writes more than ${Limits.MAX_OUTPUT_CHARS} characters`],
   ["{{ x".padEnd(Limits.MAX_PIECE_CHARS + 9), `{{ is not closed within ${Limits.MAX_PIECE_CHARS} characters`],
+  [
+    `{{ x | append: "}}${"a".repeat(Limits.MAX_PIECE_CHARS)}" }}`,
+    `{{ is not closed within ${Limits.MAX_PIECE_CHARS} characters`,
+  ],
   ["{{ x }}".repeat(Limits.MAX_PIECES + 1), `has more than ${Limits.MAX_PIECES} tags and variables`],
   [`{{ a${".b".repeat(2_000)} }}`, `has a path of more than ${Limits.MAX_PATH_NAMES} names`],
   [`{% if a[b${".b".repeat(2_000)}] %}{% endif %}`, `has a path of more than ${Limits.MAX_PATH_NAMES} names`],
@@ -114,7 +118,10 @@ describe("limits of a template", () => {
     d: [...items.slice(1), "x"],
     o: items.map((name) => ({ name })),
     s: "a".repeat(100_000),
+    /** Texts that differ at their end, if at all. */
+    t: ["a", "b"].map((end) => JSON.parse(JSON.stringify("a".repeat(100_000) + end)) as string),
   }
+  const MANY_TEXTS = `{% assign m = t${" | concat: t".repeat(4_000 / 12)} %}`
   it.for([
     ["equal lists", `{% if ${Array(360).fill("l == m").join(" and ")} %}{% endif %}`],
     ["lists that differ at their end", `{% if ${Array(200).fill("l contains 'x'").join(" or ")} %}{% endif %}`],
@@ -126,6 +133,8 @@ describe("limits of a template", () => {
     ["many branches", `{% case l %}${`{% when m %}`.repeat(900)}{% endcase %}`],
     ["filters of items", `{{ o${" | where: 'name'".repeat(200)} }}`],
     ["sorting", `{{ l${" | sort_natural".repeat(5)} }}`],
+    ["sorting of long texts", `${MANY_TEXTS}{{ m | sort | size }}`],
+    ["looking for a long text", `${MANY_TEXTS}{{ m | where: "x", t[0] | size }}`],
   ] as const)("count the steps of one piece: %s", ([, source]) => {
     const before = processorMs()
     assert.strictEqual(messageOf(source, { variables: LISTS, limitMs: 60_000 }), MADE)
@@ -184,6 +193,7 @@ describe("limits of a template", () => {
 
   it.for([
     ["a long word", "a".repeat(256_000)],
+    ["many names in few tags", `{% if a${" or b".repeat(790)} %}{% endif %}`.repeat(20)],
     ["a long path beside a variable", `{{ a }}a${".b".repeat(100_000)} | money`],
   ] as const)("hold for suggesting the variables of %s", ([, html]) => {
     const source = { ...TemplateState.EMPTY, html }

@@ -64,6 +64,29 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ["{% comment %}{% endcomment x %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
   ["{% comment %}{{ '{% endcomment %}' }}{% endcomment %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
   ["{% comment %}{% raw %}{% endcomment %}{% endraw %}{% endcomment %}<p title='{{ x }}'>", "'", "<p title='&#39;'>"],
+  ["{% capture y %}{{ x }}{% endcapture %}<p title='{{ y }}'>", "a & b'<", "<p title='a &amp; b&#39;&lt;'>"],
+  ["{% capture y %}<b>{{ x }}{% endcapture %}<title>{{ y }}</title>", "&", "<title>&lt;b&gt;&amp;</title>"],
+  [
+    "{% capture y %}</textarea>{% endcapture %}<textarea>{{ y }}</textarea>",
+    "",
+    "<textarea>&lt;/textarea&gt;</textarea>",
+  ],
+  ['{% capture y %}/?a={{ x }}&b=1{% endcapture %}<a href="{{ y }}">', "&", '<a href="/?a=&amp;&b=1">'],
+  ['{% capture y %}{{ x }}&colon;a{% endcapture %}<a href="{{ y }}">', "javascript", '<a href="about:blank#blocked">'],
+  ['<a href="{{ x }}://{{ y }}">', "https", '<a href="https://">'],
+  ['<a href="{{ x }}:{{ x }}">', "JavaScript", '<a href="about:blank#blocked:JavaScript">'],
+  [MSO('<a href="{{ x }}:a">'), "javascript", MSO('<a href="about:blank#blocked:a">')],
+  ["<!x '>{{ x }}", "<", "<!x '>&lt;"],
+  ["<!doctype html PUBLIC '-//W3C'><p title='{{ x }}'>", "'", "<!doctype html PUBLIC '-//W3C'><p title='&#39;'>"],
+  ["<!-- a --!>{{ x }}", "-->", "<!-- a --!>--&gt;"],
+  ["<!-->{{ x }}", "<", "<!-->&lt;"],
+  ["<!--->{{ x }}", "<", "<!--->&lt;"],
+  ["<!--[if mso]>--!>{{ x }}<![endif]-->", "<", "<!--[if mso]>--!>&lt;<![endif]-->"],
+  ["<xmp><!--</xmp>{{ x }}", "<", "<xmp><!--</xmp>&lt;"],
+  ["<title></titlex></title>{{ x }}", "<", "<title></titlex></title>&lt;"],
+  ["<td{% for i in (1..2) %} a{% endfor %}>", "", "<td a a>"],
+  ["<!-- {% if x %}a{% endif %} -->", "", "<!-- a -->"],
+  [MSO('<p title="{{ x }}-{{ x }}">'), "-", MSO('<p title="&#45;-&#45;">')],
   ["{% raw %}{%- endraw %}<i>{% endraw x %}<p title='{{ x }}'>", "'", "{%- endraw %}<i><p title='&#39;'>"],
   ["<p title='a {{- x -}} b'>", "2", "<p title='a2b'>"],
   [MSO("{{ x }}"), "--><script>", MSO("&#45;&#45;&gt;&lt;script&gt;")],
@@ -82,7 +105,7 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
     "<![endif]-->",
     MSO("<style>p{width:\\3c \\21 \\5b endif\\5d --\\3e }</style>"),
   ],
-  [MSO("{% capture y %}{{ x }}<i>{% endcapture %}{{ y }}>"), "--", MSO("&amp;#45;&amp;#45;&lt;i&gt;>")],
+  [MSO("{% capture y %}{{ x }}<i>{% endcapture %}{{ y }}>"), "--", MSO("&#45;&#45;&lt;i&gt;>")],
   [MSO("{% if x %}<p>{{ x }}</p>{% endif %}"), "a", MSO("<p>a</p>")],
   ["<!--[if !mso]><!-->{{ x }}<!--<![endif]-->", "-->", "<!--[if !mso]><!-->--&gt;<!--<![endif]-->"],
   ['{% render "part", y: x %}', `" onclick="`, '<i title="&#34; onclick=&#34;">&#34; onclick=&#34;</i>'],
@@ -93,6 +116,8 @@ const OTHER_BLANK = "put a plain space between attributes: a browser reads this 
 const TRIMMED = "between attributes no white space can be left out; write this without the hyphens"
 const BRANCH = "an element or a value in quotes that begins in a branch must end in the same branch"
 const NAME = "the name of an element or attribute cannot be put together; write a space before this"
+const PASS = "the next pass goes on with this name; write a space before this"
+const COMMENT_END = "the end of a comment cannot be put together; write it as a whole"
 const NO_END = "this element or comment does not end in the same source"
 const SCHEME = 'a variable cannot choose the scheme; write it, as in href="https://{{ … }}"'
 const META = "a variable cannot stand in a meta element with http-equiv, which acts as a header"
@@ -106,7 +131,6 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<a {{ x }}>", 4, "a variable cannot stand in the name of an element or attribute; put it into a value in quotes"],
   ["<!-- {{ x }} -->", 6, IN_COMMENT],
   ["<!--[if mso]>{{ x }}-->", 14, IN_COMMENT],
-  ["<!--[if mso]>--!>{{ x }}<![endif]-->", 18, IN_COMMENT],
   ["<!--[if mso]><!-- {{ x }}<![endif]-->", 19, IN_COMMENT],
   ["<!--[if mso]>-->{% if y %}<!-- {{ x }} -->{% endif %}", 32, IN_COMMENT],
   ['<!--[if mso]><a title="<![endif]-->{{ x }}">', 36, "the conditional comment before must end between elements"],
@@ -132,7 +156,9 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["a <!-- b", 3, NO_END],
   ["a <", 3, HALF_TAG],
   ["<p title='{% layout \"x\" %}'>", 11, "{% layout %} can stand only between elements, and in no comment"],
-  ['<a href="{{ x }}:{{ y }}">', 17, SCHEME],
+  ['<a href="{{ y }}{{ x }}:a">', 24, SCHEME],
+  ['<a href="java{{ x }}:a">', 21, SCHEME],
+  ['<a href="{% for i in y %}{% if i.a %}:a{% else %}{{ i.b }}{% endif %}{% endfor %}">', 38, SCHEME],
   ['<a href="{{ x }}&colon;{{ y }}">', 17, SCHEME],
   ['<a href="{{ x }}&#x3A;a">', 17, SCHEME],
   ['<a href="{% if y %}{{ x }}{% endif %}{% if y %}:{% endif %}{{ y }}">', 48, SCHEME],
@@ -147,6 +173,15 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ["<a {% if x %} title='a' {% endif -%} id=b>", 25, TRIMMED],
   ["<a href=/x{% comment %}{% endcomment -%} title='a'>", 24, TRIMMED],
   ["<a {%" + " ".repeat(70) + "if x %}title='{% endif %}>", 90, BRANCH],
+  ["<a {% for i in x %}nclick='a' o{% endfor %}>", 32, PASS],
+  ["<!x {{ x }}>", 5, IN_COMMENT],
+  ["<? {{ x }}>", 4, IN_COMMENT],
+  ["<!-- {% if x %}--{% endif %}> -->", 18, COMMENT_END],
+  ["<!-- a -{% if x %}{% endif %}-> -->", 30, COMMENT_END],
+  ["<!-- -{% if x %}-{% endif %}> -->", 29, COMMENT_END],
+  ["<!--{% if x %}{% endif %}> -->", 5, COMMENT_END],
+  [MSO('<p title="-{{ x }}->">'), 38, COMMENT_END],
+  ["<script><!--</script>{{ x }}</script>", 9, "a script cannot hold <!--, which changes where it ends"],
   ["<td width=100\u00a0title='a'>", 14, OTHER_BLANK],
 ]
 
@@ -165,6 +200,13 @@ describe("variables in HTML", () => {
   it("have no place in a text, which is not escaped", () => {
     const rendered = Liquid.render(Liquid.compile("text", "Hi {{ x }}", {}), { x: "<Ana>" }, WRITING)
     assert.deepStrictEqual(rendered, { text: "Hi <Ana>" })
+  })
+
+  it("go on after raw text and comments, in which nothing names a part", () => {
+    const uses =
+      "{% raw %}{% render 'a' %}{% endraw %}{% comment %}{% render 'b' %}{% endcomment %}{{ \"{% render 'c' %}\" }}"
+    assert.deepStrictEqual(Liquid.usesOf(`${uses}{% render 'd' %}`), ["d"])
+    assert.strictEqual(render(uses), "{% render 'a' %}{% render &#39;c&#39; %}")
   })
 
   it("reach no prototype", () => {

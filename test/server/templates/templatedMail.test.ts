@@ -77,6 +77,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
     assert.deepStrictEqual(both.json.error.details, [{ path: "html", message: "cannot be combined with `template`" }])
     assert.deepStrictEqual(reasonOf(yield* send({ template: { alias: "nobody" } })), [422, "template_not_found"])
     assert.deepStrictEqual(reasonOf(yield* send({ template: {} })), [400, "validation_failed"])
+    for (const locale of ["de_DE", "de-DE-DE"])
+      assert.deepStrictEqual((yield* send({ template: { alias: "x", locale } })).json.error.details, [
+        { path: "template.locale", message: "must be a language, such as de or pt-BR" },
+      ])
     assert.deepStrictEqual((yield* send({})).json.error.details, [{ path: "subject", message: "is required" }])
 
     yield* call("POST", "/v1/templates", { name: "No subject", alias: "bare", html: "<p>Hi</p>" })

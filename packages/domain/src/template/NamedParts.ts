@@ -1,6 +1,7 @@
+import * as Pieces from "./Pieces.ts"
 import type { TemplateSource } from "./TemplateState.ts"
 
-const USE = /\{%-?\s*(render|layout)\s+(["'])([^"']{1,64})\2/gu
+const USE = /^\{%-?\s*(?:render|layout)\s+(["'])([^"']{1,64})\1/u
 
 export interface NamedPart {
   readonly tag: string
@@ -11,7 +12,10 @@ export interface NamedPart {
 
 /** Returns the tags of a text in Liquid that name partials and layouts. */
 export const tagsIn = (text: string): ReadonlyArray<NamedPart> =>
-  Array.from(text.matchAll(USE), ({ 1: tag = "", 3: name = "", index: offset }) => ({ tag, name, offset }))
+  Pieces.read(text).flatMap(({ begin: offset, end, isComment, tag = "" }) => {
+    const name = isComment ? undefined : USE.exec(text.slice(offset, end))?.[2]
+    return name === undefined ? [] : [{ tag, name, offset }]
+  })
 
 /** Returns the names of all partials and layouts that a template names, in order. */
 export const of = (source: TemplateSource): ReadonlyArray<string> => {

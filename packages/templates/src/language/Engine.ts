@@ -1,8 +1,9 @@
 import * as Library from "liquidjs"
-import * as Escape from "./Escape.ts"
+import * as Escape from "../html/Escape.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
-import type { HtmlContext } from "./HtmlContext.ts"
+import type { HtmlContext } from "../html/HtmlContext.ts"
+import * as Sorting from "./Sorting.ts"
 import * as Tags from "./Tags.ts"
 
 /** HTML is escaped; a text, such as the subject, is not. */
@@ -42,36 +43,47 @@ export const textOf = (value: unknown): string => {
 
 type Write = (text: string) => string
 const asItIs: Write = (text) => text
-const inComment =
-  (write: Write): Write =>
-  (text) =>
-    Escape.inComment(write(text))
+const conditional = (filter: string, escape: Write, ofCaptured: Write): Escapes => ({
+  filter,
+  escape: (text) => Escape.inComment(escape(text)),
+  ofCaptured: (text) => Escape.inComment(ofCaptured(text)),
+})
 
-/** Makes a filter that writes a value where an output stands, and counts it. `trusts`: what was captured is escaped already. */
-const writer = (write: Write, trusts: boolean) =>
+/** Makes a filter that writes a value where an output stands, and counts it. What was captured is HTML. */
+const writer = (write: Write, writeCaptured: Write) =>
   function (this: { readonly context: Library.Context }, value: unknown): unknown {
     const text = textOf(value)
     this.context.memoryLimit.use(text.length)
-    return trusts && value instanceof Tags.Captured ? text : write(text)
+    return value instanceof Tags.Captured ? writeCaptured(text) : write(text)
   }
 
+interface Escapes {
+  readonly filter: string
+  readonly escape: Write
+  readonly ofCaptured: Write
+}
+
 /** Filters of outputs that stand elsewhere than in the text. They are added to the source before it is parsed. */
-const CONTEXTS: {
-  readonly [C in HtmlContext]: { readonly filter: string; readonly escape: Write; readonly trusts: boolean }
-} = {
-  attribute: { filter: "in_attribute", escape: Escape.html, trusts: false },
-  style: { filter: "in_style", escape: Escape.style, trusts: false },
-  url: { filter: "in_url", escape: Escape.url, trusts: false },
-  "conditional attribute": { filter: "in_conditional_attribute", escape: inComment(Escape.html), trusts: false },
-  "conditional style": { filter: "in_conditional_style", escape: Escape.styleInComment, trusts: false },
-  "conditional text": { filter: "in_conditional_text", escape: inComment(Escape.html), trusts: false },
-  "conditional url": { filter: "in_conditional_url", escape: inComment(Escape.url), trusts: false },
+const CONTEXTS: { readonly [C in HtmlContext]: Escapes } = {
+  attribute: { filter: "in_attribute", escape: Escape.html, ofCaptured: Escape.captured },
+  scheme: { filter: "in_scheme", escape: Escape.scheme, ofCaptured: Escape.scheme },
+  style: { filter: "in_style", escape: Escape.style, ofCaptured: Escape.style },
+  url: { filter: "in_url", escape: Escape.url, ofCaptured: Escape.capturedUrl },
+  "conditional attribute": conditional("in_conditional_attribute", Escape.html, Escape.captured),
+  "conditional scheme": conditional("in_conditional_scheme", Escape.scheme, Escape.scheme),
+  "conditional style": {
+    filter: "in_conditional_style",
+    escape: Escape.styleInComment,
+    ofCaptured: Escape.styleInComment,
+  },
+  "conditional text": conditional("in_conditional_text", Escape.html, Escape.captured),
+  "conditional url": conditional("in_conditional_url", Escape.url, Escape.capturedUrl),
 }
 export const filterOf = (context: HtmlContext): string => CONTEXTS[context].filter
 
 /** Makes the library's engine with the tags, filters and limits of templates, for a source and its parts. */
 export const make = (form: Form, parts: Parts): Library.Liquid => {
-  const write = writer(form === "html" ? Escape.html : asItIs, true)
+  const write = writer(form === "html" ? Escape.html : asItIs, asItIs)
   const engine = new Library.Liquid({
     // The library calls it as a filter, with the context.
     outputEscape: write as (value: unknown) => string,
@@ -90,11 +102,12 @@ export const make = (form: Form, parts: Parts): Library.Liquid => {
   for (const name of Object.keys(engine.tags)) if (!KEPT_TAGS.includes(name)) delete engine.tags[name]
   for (const [name, tag] of Object.entries(OWN_TAGS)) engine.registerTag(name, tag)
   for (const name of Object.keys(engine.filters)) if (!Filters.KEPT.includes(name)) engine.unregisterFilter(name)
+  for (const [name, sort] of Object.entries(Sorting.FILTERS)) engine.registerFilter(name, sort)
   for (const [name, steps] of Object.entries(Filters.ITEM_STEPS))
     engine.registerFilter(name, Filters.counted(engine.filters[name] as Filters.Handler, steps))
   for (const [name, filter] of Object.entries(Filters.OWN)) engine.registerFilter(name, filter)
-  engine.registerFilter("raw", { raw: true, handler: writer(asItIs, true) })
-  for (const { escape, filter, trusts } of Object.values(CONTEXTS))
-    engine.registerFilter(filter, { raw: true, handler: writer(escape, trusts) })
+  engine.registerFilter("raw", { raw: true, handler: writer(asItIs, asItIs) })
+  for (const { escape, filter, ofCaptured } of Object.values(CONTEXTS))
+    engine.registerFilter(filter, { raw: true, handler: writer(escape, ofCaptured) })
   return engine
 }

@@ -95,7 +95,11 @@ export const counted = (handler: Handler, steps: number): Handler =>
       throw new Error(`reads a property of more than ${Limits.MAX_PROPERTY_CHARS} characters`)
     const list = toValue(value)
     const count = Array.isArray(list) ? list.length : 1
-    this.context.memoryLimit.use(count * steps * String(path).split(/[.[]/u).length)
+    // Each item is compared with the text that is looked for.
+    const wanted = toValue(rest[0])
+    const chars = typeof wanted === "string" ? wanted.length : 0
+    const names = String(path).split(/[.[]/u).length
+    this.context.memoryLimit.use(count * (steps * names + chars / Limits.CHARS_AT_ONCE))
     return handler.call(this, value, property, ...rest)
   }
 

@@ -6,6 +6,8 @@ export const MAX_OUTPUT_CHARS = 1024 * 1024
 export const MAX_SOURCE_CHARS = 256 * 1024
 /** Characters and items of the texts and lists that one rendering may make; loops over ranges count, too. */
 export const MAX_MADE = 1024 * 1024
+/** Characters that are compared in the time of one item. */
+export const CHARS_AT_ONCE = 32
 /** Tags and outputs of one source. */
 export const MAX_PIECES = 2_000
 /** Characters of one tag or output. */

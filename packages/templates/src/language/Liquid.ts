@@ -1,13 +1,14 @@
 import * as NamedParts from "@waybill/domain/template/NamedParts"
+import * as Pieces from "@waybill/domain/template/Pieces"
 import * as Library from "liquidjs"
 import * as Deadline from "./Deadline.ts"
 import * as Engine from "./Engine.ts"
 import * as Failures from "./Failures.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
-import * as Markup from "./Markup.ts"
+import * as Markup from "../html/Markup.ts"
 import * as PlainOutputs from "./PlainOutputs.ts"
-import * as Problem from "./Problem.ts"
+import * as Problem from "../html/Problem.ts"
 import { RenderContext } from "./RenderContext.ts"
 
 export type { Form, Parts } from "./Engine.ts"
@@ -52,7 +53,7 @@ const matchesOf = (source: string): ReadonlyArray<{ readonly name: string; reado
   }))
 
 /** A partial is chosen by its name alone, so that what a template uses is known before it is rendered. */
-const DYNAMIC = /\{%-?\s*render\s+(?!["'\s])/u
+const NAMED = /^\{%-?\s*render\s+["']/u
 
 /** Returns what is wrong with a source: what cannot be parsed, and variables that stand where none can. */
 export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Problem.Problem> => {
@@ -62,11 +63,13 @@ export const problemsOf = (form: Engine.Form, source: string): ReadonlyArray<Pro
   if (size !== undefined) return [size]
   const { problems: unparsed, rest } = parseProblems(form, source)
   if (rest === undefined) return unparsed
-  const dynamic = DYNAMIC.exec(source)
+  const dynamic = Pieces.read(source).find(
+    ({ begin, end, isComment, tag }) => tag === "render" && !isComment && !NAMED.test(source.slice(begin, end)),
+  )
   const named =
-    dynamic === null
+    dynamic === undefined
       ? []
-      : [Problem.at(source, dynamic.index, 'render needs a name in quotes, as in {% render "footer" %}')]
+      : [Problem.at(source, dynamic.begin, 'render needs a name in quotes, as in {% render "footer" %}')]
   return [...unparsed, ...named, ...(form === "html" ? Markup.read(rest).problems : [])].toSorted(
     (one, other) => one.line - other.line || one.column - other.column,
   )
@@ -77,15 +80,12 @@ export const piecesOf = (source: string): number => source.match(PIECE)?.length 
 
 /** Parsing takes time for each tag and output, and more for long ones. */
 const sizeProblem = (source: string): Problem.Problem | undefined => {
-  let count = 0
-  for (const { 0: open, index } of source.matchAll(PIECE)) {
-    const piece = source.slice(index, index + Limits.MAX_PIECE_CHARS)
-    if (!piece.includes(open === "{{" ? "}}" : "%}"))
-      return Problem.at(source, index, `${open} is not closed within ${Limits.MAX_PIECE_CHARS} characters`)
-    if (++count > Limits.MAX_PIECES)
-      return Problem.at(source, index, `has more than ${Limits.MAX_PIECES} tags and variables`)
-  }
-  return undefined
+  if (piecesOf(source) > Limits.MAX_PIECES)
+    return Problem.at(source, 0, `has more than ${Limits.MAX_PIECES} tags and variables`)
+  const long = Pieces.read(source).find(({ begin, end }) => end - begin > Limits.MAX_PIECE_CHARS)
+  if (long === undefined) return undefined
+  const open = long.tag === undefined ? "{{" : "{%"
+  return Problem.at(source, long.begin, `${open} is not closed within ${Limits.MAX_PIECE_CHARS} characters`)
 }
 
 /** Engines that parse sources without their parts. */
@@ -153,20 +153,18 @@ const parseProblems = (form: Engine.Form, source: string) => {
 }
 
 const MAX_PIECES_TRIED = Limits.MAX_PIECES
-const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
 /** Tags that stand for themselves; without another one, what it ends or begins would be wrong too. */
 const SINGLE = /^(?:\{\{|\{%-?\s*(?!(?:end\w*|if|elsif|else|unless|for|case|when|capture|comment|raw|layout)\b))/u
 
 /** Returns a source with spaces in the place of the piece that has a problem, if it can be read without it. */
 const withoutPiece = (source: string, { column, line }: Problem.Problem): string | undefined => {
   const offset = Problem.offsetOf(source, line, column)
-  for (const { 0: piece, index } of source.matchAll(WHOLE_PIECE)) {
-    if (index > offset) return undefined
-    if (offset >= index + piece.length) continue
-    if (!SINGLE.test(piece)) return undefined
-    return source.slice(0, index) + piece.replaceAll(/[^\n]/gu, " ") + source.slice(index + piece.length)
-  }
-  return undefined
+  const found = Pieces.read(source).find(({ begin, end }) => begin <= offset && offset < end)
+  if (found === undefined) return undefined
+  const piece = source.slice(found.begin, found.end)
+  return SINGLE.test(piece)
+    ? source.slice(0, found.begin) + piece.replaceAll(/[^\n]/gu, " ") + source.slice(found.end)
+    : undefined
 }
 
 /** Escapes each output for its context: what stands in an attribute, an address or a style gets a filter of its own. */

@@ -16,6 +16,7 @@ import {
   type TopLevelToken,
   toValue,
 } from "liquidjs"
+import * as Limits from "./Limits.ts"
 
 /** Rendered text that is already escaped: what `{% capture %}` holds, and the content of a layout. */
 export class Captured extends Drop {
@@ -46,13 +47,10 @@ export class CaptureTag extends LibraryCapture {
   }
 }
 
-/** Characters that are compared in the time of one item. */
-const CHARS_AT_ONCE = 32
-
 /** Compares as the library does, without generators, and counts what it compares. Only lists and texts take long. */
 const areEqual = (context: Context, one: unknown, other: unknown): boolean => {
   const [left, right] = [toValue(one), toValue(other)]
-  if (typeof left === "string") context.memoryLimit.use(left.length / CHARS_AT_ONCE)
+  if (typeof left === "string") context.memoryLimit.use(left.length / Limits.CHARS_AT_ONCE)
   if (!Array.isArray(left)) return left === right
   if (!Array.isArray(right) || left.length !== right.length) return false
   context.memoryLimit.use(left.length)
@@ -63,7 +61,7 @@ const areEqual = (context: Context, one: unknown, other: unknown): boolean => {
 const isWord = (value: unknown): boolean => value instanceof Drop && !(value instanceof Captured)
 
 const countText = (context: Context, value: unknown, times = 1): void => {
-  if (typeof value === "string") context.memoryLimit.use((value.length * times) / CHARS_AT_ONCE)
+  if (typeof value === "string") context.memoryLimit.use((value.length * times) / Limits.CHARS_AT_ONCE)
 }
 
 const compare =
@@ -88,7 +86,7 @@ export const OPERATORS = {
     }
     if (Array.isArray(list)) context.memoryLimit.use(list.length * WORD_STEPS)
     // A search may compare the text that is looked for again and again.
-    countText(context, list, typeof item === "string" ? Math.max(1, item.length / CHARS_AT_ONCE) : 1)
+    countText(context, list, typeof item === "string" ? Math.max(1, item.length / Limits.CHARS_AT_ONCE) : 1)
     return (defaultOperators["contains"] as typeof OPERATORS.contains)(left, right, context)
   },
 }

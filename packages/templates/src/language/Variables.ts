@@ -1,7 +1,8 @@
+import * as Pieces from "@waybill/domain/template/Pieces"
 import * as Library from "liquidjs"
 import * as Limits from "./Limits.ts"
 import * as Liquid from "./Liquid.ts"
-import * as Problem from "./Problem.ts"
+import * as Problem from "../html/Problem.ts"
 
 /** A variable where a source first names it. */
 export interface Use {
@@ -20,9 +21,10 @@ export interface Uses {
 
 const NONE: Uses = { expected: [], all: [] }
 
-const WHOLE_PIECE = /\{\{[^]*?\}\}|\{%[^]*?%\}/gu
 /** Steps of the library, which looks for the line of each variable from the beginning of the source on. */
-const MAX_STEPS = 5_000_000
+const MAX_STEPS = 50_000_000
+/** A path of a variable, if not a word of Liquid or of a text in quotes. */
+const PATH = /[\w.-]+/gu
 
 /** Returns the tags of a source, and each of its outputs once: all that names variables. `places` are those in the source. */
 const withoutText = (source: string) => {
@@ -30,14 +32,17 @@ const withoutText = (source: string) => {
   const kept: Array<string> = []
   const places: Array<{ readonly from: number; readonly at: number }> = []
   let from = 0
-  for (const { 0: piece, index } of source.matchAll(WHOLE_PIECE)) {
-    if (piece.startsWith("{{") && outputs.has(piece)) continue
+  let paths = 0
+  for (const { begin, end, isComment, tag } of Pieces.read(source)) {
+    const piece = source.slice(begin, end)
+    if (isComment || (tag === undefined && outputs.has(piece))) continue
     outputs.add(piece)
     kept.push(piece)
-    places.push({ from, at: index })
+    places.push({ from, at: begin })
     from += piece.length
+    paths += piece.match(PATH)?.length ?? 0
   }
-  return kept.length * from > MAX_STEPS ? { text: "", places: [] } : { text: kept.join(""), places }
+  return paths * from > MAX_STEPS ? { text: "", places: [] } : { text: kept.join(""), places }
 }
 
 /** Returns the variables that a source without problems names; none for a source of very many. */

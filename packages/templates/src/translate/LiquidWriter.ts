@@ -1,5 +1,5 @@
 import * as Limits from "../language/Limits.ts"
-import * as Problem from "../language/Problem.ts"
+import * as Problem from "../html/Problem.ts"
 
 /** A template of another language in Liquid, and what of it cannot be said there. */
 export interface Translated {

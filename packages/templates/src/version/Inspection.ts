@@ -4,7 +4,7 @@ import type { TemplateSource, Words } from "@waybill/domain/template/TemplateSta
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
-import * as Problem from "../language/Problem.ts"
+import * as Problem from "../html/Problem.ts"
 import * as Translation from "../translate/Translation.ts"
 import * as Parts from "./Parts.ts"
 import * as Rendering from "./Rendering.ts"

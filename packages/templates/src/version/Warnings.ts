@@ -2,7 +2,7 @@ import type { TemplateKind, TemplateSource, Words } from "@waybill/domain/templa
 import type { VariableSchema } from "@waybill/domain/template/VariableSchema"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import * as Problem from "../language/Problem.ts"
+import * as Problem from "../html/Problem.ts"
 import * as Variables from "../language/Variables.ts"
 import * as Translation from "../translate/Translation.ts"
 import * as Inspection from "./Inspection.ts"

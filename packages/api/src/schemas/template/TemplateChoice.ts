@@ -9,8 +9,10 @@ export const Name = Schema.String.check(
 /** Characters of the name of a time zone. */
 const MAX_ZONE_CHARS = 64
 
+const NO_LOCALE = "must be a language, such as de or pt-BR"
 export const Locale = Schema.String.check(
-  Schema.isPattern(Template.LOCALE, { message: "must be a language, such as de or pt-BR" }),
+  Schema.isPattern(Template.LOCALE, { message: NO_LOCALE }).abort(),
+  Schema.makeFilter((tag: string) => Template.isLocale(tag) || NO_LOCALE),
 )
 
 const isTimeZone = (name: string): boolean => {

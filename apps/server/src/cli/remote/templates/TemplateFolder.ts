@@ -1,3 +1,4 @@
+import * as Template from "@waybill/domain/template/Template"
 import * as fs from "node:fs/promises"
 import { join, relative } from "node:path"
 import * as SourceFiles from "./SourceFiles.ts"
@@ -7,8 +8,6 @@ import * as TemplateYaml from "./TemplateYaml.ts"
 export const SETTINGS = "template.yaml"
 /** Bytes of one file. The service refuses parts that are much shorter. */
 const MAX_FILE_BYTES = 1024 * 1024
-const LOCALE = /^[A-Za-z]{2,3}(?:-[A-Za-z0-9]{2,8}){0,3}$/u
-const ALIAS = /^(?!tpl_)[A-Za-z][\w.-]{0,63}$/u
 
 const isMissing = (cause: unknown): boolean =>
   ["ENOENT", "ENOTDIR"].includes((cause as NodeJS.ErrnoException).code ?? "")
@@ -96,7 +95,7 @@ const PARTS: ReadonlySet<string> = new Set(
 const languagesIn = async (folder: string): Promise<ReadonlyArray<string>> => {
   const languages: Array<string> = []
   for (const entry of (await entriesOf(folder)) ?? []) {
-    if (!entry.isDirectory() || !LOCALE.test(entry.name)) continue
+    if (!entry.isDirectory() || !Template.isLocale(entry.name)) continue
     const files = (await entriesOf(join(folder, entry.name))) ?? []
     if (files.some(({ name }) => PARTS.has(name))) languages.push(entry.name)
   }
@@ -108,11 +107,11 @@ export const read = async (folder: string): Promise<LocalTemplate> => {
   const file = join(folder, SETTINGS)
   const settings = await TemplateYaml.read(file, (await readText(file)) ?? "")
   const { alias = folderName(folder), language, layout = null, locales, name = alias, variables = null } = settings
-  if (!ALIAS.test(alias))
+  if (!Template.ALIAS.test(alias))
     return fail(`${file}: alias ${JSON.stringify(alias)} must begin with a letter and have letters, digits, -, _ and .`)
   const languages: Record<string, LocalWords> = {}
   for (const tag of new Set([...Object.keys(locales ?? {}), ...(await languagesIn(folder))])) {
-    if (!LOCALE.test(tag)) return fail(`${file}: ${JSON.stringify(tag)} is no language, such as de or pt-BR`)
+    if (!Template.isLocale(tag)) return fail(`${file}: ${JSON.stringify(tag)} is no language, such as de or pt-BR`)
     const preheader = locales?.[tag]?.preheader ?? null
     languages[tag] = await wordsIn({ folder: join(folder, tag), settings }, preheader)
   }
@@ -171,7 +170,7 @@ export const placesOf = async (root: string, aliases: ReadonlyArray<string>): Pr
       taken.add(folderName(folder).toLowerCase())
     }
   for (const alias of aliases) {
-    if (!ALIAS.test(alias)) return fail(`${JSON.stringify(alias)} is no alias`)
+    if (!Template.ALIAS.test(alias)) return fail(`${JSON.stringify(alias)} is no alias`)
     if (places.has(alias)) continue
     const plain = DEVICES.test(alias) || alias.endsWith(".") ? `${alias}_` : alias
     let name = plain
@@ -211,7 +210,7 @@ export const write = async (
   await fs.writeFile(join(folder, SETTINGS), await TemplateYaml.write(template, notes))
   const kept = [...(await writeWords(folder, template))]
   for (const tag of new Set([...former, ...Object.keys(template.locales)])) {
-    if (!LOCALE.test(tag)) return fail(`${JSON.stringify(tag)} is no language`)
+    if (!Template.isLocale(tag)) return fail(`${JSON.stringify(tag)} is no language`)
     const inner = join(folder, tag)
     kept.push(...(await writeWords(inner, template.locales[tag] ?? NO_WORDS)))
     // A folder without files would be a language again.

@@ -1,14 +1,16 @@
-type Value = "attribute" | "url" | "style"
+type Value = "attribute" | "scheme" | "style" | "url"
 
 /**
  * Where in HTML a variable stands, if not in the text, which decides how its value is escaped. `url` is the beginning of an
- * attribute that holds an address, where a value could choose the scheme. In a conditional comment a value must not end it.
+ * attribute that holds an address, where a value could choose the scheme, and `scheme` the whole of a scheme. In a conditional comment a value must not end it.
  */
 export type HtmlContext = Value | `conditional ${Value | "text"}`
 
 /** Where in HTML a reader is. */
 export type State =
-  | { readonly in: "text" | "tag" | "comment" }
+  | { readonly in: "text" | "tag" }
+  /** `isOther`: it ends at the next `>`, as `<!doctype>` does. */
+  | { readonly in: "comment"; readonly isOther: boolean }
   | { readonly in: "raw"; readonly element: string }
   /** After an attribute's equals sign; then in its value, with the quote that ends it. */
   | { readonly in: "before-value"; readonly attribute: string }
@@ -27,6 +29,7 @@ export const TAG: State = { in: "tag" }
 
 export const isSame = (one: State, other: State): boolean =>
   one.in === other.in &&
+  (one.in !== "comment" || other.in !== "comment" || one.isOther === other.isOther) &&
   (one.in !== "raw" || other.in !== "raw" || one.element === other.element) &&
   (one.in !== "value" || other.in !== "value" || (one.quote === other.quote && one.attribute === other.attribute))
 
@@ -57,7 +60,8 @@ export const contextOf = (state: State): Value | "text" | undefined => {
     case "text":
       return "text"
     case "raw":
-      return state.element === "style" ? "style" : state.element === "script" ? undefined : "text"
+      // In a title, as in an attribute, nothing is an element.
+      return state.element === "style" ? "style" : state.element === "script" ? undefined : "attribute"
     case "value":
       if (state.quote === "" || isCode(state.attribute)) return undefined
       if (state.attribute === "style") return "style"
