@@ -26,6 +26,7 @@ const facts: Facts = {
   outbox: () => undefined,
   countOf: () => 0,
   alias: () => undefined,
+  template: () => undefined,
   clock: () => undefined,
   subscriptions: () => [],
 }

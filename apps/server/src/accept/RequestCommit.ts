@@ -9,15 +9,27 @@ import type { Claim } from "@waybill/store/idempotency/Claim"
 import * as AccountWrites from "@waybill/store/locks/AccountWrites"
 import * as IdempotentWork from "@waybill/store/idempotency/IdempotentWork"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Effect } from "effect"
+import { Context, Effect } from "effect"
 import { HttpApiSchema } from "effect/http-api"
 import { createHash } from "node:crypto"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
-import { Origin } from "./Origin.ts"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
 export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">
+
+/** The request of a client whose call of the API was translated from another service's. */
+export interface Origin {
+  /** Method and path as the client sent them. */
+  readonly route: string
+  /** Hash of the body as the client sent it. */
+  readonly body: string
+}
+
+/** The origin of the call in progress; `undefined` if the client called the API itself. */
+export const Origin = Context.Reference<Origin | undefined>("@waybill/server/accept/RequestCommit/Origin", {
+  defaultValue: () => undefined,
+})
 
 /** The store and account that a request commits to. */
 export interface Target {
@@ -73,11 +85,13 @@ export const hasTag = (error: unknown, tag: string): boolean =>
  * with the key gets the stored answer, and nothing is decided again.
  */
 export const commit = <A, E>(call: Call, work: Work<A, E>) =>
-  Effect.flatMap(currentTarget, (target) => commitTo(target, call, work))
+  commitBy(call, (target, claim) => commitClaimed(target, claim, work))
 
-/** Like `commit`, for a caller that has its target already. */
-export const commitTo = <A, E>(target: Target, call: Call, work: Work<A, E>) =>
-  Effect.map(commitClaimed(target, claimOf(target, call), work), response)
+/** Like `commit`, for work that commits by itself. */
+export const commitBy = <A, E, R>(
+  call: Call,
+  committing: (target: Target, claim: Claim | undefined) => Effect.Effect<Outcome<A>, E, R>,
+) => Effect.flatMap(currentTarget, (target) => Effect.map(committing(target, claimOf(target, call)), response))
 
 /**
  * Like `commit`, for work that has to look up or create something first. A repeated request skips that, because what it
@@ -149,14 +163,8 @@ interface Encoding {
 }
 const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
-const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
-  call: Call,
-  prepare: Effect.Effect<Work<A, E>, E2, R>,
-  encoding: Encoding,
-) {
-  const target = yield* currentTarget
-  return response(yield* commitClaimedPrepared(target, claimOf(target, call), prepare, encoding))
-})
+const prepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>, encoding: Encoding) =>
+  commitBy(call, (target, claim) => commitClaimedPrepared(target, claim, prepare, encoding))
 
 /** Commits under a claim work that has to look up something first, which a repeated request skips. */
 export const commitClaimedPrepared = Effect.fnUntraced(function* <A, E, E2, R>(

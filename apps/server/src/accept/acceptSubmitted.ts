@@ -7,10 +7,11 @@ import { Provenance } from "@waybill/store/log/Provenance"
 import { Effect, Result } from "effect"
 import * as NewIds from "../process/NewIds.ts"
 import * as Acceptance from "./Acceptance.ts"
+import { commitTemplated } from "./commitTemplated.ts"
 import * as Draft from "./Draft.ts"
 import * as RequestCommit from "./RequestCommit.ts"
 import type { Programs } from "../templates/Programs.ts"
-import * as Templating from "../templates/Templating.ts"
+import type * as Templating from "../templates/Templating.ts"
 import type { ConvertedEmail } from "./SubmittedEmail.ts"
 
 /** Distinct from every route of the API: the same key used over SMTP and over HTTP is two requests. */
@@ -66,13 +67,7 @@ export const acceptSubmitted = Effect.fn("acceptSubmitted")(function* (
   const claim = idempotency === undefined ? undefined : claimOf(sender, idempotency)
   const { message } = submitted
   const committing = Sendable.isTemplated(message)
-    ? RequestCommit.commitClaimedPrepared(
-        target,
-        claim,
-        Effect.map(Templating.fillOne(account_id, message), (filled) =>
-          accepting(draftOf(submitted, filled.message, filled.used)),
-        ),
-      )
+    ? commitTemplated(target, claim, message, (filled) => accepting(draftOf(submitted, filled.message, filled.used)))
     : RequestCommit.commitClaimed(target, claim, accepting(draftOf(submitted, message)))
   return yield* Effect.provideService(committing, Provenance, {
     actor: key === null ? { type: "system", id: null } : { type: "api_key", id: key.id },

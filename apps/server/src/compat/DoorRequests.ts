@@ -7,7 +7,7 @@ import { Headers, HttpIncomingMessage, HttpServerRequest, HttpServerResponse } f
 import { createHash } from "node:crypto"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Provenance } from "@waybill/store/log/Provenance"
-import { Origin } from "../accept/Origin.ts"
+import * as RequestCommit from "../accept/RequestCommit.ts"
 import * as Authorization from "../web/Authorization.ts"
 import * as Bodies from "../web/Bodies.ts"
 import * as Responses from "../web/Responses.ts"
@@ -70,7 +70,7 @@ export const handle = <R>({ door, path }: Entrance, app: Effect.Effect<Response,
     })
     const answer = yield* Bodies.collecting(door.handle(doorRequest)).pipe(
       Effect.provide(native),
-      Effect.provideService(Origin, origin),
+      Effect.provideService(RequestCommit.Origin, origin),
       Effect.provideService(Provenance, provenance),
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
       Effect.catch((error) =>

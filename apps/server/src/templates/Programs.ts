@@ -14,6 +14,8 @@ import * as UsedParts from "./UsedParts.ts"
 export const MAX_PROGRAM_BYTES = 48 * 1024 * 1024
 /** Memory of the sources of versions that are kept. */
 export const MAX_SOURCE_BYTES = 12 * 1024 * 1024
+/** Templates of which is kept what is sent; each takes some hundred bytes. */
+const MAX_CURRENT = 10_000
 /** Memory of what is kept of a version beside its texts. */
 const ENTRY_BYTES = 1_024
 
@@ -27,6 +29,8 @@ type Compiled = Result.Result<Rendering.Compiled, ReadonlyArray<Detail>>
 interface Caches {
   readonly sources: LruCache<string, Kept<TemplateSource>>
   readonly programs: LruCache<string, Kept<Compiled>>
+  /** Versions that templates had when they were last looked up, by account and name. */
+  readonly current: LruCache<string, CurrentTemplates.Current>
   readonly late: LateRenderings
 }
 
@@ -39,6 +43,7 @@ const cache = <A>(maxWeight: number) =>
 export const make = (): Caches => ({
   sources: cache(MAX_SOURCE_BYTES),
   programs: cache(MAX_PROGRAM_BYTES),
+  current: new LruCache({ maxEntries: MAX_CURRENT }),
   late: new LateRenderings(),
 })
 

@@ -14,7 +14,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Rendering from "@waybill/templates/version/Rendering"
-import { Clock, Effect, Result } from "effect"
+import { Clock, Effect, Equal, Result } from "effect"
 import * as LateRenderings from "./LateRenderings.ts"
 import * as Programs from "./Programs.ts"
 
@@ -39,17 +39,24 @@ export const isRefusal = (
 type Choice = Pick<TemplateChoice, "locale" | "time_zone" | "variables">
 
 /** Returns which versions the templates of messages have now. Test mail is made of the templates of the account. */
-export const lookUp = (account_id: Id.AccountId, choices: ReadonlyArray<TemplateChoice>) => {
+export const lookUp = Effect.fnUntraced(function* (account_id: Id.AccountId, choices: ReadonlyArray<TemplateChoice>) {
   const names = [...new Set(choices.map(nameOf))]
-  return Effect.map(CurrentTemplates.find(Livemode.liveAccountOf(account_id), names), (current) => ({
-    current,
-    /** Refusals of versions that took too long with one of the messages: the others are refused without work. */
-    late: new Map<string, TemplateRefusal.TemplateNotRendered | TemplateRefusal.VariablesInvalid>(),
-  }))
-}
-export type Found = Effect.Success<ReturnType<typeof lookUp>>
+  const { current } = yield* Programs.Programs
+  const found = yield* CurrentTemplates.find(Livemode.liveAccountOf(account_id), names)
+  for (const [name, each] of found) current.set(keyOf(account_id, name), each)
+  return foundOf(found)
+})
 
-const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? ""
+const foundOf = (current: ReadonlyMap<string, CurrentTemplates.Current>) => ({
+  current,
+  /** Refusals of versions that took too long with one of the messages: the others are refused without work. */
+  late: new Map<string, TemplateRefusal.TemplateNotRendered | TemplateRefusal.VariablesInvalid>(),
+})
+export type Found = ReturnType<typeof foundOf>
+
+const keyOf = (account_id: Id.AccountId, name: string): string => `${Livemode.liveAccountOf(account_id)} ${name}`
+
+export const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? ""
 
 /** Makes a message of its template. */
 export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
@@ -94,9 +101,28 @@ export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found
   return { message: { ...rest, from, subject, reply_to, html, text }, used } satisfies Filled
 })
 
-/** Makes one message of its template. */
-export const fillOne = (account_id: Id.AccountId, message: TemplatedMessage) =>
-  Effect.flatMap(lookUp(account_id, [message.template]), (found) => fill(account_id, found, message))
+/** A message that was made of what a template sent when it was last looked up. */
+export interface Guess {
+  readonly current: CurrentTemplates.Current
+  readonly filled: Result.Result<Filled, Effect.Error<ReturnType<typeof fill>>>
+}
+
+/** Makes a message of its template without looking it up; undefined if that was not looked up before. */
+export const guess = Effect.fnUntraced(function* (account_id: Id.AccountId, message: TemplatedMessage) {
+  const name = nameOf(message.template)
+  const current = (yield* Programs.Programs).current.get(keyOf(account_id, name))
+  if (current === undefined) return undefined
+  const filled = yield* Effect.result(fill(account_id, foundOf(new Map([[name, current]])), message))
+  return { current, filled } satisfies Guess
+})
+
+/** Makes one message of its template, which is looked up. A guess that was right is kept. */
+export const fillOne = (account_id: Id.AccountId, message: TemplatedMessage, guessed: Guess | undefined) =>
+  Effect.flatMap(lookUp(account_id, [message.template]), (found) =>
+    guessed !== undefined && Equal.equals(found.current.get(nameOf(message.template)), guessed.current)
+      ? Effect.fromResult(guessed.filled)
+      : fill(account_id, found, message),
+  )
 
 const problemOf = (
   current: CurrentTemplates.Current | undefined,

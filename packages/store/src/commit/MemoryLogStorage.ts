@@ -87,6 +87,8 @@ export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
       rowsOfTable("templates").find(
         (row) => row["account_id"] === account && row["alias"] === alias && row["archived"] === false,
       )?.["id"] as string | undefined,
+    // Messages are made of templates in Postgres only.
+    template: () => undefined,
     acceptedIn: (account, month) => usage.get(`${account} ${month}`) ?? 0,
     unsent: (account, month) => unsent.get(`${account} ${month}`) ?? UnsentMail.NONE,
     outbox: (id) => outbox.get(id),

@@ -5,6 +5,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
 import type { AccountFact, AccountNeeds, DomainFact, Facts } from "./Facts.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
+import * as CurrentTemplates from "../readmodels/templates/CurrentTemplates.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import * as UnsentRows from "./UnsentRows.ts"
@@ -31,6 +32,7 @@ type FactRow =
       readonly fact: OfAccount & { readonly counted: AccountCounts.CountedKind; readonly count: number }
     }
   | { readonly kind: "alias"; readonly fact: OfAccount & { readonly alias: string; readonly id: string } }
+  | { readonly kind: "template"; readonly fact: CurrentTemplates.NamedCurrent }
   | { readonly kind: "clock"; readonly fact: ClockFact }
   | { readonly kind: "unsent"; readonly fact: UnsentRows.UnsentFact }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
@@ -46,6 +48,7 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   const domains = pairs(needs, (need) => need.domains ?? [])
   const addresses = pairs(needs, (need) => need.addresses ?? [])
   const aliases = pairs(needs, (need) => need.aliases ?? [])
+  const templates = pairs(needs, (need) => need.templates ?? [])
   const months = pairs(needs, (need) => (need.month === undefined ? [] : [need.month]))
   const leases = [...new Set(needs.flatMap((need) => need.outbox ?? []))]
   const unsent = pairs(needs, (need) => (need.unsent === undefined ? [] : [need.unsent]))
@@ -57,6 +60,10 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
   if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
   if (aliases.names.length > 0) parts.push(part("alias", aliasesOf(sql, aliases)))
+  if (templates.names.length > 0) {
+    const accounts = templates.accounts.map((id) => Livemode.liveAccountOf(id as AccountId))
+    parts.push(part("template", CurrentTemplates.select(sql, accounts, templates.names)))
+  }
   for (const { account_id, countOf } of needs) {
     if (countOf === undefined) continue
     const count = AccountCounts.countQuery(sql, account_id, countOf, now)
@@ -156,6 +163,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const unsent = new Map<string, UnsentMail.Unsent>()
   const counts = new Map<string, number>()
   const aliases = new Map<string, string>()
+  const templates = new Map<string, CurrentTemplates.Current>()
   const clocks = new Map<string, ClockFact>()
   const subscriptions: Array<SubscriptionFact> = []
   for (const { fact, kind } of rows) {
@@ -181,6 +189,9 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
       case "alias":
         aliases.set(`${fact.account_id} ${fact.alias}`, fact.id)
         break
+      case "template":
+        for (const [name, current] of CurrentTemplates.named(fact)) templates.set(`${fact.account_id} ${name}`, current)
+        break
       case "clock":
         clocks.set(`${fact.account_id} ${fact.id}`, fact)
         break
@@ -201,6 +212,7 @@ const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
     outbox: (id) => leases.get(id),
     countOf: (account, kind) => counts.get(`${account} ${kind}`) ?? 0,
     alias: (account, alias) => aliases.get(`${account} ${alias}`),
+    template: (account, name) => templates.get(`${Livemode.liveAccountOf(account)} ${name}`),
     clock: (account, id) => clocks.get(`${Livemode.testAccountOf(account)} ${id}`),
     subscriptions: (account) => {
       const owner = Livemode.liveAccountOf(account)

@@ -3,6 +3,7 @@ import type { Unsent } from "@waybill/domain/email/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
+import type { Current } from "../readmodels/templates/CurrentTemplates.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
 import type { CountedKind } from "./AccountCounts.ts"
 
@@ -24,6 +25,8 @@ export interface Needs {
   readonly clocksOf?: ReadonlyArray<string>
   /** Aliases of templates. */
   readonly aliases?: ReadonlyArray<string>
+  /** Ids or aliases of templates whose current version the decision needs. */
+  readonly templates?: ReadonlyArray<string>
   /** Kind of object to count in the account. The commit gets a batch of its own, so that the count holds until its end. */
   readonly countOf?: CountedKind
 }
@@ -54,6 +57,8 @@ export interface Facts {
   readonly countOf: (account: AccountId, kind: CountedKind) => number
   /** Id of the template that has an alias. */
   readonly alias: (account: AccountId, alias: string) => string | undefined
+  /** Current version of the template that has an id or alias. */
+  readonly template: (account: AccountId, name: string) => Current | undefined
   readonly clock: (account: AccountId, id: string) => ClockFact | undefined
   readonly subscriptions: (account: AccountId) => ReadonlyArray<SubscriptionFact>
 }

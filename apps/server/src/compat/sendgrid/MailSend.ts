@@ -6,7 +6,7 @@ import * as Turn from "@waybill/domain/flow/Turn"
 import { Effect, Exit } from "effect"
 import { HttpIncomingMessage } from "effect/http"
 import { randomUUID } from "node:crypto"
-import { Origin } from "../../accept/Origin.ts"
+import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Rehearsal from "../../accept/Rehearsal.ts"
 import { accountOf } from "../../requests/accountOf.ts"
 import { Admitted } from "../../requests/Admitted.ts"
@@ -148,7 +148,7 @@ const completable = Effect.fnUntraced(function* <E, R>(
   batches: (headers: DoorRequest["headers"]) => Effect.Effect<ReadonlyArray<string>, E, R>,
 ) {
   if (received["idempotency-key"] !== undefined) return yield* batches(received)
-  const request = `${accountOf(yield* Admitted)} ${(yield* Origin)?.body}`
+  const request = `${accountOf(yield* Admitted)} ${(yield* RequestCommit.Origin)?.body}`
   const key = unfinished.get(request) ?? randomUUID()
   return yield* Effect.onExit(batches({ "idempotency-key": key }), (exit) =>
     Effect.sync(() => (Exit.isSuccess(exit) ? unfinished.delete(request) : unfinished.set(request, key))),

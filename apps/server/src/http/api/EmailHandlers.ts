@@ -22,6 +22,7 @@ import { Clock, Effect, Option, Result } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
+import { commitTemplated } from "../../accept/commitTemplated.ts"
 import * as Draft from "../../accept/Draft.ts"
 import * as Refund from "../../accept/Refund.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
@@ -29,7 +30,6 @@ import * as Warnings from "../../accept/Warnings.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import { sendBatch } from "../../accept/sendBatch.ts"
 import * as NewIds from "../../process/NewIds.ts"
-import * as Templating from "../../templates/Templating.ts"
 import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../accept/isExpired.ts"
@@ -53,12 +53,8 @@ const send = Effect.fnUntraced(function* (
     const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
     return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
   }
-  // A repeated request gets the answer of the first, though the template may have changed since.
-  return yield* RequestCommit.commitPrepared(
-    call,
-    Effect.map(Templating.fillOne(sender.account_id, payload), ({ message, used }) =>
-      accepting(Draft.fromMessage(message, used)),
-    ),
+  return yield* RequestCommit.commitBy(call, (target, claim) =>
+    commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
   )
 })
 
