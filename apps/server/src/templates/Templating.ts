@@ -43,7 +43,11 @@ export const lookUp = Effect.fnUntraced(function* (account_id: Id.AccountId, cho
   const names = [...new Set(choices.map(nameOf))]
   const { current } = yield* Programs.Programs
   const found = yield* CurrentTemplates.find(Livemode.liveAccountOf(account_id), names)
-  for (const [name, each] of found) current.set(keyOf(account_id, name), each)
+  for (const name of names) {
+    const each = found.get(name)
+    if (each === undefined) current.delete(keyOf(account_id, name))
+    else current.set(keyOf(account_id, name), each)
+  }
   return foundOf(found)
 })
 
@@ -116,13 +120,16 @@ export const guess = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
   return { current, filled } satisfies Guess
 })
 
-/** Makes one message of its template, which is looked up. A guess that was right is kept. */
+/** Makes one message of its template, which is looked up. A guess that was right is kept, also if it was a refusal. */
 export const fillOne = (account_id: Id.AccountId, message: TemplatedMessage, guessed: Guess | undefined) =>
-  Effect.flatMap(lookUp(account_id, [message.template]), (found) =>
-    guessed !== undefined && Equal.equals(found.current.get(nameOf(message.template)), guessed.current)
+  Effect.flatMap(lookUp(account_id, [message.template]), (found) => {
+    const isRight = Equal.equals(found.current.get(nameOf(message.template)), guessed?.current)
+    return guessed !== undefined &&
+      isRight &&
+      Result.match(guessed.filled, { onSuccess: () => true, onFailure: isRefusal })
       ? Effect.fromResult(guessed.filled)
-      : fill(account_id, found, message),
-  )
+      : fill(account_id, found, message)
+  })
 
 const problemOf = (
   current: CurrentTemplates.Current | undefined,
