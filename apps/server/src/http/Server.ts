@@ -128,7 +128,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
       const doorHosts = options.doorHosts ?? new Map()
       const limits = { windows, budgets, maxBodyBytes, requestLog, doorHosts }
       yield* server.serve(handleRequest(app, { trustedProxies, open, visit, document, ...limits }))
-      // Before the server stops, which waits for all responses.
+      // The feed ends before the server stops, which waits for all responses.
       yield* Effect.addFinalizer(() => feed.close)
       // Without an upgrade listener Node handles upgrade requests like any other, within the same time limits.
       node.removeAllListeners("upgrade")
