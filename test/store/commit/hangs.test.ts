@@ -73,7 +73,7 @@ describe("a start with a database that hangs", () => {
               proxy.swallow()
               await client.query("SELECT 1")
             },
-            100,
+            { every_ms: 100, within_ms: 300 },
           ),
         ),
       )
@@ -85,7 +85,10 @@ describe("a start with a database that hangs", () => {
     Effect.gen(function* () {
       const { url } = yield* Database.Fresh
       const rows = yield* Effect.promise(() =>
-        watchedClient(url, async (client) => (await client.query("SELECT pg_sleep(1), 1 AS one")).rows, 50),
+        watchedClient(url, async (client) => (await client.query("SELECT pg_sleep(1), 1 AS one")).rows, {
+          every_ms: 50,
+          within_ms: 5_000,
+        }),
       )
       assert.strictEqual(rows[0]?.one, 1)
     }).pipe(Effect.scoped, Effect.provide(World.layer)),

@@ -4,8 +4,13 @@ import * as Session from "./Session.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
 
-/** How often the server is asked on a second connection whether it still answers. */
-export const LOOK_EVERY_MS = 5_000
+export interface Looks {
+  /** How often the server is asked on a second connection whether it still answers. */
+  readonly every_ms: number
+  /** Time for the connection, and for the answer. */
+  readonly within_ms: number
+}
+const LOOKS: Looks = { every_ms: 5_000, within_ms: Session.CONNECT_TIMEOUT_MS }
 /** Number of questions in a row without an answer after which the server counts as frozen. */
 export const UNANSWERED_LOOKS = 3
 
@@ -24,12 +29,12 @@ class Frozen extends Error {}
 export const watchedClient = async <A>(
   url: Redacted.Redacted,
   use: (client: pg.Client, steps: Steps) => Promise<A>,
-  lookEveryMs: number = LOOK_EVERY_MS,
+  looks: Looks = LOOKS,
 ): Promise<A> => {
   const steps: Steps = { current: "connecting" }
-  const client = await connect(url)
+  const client = await connect(url, Session.CONNECT_TIMEOUT_MS)
   const over = new AbortController()
-  const watched = watch(url, lookEveryMs, over.signal).then(() => {
+  const watched = watch(url, looks, over.signal).then(() => {
     throw new Frozen(
       `the server stopped answering while ${steps.current}. A migration that had not ended is not applied; start again when it answers.`,
     )
@@ -48,29 +53,29 @@ export const watchedClient = async <A>(
   }
 }
 
-const connect = async (url: Redacted.Redacted, queryTimeoutMs?: number): Promise<pg.Client> => {
+const connect = async (url: Redacted.Redacted, withinMs: number, queryTimeoutMs?: number): Promise<pg.Client> => {
   const client = new pg.Client({
     ...KEEPALIVE,
     connectionString: Redacted.value(url),
     application_name: "waybill migrate",
-    connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,
+    connectionTimeoutMillis: withinMs,
     ...(queryTimeoutMs === undefined ? {} : { query_timeout: queryTimeoutMs }),
   })
   client.on("error", () => {})
   await client.connect().catch((cause: unknown) => {
-    throw DatabaseUrl.connectFailed(url, cause, Session.CONNECT_TIMEOUT_MS / 1_000) ?? cause
+    throw DatabaseUrl.connectFailed(url, cause, withinMs / 1_000) ?? cause
   })
   return client
 }
 
 /** Ends when the server has not answered several times in a row; never if it does not freeze. */
-const watch = async (url: Redacted.Redacted, everyMs: number, over: AbortSignal): Promise<void> => {
+const watch = async (url: Redacted.Redacted, { every_ms, within_ms }: Looks, over: AbortSignal): Promise<void> => {
   for (let unanswered = 0; unanswered < UNANSWERED_LOOKS;) {
     await new Promise<void>((resolve) => {
-      const timer = setTimeout(resolve, everyMs)
+      const timer = setTimeout(resolve, every_ms)
       over.addEventListener("abort", () => clearTimeout(timer), { once: true })
     })
-    const isAnswering = await connect(url, everyMs).then(
+    const isAnswering = await connect(url, within_ms, within_ms).then(
       (client) =>
         client
           .query("SELECT 1")
