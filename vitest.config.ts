@@ -1,5 +1,6 @@
 import { defineConfig } from "vitest/config"
 import * as CitusSuites from "./test/support/cells/citusSuites.ts"
+import { LongFirst } from "./test/support/LongFirst.ts"
 
 /**
  * What has a process of its own: three count what is on their heap, one turns the clock of its process. All others change
@@ -37,6 +38,7 @@ export default defineConfig({
     globalSetup: ["test/support/postgres/globalSetup.ts"],
     setupFiles: ["test/support/seed.ts"],
     pool: "forks",
+    sequence: { sequencer: LongFirst },
     // One more than a small machine has processors: a quarter of the time a file waits for what others do.
     maxWorkers: 3,
     // What hangs, hangs for ever; what only waits for its turn on a busy machine is not to be told a failure.

@@ -1,5 +1,6 @@
 import { posix } from "node:path"
 import { ALONE } from "../vitest.config.ts"
+import { LONG } from "./support/LongFirst.ts"
 import * as Layout from "./house/layout.ts"
 import { bare, importsOf, paths, read } from "./house/source.ts"
 import { assert, describe, it } from "./support/effectTest.ts"
@@ -240,6 +241,13 @@ describe("files", () => {
     assert.deepStrictEqual(
       tests.flatMap(({ bare, path }) => (change.test(bare) ? [path] : [])),
       ALONE,
+    )
+  })
+
+  it("the tests that begin first exist", () => {
+    assert.includeMembers(
+      code.map(({ path }) => path),
+      LONG,
     )
   })
 
