@@ -97,7 +97,14 @@ const PIECES = [
 ] as const
 const ROUNDS = 1_000
 const MAX_REPEATS = 2_000
-const VARIABLES = { x: "<script".repeat(20_000), y: " ".repeat(100_000), a: ["a".repeat(1_000)] }
+const nested = (depth: number): ReadonlyArray<unknown> => (depth === 0 ? [1] : [nested(depth - 1), "a"])
+/** Values that a template finds hard; a body is JSON, which can have any name. */
+const VARIABLES: ReadonlyArray<object> = [
+  { x: "<script".repeat(20_000), y: " ".repeat(100_000), a: ["a".repeat(1_000)] },
+  { x: Array.from({ length: 20_000 }, (_, nth) => `&${nth}`), a: nested(25) },
+  { x: Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`n${nth}`, { a: nth }])), a: 1e308 },
+  JSON.parse('{"x": {"__proto__": {"y": [1]}, "constructor": null, "size": "-->"}, "a": [null, true, {}]}') as object,
+]
 /** Of this process, so that a busy machine is not to be told a failure. */
 const MAX_PROCESSOR_MS = 250
 
@@ -158,8 +165,9 @@ describe("limits of a template", () => {
     for (let round = 0; round < ROUNDS; round++) {
       const repeats = () => 1 + below(below(3) === 0 ? MAX_REPEATS : 3)
       const source = Array.from({ length: 1 + below(12) }, () => pick(PIECES).repeat(repeats())).join("")
+      const variables = pick(VARIABLES)
       const before = processorMs()
-      messageOf(source, { variables: VARIABLES })
+      messageOf(source, { variables })
       const ms = processorMs() - before
       if (ms > slowest.ms) slowest = { ms, source: source.slice(0, 200) }
     }
