@@ -53,10 +53,14 @@ const send = async (subject: string) => {
   return { status: response.status, reason: body.error?.reason, retryAfter: response.headers.get("retry-after") }
 }
 
+const LARGE = "Hello. ".repeat(400_000)
+
 /** Lets a mail come in, and returns the reply. */
-const receive = async (): Promise<string> => {
+const receive = async (subject: string, text: string): Promise<string> => {
   const client = nodemailer.createTransport({ host: "127.0.0.1", port: mailPort, ignoreTLS: true })
-  const sent = client.sendMail({ from: "ana@example.org", to: "hi@acme.test", subject: "Hello", text: "Hello" })
+  const messageId = `<${subject}@example.org>`
+  const date = new Date("2026-11-29T10:00:00Z")
+  const sent = client.sendMail({ from: "ana@example.org", to: "hi@acme.test", subject, text, messageId, date })
   return sent.then(
     ({ response }) => response,
     (error: { readonly response?: string }) => String(error.response),
@@ -94,6 +98,10 @@ const until = async <A>(read: () => Promise<A>, isWanted: (value: A) => boolean)
 describe.skipIf(!isMounted)("a service whose disk is full", () => {
   it("answers 503, says so in one line, and goes on by itself when there is space", { timeout: TIMEOUT }, async () => {
     assert.strictEqual((await send("before")).status, 200)
+    const mails = [
+      ["small", "Hello"],
+      ["large", LARGE],
+    ] as const
     const free = await fill()
     await until(
       () => send("filling"),
@@ -101,19 +109,27 @@ describe.skipIf(!isMounted)("a service whose disk is full", () => {
     )
     for (let n = 0; n < REQUESTS; n++)
       assert.deepStrictEqual(await send(`full ${n}`), { status: 503, reason: "unavailable", retryAfter: "5" })
-    assert.match(await receive(), /^451 4\.3\.0/u)
+    assert.match(await receive(...mails[0]), /^451 4\.3\.0/u)
     assert.deepStrictEqual(await ready(), { status: 503, problems: ["the disk of the database is full (ENOSPC)"] })
     const lines = service.output.split("\n").filter((line) => line.includes("ENOSPC"))
     assert.lengthOf(lines, 1)
     assert.include(lines[0], "53100")
     assert.notInclude(service.output, "request failed")
+    assert.match(await receive(...mails[1]), /^451 4\.3\.0/u)
     free()
     await until(
       () => send("after"),
       ({ status }) => status === 200,
     )
     assert.strictEqual((await ready()).status, 200)
-    assert.match(await receive(), /^250 2\.0\.0/u)
+    // Their server tries again, twice if it has not heard the answer.
+    for (const [subject, text] of [...mails, ...mails]) assert.match(await receive(subject, text), /^250 2\.0\.0/u)
+    const received = await fetch(`${url}/v1/inbound`, { headers: { authorization: `Bearer ${key}` } })
+    const { data } = (await received.json()) as { readonly data: ReadonlyArray<{ readonly subject: string }> }
+    assert.deepStrictEqual(
+      data.map(({ subject }) => subject),
+      ["large", "small"],
+    )
     assert.include(service.output, "the database takes writes again")
   })
 

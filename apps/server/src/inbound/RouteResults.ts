@@ -4,7 +4,7 @@ import type { InboundRecord } from "@waybill/store/readmodels/Inbound"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as ReceivedCalls from "@waybill/store/webhooks/ReceivedCalls"
-import { Effect } from "effect"
+import { Array, Effect } from "effect"
 
 /** Results of routes, which the events do not say. They are absent for mail that was recorded just now. */
 export interface Results {
@@ -27,11 +27,16 @@ export const of = Effect.fn("RouteResults.of")(function* (account_id: AccountId,
   } satisfies Results
 })
 
+/** Emails that are read before others have a turn: each mail of a page may have a hundred forwards. */
+export const EMAILS_AT_ONCE = 200
+
 const countsOf = Effect.fnUntraced(function* (account_id: AccountId, ids: ReadonlyArray<EmailId>) {
-  const records = yield* EmailLogRecord.find(yield* Sql, account_id, ids)
-  return new Map(
-    [...records].map(([id, record]) => [id as EmailId, record["recipient_counts"] as Readonly<Record<string, number>>]),
-  )
+  const sql = yield* Sql
+  const counts = new Map<EmailId, Readonly<Record<string, number>>>()
+  for (const some of Array.chunksOf(ids, EMAILS_AT_ONCE))
+    for (const [id, record] of yield* EmailLogRecord.find(sql, account_id, some))
+      counts.set(id as EmailId, record["recipient_counts"] as Readonly<Record<string, number>>)
+  return counts
 })
 
 /** A route as a record shows it. */
