@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { Effect, Fiber } from "effect"
+import { Effect, Exit, Fiber, Redacted, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { mkdtemp, rm } from "node:fs/promises"
@@ -11,6 +11,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
 
 const TIMEOUT = 60_000
+const scope = Scope.makeUnsafe()
 let data = ""
 let env: Record<string, string> = {}
 let service: WaybillCommand
@@ -18,12 +19,14 @@ let service: WaybillCommand
 beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), "waybill-top-"))
   const [port, smtp] = [await freePort(), await freePort()]
-  env = { WAYBILL_DATA: data, PORT: `${port}`, SMTP_PORT: `${smtp}` }
+  const { url } = await Effect.runPromise(Scope.provide(Database.freshDatabase, scope))
+  env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: data, PORT: `${port}`, SMTP_PORT: `${smtp}` }
   service = new WaybillCommand(["start"], env)
   await service.waitForOutput("curl ")
 }, TIMEOUT)
 afterAll(async () => {
   await service.stop()
+  await Effect.runPromise(Scope.close(scope, Exit.void))
   await rm(data, { recursive: true, force: true })
 }, TIMEOUT)
 
