@@ -4,7 +4,10 @@ import { once } from "node:events"
 import { createServer } from "node:net"
 import { fileURLToPath } from "node:url"
 
-const MAIN = fileURLToPath(new URL("../../../bin/main.mjs", import.meta.url))
+/** What runs a command: what the set-up of the tests has bundled, if it ran. */
+export const MAIN = process.env["WAYBILL_TEST_MAIN"] ?? fileURLToPath(new URL("../../../bin/main.mjs", import.meta.url))
+/** What launches a command enables it otherwise. */
+const COMPILED = process.env["NODE_COMPILE_CACHE"]
 
 /** Range of ports below the ephemeral ones, so that no outgoing connection of another test takes a port in between. */
 const [FIRST_PORT, LAST_PORT] = [15_000, 32_000]
@@ -55,7 +58,12 @@ export class WaybillCommand {
   ) {
     this.child = spawn(node, [main, ...args], {
       ...(cwd === undefined ? {} : { cwd }),
-      env: { PATH: process.env["PATH"] ?? "", HOME: process.env["HOME"] ?? "/", ...env },
+      env: {
+        PATH: process.env["PATH"] ?? "",
+        HOME: process.env["HOME"] ?? "/",
+        ...(COMPILED === undefined || main !== MAIN ? {} : { NODE_COMPILE_CACHE: COMPILED }),
+        ...env,
+      },
       stdio: ["ignore", "pipe", "pipe"],
     })
     for (const stream of [this.child.stdout, this.child.stderr]) {

@@ -4,7 +4,7 @@ import { once } from "node:events"
 import * as os from "node:os"
 import * as path from "node:path"
 import { createInterface } from "node:readline"
-import { freePort } from "../process/service.ts"
+import { freePort, MAIN } from "../process/service.ts"
 import * as World from "./World.ts"
 
 /** Process of the service, and requests to it. */
@@ -38,7 +38,6 @@ export interface Answer {
   readonly answeredAt: number
 }
 
-const MAIN = path.join(import.meta.dirname, "../../../bin/main.mjs")
 /** Program of the service without its worker, so that each of its commits is a request. */
 const API_ONLY = path.join(import.meta.dirname, "../../bench/accept/service.ts")
 
