@@ -9,7 +9,7 @@ import { inDashboard, TIMEOUT } from "./support/inDashboard.ts"
 
 const mailPort = await freePort()
 
-inDashboard(
+await inDashboard(
   "received mail in the dashboard",
   (opened) => {
     it("is answered, and shown as a conversation beside the email", { timeout: TIMEOUT }, async () => {

@@ -39,7 +39,7 @@ it("a rate is told if it is too high, or rises and is half as high", () => {
 
 const receiver = await WebhookReceiver.open({ answer: () => ({ status: 410 }) })
 
-inDashboard(
+await inDashboard(
   "what needs attention",
   (opened) => {
     it("is nothing while all is well", { timeout: TIMEOUT }, async () => {

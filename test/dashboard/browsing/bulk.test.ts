@@ -7,7 +7,7 @@ import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 
 const HOUR_MS = 3_600_000
 
-inDashboard("actions on several emails of the list", (opened) => {
+await inDashboard("actions on several emails of the list", (opened) => {
   const send = async (subject: string, more: object = {}): Promise<string> => {
     const email = { from: "hello@acme.test", to: "ana@example.org", subject, text: "Hello.", ...more }
     const { json, status } = await opened.instance.request("POST", "/email/send", email)

@@ -8,7 +8,7 @@ import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 let answer = { status: 422, body: '{"message":"unknown customer"}' }
 const receiver = await WebhookReceiver.open({ answer: () => answer })
 
-inDashboard(
+await inDashboard(
   "deliveries of a webhook",
   (opened) => {
     const deliveries = async (id: string, query = "") =>

@@ -65,7 +65,10 @@ describe.skipIf(typeof browser === "string")(
         assert.deepInclude(await delivery(), { last_status: 500, attempts: receiver.calls.length })
         await page.goto(`/webhooks/${id}`)
         const row = page.getByRole("button", { name: /Queued/u })
-        assert.match((await row.innerText()).replaceAll(/\s+/gu, " "), new RegExp(`500 ${receiver.calls.length} `, "u"))
+        assert.match(
+          (await row.innerText()).replaceAll(/\s+/gu, " "),
+          new RegExp(`500 oh no ${receiver.calls.length} `, "u"),
+        )
         await row.click()
         await page.getByText("Not called").waitFor()
         await page.getByText("the webhook is disabled or deleted").waitFor()

@@ -7,8 +7,6 @@ import * as Instance from "./Instance.ts"
 /** Timeout of a test in a browser. Generous, because test machines can be slow. */
 export const TIMEOUT = 120_000
 
-const browser = await Browser.open()
-
 /** What the tests of a group work with. It is there once they run. */
 export interface Opened {
   instance: Instance.Instance
@@ -22,11 +20,13 @@ interface Surroundings {
 }
 
 /** Groups tests of the dashboard of an instance of their own. They are skipped where no browser starts. */
-export const inDashboard = (
+export const inDashboard = async (
   title: string,
   tests: (opened: Opened) => void,
   surround: () => Promise<Surroundings> = async () => ({}),
-): void => {
+): Promise<void> => {
+  // One for each group: files of a worker share the modules.
+  const browser = await Browser.open()
   describe.skipIf(typeof browser === "string")(
     `${title}${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
     () => {

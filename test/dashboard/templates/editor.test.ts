@@ -5,7 +5,7 @@ import * as ContactSheet from "../support/ContactSheet.ts"
 import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 import * as Editor from "./Editor.ts"
 
-inDashboard("the editor of templates", (opened) => {
+await inDashboard("the editor of templates", (opened) => {
   const stored = async (alias: string) => (await opened.instance.request("GET", `/templates/${alias}`)).json
 
   it("makes a template of an example, shows what is typed, and saves it", { timeout: TIMEOUT }, async () => {
@@ -86,6 +86,7 @@ inDashboard("the editor of templates", (opened) => {
     await page.getByRole("tab", { name: /^Variables/u }).click()
     const schema = await Editor.textOf(page, "Schema")
     await Editor.retype(page, "Schema", "")
+    await Browser.eventually(() => Editor.textOf(page, "Sample values")).toContain("greeting")
     await page.getByRole("tab", { name: /^Text/u }).click()
     await page.locator('[data-editor="Text"] .cm-content').click()
     await page.keyboard.press("ControlOrMeta+End")

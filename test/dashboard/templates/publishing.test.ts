@@ -5,7 +5,7 @@ import * as ContactSheet from "../support/ContactSheet.ts"
 import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 import * as Editor from "./Editor.ts"
 
-inDashboard("templates are published in the dashboard", (opened) => {
+await inDashboard("templates are published in the dashboard", (opened) => {
   const create = async (alias: string, source: object = {}) => {
     const body = { name: `Template ${alias}`, alias, subject: "Hello", html: "<p>One</p>", ...source }
     const { json, status } = await opened.instance.request("POST", "/templates", body)

@@ -11,7 +11,7 @@ const SCHEMA = {
   properties: { name: { type: "string" }, order: { type: "object", properties: { id: { type: "integer" } } } },
 }
 
-inDashboard("the page of a template tells how it stands", (opened) => {
+await inDashboard("the page of a template tells how it stands", (opened) => {
   const create = async (alias: string, source: object = {}): Promise<string> => {
     const body = { name: `Template ${alias}`, alias, subject: "Hello", html: "<p>One</p>", ...source }
     const { json, status } = await opened.instance.request("POST", "/templates", body)

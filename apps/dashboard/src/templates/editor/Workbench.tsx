@@ -1,4 +1,4 @@
-import { useState } from "react"
+import { useEffect, useState } from "react"
 import type { TemplateRecord } from "../../api/Records.ts"
 import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
@@ -47,11 +47,12 @@ export const Workbench = ({
   const isWide = locale !== null
   const columns: ReadonlyArray<string | null> = locale === null ? [null] : [null, locale]
   const { problems, validation, warnings } = trial
-  const variables = Completions.variablesOf(
-    Form.objectIn(form["variables"]),
-    validation?.suggested_variables,
-    record.kind === "layout",
-  )
+  // A text in which a tag is typed right now uses nothing that could be known.
+  const [used, setUsed] = useState(validation?.suggested_variables)
+  useEffect(() => {
+    if (validation?.valid === true) setUsed(validation.suggested_variables)
+  }, [validation])
+  const variables = Completions.variablesOf(Form.objectIn(form["variables"]), used, record.kind === "layout")
   const [target, setTarget] = useState<Problems.TextProblem>()
   const setText =
     onForm === undefined

@@ -34,11 +34,15 @@ const named = (names: string, type: string): ReadonlyArray<Completion> =>
   names.split(" ").map((label) => ({ label, type }))
 
 /** Tags with those that end them. */
-export const TAGS = named(
-  "assign break capture endcapture case when endcase comment endcomment continue cycle decrement else elsif for endfor if endif increment layout raw endraw render unless endunless",
-  "keyword",
-)
-export const FILTERS = named(
+const TAGS = [
+  ...named(
+    "assign break case when endcase comment endcomment continue cycle decrement else elsif for endfor",
+    "keyword",
+  ),
+  ...named("capture", "keyword"),
+  ...named("endcapture if endif increment layout raw endraw render unless endunless", "keyword"),
+]
+const FILTERS = named(
   "abs append array_to_sentence_string at_least at_most capitalize ceil compact concat date default divided_by downcase escape escape_once find first floor has join json last local_date local_time lstrip map minus modulo money newline_to_br normalize_whitespace number percent plural plus prepend raw reject remove remove_first remove_last replace replace_first replace_last reverse round rstrip size slice sort sort_natural split strip strip_html strip_newlines sum times truncate truncatewords uniq upcase url_decode url_encode where",
   "function",
 )
