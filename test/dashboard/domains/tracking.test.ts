@@ -62,6 +62,11 @@ describe.skipIf(typeof browser === "string")(
       await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([true, true])
       await page.reload()
       await Browser.eventually(async () => [await opens.isChecked(), await clicks.isChecked()]).toEqual([true, true])
+      // What is tracked is counted on the overview.
+      const email = { from: `hello@${DOMAIN}`, to: "ana@example.org", subject: "Counted", text: "Hello." }
+      await instance.request("POST", "/email/send", email)
+      await page.goto("/overview")
+      for (const name of ["Opens", "Clicks"]) await page.getByText(name, { exact: true }).first().waitFor()
     })
 
     it("uses an own domain in tracked links after its record is verified", { timeout: TIMEOUT }, async () => {

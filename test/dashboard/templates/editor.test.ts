@@ -53,6 +53,12 @@ await inDashboard("the editor of templates", (opened) => {
       const rows = await page.locator("[data-editor] .cm-tooltip-autocomplete li").allInnerTexts()
       return rows.map((row) => row.replace(/\s+/gu, " ").trim())
     }
+    // The editor ignores keys of somebody who cannot have seen the list yet.
+    const accept = async (...keys: ReadonlyArray<string>) => {
+      const seen = Number(await page.evaluate("performance.now()")) + 100
+      await page.waitForFunction(`performance.now() > ${seen}`)
+      for (const key of keys) await page.keyboard.press(key)
+    }
     await Editor.retype(page, "HTML", "<p>na</p>\n{% for item in order.items %}")
     // In a text nothing is offered.
     await page.keyboard.type("<p>na")
@@ -60,18 +66,17 @@ await inDashboard("the editor of templates", (opened) => {
     await Browser.eventually(offered).toContain("name string")
     await ContactSheet.shoot(page, "template-variables-offered")
     assert.deepEqual(await Accessibility.violations(page), [])
-    await page.keyboard.press("Enter")
+    await accept("Enter")
     await page.keyboard.type(" }}{{ order.nu")
     await Browser.eventually(offered).toEqual(["number string"])
-    await page.keyboard.press("Enter")
+    await accept("Enter")
     // The variable of a loop has the fields of the items.
     await page.keyboard.type(" }}{{ item.")
     await Browser.eventually(offered).toEqual(["name string", "price number"])
-    await page.keyboard.press("ArrowDown")
-    await page.keyboard.press("Enter")
+    await accept("ArrowDown", "Enter")
     await page.keyboard.type(" | mon")
     await Browser.eventually(offered).toEqual(["money"])
-    await page.keyboard.press("Enter")
+    await accept("Enter")
     await page.keyboard.type(": 'EUR' }}")
     await Browser.eventually(() => Editor.textOf(page, "HTML")).toContain(
       "<p>na{{ name }}{{ order.number }}{{ item.price | money: 'EUR' }}",
