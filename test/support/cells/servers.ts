@@ -3,8 +3,8 @@ import { Effect, Exit, type Redacted, Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import * as fs from "node:fs/promises"
-import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { memoryFolder } from "../memoryFolder.ts"
 
 /** A Postgres of a cell, whose server a test may stop, freeze and start again. */
 export interface CellServer {
@@ -35,7 +35,7 @@ const signalAll = (dataDir: string, signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): 
 export const make = Effect.gen(function* () {
   const dataDir = yield* Effect.acquireRelease(
     Effect.promise(async () => {
-      const folder = await fs.mkdtemp(join(tmpdir(), "waybill-cell-"))
+      const folder = await memoryFolder("cell")
       await fs.chmod(folder, 0o711)
       return folder
     }),

@@ -9,6 +9,7 @@ import * as fs from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { basename, join } from "node:path"
 import pg from "pg"
+import { memoryFolder } from "../memoryFolder.ts"
 
 export interface Standby {
   /** Address with the service's role and database; accepts only reads. */
@@ -34,7 +35,7 @@ export const follow = (
 ): Effect.Effect<Standby, never, Scope.Scope> =>
   Effect.gen(function* () {
     const folder = yield* Effect.acquireRelease(
-      Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-standby-"))),
+      Effect.promise(() => memoryFolder("standby")),
       (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
     )
     const placement = yield* Effect.promise(async () => {

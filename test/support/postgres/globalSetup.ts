@@ -1,11 +1,10 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import * as fs from "node:fs/promises"
-import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
 import type { TestProject } from "vitest/node"
+import { memoryFolder } from "../memoryFolder.ts"
 import { onDatabase } from "./databaseUrl.ts"
 import { prepareTemplate } from "./prepareTemplate.ts"
 
@@ -26,20 +25,8 @@ declare module "vitest" {
   }
 }
 
-/** Folder in memory, on Linux. Databases in it take a fifth less processor time than on a disk. */
-const IN_MEMORY = "/dev/shm"
-/** Space that must be free there, several times what the databases of all tests and the log take. */
-const LEAST_FREE_BYTES = 4 * 1024 ** 3
-
-const parentFolder = async (): Promise<string> => {
-  const { bavail, bsize } = await fs.statfs(IN_MEMORY).catch(() => ({ bavail: 0, bsize: 0 }))
-  // What is written there takes memory from the tests.
-  const free = Math.min(bavail * bsize, process.availableMemory() / 2)
-  return free >= LEAST_FREE_BYTES ? IN_MEMORY : os.tmpdir()
-}
-
 const startServer = Effect.gen(function* () {
-  const folder = yield* Effect.promise(async () => fs.mkdtemp(path.join(await parentFolder(), "waybill-test-")))
+  const folder = yield* Effect.promise(() => memoryFolder("test"))
   const settings = {
     // Several files run at the same time, and each starts several services.
     max_connections: "300",
