@@ -4,12 +4,14 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Query } from "@waybill/store/search/EmailLogFilter"
 import { Result } from "effect"
 import type * as Id from "@waybill/domain/values/Id"
-import { apiKeyId, BEGAN_MS, recipient, STEP_MS } from "./mail.ts"
+import { apiKeyId, BEGAN_MS, PAIRS_EVERY, recipient, STEP_MS } from "./mail.ts"
 
 export type FilterQuery = Omit<Query, "account_id" | "limit">
 
 const address = (text: string) => Result.getOrThrow(Address.parseAddress(text))
 const domain = (text: string) => text as DomainName.DomainName
+
+const orderOf = (n: number): string => String(n - (n % PAIRS_EVERY))
 
 /** Filters of contract §5, alone and combined; the nth message of the account, `after`, is another one each time. */
 export const FILTERS: Readonly<Record<string, (n: number, after: Id.EmailId) => FilterQuery>> = {
@@ -36,6 +38,11 @@ export const FILTERS: Readonly<Record<string, (n: number, after: Id.EmailId) => 
   "from, rare": () => ({ from: address("old@acme.test") }),
   "tag, common": (n, after) => ({ tags: ["receipt"], after }),
   "tag, rare": () => ({ tags: ["rare"] }),
+  "metadata, one": (n) => ({ metadata: { order: orderOf(n) } }),
+  "metadata, common": (n, after) => ({ metadata: { plan: "pro" }, after }),
+  "metadata, none": () => ({ metadata: { order: "x" } }),
+  "two pairs": (n) => ({ metadata: { order: orderOf(n), plan: "free" } }),
+  "metadata and tag": (n, after) => ({ metadata: { plan: "free" }, tags: ["receipt"], after }),
   "subject, common": (n, after) => ({ subject: "password", after }),
   "subject, rare": () => ({ subject: "HAYSTACK" }),
   "subject, one": (n) => ({ subject: `order #${n - (n % 5)} has` }),

@@ -24,6 +24,9 @@ export const emailId = (account_id: string, nth: number): Id.EmailId => {
   return Id.make("EmailId", BEGAN_MS + nth * STEP_MS, random)
 }
 
+/** Every so many messages have metadata: an order of their own, and one of two plans. */
+export const PAIRS_EVERY = 4
+
 /** Number of recipients; each has more than a page of messages, in a small account too. */
 const RECIPIENTS = 99
 export const recipient = (nth: number): string => `user${nth % RECIPIENTS}@example.org`
@@ -40,7 +43,7 @@ const STATUS_NUMBER =
 /**
  * Writes the messages of an account in bulk, with realistic shares: nearly all are delivered, one domain and a few
  * senders cover most of them, four in five subjects come from templates. Tags `spring` and `autumn` are both common and
- * never on one message; `rare`, `old@`, `complained`, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
+ * never on one message; a quarter have metadata; `rare`, `old@`, `complained`, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
  */
 export const write = Effect.fnUntraced(function* (
   sql: Sql,
@@ -95,7 +98,9 @@ const writeBatch = Effect.fnUntraced(function* (
         ELSE (ARRAY['Your receipt', 'Welcome to Acme', 'Reset your password', 'Invoice for last month'])[1 + n % 4] END
         AS subject,
       CASE WHEN is_rare THEN ARRAY['rare'] ELSE '{}' END || CASE WHEN n % 10 < 4 THEN ARRAY['receipt'] ELSE '{}' END
-        || CASE WHEN n % 2 = 0 THEN ARRAY['spring'] ELSE ARRAY['autumn'] END AS tags
+        || CASE WHEN n % 2 = 0 THEN ARRAY['spring'] ELSE ARRAY['autumn'] END AS tags,
+      CASE WHEN n % ${PAIRS_EVERY}::int = 0
+        THEN json_build_object('order', n::text, 'plan', (ARRAY['free', 'pro'])[1 + n / ${PAIRS_EVERY}::int % 2]) END AS metadata
     FROM mail`
   const account = IdKey.of(account_id)
   yield* sql`
@@ -108,7 +113,8 @@ const writeBatch = Effect.fnUntraced(function* (
   yield* sql`
     INSERT INTO email_log_terms
     SELECT ${account}::uuid, further.term, id_key(id) FROM message CROSS JOIN LATERAL (
-      SELECT term_key('tag:' || tag) AS term FROM unnest(tags) AS tag ORDER BY 1 OFFSET 1) AS further
+      (SELECT term_key('tag:' || tag) AS term FROM unnest(tags) AS tag ORDER BY 1 OFFSET 1)
+      UNION ALL SELECT term_key('metadata:' || key || E'\\n' || value) FROM json_each_text(metadata)) AS further
     ORDER BY 2, 3`
   yield* sql`
     INSERT INTO email_subjects SELECT DISTINCT ${account}::uuid, ${sql.literal(SUBJECT_KEY)}, lower(subject) FROM message
@@ -137,7 +143,7 @@ const writeBatch = Effect.fnUntraced(function* (
     SELECT ${account_id}, id, 1, 'email', 'EmailQueued', 'evt_1' || id, array_to_string(ARRAY[
       ${usual(Layout.HEAD.length)}, ${at}, sender, recipient, ${usual(3)}, subject, '', to_json(tags)::text,
       CASE WHEN facets = 512 THEN '2126-01-01T00:00:00.000Z' ELSE '' END, domain, 'dom_' || right(id, 26), '', '', api_key_id,
-      md5(id) || md5(id) || 'ht', (5000 + n % 1000)::text, ${usual(6)}], E'\t'), ${began}
+      md5(id) || md5(id) || 'ht', (5000 + n % 1000)::text, ${usual(8)}, coalesce(metadata::text, '')], E'\t'), ${began}
     FROM message ORDER BY id`
   yield* sql`
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)

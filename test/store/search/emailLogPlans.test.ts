@@ -108,14 +108,14 @@ const indexesOf = (source: EmailLogSource.Source): ReadonlyArray<string> => {
     case "Scan":
       return ["email_log_pkey"]
     case "Terms": {
-      const { ids, recipients, senders, subjects, tags } = source.terms
+      const { ids, metadata, recipients, senders, subjects, tags } = source.terms
       return [
         ...(ids.length > 0 ? ["email_log_pkey"] : []),
         ...(senders.length > 0 ? ["email_log_by_from"] : []),
         ...(recipients.length > 0 ? ["email_log_by_to"] : []),
         ...(tags.length > 0 ? ["email_log_by_tag"] : []),
         ...(subjects.length > 0 ? ["email_log_by_subject"] : []),
-        ...(recipients.length + tags.length > 0 ? ["email_log_terms_pkey"] : []),
+        ...(metadata.length + recipients.length + tags.length > 0 ? ["email_log_terms_pkey"] : []),
       ]
     }
     case "Status":
@@ -159,6 +159,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
       }
     })
   }
+
+  it.effect("finds the one message of a pair, and of two", function* () {
+    for (const name of ["metadata, one", "two pairs"]) {
+      const [step] = yield* firstSteps(name, LARGE)
+      assert.lengthOf(step === undefined ? [] : yield* step.statement, 1, name)
+    }
+  })
 
   it.effect("samples its sources in their indexes", function* () {
     const sql = yield* Sql
