@@ -3,6 +3,7 @@ import { authNonsense } from "./scenarios/access/authNonsense.ts"
 import { boundKey } from "./scenarios/access/boundKey.ts"
 import { codeReplay } from "./scenarios/access/codeReplay.ts"
 import { passwordGuesses } from "./scenarios/access/passwordGuesses.ts"
+import { publicTestToken } from "./scenarios/access/publicTestToken.ts"
 import { revokedKey } from "./scenarios/access/revokedKey.ts"
 import { terminal } from "./scenarios/access/terminal.ts"
 import { unsubscribeTokens } from "./scenarios/access/unsubscribeTokens.ts"
@@ -60,6 +61,7 @@ export const SCENARIOS: ReadonlyArray<Scenario> = [
   authNonsense,
   passwordGuesses,
   codeReplay,
+  publicTestToken,
   revokedKey,
   boundKey,
   terminal,
