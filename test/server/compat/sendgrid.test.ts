@@ -112,6 +112,41 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual([log.content.text, log.content.attachments[0].content_id], ["Thank you!", "logo"])
   })
 
+  it.effect("takes unique_args, the old name of custom_args, which count before them", function* () {
+    const { logOf, secret: key, world } = yield* setUp
+    const body = {
+      from: { email: "hi@acme.test" },
+      subject: "s",
+      content: [{ type: "text/plain", value: "x" }],
+      unique_args: { shop: 7, order: "none" },
+      custom_args: { shop: "acme" },
+      personalizations: [{ to: [{ email: "ana@example.org" }], unique_args: { order: "7041" } }],
+    }
+    const { headers } = yield* world.request("POST", "/compat/sendgrid/v3/mail/send", { key, body })
+    assert.deepStrictEqual((yield* logOf(headers.get("x-message-id") ?? "")).metadata, { order: "7041", shop: "acme" })
+    const long = { ...body, unique_args: { ["n".repeat(65)]: "x" } }
+    const { json } = yield* world.request("POST", "/compat/sendgrid/v3/mail/send", { key, body: long })
+    assert.match(json.errors[0].field, /^unique_args\.n{64}/u)
+  })
+
+  it.effect("attaches a file with an id, unless it is inline or the HTML shows it", function* () {
+    const { logOf, mail } = yield* setUp
+    const file = (filename: string, change: object) => ({ content: "iVBORw==", filename, type: "image/png", ...change })
+    const attachments = [
+      file("a.png", { disposition: "attachment", contentId: "a" }),
+      file("b.png", { contentId: "b" }),
+      file("c.png", { disposition: "attachment", contentId: "c" }),
+      file("d.png", { disposition: "inline", contentId: "d" }),
+    ]
+    const html = '<p>Thank you! <img src="cid:c"></p>'
+    const [response] = yield* Effect.promise(() => mail.send(email({ html, attachments } as object)))
+    const { content } = yield* logOf(response.headers["x-message-id"] as string)
+    assert.deepStrictEqual(
+      content.attachments.map(({ content_id }: { readonly content_id: string | null }) => content_id),
+      [null, null, "c", "d"],
+    )
+  })
+
   it.effect("keeps categories that are too long or too many for tags", function* () {
     const { logOf, mail } = yield* setUp
     const categories = ["a", "b".repeat(255), "c", "d", "e", "f", "g", "h", "i", "j"]

@@ -9,6 +9,7 @@ import { Schema, SchemaTransformation } from "effect"
 import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Fields from "../lenient/Fields.ts"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
+import { shownIn } from "../lenient/shownIn.ts"
 import * as Pairs from "../Pairs.ts"
 import * as AddressList from "./AddressList.ts"
 
@@ -74,10 +75,13 @@ export type TemplatedMessage = typeof TemplatedMessage.Type
 
 const inCaseOf = (schema: { readonly fields: object }) => {
   const names = new Map(Object.keys(schema.fields).map((name) => [name.toLowerCase(), name]))
-  return (value: unknown): unknown =>
-    typeof value !== "object" || value === null || Array.isArray(value)
-      ? value
-      : Object.fromEntries(Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]))
+  return (value: unknown): unknown => {
+    if (typeof value !== "object" || value === null || Array.isArray(value)) return value
+    if (Object.keys(value).every((name) => Object.hasOwn(schema.fields, name))) return value
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [names.get(name.toLowerCase()) ?? name, each]),
+    )
+  }
 }
 const message = inCaseOf({ fields: { ...Message.fields, ...TemplatedMessage.fields } })
 const lists = { Headers: inCaseOf(CustomHeader), Attachments: inCaseOf(Attachment) }
@@ -86,13 +90,12 @@ const lists = { Headers: inCaseOf(CustomHeader), Attachments: inCaseOf(Attachmen
 export const inCase = (body: unknown): unknown => {
   const named = message(body)
   if (typeof named !== "object" || named === null) return named
-  return Object.fromEntries(
-    Object.entries(named).map(([name, each]: [string, unknown]) =>
-      (name === "Headers" || name === "Attachments") && Array.isArray(each)
-        ? [name, each.map(lists[name])]
-        : [name, each],
-    ),
-  )
+  const { Attachments, Headers } = named as { readonly Attachments?: unknown; readonly Headers?: unknown }
+  return {
+    ...named,
+    ...(Array.isArray(Headers) ? { Headers: Headers.map(lists.Headers) } : {}),
+    ...(Array.isArray(Attachments) ? { Attachments: Attachments.map(lists.Attachments) } : {}),
+  }
 }
 
 /** Messages of one batch of Postmark, which is several of ours. */
@@ -172,19 +175,20 @@ export const toNative = (message: Message, tracks: boolean) => ({
     : undefined,
   ...labelsOf(message),
   tracking: tracks ? trackingOf(message) : undefined,
-  attachments: message.Attachments?.map((attachment) => ({
-    filename: attachment.Name,
-    content: attachment.Content ?? "",
-    content_type: present(attachment.ContentType) ? attachment.ContentType : undefined,
-    content_id: contentIdOf(attachment, message.HtmlBody ?? ""),
-  })),
+  attachments: filesOf(message),
 })
 
-/** Postmark's client for PHP repeats the name of each file as its id, which says nothing unless the HTML shows the file. */
-const contentIdOf = ({ ContentID, Name }: typeof Attachment.Type, html: string): string | undefined =>
-  !present(ContentID) || (ContentID === Name && !html.includes(`cid:${Name}`))
-    ? undefined
-    : ContentID.replace(/^cid:/u, "")
+const filesOf = ({ Attachments, HtmlBody = "" }: Message) => {
+  const isShown = shownIn(Attachments === undefined ? "" : HtmlBody)
+  return Attachments?.map(({ Content = "", ContentID, ContentType, Name }) => ({
+    filename: Name,
+    content: Content,
+    content_type: present(ContentType) ? ContentType : undefined,
+    // Postmark's client for PHP repeats the name of each file as its id, which says nothing unless the HTML shows the file.
+    content_id:
+      present(ContentID) && (ContentID !== Name || isShown(Name)) ? ContentID.replace(/^cid:/u, "") : undefined,
+  }))
+}
 
 /** A tag that is too long for ours is kept with the metadata. */
 const labelsOf = ({ Metadata, Tag }: Message) => {

@@ -83,12 +83,13 @@ const partsOf = Effect.fnUntraced(function* (message: Message.Message) {
   )
   if (typeof search === "string") return yield* Native.refuse("personalizations", search)
   const { tracks } = yield* Instance
+  const files = Translation.filesOf(message)
   return Effect.fnUntraced(function* (start: number) {
     const emails: Array<ReturnType<typeof Translation.toNative>> = []
     let chars = 0
     for (const each of personalizations.slice(start, start + MAX_BATCH)) {
       const email = yield* Effect.try({
-        try: () => Translation.toNative(message, each, tracks, search),
+        try: () => Translation.toNative(message, each, files, tracks, search),
         catch: (error) => {
           if (!(error instanceof Substitutions.Unreplaceable)) throw error
           return error.reason === "payload_too_large" ? TOO_LARGE : Native.refuse("personalizations", error.message)

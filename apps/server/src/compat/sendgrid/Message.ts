@@ -28,6 +28,7 @@ export type Mailbox = typeof Mailbox.Type
 
 const Mailboxes = Schema.Array(Mailbox).check(Checks.items(0, MAX_COPIES, "addresses"))
 const Headers = Schema.optional(Pairs.schema(Header.MAX_HEADERS, "headers"))
+/** `unique_args` is their old name. */
 const Arguments = Schema.optional(Pairs.schema(Labels.MAX_METADATA, "arguments"))
 /** A Unix time, at most the last second of the year 9999. */
 const UnixTime = Schema.Int.check(
@@ -46,6 +47,7 @@ const Personalization = Schema.Struct({
   subject: Schema.optional(Schema.String),
   headers: Headers,
   custom_args: Arguments,
+  unique_args: Arguments,
   send_at: Schema.optional(UnixTime),
   substitutions: Schema.optional(Pairs.schema(Substitutions.MAX_NAMES, "substitutions")),
   /** Means nothing without a template, and clients send it all the same. */
@@ -90,6 +92,8 @@ const Attachment = Schema.Struct({
       !!(content_id ?? contentId) || { path: ["content_id"], issue: "is required with disposition inline" },
   ),
 )
+
+export type Attachment = typeof Attachment.Type
 
 const Tracking = Schema.Struct({
   click_tracking: Schema.optional(
@@ -158,6 +162,7 @@ export const Message = Schema.Struct({
     ),
   ),
   custom_args: Arguments,
+  unique_args: Arguments,
   send_at: Schema.optional(UnixTime),
   tracking_settings: Schema.optional(Tracking),
   mail_settings: Schema.optional(MailSettings),

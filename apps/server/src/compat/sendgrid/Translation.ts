@@ -3,6 +3,7 @@ import * as Labels from "@waybill/domain/email/Labels"
 import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
+import { shownIn } from "../lenient/shownIn.ts"
 import type { Spelling } from "../Respelling.ts"
 import * as SendGridIds from "./templates/SendGridIds.ts"
 import * as Message from "./Message.ts"
@@ -12,6 +13,7 @@ import type * as Substitutions from "./Substitutions.ts"
 export const toNative = (
   message: Message.Message,
   personalization: Message.Personalization,
+  files: ReadonlyArray<File>,
   tracks: boolean,
   search: Substitutions.Search,
 ) => {
@@ -55,16 +57,31 @@ export const toNative = (
     // Where nothing can be tracked, nothing is.
     tracking: tracks ? trackingOf(message) : undefined,
     attachments: [
-      ...(message.attachments ?? []).map(({ content, contentId, content_id, content_type, filename, type }) => ({
-        filename,
-        content: content ?? "",
-        content_type: (type ?? content_type) || undefined,
-        content_id: (content_id ?? contentId) || undefined,
-      })),
+      ...files,
       ...(message.content ?? []).filter(Message.isCalendar).map((part) => calendarOf(part, fill)),
     ],
   }
 }
+
+/** Returns the files that all personalizations share. One that is not said to be inline is, if the HTML shows it by its id. */
+export const filesOf = ({ attachments = [], content = [] }: Message.Message) => {
+  const html = attachments.some(idOf) ? content.find(({ type }) => type === "text/html")?.value : undefined
+  const isShown = shownIn(html ?? "")
+  return attachments.map((attachment) => {
+    const { content, content_type, disposition, filename, type } = attachment
+    const id = idOf(attachment)
+    return {
+      filename,
+      content: content ?? "",
+      content_type: (type ?? content_type) || undefined,
+      content_id: id !== undefined && (disposition === "inline" || isShown(id)) ? id : undefined,
+    }
+  })
+}
+type File = ReturnType<typeof filesOf>[number]
+
+const idOf = ({ contentId, content_id }: Message.Attachment): string | undefined =>
+  (content_id ?? contentId) || undefined
 
 const mailbox = ({ email, name }: Message.Mailbox): string =>
   name ? Address.format({ address: email as Address.Address, name }) : email
@@ -90,11 +107,16 @@ const calendarOf = (
 }
 
 /** Categories that are too long or too many for tags are kept with the arguments, which are metadata. */
-const labelsOf = ({ batch_id, categories = [], custom_args }: Message.Message, own: Message.Personalization) => {
+const labelsOf = (
+  { batch_id, categories = [], custom_args, unique_args }: Message.Message,
+  own: Message.Personalization,
+) => {
   const { metadata, tags } = Labels.divide(categories)
   const pairs = {
     ...metadata,
+    ...unique_args,
     ...custom_args,
+    ...own.unique_args,
     ...own.custom_args,
     ...(batch_id === undefined ? {} : { [SendBatch.METADATA]: batch_id }),
   }
@@ -150,7 +172,7 @@ export const spellingOf = (message: Message.Message, start = 0): Spelling => {
       case "metadata":
         if (rest === "") return "custom_args"
         if (Labels.isFurther(rest)) return "categories"
-        return Object.hasOwn(own.custom_args ?? {}, rest) ? `${at}.custom_args.${rest}` : `custom_args.${rest}`
+        return argumentPath(message, own, at, rest)
       case "scheduled_at":
         return own.send_at ? `${at}.send_at` : "send_at"
       case "attachments":
@@ -163,6 +185,17 @@ export const spellingOf = (message: Message.Message, start = 0): Spelling => {
         return path
     }
   }
+}
+
+/** Returns where the request has an argument: the first of these places counts. */
+const argumentPath = (message: Message.Message, own: Message.Personalization, at: string, name: string): string => {
+  const places = [
+    [`${at}.custom_args`, own.custom_args],
+    [`${at}.unique_args`, own.unique_args],
+    ["custom_args", message.custom_args],
+  ] as const
+  const found = places.find(([, pairs]) => Object.hasOwn(pairs ?? {}, name))
+  return `${found?.[0] ?? "unique_args"}.${name}`
 }
 
 /** Returns the number of recipients in a body that is not decoded yet. */
