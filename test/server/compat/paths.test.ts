@@ -112,6 +112,17 @@ layer(HttpWorld.layer({ doorHosts: hosts }), { excludeTestServices: true, timeou
     assert.match(other.text, /`id` is an unknown field/u)
     const page = yield* world.request("GET", `/emails?limit=1&after=${json.id}`, { key })
     assert.deepStrictEqual([page.status, page.json.data], [200, []], page.text)
+    const { secret: stranger } = yield* world.key(yield* world.account())
+    for (const [method, path] of [
+      ["GET", ""],
+      ["PATCH", ""],
+      ["POST", "/cancel"],
+      ["GET", "/attachments"],
+    ] as const) {
+      const sent = method === "PATCH" ? { body: { scheduled_at: "in 1 hour" } } : {}
+      const foreign = yield* world.request(method, `/emails/${json.id}${path}`, { key: stranger, ...sent })
+      assert.strictEqual(foreign.status, 404, `${method} ${path}: ${foreign.text}`)
+    }
     const none = yield* world.request("GET", "/emails/00000000-0000-7000-8000-000000000000", { key })
     assert.strictEqual(none.status, 404, none.text)
   })

@@ -5,7 +5,7 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import type { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import type { EventStore } from "@waybill/store/commit/EventStore"
-import { Context, Data, type Effect, type Schema } from "effect"
+import { Context, Data, type Effect, type Result, type Schema } from "effect"
 import type { Instance } from "../settings/Instance.ts"
 import type { Programs } from "../templates/Programs.ts"
 import type { Endpoint } from "./Endpoints.ts"
@@ -44,11 +44,14 @@ export class NativeError extends Data.TaggedError("NativeError")<{
   readonly headers: Readonly<Record<string, string>>
 }> {}
 
+/** Services of a call, which come from the request in progress. */
+export type CallServices = EventStore | Instance | PgClient.PgClient | Programs
+
 /** Calls Waybill's own API on behalf of the request in progress, which was admitted before; refusals fail. */
 export class NativeApi extends Context.Service<
   NativeApi,
   {
-    readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError>
+    readonly call: (request: NativeRequest) => Effect.Effect<Answer, NativeError, CallServices>
   }
 >()("@waybill/server/compat/NativeApi") {}
 
@@ -56,7 +59,7 @@ export class NativeApi extends Context.Service<
  * Services that a door may use: Waybill's own API, DNS to fetch files by URL, the keys that sign links to files, the log for
  * the batches of SendGrid, and the templates that Postmark's numbers mean, which our own API has not.
  */
-export type DoorServices = NativeApi | Dns | EventStore | Instance | InstanceKey | PgClient.PgClient | Programs
+export type DoorServices = CallServices | NativeApi | Dns | InstanceKey
 
 export type Params = Readonly<Record<string, string>>
 
@@ -83,6 +86,12 @@ export interface Route {
   readonly trial?: Trial
 }
 
+/** A route that matches a path, with its decoded parameters. */
+export interface RouteMatch {
+  readonly route: Route
+  readonly params: Params
+}
+
 export type Trial = (request: DoorRequest) => Effect.Effect<Answer, Refusal, Instance>
 
 /**
@@ -99,15 +108,17 @@ export interface Door {
   readonly routes: ReadonlyArray<Route>
   /** Whether a path is one of the other service, by any method. */
   readonly isKnown: (path: string) => boolean
-  /** The rate window of a path below the door. */
-  readonly bucketOf: (method: string, path: string) => RateLimit.Bucket
-  /** The endpoint of our own API that a request is translated to. Its scope and rules for keys are checked first. */
-  readonly endpointOf: (method: string, path: string) => Endpoint | undefined
-  /** The refusal of a path that the door does not have, or Waybill has no meaning for; its body is not read. */
-  readonly refusalOf: (method: string, path: string) => Refusal | undefined
-  readonly handle: (request: DoorRequest) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
-  /** Returns the check of a request with the service's public test key; `undefined` for other requests, which need a key. */
-  readonly trialOf: (method: string, path: string, headers: DoorRequest["headers"]) => Trial | undefined
+  /**
+   * Returns the route of a request; fails with the refusal of a path that the door does not have, or Waybill has no meaning
+   * for. The body of such a request is not read.
+   */
+  readonly find: (method: string, path: string) => Result.Result<RouteMatch, Refusal>
+  readonly handle: (
+    request: DoorRequest,
+    match: RouteMatch,
+  ) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
+  /** Whether a request has the public key of the other service with which programs only try its API. */
+  readonly isTrial: (headers: DoorRequest["headers"]) => boolean
   /** The status and body of an error in the other service's shape. */
   readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer
 }

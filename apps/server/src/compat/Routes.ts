@@ -1,21 +1,24 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
 import type { Detail, Refusal } from "@waybill/domain/values/Refusal"
-import type { Params, Route } from "./Door.ts"
+import type { RouteMatch, Params, Route } from "./Door.ts"
 
-export interface Match {
-  readonly route: Route
-  readonly params: Params
-}
-
-/** Returns the first route that matches a percent-encoded path, with its decoded parameters. */
-export const find = (routes: ReadonlyArray<Route>, method: string, path: string): Match | undefined => {
-  const segments = path.split("/")
+/** Returns what finds the first route that matches a percent-encoded path. */
+export const finder = (routes: ReadonlyArray<Route>) => {
+  const candidates = new Map<string, Array<{ readonly route: Route; readonly pattern: ReadonlyArray<string> }>>()
   for (const route of routes) {
-    const params = route.method === method ? paramsOf(route.path.split("/"), segments) : undefined
-    if (params !== undefined) return { route, params }
+    const pattern = route.path.split("/")
+    const key = `${route.method} ${pattern.length}`
+    candidates.set(key, [...(candidates.get(key) ?? []), { route, pattern }])
   }
-  return undefined
+  return (method: string, path: string): RouteMatch | undefined => {
+    const segments = path.split("/").map(decoded)
+    for (const { pattern, route } of candidates.get(`${method} ${segments.length}`) ?? []) {
+      const params = paramsOf(pattern, segments)
+      if (params !== undefined) return { route, params }
+    }
+    return undefined
+  }
 }
 
 /** Returns the refusal of query parameters that a route does not take, or not so often, if there are any. */
@@ -37,10 +40,9 @@ export const refusalOfQuery = (
 const UNKNOWN = "is an unknown parameter; Waybill has no meaning for it, so leave it out"
 
 const paramsOf = (pattern: ReadonlyArray<string>, segments: ReadonlyArray<string>): Params | undefined => {
-  if (pattern.length !== segments.length) return undefined
   const params: Record<string, string> = {}
   for (const [nth, part] of pattern.entries()) {
-    const segment = decoded(segments[nth] ?? "")
+    const segment = segments[nth] ?? ""
     // A URL with a segment of dots leads to another path.
     if (part.startsWith(":") && !/^\.{0,2}$/u.test(segment)) params[part.slice(1)] = segment
     else if (part !== segment) return undefined
@@ -49,6 +51,7 @@ const paramsOf = (pattern: ReadonlyArray<string>, segments: ReadonlyArray<string
 }
 
 const decoded = (segment: string): string => {
+  if (!segment.includes("%")) return segment
   try {
     return decodeURIComponent(segment)
   } catch {

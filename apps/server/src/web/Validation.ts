@@ -104,7 +104,7 @@ const readPayload = (endpoint: HttpApiEndpoint.Top, scope: Scope | undefined, ad
 const fits = (endpoint: HttpApiEndpoint.Top, { body }: HeldRequest): boolean => {
   const [payload] = endpoint.payload.values()
   try {
-    return payload === undefined || body === "" || !Excess.isExceeded(payload.schemas[0], JSON.parse(body))
+    return payload === undefined || body === "" || !Excess.bound(payload.schemas[0], JSON.parse(body)).isExceeded
   } catch {
     return true
   }

@@ -17,6 +17,8 @@ export interface Bounded {
   readonly more: number
   /** Whether the value has more items and fields than `SMALL_SIZE`. */
   readonly isLarge: boolean
+  /** Whether the schema would refuse the value by its numbers of items and fields, or by an unknown field. */
+  readonly isExceeded: boolean
 }
 
 /**
@@ -28,15 +30,9 @@ export const bound = ({ ast }: { readonly ast: SchemaAST.AST }, sent: unknown): 
   const found: Found = { path: [], details: [], unknown: 0, size: 0 }
   const value = walkOf(ast)?.(sent, found) ?? sent
   const { details, size, unknown } = found
-  if (size <= SMALL_SIZE) return { value: sent, details: [], more: 0, isLarge: false }
-  return { value, details, more: Math.max(0, unknown - Violations.MAX_DETAILS), isLarge: true }
-}
-
-/** Whether a schema would refuse a value by its numbers of items and fields, or by an unknown field. */
-export const isExceeded = ({ ast }: { readonly ast: SchemaAST.AST }, sent: unknown): boolean => {
-  const found: Found = { path: [], details: [], unknown: 0, size: 0 }
-  walkOf(ast)?.(sent, found)
-  return found.details.length > 0 || found.unknown > 0
+  const isExceeded = details.length > 0 || unknown > 0
+  if (size <= SMALL_SIZE) return { value: sent, details: [], more: 0, isLarge: false, isExceeded }
+  return { value, details, more: Math.max(0, unknown - Violations.MAX_DETAILS), isLarge: true, isExceeded }
 }
 
 interface Found {

@@ -7,18 +7,23 @@ const STRICT = { errors: "all", onExcessProperty: "error", reportInput: true } a
 
 /**
  * Returns a decoder of what a client sent, or of its violations. Numbers are checked before elements are decoded, so an
- * invalid value takes no longer than a valid one; a large one in a turn of the event loop of its own. `otherwise` is the advice for an unknown field that is near to no known
- * one.
+ * invalid value takes no longer than a valid one; a large one in a turn of the event loop of its own. `otherwise` is the
+ * advice for an unknown field that is near to no known one.
  */
 export const decodeStrictly = <A, R>(schema: Schema.Codec<A, unknown, R>, otherwise?: string) => {
-  const decode = Schema.decodeUnknownEffect(schema, STRICT)
+  // Compiled, unlike one that looks for unknown fields or for all violations, which explains what this one refuses.
+  const decode = Schema.decodeUnknownEffect(schema)
+  const explain = Schema.decodeUnknownEffect(schema, STRICT)
   return (sent: unknown): Effect.Effect<A, Violations.Violations, R> => {
-    const { details, isLarge, more, value } = Excess.bound(schema, sent)
+    const { details, isExceeded, isLarge, more, value } = Excess.bound(schema, sent)
     const excess: Violations.Violations = { details, unknown: undefined, more }
-    const decoding = isLarge ? Effect.andThen(Effect.yieldNow, decode(value)) : decode(value)
-    return Effect.matchEffect(decoding, {
-      onFailure: ({ issue }) => Effect.fail(Violations.join([Violations.fromIssue(issue, otherwise), excess])),
-      onSuccess: (decoded) => (Violations.isNone(excess) ? Effect.succeed(decoded) : Effect.fail(excess)),
-    })
+    const explained = () =>
+      Effect.matchEffect(explain(value), {
+        onFailure: ({ issue }) => Effect.fail(Violations.join([Violations.fromIssue(issue, otherwise), excess])),
+        onSuccess: (decoded) => (Violations.isNone(excess) ? Effect.succeed(decoded) : Effect.fail(excess)),
+      })
+    const decoded = () => (isExceeded ? explained() : Effect.catch(decode(value), explained))
+    // Decoders begin when they are called.
+    return isLarge ? Effect.flatMap(Effect.yieldNow, decoded) : decoded()
   }
 }

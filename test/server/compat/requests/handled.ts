@@ -13,7 +13,7 @@ import {
   NativeError,
   type NativeRequest,
 } from "../../../../apps/server/src/compat/Door.ts"
-import { withoutAbsent } from "../../../../apps/server/src/compat/lenient/withoutAbsent.ts"
+import * as AbsentFields from "../../../../apps/server/src/compat/lenient/AbsentFields.ts"
 import * as Postmark from "../../../../apps/server/src/compat/postmark/Postmark.ts"
 import * as Resend from "../../../../apps/server/src/compat/resend/Resend.ts"
 import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.ts"
@@ -82,9 +82,15 @@ export const handled = Effect.fnUntraced(function* (
       : Effect.succeed({ status: 200, body: { id: "msg_1", created_at: "", data: [] } })
   }
   const [name = "", query = ""] = path.split("?", 2)
-  const result = yield* door
-    .handle({ method, path: name, query: new URLSearchParams(query), headers, body })
-    .pipe(Effect.provideService(NativeApi, { call }), Effect.provide(services), Effect.result)
+  const match = door.find(method, name)
+  const result = yield* Effect.fromResult(match).pipe(
+    Effect.flatMap((found) =>
+      door.handle({ method, path: name, query: new URLSearchParams(query), headers, body }, found),
+    ),
+    Effect.provideService(NativeApi, { call }),
+    Effect.provide(services),
+    Effect.result,
+  )
   if (Result.isSuccess(result)) return { calls, answer: result.success, details: [], failure: undefined }
   const { failure } = result
   const { details = [] } = failure instanceof NativeError ? failure.error : (failure as Refusal)
@@ -96,7 +102,7 @@ export const handled = Effect.fnUntraced(function* (
 export const refusedFields = (service: Service, change: object, refusing: Refusing = []) => {
   const { door, message, path } = SENDS[service]
   return Effect.map(
-    handled(door, path, withoutAbsent({ ...message, ...change }), { refusing }),
+    handled(door, path, AbsentFields.withoutAbsent({ ...message, ...change }), { refusing }),
     ({ answer, calls, details }) =>
       answer !== undefined && calls.length > 0 ? undefined : details.map((detail) => detail.path),
   )

@@ -1,7 +1,11 @@
+import * as Excess from "@waybill/api/errors/Excess"
+import { Sendable } from "@waybill/api/schemas/template/Sendable"
+import { TemplatedMessage } from "@waybill/api/schemas/template/TemplatedMessage"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
 import { DOORS } from "../../../../apps/server/src/compat/Doors.ts"
 import * as Endpoints from "../../../../apps/server/src/compat/Endpoints.ts"
+import * as UnknownFields from "./unknownFields.ts"
 import type { Route } from "../../../../apps/server/src/compat/Door.ts"
 
 /** A path of a route, with values for its parameters. */
@@ -43,6 +47,27 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const { status, text } = yield* world.request("POST", `${prefix}/nothing`, { key, headers, raw: "{" })
       assert.strictEqual(status, 404, text)
     }
+  })
+
+  // A decoder that finds unknown fields is slow, so that the walk over numbers and fields has to find each one.
+  it("knows the fields of every object of every body", () => {
+    const bodies = DOORS.flatMap(({ prefix, routes }) =>
+      routes.flatMap(({ body, method, path }) =>
+        body === undefined ? [] : [{ name: `${method} ${prefix}${path}`, decoded: body, shape: body }],
+      ),
+    )
+    const all = [...bodies, { name: "a send", decoded: Sendable, shape: TemplatedMessage }]
+    const samples = all.flatMap(({ decoded, name, shape }) =>
+      UnknownFields.samplesOf(shape.ast).map(({ place, value }) => ({
+        what: `${name} ${place}`,
+        isFound: Excess.bound({ ast: decoded.ast }, value).isExceeded,
+      })),
+    )
+    assert.isAbove(samples.length, 80)
+    assert.deepStrictEqual(
+      samples.filter(({ isFound }) => !isFound),
+      [],
+    )
   })
 
   it.effect("states the body of every route that takes one", function* () {

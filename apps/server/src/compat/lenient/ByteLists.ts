@@ -1,6 +1,7 @@
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
+const OPEN = 0x5b
 const CLOSE = 0x5d
 const ZERO = 0x30
 const NINE = 0x39
@@ -18,7 +19,7 @@ export const compact = (body: Buffer): Buffer => {
   /** Made for the first list, and large enough for every one. */
   let scratch: Buffer | undefined
   let copied = 0
-  for (let at = body.indexOf("["); at >= 0; at = body.indexOf("[", at + 1)) {
+  for (let at = body.indexOf(OPEN); at >= 0; at = body.indexOf(OPEN, at + 1)) {
     if (!isNamed(body, at)) continue
     scratch ??= Buffer.allocUnsafe((body.length - at) >> 1)
     const list = read(body, at + 1, scratch)

@@ -1,4 +1,5 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
+import type * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Turn from "@waybill/domain/flow/Turn"
 import { ByteSize, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerRequest } from "effect/http"
@@ -9,7 +10,7 @@ import * as Bodies from "../../web/Bodies.ts"
 import * as Validation from "../../web/Validation.ts"
 import * as Endpoints from "../Endpoints.ts"
 import * as ByteLists from "./ByteLists.ts"
-import { withoutAbsent } from "./withoutAbsent.ts"
+import * as AbsentFields from "./AbsentFields.ts"
 
 const ENCODINGS = ["identity", "gzip"]
 
@@ -68,10 +69,11 @@ const unzipped = Effect.fnUntraced(function* (
 })
 
 /** Parses a body, and leaves out what counts as absent. */
-export const parse = (bytes: Buffer) => {
+export const parse = (bytes: Buffer): Effect.Effect<unknown, RequestRefusal.InvalidRequest> => {
   const text = bytes.toString("utf8")
-  return Effect.map(
-    Effect.try({ try: () => JSON.parse(text) as unknown, catch: () => Validation.malformed(text) }),
-    withoutAbsent,
-  )
+  try {
+    return Effect.succeed(AbsentFields.withoutAbsent(JSON.parse(text)))
+  } catch {
+    return Effect.fail(Validation.malformed(text))
+  }
 }

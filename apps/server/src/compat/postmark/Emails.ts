@@ -10,6 +10,7 @@ import { entriesOf } from "../entriesOf.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import { Instance } from "../../settings/Instance.ts"
 import type { Route } from "../Door.ts"
+import * as AbsentFields from "../lenient/AbsentFields.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import { errorOf } from "./errorOf.ts"
@@ -38,7 +39,7 @@ const accepted = ({ Bcc, Cc, To }: Message.Message, id: string, created_at: stri
 const check = Effect.fnUntraced(function* (body: unknown) {
   const message = yield* decode(body)
   const { tracks } = yield* Instance
-  const native: unknown = JSON.parse(JSON.stringify(Message.toNative(message, tracks)))
+  const native = AbsentFields.withoutUndefined(Message.toNative(message, tracks))
   const spelling = Spelling.of(message)
   yield* Effect.mapError(
     decodeBody(EmailMessage, native),

@@ -1,6 +1,5 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
-import * as Sendable from "@waybill/api/schemas/template/Sendable"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Scope from "@waybill/domain/account/Scope"
@@ -19,16 +18,14 @@ import type { Needs } from "@waybill/store/facts/Facts"
 import { EventKinds } from "@waybill/store/feed/EventKinds"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
-import type { HttpServerRequest } from "effect/http"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
 import * as Acceptance from "../../accept/Acceptance.ts"
-import { commitTemplated } from "../../accept/commitTemplated.ts"
-import * as Draft from "../../accept/Draft.ts"
+import type * as Draft from "../../accept/Draft.ts"
 import * as Refund from "../../accept/Refund.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Warnings from "../../accept/Warnings.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
-import { sendBatch } from "../../accept/sendBatch.ts"
+import * as Sends from "../../accept/Sends.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
@@ -37,30 +34,10 @@ import * as HeldRequest from "../../web/HeldRequest.ts"
 import * as Records from "../../web/Records.ts"
 import { readEmail } from "./readEmail.ts"
 
-const send = Effect.fnUntraced(function* (
-  call: RequestCommit.Call & {
-    readonly payload: Sendable.Sendable
-    readonly request: HttpServerRequest.HttpServerRequest
-  },
-) {
-  // A large message has just been decoded, and is encoded and hashed next.
-  yield* Turn.afterLarge(HeldRequest.lengthOf(call.request))
-  const { payload } = call
-  const sender = yield* Acceptance.currentSender
-  const { at, id } = yield* NewIds.newEmail
-  const accepting = (draft: Draft.Draft) => Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
-  if (!Sendable.isTemplated(payload)) {
-    const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
-    return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
-  }
-  return yield* RequestCommit.commitBy(call, (target, claim) =>
-    commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
-  )
-})
-
 export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
   handlers.handleAll({
-    send,
+    // A large message has just been decoded, and is encoded and hashed next.
+    send: (call) => Effect.andThen(Turn.afterLarge(HeldRequest.lengthOf(call.request)), Sends.one(call)),
     get: (call) =>
       Effect.gen(function* () {
         const record = yield* readEmail(call)
@@ -70,7 +47,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
       }),
     sendBatch: (call) =>
       LargeRequests.inTurn(
-        Effect.flatMap(Effect.andThen(Turn.next, Acceptance.currentSender), (sender) => sendBatch(call, sender)),
+        Effect.flatMap(Effect.andThen(Turn.next, Acceptance.currentSender), (sender) => Sends.batch(call, sender)),
       ),
     cancel: (call) =>
       Effect.gen(function* () {

@@ -164,10 +164,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   const authorization =
     entrance === undefined ? request.headers.authorization : entrance.door.authorization(request.headers)
   const admission = yield* Admission
-  const bucket =
-    entrance === undefined
-      ? RequestTarget.bucketOf(request.method, path)
-      : entrance.door.bucketOf(request.method, entrance.path)
+  const bucket = entrance === undefined ? RequestTarget.bucketOf(request.method, path) : Doors.bucketOf(entrance)
   const query = { tokenHash: bearerHash(authorization), bucket, address }
   const admitting = yield* Effect.exit(Session.admitOr(request, query, admission.admit(query)))
   if (admitting._tag === "Failure")
@@ -182,7 +179,7 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
     ...Responses.requestHeaders(id, verdict.standing),
     ...(entrance === undefined ? {} : Responses.doorHeaders(verdict.standing, yield* Clock.currentTimeMillis)),
   }
-  const isTrial = entrance?.door.trialOf(request.method, entrance.path, request.headers) !== undefined
+  const isTrial = entrance !== undefined && Doors.trialOf(entrance, request.headers) !== undefined
   const needsKey = !isTrial && (entrance !== undefined || isApi(path))
   const refusal =
     refusalOf(verdict, needsKey, authorization, request.headers) ??

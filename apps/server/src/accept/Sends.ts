@@ -13,6 +13,7 @@ import { HttpApiSchema } from "effect/http-api"
 import * as NewIds from "../process/NewIds.ts"
 import * as Templating from "../templates/Templating.ts"
 import * as Acceptance from "./Acceptance.ts"
+import { commitTemplated } from "./commitTemplated.ts"
 import * as Draft from "./Draft.ts"
 import * as Rehearsal from "./Rehearsal.ts"
 import * as RequestCommit from "./RequestCommit.ts"
@@ -21,8 +22,23 @@ import * as Warnings from "./Warnings.ts"
 type Refused = Refusal & { readonly status: 422 | 429 | 403 }
 type Verdicts = ReadonlyArray<Acceptance.Verdict<Refusal>>
 
+/** Accepts a message. */
+export const one = Effect.fnUntraced(function* (call: RequestCommit.Call & { readonly payload: Sendable.Sendable }) {
+  const { payload } = call
+  const sender = yield* Acceptance.currentSender
+  const { at, id } = yield* NewIds.newEmail
+  const accepting = (draft: Draft.Draft) => Acceptance.acceptDraft(sender, id, draft, at, Acceptance.queued)
+  if (!Sendable.isTemplated(payload)) {
+    const { body, headers } = yield* RequestCommit.commit(call, accepting(Draft.fromMessage(payload)))
+    return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofMessage(payload) } })
+  }
+  return yield* RequestCommit.commitBy(call, (target, claim) =>
+    commitTemplated(target, claim, payload, ({ message, used }) => accepting(Draft.fromMessage(message, used))),
+  )
+})
+
 /** Accepts all messages of a batch in one commit or, in permissive mode, those that are acceptable. */
-export const sendBatch = Effect.fnUntraced(function* (
+export const batch = Effect.fnUntraced(function* (
   call: RequestCommit.Call & { readonly payload: Batch },
   sender: Acceptance.Sender,
 ) {
