@@ -16,9 +16,7 @@ const BO = { email: "bo@acme.test", password: "a long password of bo" }
 /** A time zone with a half-hour offset, to detect local times that are used as UTC. */
 const ZONE = "Asia/Kolkata"
 
-interface CheckboxElement extends HTMLElement {
-  readonly checked: boolean
-}
+type CheckboxElement = HTMLElement & { readonly checked: boolean }
 
 /** Value of a `datetime-local` input in the time zone of the tab. */
 const localTime = (iso: string, minutes: number): string =>

@@ -50,7 +50,9 @@ await inDashboard(
       answer = { status: 500, body: "database is down" }
       for (const to of ["ana@example.org", "bo@example.org", "carla@example.org"])
         await instance.request("POST", "/email/send", { from: "hello@acme.test", to, subject: to, text: "Hello." })
-      const settled = async () => (await deliveries(webhook)).filter((each: any) => each.last_status === 500).length
+      const settled = async () =>
+        (await deliveries(webhook)).filter((each: { readonly last_status: number | null }) => each.last_status === 500)
+          .length
       await Browser.eventually(settled).toBe(3)
       // A week of attempts is over.
       await instance.sql(

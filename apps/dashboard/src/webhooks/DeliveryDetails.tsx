@@ -17,7 +17,7 @@ import { ResponseStatus } from "./ResponseStatus.tsx"
 /** Refetch interval while a delivery is pending. */
 export const PENDING_POLL_MS = 2_000
 
-/** What was sent to the endpoint, and what it answered. */
+/** Shows what was sent to the endpoint, and what it answered. */
 export const DeliveryDetails = ({ delivery }: { readonly delivery: Delivery }) => {
   const client = useQueryClient()
   const query = useQuery({

@@ -16,7 +16,7 @@ interface RowProps {
   readonly parts: Hits.Parts
 }
 
-/** What a row of the list shows of an email. */
+/** Content of the list's row of an email. */
 export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) => {
   const now = useNow()
   const status = displayStatus(email, now)

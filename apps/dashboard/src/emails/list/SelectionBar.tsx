@@ -10,7 +10,7 @@ import { BulkDialog } from "../../ui/feedback/BulkDialog.tsx"
 import type { Action } from "../../ui/feedback/BulkSteps.ts"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { showToast } from "../../ui/feedback/Toasts.tsx"
-import { fileOf } from "../search/exportEmails.ts"
+import * as EmailFile from "../search/EmailFile.ts"
 import * as Bulk from "./Bulk.ts"
 
 interface Props {
@@ -55,7 +55,7 @@ export const SelectionBar = ({ emails, keyName, onClear }: Props) => {
         small
         icon={<Download size={13} />}
         onClick={() => {
-          download(fileOf(emails, keyName), "emails.csv")
+          download(EmailFile.fileOf(emails, keyName), "emails.csv")
           showToast(emails.length === 1 ? "1 email exported." : `${emails.length} emails exported.`)
         }}
       >

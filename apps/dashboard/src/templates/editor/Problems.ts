@@ -35,7 +35,7 @@ export const inError = (error: unknown): ReadonlyArray<TextProblem> => {
 /** Whether a problem is about a text, or about a part of it, as `variables.properties.x` is. */
 export const isAbout = ({ path }: TextProblem, name: string): boolean => path === name || path.startsWith(`${name}.`)
 
-/** What the API says of a language whose HTML stands under a subject or preheader of another one. */
+/** Words of the API for a language whose HTML stands under a subject or preheader of another one. */
 const UNTRANSLATED = "is missing: that of the wider language stands beside this HTML"
 
 /** Returns a sentence: the API begins with what a text does. */

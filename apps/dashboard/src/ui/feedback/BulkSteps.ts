@@ -3,7 +3,7 @@ import { ApiError } from "../../api/ApiError.ts"
 
 /** One request of an action on several things. */
 interface Step {
-  /** What it is about, such as an address. */
+  /** Name of the thing that changes, such as an address. */
   readonly subject: string
   readonly run: () => Promise<unknown>
 }
@@ -13,7 +13,7 @@ export interface Action {
   readonly title: string
   readonly button: string
   readonly isDestructive: boolean
-  /** What it does, and for which of them. */
+  /** The action, and the things that it changes. */
   readonly text: string
   readonly steps: ReadonlyArray<Step>
   /** Says how many were done. */
@@ -26,7 +26,7 @@ export interface Progress {
   readonly waitSeconds: number
 }
 
-/** What was refused, by its reason, with what it is about. */
+/** Names of what was refused, by the reason. */
 export type Refused = ReadonlyMap<string, ReadonlyArray<string>>
 
 export interface Result {

@@ -84,9 +84,10 @@ const shown = Effect.fnUntraced(function* (
   )
 })
 
-/** Returns the only record of `shown`. */
+/** Returns the record of one row. */
 const shownOne = Effect.fnUntraced(function* (account_id: Id.AccountId, row: WebhookDeliveries.DeliveryRecord) {
   const [record] = yield* shown(account_id, [row])
+  // `shown` returns a record for each row.
   return yield* Effect.orDie(Effect.fromOption(Option.fromUndefinedOr(record)))
 })
 

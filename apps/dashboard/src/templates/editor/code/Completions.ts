@@ -76,9 +76,9 @@ const nodeAt = (root: VariableNode, loops: ReadonlyMap<string, Path>, path: Path
   )
 }
 
-/** What was typed of an output or a tag that has not ended, after its begin. */
+/** An output or a tag that has not ended, after its begin. */
 const OPEN = /\{([{%])-?((?:(?![%}]\}|\{[{%]).)*)$/su
-/** What is left of a text in quotes makes it impossible to say what is typed. */
+/** Texts in quotes, which may look like a filter or a tag. */
 const QUOTED = /"[^"]*"|'[^']*'/gu
 const TAG = /^\s*(\w*)$/u
 const FILTER = /\|\s*(\w*)$/u
