@@ -5,6 +5,7 @@ import { NothingNew } from "@waybill/domain/values/Refusal"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
+import { Cells } from "@waybill/store/routing/Cells"
 import { Cause, Context, Effect, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
@@ -79,6 +80,14 @@ describe("visits", () => {
       )
     }).pipe(Effect.provide(EventStore.layerMemory())),
   )
+
+  it.effect("of a cell that the process serves for the first time are recorded before a stop as well", function* () {
+    const { layer, written } = counting()
+    const elsewhere = { ...(yield* Cells), of: () => Effect.succeed("cell_b") }
+    const one = visit(id("EmailId"))
+    yield* noted([one]).pipe(Effect.provideService(Cells, elsewhere), Effect.provide(layer))
+    assert.deepStrictEqual(written, [one.mail.email_id])
+  })
 
   // threat: forged-visits
   it.effect("are limited per address and minute, without affecting others", function* () {

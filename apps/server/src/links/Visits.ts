@@ -8,7 +8,7 @@ import * as PerCell from "@waybill/store/routing/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
-import { Cause, Context, Duration, Effect, Exit, FiberSet, Layer, Metric, Result, Semaphore } from "effect"
+import { Cause, Context, Duration, Effect, Exit, FiberSet, Layer, Metric, Result, Scope, Semaphore } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Stop from "../process/Stop.ts"
 
@@ -54,8 +54,10 @@ export const layer = Layer.effect(
     const { names, of } = yield* Cells
     const closed = makeClosedEmails()
     const reportLost = yield* makeLossReporter
-    const places = yield* PerCell.make(
-      Effect.sync((): Places => ({ turns: Semaphore.makeUnsafe(VISITS_AT_ONCE), waiting: 0 })),
+    // In a scope of their own, which is open while a stop waits for visits, some of cells that had none before.
+    const places = yield* Scope.provide(
+      PerCell.make(Effect.sync((): Places => ({ turns: Semaphore.makeUnsafe(VISITS_AT_ONCE), waiting: 0 }))),
+      yield* Scope.fork(yield* Effect.scope),
     )
     const fibers = yield* FiberSet.make<void>()
     const run = yield* FiberSet.runtime(fibers)<EventStore>()
