@@ -82,6 +82,7 @@ CREATE TABLE cells (
   made_at timestamp with time zone NOT NULL DEFAULT now(),
   identity uuid,
   address jsonb,
+  node_group integer,
   CONSTRAINT cells_pkey PRIMARY KEY (name),
   CONSTRAINT cells_state_check CHECK ((state = ANY (ARRAY['open'::text, 'full'::text, 'draining'::text])))
 );

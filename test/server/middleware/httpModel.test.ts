@@ -6,7 +6,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import { hoursAfterMiddle, layerFromMiddle, nextMillisecond } from "../../support/WallClock.ts"
 import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 
 /** What a customer knows of the service, kept in memory. */
 interface Model {
@@ -293,7 +293,7 @@ layer(World, { excludeTestServices: true, timeout: "180 seconds" })(
       const { url } = yield* Fresh
       const { differences, rows } = yield* Effect.provide(
         Rebuild.verify("monthly_usage", { release: "test" }),
-        Replay.layer(urlInTestCell(url)),
+        Replay.layer(...replayUrls(url)),
       )
       assert.isAbove(rows, 20)
       assert.deepStrictEqual(differences, [])

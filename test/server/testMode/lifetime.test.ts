@@ -18,7 +18,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as Webhooks from "../../support/web/Webhooks.ts"
 import { EMAIL, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import * as World from "../../support/world/World.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 
 const HERS = "eva@example.org" as Address
 const MODELS = ["email_log", "email_log_terms", "email_subjects", "suppressions", "monthly_usage", "email_stats"]
@@ -49,7 +49,7 @@ const furnished = Effect.gen(function* () {
   return { account, bounced, delivered, live, rows, sql: world.sql, test }
 })
 
-const replay = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url))))
+const replay = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url))))
 const layers = replay.pipe(Layer.provideMerge(HttpWorld.layer()))
 
 layer(layers, { excludeTestServices: true, timeout: "90 seconds" })("test mail in the database", (it) => {

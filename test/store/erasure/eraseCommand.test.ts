@@ -23,9 +23,9 @@ import * as CommandLine from "../../support/process/CommandLine.ts"
 import { followLog } from "../../support/postgres/followLog.ts"
 import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { asService, replayUrls } from "../../support/cells/testCell.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )
@@ -44,7 +44,7 @@ const standsIn = Effect.fnUntraced(function* (word: string) {
       SELECT attname::text FROM pg_attribute
       WHERE attrelid = t.tablename::regclass AND atttypid = 'bytea'::regtype AND NOT attisdropped
     ) AS bytes
-    FROM pg_tables t WHERE t.schemaname = 'public' ORDER BY 1`
+    FROM pg_tables t WHERE t.schemaname = current_schema() ORDER BY 1`
   const found: Array<string> = []
   for (const { bytes, name } of tables) {
     const whole = sql.literal(
@@ -346,9 +346,9 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         ["usr_1", "ÄNN@example.org"],
         ["usr_2", "bänn@example.org"],
       ] as const)
-        yield* sql`INSERT INTO users (id, email, created_at) VALUES (${id}, ${email}, now())`
+        yield* asService(sql`INSERT INTO users (id, email, created_at) VALUES (${id}, ${email}, now())`)
       yield* Erase.erase("änn@example.org" as Address, Mask.replacement(Uint8Array.of(8)))
-      assert.deepStrictEqual(yield* sql`SELECT id FROM users`, [{ id: "usr_2" }])
+      assert.deepStrictEqual(yield* asService(sql`SELECT id FROM users`), [{ id: "usr_2" }])
     }).pipe(Effect.orDie),
   )
 

@@ -20,9 +20,9 @@ import * as World from "../../support/world/World.ts"
 import { id, queued } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { followLog } from "../../support/postgres/followLog.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -120,31 +120,6 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
     assert.strictEqual((yield* store.feed({ after: upTo, account_id })).events.length, 1)
   })
 
-  it.effect("stops at writes that a lost node has prepared, until they are committed", function* () {
-    const store = yield* EventStore
-    const [lost, other] = [yield* writer, yield* writer]
-    // The coordinator's own view of its transactions, as Citus has it.
-    yield* other.query(`CREATE TABLE under_way (transaction_number bigint)`)
-    yield* other.query(`CREATE FUNCTION get_all_active_transactions() RETURNS SETOF under_way
-      LANGUAGE sql AS 'SELECT * FROM under_way'`)
-    const start = (yield* store.feed({ after: 0n })).upTo
-    // As on a node, where nothing is announced.
-    yield* lost.query("BEGIN")
-    const low = yield* lost.append
-    yield* lost.query("PREPARE TRANSACTION 'citus_0_4711_42_1'")
-    yield* other.begin
-    const high = yield* other.append
-    yield* other.commit
-    assert.deepStrictEqual(yield* store.feed({ after: start }), { events: [], upTo: start, more: false })
-    // Its coordinator still announces what it is committing.
-    yield* other.query("INSERT INTO under_way VALUES (42)")
-    assert.deepStrictEqual(yield* positions(start), [high])
-    yield* other.query("DELETE FROM under_way")
-    yield* lost.query("COMMIT PREPARED 'citus_0_4711_42_1'")
-    assert.deepStrictEqual(yield* positions(start), [low, high])
-    yield* other.query("DROP TABLE under_way CASCADE")
-  })
-
   it.effect("returns the next position also when no event matches", function* () {
     const store = yield* EventStore
     const account_id = id("AccountId")
@@ -184,6 +159,6 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
     yield* other.begin
     assert.deepStrictEqual(yield* Watermark.lowest(sql), own)
     yield* other.rollback
-    assert.deepStrictEqual(yield* Watermark.lowest(sql), [{ position: null, is_coordinator: false }])
+    assert.deepStrictEqual(yield* Watermark.lowest(sql), [{ position: null }])
   })
 })

@@ -80,7 +80,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("a log from before the
           return output
         })
       assert.include(yield* type("events", "import", EXPORTED, "--json"), '"already_there":0')
-      const again = LogImport.load([{ cell: FIRST, sql }], () => Effect.succeed(FIRST), LogFiles.linesOf(EXPORTED))
+      const again = LogImport.load(
+        [{ cell: FIRST, sql, log: sql }],
+        () => Effect.succeed(FIRST),
+        LogFiles.linesOf(EXPORTED),
+      )
       assert.deepInclude(yield* again, { events: 95, already_there: 95 })
       for (const { name } of Projections.inCommits) yield* type("projections", "verify", name)
       for (const audit of ["emails", "work"]) yield* type("audit", audit)

@@ -15,9 +15,9 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(World.layer),
 )
 

@@ -25,8 +25,7 @@ export const refusals = (text: string, functions: Functions): ReadonlyArray<stri
   if (changes.some(({ kind }) => kind !== "INSERT"))
     for (const call of calls(text, functions.volatile)) found.push(`changes rows with ${call}`)
   const tables = new Set([...text.matchAll(/\b[a-z_]+\b/gu)].map(([word]) => word).filter(isTable(functions)))
-  if (tables.size > 0 && COORDINATOR.test(text))
-    found.push("uses the coordinator's locks, jobs or positions beside a cell")
+  if (tables.size > 0 && BESIDE.test(text)) found.push("uses locks, jobs or windows of the server beside a cell")
   if (changes.some(({ kind }) => kind === "INSERT") && LOCKED_JOIN.test(text))
     found.push("locks rows of a join beside an INSERT")
   if (/\bLOCK TABLE\b/u.test(text) && (tables.size > 0 || text.includes('"?"')))
@@ -40,8 +39,9 @@ const isTable =
   (word: string) =>
     cellTables.has(word) && !HOME_TABLES.has(word)
 
-const COORDINATOR =
-  /\b(?:nextval|pg_(?:try_)?advisory\w*|pg_notify|pg_locks|event_position|cell_change|graphile_worker)\b/u
+/** What a node has beside the tables of Citus, which takes no statement with both. */
+const BESIDE =
+  /\b(?:pg_locks|cell_change|graphile_worker|rate_windows|processes|log_epochs)\b|\b(?:FROM|JOIN) event_position\b/u
 const LOCKED_JOIN = /\bJOIN\b[^()]*(?:\([^()]*\)[^()]*)*\bFOR (?:NO KEY UPDATE|UPDATE|SHARE|KEY SHARE)\b/u
 const CHANGE = /(?<!\bDO |\bFOR |\bKEY )\b(INSERT INTO|UPDATE|DELETE FROM) (?:ONLY )?("\?"|[a-z_]+)/gu
 

@@ -11,7 +11,7 @@ import { readAll } from "./sqlTexts.ts"
 const REASONS: Readonly<Record<string, string>> = {
   "Outbox.arm": "is a part of other statements",
   "StoredAnswers.insertion": "is a part of other statements",
-  "CellSchema.make": "runs before the cell lies on a node",
+  "AdmissionStatement.statement": "runs in a cell with a server for itself",
   "LogImport.write": "is a part of an import, which may wait for a node that is away",
   "Rearm.insertRows": "is a part of an import, too",
   "Swap.swap": "renames tables, which needs every node",
@@ -96,9 +96,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("what Citus refuses on
     ["UPDATE outbox SET available_at = CASE WHEN ready THEN now() END", "changes rows with a choice"],
     ["UPDATE outbox SET available_at = now() + make_interval(secs => random())", "changes rows with random"],
     ["WITH r AS (SELECT random() AS n) UPDATE outbox SET attempt = r.n FROM r", "changes rows with random"],
+    ["DELETE FROM events WHERE position = nextval('event_position')", "changes rows with nextval"],
+    ["WITH e AS (INSERT INTO events SELECT nextval('event_position') RETURNING 1 AS one) SELECT 1", undefined],
     [
-      "DELETE FROM events WHERE position = nextval('event_position')",
-      "uses the coordinator's locks, jobs or positions",
+      "SELECT position FROM events JOIN event_position ON true",
+      "uses locks, jobs or windows of the server beside a cell",
     ],
     [
       "INSERT INTO events (type) VALUES ($1) ON CONFLICT (id) DO UPDATE SET recorded_at = now()",
@@ -123,7 +125,11 @@ layer(Database.layerFresh, { excludeTestServices: true })("what Citus refuses on
       "WITH h AS (SELECT o.id FROM s JOIN outbox o ON o.id = s.id FOR UPDATE OF o), i AS (INSERT INTO events SELECT 1) SELECT 1",
       "locks rows of a join",
     ],
-    ["SELECT account_id FROM accounts, pg_advisory_xact_lock(1)", "uses the coordinator's locks, jobs or positions"],
+    [
+      "SELECT account_id FROM accounts JOIN pg_locks ON true",
+      "uses locks, jobs or windows of the server beside a cell",
+    ],
+    ["SELECT account_id FROM accounts JOIN rate_windows ON true", "uses locks, jobs or windows of the server"],
   ]
   for (const [statement, reason] of examples)
     it.effect(`is ${reason === undefined ? "not seen in" : "seen in"}: ${statement}`, function* () {

@@ -23,10 +23,10 @@ import * as Database from "../../support/postgres/Database.ts"
 import * as DocCommands from "../../support/process/DocCommands.ts"
 import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(Database.layerFresh),
 )
 

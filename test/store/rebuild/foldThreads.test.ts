@@ -13,13 +13,13 @@ import * as Versions from "@waybill/store/rebuild/Versions"
 import { Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { openedMail } from "../commit/commits.ts"
 import * as Histories from "./randomHistories.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -9,9 +9,9 @@ import * as World from "../../support/world/World.ts"
 import { WaybillCommand } from "../../support/process/service.ts"
 import { openedMail } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -12,7 +12,7 @@ import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { id } from "../../support/history.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 import {
   outcome,
   BEGAN,
@@ -170,7 +170,7 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
   })
 })
 
-const Replayed = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Replayed = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(Store),
 )
 

@@ -15,10 +15,10 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 import { send } from "../commit/commits.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -22,10 +22,10 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
 import { id } from "../../support/history.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 import { type RandomNumbers, randomNumbers, pick } from "../rebuild/randomHistories.ts"
 
-const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )
@@ -266,7 +266,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("monthly usage under r
             assert.strictEqual(shown, used.get(month) ?? 0)
             assert.isAtMost(shown, LIMIT)
           }
-        const replay = yield* Layer.build(Replay.layer(urlInTestCell(fresh.url)))
+        const replay = yield* Layer.build(Replay.layer(...replayUrls(fresh.url)))
         assert.deepStrictEqual(yield* Effect.provide(differing, replay), [])
       }).pipe(Effect.scoped),
     TIMEOUT,

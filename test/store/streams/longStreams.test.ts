@@ -27,7 +27,7 @@ import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
-import { urlInTestCell } from "../../support/cells/testCell.ts"
+import { replayUrls } from "../../support/cells/testCell.ts"
 import { committed, send } from "../commit/commits.ts"
 
 const EVENTS = 5_000
@@ -137,7 +137,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
   )
 })
 
-const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url)))).pipe(
+const Rebuilding = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
   Layer.provideMerge(Database.layerFresh),
 )

@@ -1,4 +1,5 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { Cells } from "@waybill/store/routing/Cells"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { Effect, Redacted } from "effect"
 import type { TestProject } from "vitest/node"
@@ -6,11 +7,14 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import * as Citus from "./citusDatabase.ts"
 import { prepareTemplate } from "../postgres/prepareTemplate.ts"
 
-/** Makes the cell of all accounts. The first cell takes no new ones, and the other one does at once. */
+/** Makes the cell of all accounts, and tells the tests its node. The first cell takes no new ones, and the other one does at once. */
 const makeCell = Effect.fnUntraced(function* (cell: string) {
   const sql = yield* Sql
   yield* CellSchema.make(cell)
   yield* sql`UPDATE cells SET state = CASE WHEN name = ${cell} THEN 'open' ELSE 'full' END, made_at = made_at - interval '1 hour'`
+  const server = yield* (yield* Cells).serverOf(cell)
+  const { hostname, port } = new URL(Redacted.value(server?.url ?? Redacted.make("")))
+  process.env["WAYBILL_TEST_NODE"] = `${hostname} ${port}`
 })
 
 /** Makes a template on every node of a Citus cluster, with the cell of all accounts on one of them, if there is one. */

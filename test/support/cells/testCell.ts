@@ -9,7 +9,10 @@ import type { TestContext } from "vitest"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { SKIPPED } from "./citusSuites.ts"
 
-/** The cell of all accounts of the tests: the first one, or another one in the project `citus` of vitest, which sets it. */
+/**
+ * The cell of all accounts of the tests: the first one, or another one in the project `citus` of vitest, which sets it and the node that
+ * holds it.
+ */
 const CELL: CellName.CellName = process.env["WAYBILL_TEST_CELL"] ?? CellName.FIRST
 const isFirst = CELL === CellName.FIRST
 
@@ -33,7 +36,13 @@ export const asService = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<
   Effect.provideService(work, CurrentCell, CellName.FIRST)
 
 /** Address for clients of a test that are not routed to cells. */
-export const urlInTestCell = (url: Redacted.Redacted): Redacted.Redacted => CellName.urlOf(url, CELL)
+export const urlInTestCell = (url: Redacted.Redacted): Redacted.Redacted => {
+  const [host = "", port = ""] = (process.env["WAYBILL_TEST_NODE"] ?? "").split(" ")
+  return isFirst ? url : CellName.nodeUrlOf(url, CELL, host, Number(port))
+}
+
+/** Addresses of a replay: the one that takes changes of tables, and that of the cell. */
+export const replayUrls = (url: Redacted.Redacted) => [CellName.urlOf(url, CELL), urlInTestCell(url)] as const
 
 /**
  * Gives accounts their cell when they are first named, because most tests make them by their first event, without
@@ -65,13 +74,6 @@ const placing = Layer.effect(
   }),
 )
 
-const WAITING_HERE = `SELECT pid FROM pg_stat_activity
+/** Finds the sessions of the database that wait for a lock. */
+export const WAITING_SESSIONS = `SELECT pid FROM pg_stat_activity
   WHERE datname = current_database() AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()`
-/** Connections of other sessions to a node have a name that ends with the node and process of the session. */
-const WAITING_ON_NODES = `SELECT (substring(name FROM '\\d+$')::bigint % 10000000000)::int
-  FROM run_command_on_workers($$
-    SELECT string_agg(application_name, ',') FROM pg_stat_activity
-    WHERE datname = current_database() AND wait_event_type = 'Lock' AND application_name LIKE 'citus_internal%'$$) AS node,
-    unnest(string_to_array(node.result, ',')) AS name`
-/** Finds the sessions of the database that wait for a lock, also for one on another node of Citus. */
-export const WAITING_SESSIONS = isFirst ? WAITING_HERE : `${WAITING_HERE} UNION ${WAITING_ON_NODES}`

@@ -223,6 +223,5 @@ const commits = () => {
     return (type === "Q" && isCommit(first)) || (type === "E" && isCommit(bound))
   }
 }
-/** The second phase of a commit on a node of Citus counts, the first does not. */
-const isCommit = (text: string): boolean => /^COMMIT(?: PREPARED .*)?$/iu.test(text.trim())
+const isCommit = (text: string): boolean => text.trim().toUpperCase() === "COMMIT"
 const isCommitted = (message: Buffer): boolean => message[0] === 0x43 && message.subarray(5, 11).toString() === "COMMIT"

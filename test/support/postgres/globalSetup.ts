@@ -30,7 +30,6 @@ const startServer = Effect.gen(function* () {
   const settings = {
     // Several files run at the same time, and each starts several services.
     max_connections: "300",
-    max_prepared_transactions: "20",
     max_wal_size: "512MB",
   }
   return yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true, settings })

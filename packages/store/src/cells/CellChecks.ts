@@ -17,6 +17,7 @@ export interface CellCheck {
 
 const ofServer = Effect.fnUntraced(function* (server: CellServer) {
   yield* CellDatabase.requireFit(server)
+  if (server.isNode) return ""
   const { pending } = yield* Migrations.check(server.url)
   return pending.length === 0
     ? ""

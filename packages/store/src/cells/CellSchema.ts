@@ -2,11 +2,14 @@ import { Data, Effect, Result } from "effect"
 import { readFile } from "node:fs/promises"
 import { join } from "node:path"
 import * as Migrations from "../database/Migrations.ts"
+import type { Fragment } from "effect/sql/Statement"
 import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as HomeTables from "../database/HomeTables.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as NodeCell from "./NodeCell.ts"
+import * as PositionNumbers from "./PositionNumbers.ts"
 
 /** A request of the operator about cells that cannot be fulfilled, with the reason in words. */
 export class CellRefused extends Data.TaggedError("CellRefused")<{ readonly message: string }> {}
@@ -18,14 +21,15 @@ const TABLE_OF =
 
 /** Returns the statements that make the tables of a cell in the schema that comes first in the search path. */
 export const statements = (schema: string): ReadonlyArray<string> =>
-  schema
-    .split(/;\n\n?/u)
+  statementsOf(schema)
     .filter((statement) => {
       const table = TABLE_OF.exec(statement)?.[1]
       return table !== undefined && !HomeTables.HOME_TABLES.has(table)
     })
     // A table that refers to another one comes after it: before, the name would mean the table of the first cell.
     .toSorted((a, b) => orderOf(a) - orderOf(b))
+
+export const statementsOf = (schema: string): ReadonlyArray<string> => schema.split(/;\n\n?/u)
 
 const orderOf = (statement: string): number => {
   if (!/^CREATE (?:UNLOGGED )?TABLE/u.test(statement)) return 2
@@ -41,57 +45,83 @@ export const parseName = (name: string): Effect.Effect<CellName.CellName, CellRe
     ),
   )
 
-/** Makes a cell: a schema with all tables of accounts. With Citus it lies on one node, and can be moved to another one. */
+/** Comment on a schema that is no cell: of one that is not made to the end, or is about to be dropped. */
+export const REMOVED = "removed cell"
+
+/** Reads the statements that make the tables of this release. */
+export const read = Effect.promise(() => readFile(FILE, "utf8"))
+
+/** Makes a cell: a schema with all tables of accounts. With Citus it lies on a node, and can be moved to another one. */
 export const make = Effect.fn("CellSchema.make")(function* (name: string) {
   const sql = yield* Sql
   const { refresh } = yield* Cells
   const cell = yield* parseName(name)
-  const schema = yield* Effect.promise(() => readFile(FILE, "utf8"))
-  const onNode = yield* isCitus(sql)
-  if (onNode) {
-    yield* inCell(CellName.FIRST, spreadPositions(sql, `${cell}_positions`))
-    yield* inCell(CellName.FIRST, spreadFunctions(sql))
-  }
-  const making = Effect.gen(function* () {
-    // One cell at a time, and no migration meanwhile.
-    yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
-    const [taken] = yield* sql`SELECT FROM pg_namespace WHERE nspname = ${cell}`
-    yield* refusePending(sql)
-    if (taken !== undefined) return yield* new CellRefused({ message: `there is a schema ${cell} already` })
-    yield* sql`CREATE SCHEMA ${sql(cell)}`
-    yield* sql`SET LOCAL search_path = ${sql(cell)}, ${sql(CellName.FIRST)}`
-    for (const statement of statements(schema)) yield* sql.unsafe(statement)
-    // The sequence shows its first position also while no event has it.
-    yield* sql`
-      INSERT INTO followers (name, position)
-      SELECT name, (SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_position)
-      FROM ${sql(CellName.FIRST)}.followers`
-    if (onNode) yield* distribute(sql, cell)
-    yield* sql`INSERT INTO cells (name, state) VALUES (${cell}, 'open')`
-    yield* noteChange(sql)
-  })
-  yield* inCell(CellName.FIRST, sql.withTransaction(making))
+  const making = (yield* inCell(CellName.FIRST, isCitus(sql))) ? makeOnNode(sql, cell) : makeHere(sql, cell)
+  yield* inCell(CellName.FIRST, making)
   yield* refresh
   return cell
 })
 
-const distribute = (sql: Sql, schema: string) =>
-  sql`SELECT citus_schema_distribute(${schema}::regnamespace) IS NULL AS done`
-
-/**
- * Makes the sequence of positions known to the nodes of Citus, by a schema that exists for a moment. The transaction that
- * makes a cell could do that only as a superuser.
- */
-const spreadPositions = Effect.fnUntraced(function* (sql: Sql, schema: string) {
-  const known = yield* sql`SELECT FROM pg_dist_object WHERE objid = 'event_position'::regclass`
-  if (known.length > 0) return
-  const making = Effect.andThen(
-    sql`CREATE TABLE ${sql(schema)}.positions (position bigint PRIMARY KEY DEFAULT nextval('event_position'))`,
-    distribute(sql, schema),
+const makeHere = (sql: Sql, cell: CellName.CellName) =>
+  sql.withTransaction(
+    Effect.gen(function* () {
+      yield* makeTables(sql, cell)
+      // The sequence shows its first position also while no event has it.
+      yield* addFollowers(
+        sql,
+        sql`(SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_position)`,
+      )
+      yield* sql`INSERT INTO cells (name, state) VALUES (${cell}, 'open')`
+      yield* noteChange(sql)
+    }),
   )
-  yield* sql`CREATE SCHEMA ${sql(schema)}`
-  yield* Effect.onExit(making, () => Effect.asVoid(sql`DROP SCHEMA ${sql(schema)} CASCADE`))
+
+/** The schema is the cell's only once its node has what the cell needs there. */
+const makeOnNode = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellName) {
+  yield* spreadFunctions(sql)
+  const numbers = yield* PositionNumbers.take(sql)
+  const here = NodeCell.first(numbers)
+  const schema = statementsOf(yield* read)
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* makeTables(sql, cell)
+      // Its positions are at the node, which gives them to each event.
+      yield* sql`ALTER TABLE events ALTER COLUMN position DROP DEFAULT`
+      yield* addFollowers(sql, sql`${here.next - 1n}::bigint`)
+      yield* sql`SELECT citus_schema_distribute(${cell}::regnamespace) IS NULL AS done`
+      yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
+    }),
+  )
+  const node = (yield* NodeCell.holders(sql)).get(cell)
+  const home = sql.driver.config.url
+  if (node === undefined || home === undefined) return yield* Effect.die(new Error(`no node of Citus holds ${cell}`))
+  const url = CellName.nodeUrlOf(home, cell, node.host, node.port)
+  yield* Effect.mapError(NodeCell.begin(url, cell, schema, here), ({ message }) => new CellRefused({ message }))
+  yield* sql.withTransaction(
+    Effect.gen(function* () {
+      yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
+      yield* refusePending(sql)
+      yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS NULL`
+      yield* sql`INSERT INTO cells (name, state, node_group) VALUES (${cell}, 'open', ${node.group}::int)`
+      yield* noteChange(sql)
+    }),
+  )
 })
+
+/** Makes the tables of a cell in a schema of its own, which then comes first in the search path of the transaction. */
+const makeTables = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellName) {
+  // One cell at a time, and no migration meanwhile.
+  yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
+  const [taken] = yield* sql`SELECT FROM pg_namespace WHERE nspname = ${cell}`
+  yield* refusePending(sql)
+  if (taken !== undefined) return yield* new CellRefused({ message: `there is a schema ${cell} already` })
+  yield* sql`CREATE SCHEMA ${sql(cell)}`
+  yield* sql`SET LOCAL search_path = ${sql(cell)}, ${sql(CellName.FIRST)}`
+  for (const statement of statements(yield* read)) yield* sql.unsafe(statement)
+})
+
+const addFollowers = (sql: Sql, position: Fragment) => sql`
+  INSERT INTO followers (name, position) SELECT name, ${position} FROM ${sql(CellName.FIRST)}.followers`
 
 /**
  * Makes the functions of statements known to the nodes of Citus. Those that were made before the database had Citus are not:

@@ -61,7 +61,7 @@ export const make = Effect.fn("ServerCell.make")(
     const identity = randomUUID()
     yield* CellDatabase.mark(url, identity).pipe(Effect.mapError(({ message }) => refused(message)))
     const making = Effect.gen(function* () {
-      yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url }))
+      yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url, schema: CellName.FIRST, isNode: false }))
       yield* unlessUnfit(cell, CellDatabase.migrate(url))
       const numbers = yield* PositionNumbers.take(sql)
       yield* unlessUnfit(cell, PositionNumbers.begin(url, numbers))
@@ -97,7 +97,7 @@ export const readdress = Effect.fn("ServerCell.readdress")(
       return yield* refused(`the cell ${cell} is a schema of the first cell's server and has no address`)
     const { identity } = row
     yield* requireKey(keys)
-    yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url }))
+    yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url, schema: CellName.FIRST, isNode: false }))
     yield* sql.withTransaction(
       Effect.andThen(
         sql`UPDATE cells SET address = ${JSON.stringify(keys.seal(identity, url))}::jsonb WHERE name = ${cell}`,

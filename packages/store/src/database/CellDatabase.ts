@@ -29,7 +29,8 @@ const LOOK = `
 
 const unfit = (message: string) => new CellDatabaseUnfit({ message })
 
-const onClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
+/** Runs work on a connection of its own. */
+export const onClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
   Effect.tryPromise({
     try: () => watchedClient(url, use),
     catch: (cause) =>
@@ -52,9 +53,25 @@ export const look = Effect.fnUntraced(function* (url: Redacted.Redacted) {
 })
 
 /** Refuses a database that is not that of the cell. */
-const recognize = Effect.fnUntraced(function* ({ identity, url }: CellServer) {
+export const recognize = Effect.fnUntraced(function* ({ identity, isNode, url }: CellServer) {
   const found = yield* look(url)
+  if (isNode) return yield* recognizeNode(url, identity)
   if (found.identity !== identity) return yield* unfit("the database at this address is not that of the cell")
+})
+
+/** Group of a node of Citus, and whether it has the positions of the cell of the connection. */
+const LOOK_AT_NODE = `
+  SELECT groupid AS group, to_regclass('event_position') IS NOT NULL AS has_cell FROM pg_dist_local_group`
+
+const recognizeNode = Effect.fnUntraced(function* (url: Redacted.Redacted, group: string) {
+  const found = yield* onClient(
+    url,
+    async (client) =>
+      (await client.query<{ readonly group: number; readonly has_cell: boolean }>(LOOK_AT_NODE)).rows[0],
+  )
+  if (String(found?.group) !== group) return yield* unfit("the database at this address is not that of the cell's node")
+  if (found?.has_cell !== true)
+    return yield* unfit("the cell is on its way to another node: run `waybill cells move` again if it has stopped")
 })
 
 /** Runs statements, as a whole or not at all. */
@@ -95,6 +112,8 @@ export const requireFit = Effect.fnUntraced(function* (server: CellServer) {
  */
 export const prepare = Effect.fnUntraced(function* (server: CellServer) {
   yield* recognize(server)
+  // The coordinator brings its tables up to date, together with those of the first cell.
+  if (server.isNode) return
   const { pending } = yield* Effect.catch(Migrations.check(server.url), ({ message }) => Effect.fail(unfit(message)))
   if (pending.length === 0) return
   yield* Effect.logInfo("the schema of a cell is brought up to date", { pending: pending.join(", ") })

@@ -208,7 +208,8 @@ const refuseOldServer = async (client: pg.Client): Promise<void> => {
   }
 }
 
-const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
+/** Makes the queue of tasks, which each server has for itself: Citus is not to carry it to other nodes. */
+export const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
   const pool = new pg.Pool({
     ...KEEPALIVE,
     connectionString: Redacted.value(url),
@@ -217,7 +218,10 @@ const migrateGraphile = async (url: Redacted.Redacted): Promise<void> => {
   })
   // graphile-worker requires both handlers.
   pool.on("error", () => {})
-  pool.on("connect", (client) => void client.on("error", () => {}))
+  pool.on("connect", (client) => {
+    client.on("error", () => {})
+    client.query("SET citus.enable_ddl_propagation = off").catch(() => {})
+  })
   try {
     await runMigrations({ pgPool: pool })
   } finally {

@@ -132,7 +132,7 @@ const recordOne = Effect.fnUntraced(function* (
   const hash = hashOf(heading)
   const day = Timestamp.fromMillis(begin).slice(0, 10)
   const most = verified ? MAX_PER_DAY : MAX_UNVERIFIED_PER_DAY
-  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${DOMAIN_LOCKS}::int, hashtext(${domain_id}))::text) AS t`
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${DOMAIN_LOCKS}::int, hashtext(${domain_id}))::text) AS t, event_position`
   const [state] = yield* sql<{ readonly known: boolean; readonly full: boolean }>`
     SELECT coalesce(bool_or(hash = ${hash}), false) AS known,
       count(*) FILTER (WHERE day = ${day}::date) >= ${most}::int AS full

@@ -128,7 +128,7 @@ const remove = Effect.fnUntraced(function* (
 ): Effect.fn.Return<number, StoreUnavailable> {
   if (hashes.length === 0) return 0
   const lockAccount = sql`
-    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t`
+    SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(${account_id}))::text) AS t, event_position`
   const removal = sql`
     WITH needed AS MATERIALIZED (
       SELECT decode(used.sha256, 'hex') AS sha256

@@ -39,7 +39,7 @@ export const takeAccount = Effect.fnUntraced(function* (
   streams: ReadonlyArray<string>,
 ): Effect.fn.Return<Effect.Effect<TablesOf, StoreUnavailable>, StoreUnavailable | RebuildUnderWay> {
   // Locks in the same order everywhere: account, then removals. A rebuild holds the latter only for a moment.
-  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${AccountLocks.locksOf([account_id])}::text[]) AS a(key)) AS t`
+  yield* sql`SELECT 1 AS taken FROM (SELECT pg_advisory_xact_lock(${AccountLocks.ACCOUNT_LOCKS}::int, hashtext(key))::text FROM unnest(${AccountLocks.locksOf([account_id])}::text[]) AS a(key)) AS t, event_position`
   yield* requireNoRebuild(sql, streams)
   yield* removalLock(sql, "pg_advisory_xact_lock")
   yield* requireNoRebuild(sql, streams)

@@ -16,6 +16,8 @@ import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 export interface CellLog {
   readonly cell: CellName
   readonly sql: Sql
+  /** The client that tells how far the log is settled (`Replay`). */
+  readonly log: Sql
 }
 
 /**
@@ -57,10 +59,10 @@ const greatest = (positions: ReadonlyArray<bigint>) => positions.reduce((most, e
  * between those of the file.
  */
 export const end = Effect.fn("LogExport.end")(function* (logs: ReadonlyArray<CellLog>) {
-  const given = yield* Effect.forEach(logs, ({ sql }) => PositionNumbers.lastGiven(sql))
+  const given = yield* Effect.forEach(logs, ({ log }) => PositionNumbers.lastGiven(log))
   const most = greatest(given)
-  for (const [nth, { sql }] of logs.entries()) if (given[nth] !== most) yield* PositionNumbers.passBy(sql, most)
-  const quiet = yield* Effect.forEach(logs, ({ sql }) => Feed.quiet(sql))
+  for (const [nth, { log }] of logs.entries()) if (given[nth] !== most) yield* PositionNumbers.passBy(log, most)
+  const quiet = yield* Effect.forEach(logs, ({ log }) => Feed.quiet(log))
   const upTo = quiet.reduce((least, position) => (position < least ? position : least))
   return greatest(yield* Effect.forEach(logs, ({ sql }) => Feed.lastUpTo(sql, upTo)))
 })
@@ -96,7 +98,7 @@ export const moves = Effect.fn("LogExport.moves")(function* (logs: ReadonlyArray
 })
 
 /** Reads the events of one cell up to `end`, page by page. */
-const reader = ({ cell, sql }: CellLog, from: bigint, end: bigint, { strays }: Moves) => {
+const reader = ({ cell, log }: CellLog, from: bigint, end: bigint, { strays }: Moves) => {
   const others = strays.get(cell)
   let after = from
   let events: ReadonlyArray<Stored> = []
@@ -107,7 +109,7 @@ const reader = ({ cell, sql }: CellLog, from: bigint, end: bigint, { strays }: M
     /** Reads the next page, unless there are events left of the last one. */
     fill: Effect.gen(function* () {
       while (nth >= events.length && after < end) {
-        const page = yield* Feed.read(sql, { after, limit: Feed.MAX_FEED_PAGE })
+        const page = yield* Feed.read(log, { after, limit: Feed.MAX_FEED_PAGE })
         events = page.events.filter(
           ({ account_id, position }) => position <= end && others?.has(Livemode.liveAccountOf(account_id)) !== true,
         )

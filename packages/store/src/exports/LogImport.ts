@@ -2,6 +2,7 @@ import { PgTypes } from "@effect/sql-pg"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
+import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { CellName } from "../routing/CellName.ts"
 import type { CellLog } from "./LogExport.ts"
@@ -63,6 +64,8 @@ export const load = Effect.fn("LogImport.load")(function* (
   if ((yield* Effect.promise(() => reader.next())).done !== true)
     return yield* refuse("the file continues after its end")
   yield* requireComplete(logs, chain)
+  // A node of Citus gives the positions of its cell itself.
+  for (const { log } of logs.slice(1)) yield* PositionNumbers.passBy(log, BigInt(chain.position))
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
 

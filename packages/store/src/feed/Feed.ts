@@ -34,32 +34,13 @@ export const allocated = <E>(sql: Client<E>): Effect.Effect<bigint, E> =>
 
 /**
  * Returns the position up to which the log is quiet: no event will be written at or below it any more. The order of the two
- * statements ensures this: a writer whose announcement is not seen here allocates its positions after `hi` was read. Returns
- * 0 while writes are in doubt.
+ * statements ensures this: a writer whose announcement is not seen here allocates its positions after `hi` was read.
  */
 export const quiet = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<bigint, E> {
   const hi = yield* allocated(sql)
   const [writers] = yield* Watermark.lowest(sql)
-  if (writers?.is_coordinator === true && (yield* isInDoubt(sql))) return 0n
   const lo = writers?.position ?? null
   return lo === null || lo > hi ? hi : lo
-})
-
-/** A transaction that began between the two statements of a look looks like one in doubt, but not for as many looks. */
-const LOOKS = 3
-
-/**
- * Returns whether the node of the cell holds writes in doubt: a node of Citus, or the coordinator, was lost between the two
- * phases of a commit. Their announcement has ended, and they become visible when Citus finishes the commit, later than
- * events behind them.
- */
-const isInDoubt = Effect.fnUntraced(function* <E>(sql: Client<E>): Effect.fn.Return<boolean, E> {
-  for (let look = 0; look < LOOKS; look++) {
-    const underWay = new Set((yield* Watermark.underWay(sql)).map(({ number }) => number))
-    const numbers = (yield* Watermark.prepared(sql))[0]?.numbers ?? []
-    if (numbers.every((number) => underWay.has(number))) return false
-  }
-  return true
 })
 
 /**

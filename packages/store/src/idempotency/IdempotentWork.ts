@@ -30,7 +30,9 @@ export const run = Effect.fn("IdempotentWork.run")(function* <A, E, R>(
 ) {
   const sql = yield* Sql
   const transaction = Effect.gen(function* () {
-    yield* sql`SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked`
+    // A node of Citus that the cell has left has no positions, and refuses it.
+    yield* sql`
+      SELECT pg_advisory_xact_lock(hashtextextended(${`once ${claimKey(claim)}`}, 0)) IS NULL AS locked FROM event_position`
     const stored = yield* storedAnswer(claim, now)
     if (stored !== undefined) return { _tag: "Stored", fingerprint: stored.fingerprint, answer: stored.answer } as const
     const answer = yield* work

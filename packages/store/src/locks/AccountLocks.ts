@@ -18,9 +18,12 @@ export const ACCOUNT_LOCKS = 0x5742_4143
 /** Returns the names of the accounts' locks. A test account has that of its live account, whose webhooks get its events. */
 export const locksOf = (accounts: ReadonlyArray<string>): ReadonlyArray<string> => accounts.map(Livemode.liveAccountOf)
 
-/** Shares the locks of accounts until the end of the transaction, in the order in which batches take them. */
+/**
+ * Shares the locks of accounts until the end of the transaction, in the order in which batches take them. Names the positions, as
+ * every lock of a cell, so that a node of Citus that the cell has left refuses it.
+ */
 export const share = <E>(sql: Client<E>, accounts: ReadonlyArray<string>) => sql`
-  SELECT count(taken) AS locks FROM (
+  SELECT count(taken) AS locks, (SELECT 1 FROM event_position) AS is_here FROM (
     SELECT pg_advisory_xact_lock_shared(${ACCOUNT_LOCKS}::int, key)::text AS taken
     FROM (
       SELECT DISTINCT hashtext(account_id) AS key FROM unnest(${locksOf(accounts)}::text[]) AS a(account_id) ORDER BY 1

@@ -33,32 +33,10 @@ export const allocated = <E>(sql: Client<E>) => sql<{ readonly position: bigint 
 export const allocate = <E>(sql: Client<E>) => sql<{ readonly position: bigint }>`
   SELECT nextval('event_position') AS position`
 
-/**
- * Reads the lowest announced position of the transactions under way; null when there are none. Also returns whether the
- * database is a coordinator of Citus, whose transactions commit on nodes, in two phases.
- */
-export const lowest = <E>(sql: Client<E>) =>
-  sql<{ readonly position: bigint | null; readonly is_coordinator: boolean }>`
-  SELECT min((classid::bigint << 32 | objid::bigint) & ${POSITION_BITS}::bigint) AS position,
-    to_regproc('get_all_active_transactions') IS NOT NULL AS is_coordinator
+/** Reads the lowest announced position of the transactions under way; null when there are none. */
+export const lowest = <E>(sql: Client<E>) => sql<{ readonly position: bigint | null }>`
+  SELECT min((classid::bigint << 32 | objid::bigint) & ${POSITION_BITS}::bigint) AS position
   FROM pg_locks
   WHERE locktype = 'advisory' AND objsubid = 1 AND mode = 'ShareLock'
     AND database = (SELECT oid FROM pg_database WHERE datname = current_database())
     AND classid::bigint >> 16 = ${sql.literal(SPACE)}`
-
-/** Reads the numbers of a coordinator's transactions under way; to be read after `lowest`. */
-export const underWay = <E>(sql: Client<E>) => sql<{ readonly number: string }>`
-  SELECT transaction_number::text AS number FROM get_all_active_transactions()`
-
-/** Number of the transaction in the name that Citus gives it: citus_<node>_<process>_<number>_<connection>. */
-const NUMBER_IN_NAME = "citus\\_\\d+\\_\\d+\\_(\\d+)\\_\\d+"
-
-/**
- * Reads the numbers of the transactions that are prepared on the node of the cell: their writes are not visible yet. The
- * query names a table of the cell, because Citus evaluates the functions where the table is.
- */
-export const prepared = <E>(sql: Client<E>) => sql<{ readonly numbers: ReadonlyArray<string> }>`
-  SELECT ARRAY(
-    SELECT substring(p.gid FROM ${sql.literal(`'${NUMBER_IN_NAME}'`)}) FROM pg_prepared_xact() AS p
-    WHERE p.gid LIKE 'citus\\_%' AND p.dbid = (SELECT own.datid FROM pg_stat_get_activity(pg_backend_pid()) AS own)
-  ) AS numbers, EXISTS (SELECT 1 FROM followers) AS is_followed`

@@ -42,7 +42,7 @@ const statements = (
   const sums = (rows: Fragment, alias: string) => sql<Sum>`
     SELECT count(*)::int AS rows, coalesce(sum(${hash(alias)}::numeric), 0)::text AS sum FROM ${rows} WHERE ${isOf(alias)}`
   return {
-    // Rows of the other cell are read first, because Citus joins tables of two nodes only through a stored result.
+    // Rows of the other cell are read first, because Citus joins its tables with others only through a stored result.
     removeStale: sql`
       WITH o AS MATERIALIZED (SELECT ${sql.literal(quoted(table.key, "o."))}, ${hash("o")} AS row_hash FROM ${old} o WHERE ${isOf("o")})
       DELETE FROM ${copy} n WHERE ${isOf("n")}

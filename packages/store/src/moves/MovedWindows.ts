@@ -5,11 +5,15 @@ import { inCell } from "../routing/CurrentCell.ts"
 
 /** Brings the rate windows of the keys of an account to the server of its new cell, so that a move begins none anew. */
 export const copy = Effect.fnUntraced(function* (sql: Sql, account_id: string, from: CellName, to: CellName) {
+  const keys = yield* inCell(
+    from,
+    sql<{ readonly id: string }>`SELECT id FROM api_keys WHERE account_id = ${account_id}`,
+  )
   const windows = yield* inCell(
     from,
     sql<{ readonly bucket: string; readonly window_start: string; readonly count: number }>`
-      SELECT w.bucket, w.window_start::text AS window_start, w.count FROM rate_windows w
-      WHERE split_part(w.bucket, '/', 1) IN (SELECT id FROM api_keys WHERE account_id = ${account_id})`,
+      SELECT bucket, window_start::text AS window_start, count FROM rate_windows
+      WHERE split_part(bucket, '/', 1) = ANY(${keys.map(({ id }) => id)}::text[])`,
   )
   yield* inCell(
     to,

@@ -31,6 +31,8 @@ const open = ({ url }: Side) =>
       // The statement in progress reports the loss of the connection.
       client.on("error", () => {})
       await client.connect()
+      // Tables of the move are made at this node of Citus alone.
+      await client.query("SET citus.enable_ddl_propagation = off")
       return client
     }),
     (client) => Effect.ignoreCause(Effect.promise(() => client.end())),

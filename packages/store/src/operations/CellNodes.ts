@@ -1,15 +1,15 @@
 import { Effect, Schedule } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as CellDatabase from "../database/CellDatabase.ts"
+import * as NodeCell from "../cells/NodeCell.ts"
+import { type CellName, FIRST, nodeUrlOf } from "../routing/CellName.ts"
+import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 
-/** A server of a Citus cluster. */
-export interface Node {
-  readonly host: string
-  readonly port: number
-}
+/** Address of a server of a Citus cluster. */
+export type Address = Pick<NodeCell.Node, "host" | "port">
 
 /** Bytes that a move of cells has copied so far. */
 export interface Progress {
@@ -22,29 +22,26 @@ export type Report = (progress: Progress) => Effect.Effect<void>
 
 const LOOK_EVERY = "1 second"
 
-export const textOf = ({ host, port }: Node): string => `${host}:${port}`
+export const textOf = ({ host, port }: Address): string => `${host}:${port}`
 
 /** Returns the node of each cell on Citus; empty on plain Postgres. Cells that are not named lie on the coordinator. */
 export const ofCells = Effect.fn("CellNodes.ofCells")(function* () {
   const sql = yield* Sql
   if (!(yield* CellSchema.isCitus(sql))) return new Map<CellName, string>()
-  const rows = yield* sql<Node & { readonly cell: string }>`
-    SELECT DISTINCT ns.nspname AS cell, n.nodename AS host, n.nodeport AS port
-    FROM pg_dist_placement p JOIN pg_dist_node n ON n.groupid = p.groupid AND n.noderole = 'primary'
-    JOIN pg_dist_shard s USING (shardid) JOIN pg_class c ON c.oid = s.logicalrelid
-    JOIN pg_namespace ns ON ns.oid = c.relnamespace WHERE ns.nspname <> ${FIRST}`
-  const coordinator = yield* sql<Node>`
+  const coordinator = yield* sql<Address>`
     SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE groupid = 0`
   return new Map(
-    [...coordinator.map((node) => ({ cell: FIRST, ...node })), ...rows].map((row) => [row.cell, textOf(row)]),
+    [...coordinator.map((node) => [FIRST, node] as const), ...(yield* NodeCell.holders(sql))].map(
+      ([cell, node]) => [cell, textOf(node)] as const,
+    ),
   )
 })
 
 /** Fails unless cells can lie on this node. */
-export const requireNode = Effect.fn("CellNodes.requireNode")(function* (node: Node) {
+export const requireNode = Effect.fn("CellNodes.requireNode")(function* (node: Address) {
   const sql = yield* Sql
   yield* requireCitus(sql)
-  const nodes = yield* sql<Node>`
+  const nodes = yield* sql<Address>`
     SELECT nodename AS host, nodeport AS port FROM pg_dist_node
     WHERE isactive AND shouldhaveshards AND noderole = 'primary' ORDER BY 1, 2`
   if (nodes.some((each) => textOf(each) === textOf(node))) return
@@ -56,14 +53,13 @@ export const requireNode = Effect.fn("CellNodes.requireNode")(function* (node: N
 
 /** Moves a cell to another node while it is in use. Returns false if it lies there already. */
 export const move = Effect.fn("CellNodes.move")(
-  function* (cell: CellName, node: Node, report: Report) {
+  function* (cell: CellName, node: Address, report: Report) {
     const sql = yield* Sql
     yield* requireNode(node)
     if (cell === FIRST)
       return yield* new CellSchema.CellRefused({
         message: `the cell ${FIRST} stays on the coordinator, because its schema also has the tables that belong to no account; move its accounts to another cell`,
       })
-    if ((yield* ofCells()).get(cell) === textOf(node)) return false
     const moving = sql.driver`
       SELECT citus_schema_move(${cell}::regnamespace, ${node.host}, ${node.port}::int, 'auto') IS NULL AS done`.pipe(
       Effect.catchIf(
@@ -76,60 +72,67 @@ export const move = Effect.fn("CellNodes.move")(
       SqlErrors.orUnavailable,
     )
     yield* Effect.forkScoped(Effect.repeat(reportProgress(sql, report), Schedule.spaced(LOOK_EVERY)))
-    yield* withoutTimeout(sql, moving)
-    return true
+    const isThere = (yield* ofCells()).get(cell) === textOf(node)
+    if (!isThere) yield* withoutTimeout(sql, moving)
+    // Also after a move that was stopped, or one that Citus made by itself.
+    return (yield* follow(sql, cell)) || !isThere
   },
   Effect.scoped,
   (work) => inCell(FIRST, work),
 )
 
-export interface PlannedMove {
+/** Lets the processes write to a cell at the node that holds its tables now. Returns whether they did so elsewhere. */
+const follow = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
+  const holder = (yield* NodeCell.holders(sql)).get(cell)
+  const home = sql.driver.config.url
+  const [former] = yield* sql<NodeCell.Node>`
+    SELECT c.node_group AS "group", n.nodename AS host, n.nodeport AS port FROM cells c
+    JOIN pg_dist_node n ON n.groupid = c.node_group AND n.noderole = 'primary' WHERE c.name = ${cell}`
+  if (holder === undefined || former === undefined || home === undefined)
+    return yield* new CellSchema.CellRefused({ message: `the cell ${cell} is on no node of this cluster` })
+  if (holder.group === former.group) return false
+  const urlOf = ({ host, port }: Address) => nodeUrlOf(home, cell, host, port)
+  const schema = CellSchema.statementsOf(yield* CellSchema.read)
+  const there = { identity: String(holder.group), url: urlOf(holder), schema: cell, isNode: true }
+  yield* Effect.mapError(
+    Effect.andThen(NodeCell.handOver(urlOf(former), there.url, cell, schema), CellDatabase.recognize(there)),
+    ({ message }) => new CellSchema.CellRefused({ message: `the cell ${cell} is not at its new node yet: ${message}` }),
+  )
+  const { refresh } = yield* Cells
+  yield* sql.withTransaction(
+    Effect.andThen(
+      sql`UPDATE cells SET node_group = ${holder.group}::int WHERE name = ${cell}`,
+      CellSchema.noteChange(sql),
+    ),
+  )
+  yield* refresh
+  return true
+})
+
+export interface PlannedMove extends Address {
   readonly cell: CellName
   readonly from: string
-  readonly to: string
 }
 
 /** Returns the moves that Citus would make to spread the cells over the nodes. */
 export const plan = Effect.fn("CellNodes.plan")(
   function* () {
     const sql = yield* Sql
+    yield* requireCitus(sql)
     return yield* sql<PlannedMove>`
-      SELECT DISTINCT ns.nspname AS cell, sourcename || ':' || sourceport AS "from", targetname || ':' || targetport AS "to"
+      SELECT DISTINCT ns.nspname AS cell, sourcename || ':' || sourceport AS "from", targetname AS host, targetport AS port
       FROM get_rebalance_table_shards_plan() AS p JOIN pg_class c ON c.oid = p.table_name
       JOIN pg_namespace ns ON ns.oid = c.relnamespace ORDER BY 1`
   },
   (work) => inCell(FIRST, work),
 )
 
-/** Spreads the cells over the nodes by their size, while they are in use. Follows a run that is under way. */
-export const balance = Effect.fn("CellNodes.balance")(
-  function* (report: Report) {
-    const sql = yield* Sql
-    yield* requireCitus(sql)
-    const running = yield* jobs(sql)
-    if (!running.some(({ state }) => UNFINISHED.includes(state))) {
-      const [started] = yield* sql<{ readonly job: bigint | null }>`SELECT citus_rebalance_start() AS job`
-      if ((started?.job ?? null) === null) return false
-    }
-    const isRunning = Effect.map(jobs(sql), ([job]) => job !== undefined && UNFINISHED.includes(job.state))
-    yield* Effect.repeat(Effect.andThen(reportProgress(sql, report), isRunning), {
-      schedule: Schedule.spaced(LOOK_EVERY),
-      while: (runs) => runs,
-    })
-    const [job] = yield* jobs(sql)
-    if (job?.state !== "finished")
-      return yield* new CellSchema.CellRefused({
-        message: `Citus ended the balancing as ${job?.state ?? "unknown"}: ${job?.details ?? "no details"}`,
-      })
-    return true
-  },
-  (work) => inCell(FIRST, work),
-)
-
-const UNFINISHED: ReadonlyArray<string> = ["scheduled", "running", "cancelling", "failing"]
-
-const jobs = (sql: Sql) => sql<{ readonly state: string; readonly details: string | null }>`
-  SELECT state::text AS state, details::text AS details FROM citus_rebalance_status()`
+/** Makes the moves by which Citus would spread the cells over the nodes, while they are in use. Returns whether there were any. */
+export const balance = Effect.fn("CellNodes.balance")(function* (report: Report) {
+  const planned = yield* plan()
+  for (const { cell, host, port } of planned) yield* move(cell, { host, port }, report)
+  return planned.length > 0
+})
 
 const reportProgress = (sql: Sql, report: Report) =>
   Effect.flatMap(

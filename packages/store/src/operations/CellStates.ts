@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import { type CellName, FIRST, hereOf } from "../routing/CellName.ts"
 import * as CellDatabase from "../database/CellDatabase.ts"
 import type { CellServer } from "../routing/CellKeys.ts"
 import { Cells } from "../routing/Cells.ts"
@@ -45,9 +45,6 @@ const isEmpty = Effect.fnUntraced(function* (sql: Sql, cell: CellName, server: C
   return row?.is_empty === true
 })
 
-/** Comment on a schema that is no cell any more, and is about to be dropped. */
-const REMOVED = "removed cell"
-
 /**
  * Removes a cell if it is empty, and returns whether it did. Its schema goes last, once no process uses it any more: a
  * statement that does not find its table there would use that of the first cell. May be stopped and run again.
@@ -57,6 +54,7 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
     const sql = yield* Sql
     const { refresh } = yield* Cells
     const server = yield* (yield* Cells).serverOf(cell)
+    const isSchema = server === undefined || server.isNode
     if (cell === FIRST || !(yield* isEmpty(sql, cell, server))) return false
     yield* set(cell, "full")
     // A process may be placing an account there.
@@ -65,7 +63,7 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
       yield* sql`LOCK TABLE account_cells IN SHARE ROW EXCLUSIVE MODE`
       if (!(yield* isEmpty(sql, cell, server))) return false
       yield* sql`DELETE FROM cells WHERE name = ${cell}`
-      if (server === undefined) yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
+      if (isSchema) yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${CellSchema.REMOVED}'`)}`
       yield* CellSchema.noteChange(sql)
       return true
     })
@@ -73,11 +71,18 @@ export const removeEmpty = Effect.fn("CellStates.removeEmpty")(
     yield* refresh
     yield* Effect.sleep(Directory.NOTICED_AFTER)
     // The database of a server of its own is left to the operator.
-    if (server === undefined) yield* sql`DROP SCHEMA ${sql(cell)} CASCADE`
+    if (isSchema) yield* dropSchema(sql, cell)
     return true
   },
   (work) => inCell(FIRST, work),
 )
+
+/** Drops the schema of a cell, and what it has at the nodes of Citus alone. */
+const dropSchema = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
+  if (yield* CellSchema.isCitus(sql))
+    yield* sql`SELECT run_command_on_all_nodes(${`DROP SCHEMA IF EXISTS ${hereOf(cell)} CASCADE`})`
+  yield* sql`DROP SCHEMA ${sql(cell)} CASCADE`
+})
 
 const refusing = <A, R>(work: Effect.Effect<A, CellDatabase.CellDatabaseUnfit, R>) =>
   Effect.mapError(work, ({ message }) => new CellSchema.CellRefused({ message }))
@@ -87,10 +92,10 @@ export const dropLeftOver = Effect.fn("CellStates.dropLeftOver")(
   function* (name: string) {
     const sql = yield* Sql
     const [row] = yield* sql<{ readonly is_left: boolean }>`
-      SELECT obj_description(oid, 'pg_namespace') = ${REMOVED} AS is_left FROM pg_namespace WHERE nspname = ${name}`
+      SELECT obj_description(oid, 'pg_namespace') = ${CellSchema.REMOVED} AS is_left FROM pg_namespace WHERE nspname = ${name}`
     if (row?.is_left !== true) return false
     yield* Effect.sleep(Directory.NOTICED_AFTER)
-    yield* sql`DROP SCHEMA ${sql(name)} CASCADE`
+    yield* dropSchema(sql, name)
     return true
   },
   (work) => inCell(FIRST, work),

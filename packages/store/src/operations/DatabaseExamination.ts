@@ -2,6 +2,7 @@ import type { TransportChoice } from "@waybill/domain/domain/Domain"
 import { Clock, Data, Duration, Effect, Redacted, Result } from "effect"
 import pg from "pg"
 import { CellKeys, type CellKeysShape, type SealedUrl } from "../routing/CellKeys.ts"
+import type * as NodeCell from "../cells/NodeCell.ts"
 import * as CellName from "../routing/CellName.ts"
 import * as Session from "../database/Session.ts"
 import { NODE_DEAD_AFTER } from "../feed/EventKinds.ts"
@@ -86,6 +87,7 @@ export const examine = (
     )
     const nodes = log?.nodes ? yield* query<ExaminedNode>(NODES, [Duration.toSeconds(NODE_DEAD_AFTER)]) : []
     const others = log?.cells ? yield* query<OtherCell>(OTHERS, [CellName.FIRST]) : []
+    const nodes_of_cells = others.some(({ group }) => group !== null) ? yield* query<NodeCell.Node>(NODES_OF_CELLS) : []
     const strays = log?.moves ? yield* query<{ cell: string; account_id: string }>(STRAYS) : []
     const tablesOf = (name: string): CellTables => ({
       events: log?.events ?? false,
@@ -96,8 +98,8 @@ export const examine = (
     const first = yield* examineCell(query, CellName.FIRST, tablesOf(CellName.FIRST))
     const asked = yield* Effect.forEach(
       others,
-      ({ address, identity, name }) =>
-        examineOther(urlOf(url, keys, { address, identity, name }), name, address !== null, tablesOf(name)),
+      (other) =>
+        examineOther(urlOf(url, keys, other, nodes_of_cells), other.name, other.address !== null, tablesOf(other.name)),
       {
         concurrency: CONCURRENT_CELLS,
       },
@@ -181,21 +183,28 @@ interface OtherCell {
   readonly name: CellName.CellName
   readonly identity: string | null
   readonly address: SealedUrl | null
+  readonly group: number | null
 }
 
 /** An older schema has no addresses. */
-const OTHERS = `SELECT name, to_jsonb(cells) ->> 'identity' AS identity, nullif(to_jsonb(cells) -> 'address', 'null') AS address
-  FROM cells WHERE name <> $1 ORDER BY name`
+const OTHERS = `SELECT name, to_jsonb(cells) ->> 'identity' AS identity, nullif(to_jsonb(cells) -> 'address', 'null') AS address,
+  (to_jsonb(cells) ->> 'node_group')::int AS group FROM cells WHERE name <> $1 ORDER BY name`
 
 const urlOf = (
   url: Redacted.Redacted,
   keys: CellKeysShape,
-  { address, identity, name }: OtherCell,
-): Effect.Effect<Redacted.Redacted, Unreachable> =>
-  address === null || identity === null
+  { address, group, identity, name }: OtherCell,
+  nodes: ReadonlyArray<NodeCell.Node>,
+): Effect.Effect<Redacted.Redacted, Unreachable> => {
+  const node = nodes.find((each) => each.group === group)
+  if (node !== undefined) return Effect.succeed(CellName.nodeUrlOf(url, name, node.host, node.port))
+  return address === null || identity === null
     ? Effect.succeed(CellName.urlOf(url, name))
     : Effect.try({ try: () => keys.open(identity, address), catch: unreachable })
+}
 
+const NODES_OF_CELLS =
+  "SELECT groupid AS \"group\", nodename AS host, nodeport AS port FROM pg_dist_node WHERE noderole = 'primary'"
 const NEWEST = "SELECT extract(epoch FROM recorded_at)::float8 * 1000 AS at FROM events ORDER BY position DESC LIMIT 1"
 const CHOSEN =
   "SELECT DISTINCT record->>'transport' AS transport FROM domains WHERE NOT removed AND record->>'transport' IS NOT NULL AND account_id <> ALL($1::text[])"

@@ -6,38 +6,18 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
-/** Citus reports the loss of another node during a statement as an internal error or one of I/O, with texts of these parts: */
-const NODE_LOST_STATES = ["XX000", "58030"]
-const NODE_LOST = new RegExp(
-  [
-    // of the node, whose first process was killed,
-    "terminating connection due to",
-    // of libpq,
-    "server closed the connection unexpectedly",
-    "could not (?:receive data from|send data to) server",
-    "no connection to the server",
-    "connection not open",
-    "invalid socket",
-    // and of Citus itself.
-    "failure on connection marked as essential",
-    "failed to (?:COPY to shard|complete COPY|prepare transaction)",
-  ].join("|"),
-  "u",
-)
-/**
- * Primary key of the log. A node of Citus adds the number of a shard to the name, and the coordinator passes it on only in
- * the message.
- */
-const LOG_KEY = /^(?:.*")?events_pkey(?:_\d+)?(?:".*)?$/su
-/** Constraint of an error that names none. */
-const NO_NAME = "unknown"
+/** Primary key of the log. On a node of Citus, the name ends with the number of a shard. */
+const LOG_KEY = /^events_pkey(?:_\d+)?$/u
 const FOREIGN_KEY_VIOLATION = "23503"
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
 
-/** A cell moved to another node of Citus while a statement was on its way: the name of its table there, with the number of a shard. */
+/**
+ * A cell has moved to another node of Citus: the former one has its positions, windows and signs of life no more, or a statement was
+ * on its way to a table there, whose name has the number of a shard. Like a lost connection, because the next one goes elsewhere.
+ */
 const MOVED_STATE = "42P01"
-const MOVED_TABLE = /"[^"]+_\d{6,}"/u
+const MOVED_TABLE = /"(?:event_position|rate_windows|log_epochs|process(?:es|_number)|[^"]+_\d{6,})"/u
 
 /** Classifies a database error by what a batch has to do about it. */
 export const classify = (error: SqlError.SqlError): StorageError => {
@@ -45,7 +25,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
   switch (error.reason._tag) {
     case "UniqueViolation":
       // The primary key of the log is the optimistic concurrency check.
-      return LOG_KEY.test(constraintOf(error.reason))
+      return LOG_KEY.test(error.reason.constraint)
         ? new TryAgain({ cause })
         : new RowRejected({ cause, isDuplicate: true })
     case "ConstraintError":
@@ -60,26 +40,19 @@ export const classify = (error: SqlError.SqlError): StorageError => {
       return new OutcomeUnknown({ cause })
     case "UnknownError": {
       const state = sqlState(error)
-      if (CONNECTION_ENDED.includes(state) || isNodeLost(state, error)) return new OutcomeUnknown({ cause })
+      if (CONNECTION_ENDED.includes(state)) return new OutcomeUnknown({ cause })
       // An error without a state comes from the driver, which could not encode a parameter.
       return state === "" || DATA_CLASSES.includes(state.slice(0, 2))
         ? new RowRejected({ cause })
         : new Failed({ cause })
     }
     default:
-      return hasMoved(error) ? new TryAgain({ cause }) : new Failed({ cause })
+      return hasMoved(error) ? new OutcomeUnknown({ cause }) : new Failed({ cause })
   }
 }
 
 const hasMoved = (error: SqlError.SqlError): boolean =>
   sqlState(error) === MOVED_STATE && error.reason.cause instanceof Error && MOVED_TABLE.test(error.reason.cause.message)
-
-const isNodeLost = (state: string, { reason }: SqlError.SqlError): boolean =>
-  NODE_LOST_STATES.includes(state) && reason.cause instanceof Error && NODE_LOST.test(reason.cause.message)
-
-/** Returns the name of the violated constraint, or the message that has it. */
-const constraintOf = ({ cause, constraint }: SqlError.UniqueViolation): string =>
-  constraint === NO_NAME && cause instanceof Error ? cause.message : constraint
 
 /** SQLSTATEs with which a server refuses every write. */
 const WRITES_REFUSED: { readonly [state: string]: string } = {
@@ -107,7 +80,7 @@ const whyOf = (error: SqlError.SqlError): Unavailability | undefined => {
     case "SerializationError":
       return "conflict"
     default:
-      return hasMoved(error) ? "conflict" : undefined
+      return undefined
   }
 }
 

@@ -9,6 +9,7 @@ import * as CountedProjections from "./CountedProjections.ts"
 import * as Versions from "./Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Replay } from "./Replay.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -60,15 +61,16 @@ const nextAfter = (sql: Sql, position: bigint, end: bigint): Effect.Effect<bigin
 
 /** Catches up step by step until the table is near the end of the log, and returns its new position. */
 export const catchUp = Effect.fnUntraced(function* (
-  sql: Sql,
+  replay: Pick<Replay["Service"], "log" | "sql">,
   model: Projection,
   version: Versions.Version,
   near: bigint = NEAR_POSITIONS,
 ): Effect.fn.Return<bigint, StoreUnavailable> {
-  if ("count" in model) return yield* CountedProjections.catchUp(sql, model, version)
+  if ("count" in model) return yield* CountedProjections.catchUp(replay, model, version)
+  const { log, sql } = replay
   let position = version.position
   while (true) {
-    const end = yield* Feed.settled(sql)
+    const end = yield* Feed.settled(log)
     if (end - position <= near) return position
     const after = (yield* nextAfter(sql, position, end)) - 1n
     const upTo = end < after + PAGE_POSITIONS ? end : after + PAGE_POSITIONS

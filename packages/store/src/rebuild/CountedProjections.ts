@@ -8,6 +8,7 @@ import * as Fill from "./fill/Fill.ts"
 import * as Versions from "./Versions.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import type { Replay } from "./Replay.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -74,7 +75,7 @@ interface Pace extends Pick<Fill.Pace, "throttle"> {
  * position.
  */
 export const catchUp = Effect.fnUntraced(function* (
-  sql: Sql,
+  { log, sql }: Pick<Replay["Service"], "log" | "sql">,
   counts: Counts,
   version: Versions.Version,
   pace: Pace = {},
@@ -89,7 +90,7 @@ export const catchUp = Effect.fnUntraced(function* (
       Effect.gen(function* () {
         // Commits continue meanwhile, so their counts reach the settled position; a follower's own position is
         // settled already.
-        const upTo = yield* counts.by === "commits" ? Feed.settled(sql) : livePosition(sql, counts)
+        const upTo = yield* counts.by === "commits" ? Feed.settled(log) : livePosition(sql, counts)
         const after = yield* Versions.lockPosition(sql, version)
         if (after >= upTo) return { counted: { events: 0, position: after }, upTo }
         const counted = yield* count(sql, counts, table, after, upTo, limit)

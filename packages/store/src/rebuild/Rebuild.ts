@@ -91,7 +91,8 @@ const dropVerifying = Effect.fnUntraced(function* (name: string) {
 })
 
 const build = Effect.fnUntraced(function* (model: Projection, options: Options) {
-  const { sql } = yield* Replay
+  const replay = yield* Replay
+  const { sql } = replay
   const { name } = model
   const { lanes = Fill.DEFAULT_LANES, release, throttle } = options
   const begun = yield* resumeOrBegin(model, release)
@@ -131,14 +132,14 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
   // Counts are made in the order of the log, without lanes.
   const filled: Effect.Effect<unknown, StoreUnavailable, Replay | Scope.Scope> =
     "count" in model
-      ? CountedProjections.catchUp(sql, model, begun, { ...pace, report })
+      ? CountedProjections.catchUp(replay, model, begun, { ...pace, report })
       : Fill.fill(model, begun, pace, report)
   const work = Effect.gen(function* () {
     yield* filled
     yield* enter("indexing")
     yield* index(model, table, throttle !== undefined)
     yield* enter("catching up")
-    const position = yield* CatchUp.catchUp(sql, model, begun)
+    const position = yield* CatchUp.catchUp(replay, model, begun)
     const finished = yield* Versions.finish(sql, begun)
     if (finished.length === 0)
       return yield* Effect.die(new Error(`version ${begun.version} of ${name} was dropped meanwhile`))
@@ -154,7 +155,7 @@ const build = Effect.fnUntraced(function* (model: Projection, options: Options) 
 
 /** Resumes the version that an earlier run of the same release left unfinished, or begins a new one. */
 const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: string) {
-  const { sql } = yield* Replay
+  const { log, sql } = yield* Replay
   const { name } = model
   yield* Versions.ensureLive(sql, name)
   const unfinished = Versions.newest(yield* Versions.list(sql, name), "building")
@@ -164,7 +165,7 @@ const resumeOrBegin = Effect.fnUntraced(function* (model: Projection, release: s
     yield* dropVersion(unfinished)
   }
   // Events after this position are folded again once the fill is done; the fill itself sees all earlier ones.
-  const position = "count" in model ? 0n : yield* Feed.settled(sql)
+  const position = "count" in model ? 0n : yield* Feed.settled(log)
   const begin = Effect.gen(function* () {
     const version = yield* Versions.begin(sql, name, position, release)
     const table = Versions.tableOf({ name, version, state: "building" })

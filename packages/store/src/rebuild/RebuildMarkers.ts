@@ -34,9 +34,9 @@ interface Building {
  * every node. Empty, and cheap, while none is running.
  */
 export const inProgress = Effect.fn("RebuildMarkers.inProgress")(function* () {
-  const { sql } = yield* Replay
+  const { log, sql } = yield* Replay
   const working = yield* lockedModels(
-    sql,
+    log,
     Projections.projections.map(({ name }) => name),
   )
   const building = yield* sql<Building>`

@@ -1,12 +1,14 @@
 import { PgClient } from "@effect/sql-pg"
 import { Context, Data, Duration, Effect, Layer, Redacted, type Scope } from "effect"
 import type pg from "pg"
+import { Reactivity } from "effect/reactivity"
 import type { SqlError } from "effect/sql"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import { FIRST } from "../routing/CellName.ts"
 import * as Projections from "./Projections.ts"
 import * as Connection from "./Connection.ts"
-import { Sql } from "../postgres/Sql.ts"
+import * as Sqls from "../postgres/Sql.ts"
+import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** A request of the operator that cannot be fulfilled, with the reason in words. */
@@ -31,30 +33,41 @@ export class Replay extends Context.Service<
   Replay,
   {
     readonly sql: Sql
+    /** The same, or for a cell on a node of Citus a client of the node: what tells how far the log is settled, and the locks. */
+    readonly log: Sql
     /** Database for connections that threads open themselves. */
     readonly url: Redacted.Redacted
     /** Opens a connection that supports COPY. It is closed with the scope. */
     readonly session: Effect.Effect<pg.Client, never, Scope.Scope>
+    /** Opens a connection for locks to the server of `log`. */
+    readonly lockSession: Effect.Effect<pg.Client, never, Scope.Scope>
   }
 >()("@waybill/store/rebuild/Replay") {
-  static readonly layer = (url: Redacted.Redacted): Layer.Layer<Replay, SqlError.SqlError> =>
+  /** `url` takes statements that make and change tables; `logUrl` is the server of the cell. */
+  static readonly layer = (
+    url: Redacted.Redacted,
+    logUrl: Redacted.Redacted = url,
+  ): Layer.Layer<Replay, SqlError.SqlError> =>
     Layer.unwrap(
       Effect.map(LOCK_LIMIT, (limit) => {
         const lock_timeout = String(Duration.toMillis(limit))
+        const clientOf = (of: Redacted.Redacted) =>
+          PgClient.make({
+            url: of,
+            applicationName: "waybill replay",
+            maxConnections: CONNECTIONS,
+            keepAlive: KEEPALIVE_AFTER,
+            startupParameters: { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout },
+          })
+        const sessionOf = (of: Redacted.Redacted) => open(of, limit)
         return Layer.effect(
           Replay,
-          Effect.map(Sql, (sql) => Replay.of({ sql, url, session: open(url, limit) })),
-        ).pipe(
-          Layer.provide(
-            PgClient.layer({
-              url,
-              applicationName: "waybill replay",
-              maxConnections: CONNECTIONS,
-              keepAlive: KEEPALIVE_AFTER,
-              startupParameters: { statement_timeout: "0", idle_in_transaction_session_timeout: "0", lock_timeout },
-            }),
-          ),
-        )
+          Effect.gen(function* () {
+            const sql = Sqls.of(yield* clientOf(url))
+            const log = Redacted.value(logUrl) === Redacted.value(url) ? sql : Sqls.of(yield* clientOf(logUrl))
+            return Replay.of({ sql, log, url, session: sessionOf(url), lockSession: sessionOf(logUrl) })
+          }),
+        ).pipe(Layer.provide(Reactivity.layer))
       }),
     )
 }
@@ -82,8 +95,8 @@ const lockKey = (name: string) =>
 
 /** Takes the lock of a read model, which allows one rebuild at a time and is released when the process ends. */
 export const lockReadModel = Effect.fnUntraced(function* (name: string) {
-  const { session, sql } = yield* Replay
-  const client = yield* session
+  const { lockSession, log } = yield* Replay
+  const client = yield* lockSession
   const { rows } = yield* Connection.run(() =>
     client.query<{ readonly taken: boolean }>(`SELECT pg_try_advisory_lock($1, ${lockKey("$2")}) AS taken`, [
       LOCK_CLASS,
@@ -92,7 +105,7 @@ export const lockReadModel = Effect.fnUntraced(function* (name: string) {
   )
   if (rows[0]?.taken !== true) return yield* new ReplayRefused({ message: `another process is working on ${name}` })
   // Removals from the log check this lock while they hold theirs. They have ended now, or will see the lock.
-  yield* removalLock(sql, "pg_advisory_xact_lock_shared")
+  yield* removalLock(log, "pg_advisory_xact_lock_shared")
 })
 
 /**

@@ -23,15 +23,15 @@ export interface VersionStatus {
 
 /** Lists every version of every projection with its progress. */
 export const status = Effect.fn("Projections.status")(function* () {
-  const { sql } = yield* Replay
-  const end = yield* Feed.settled(sql)
-  const gaps = yield* Epoch.gaps(sql)
+  const { log, sql } = yield* Replay
+  const end = yield* Feed.settled(log)
+  const gaps = yield* Epoch.gaps(log)
   const lists = yield* Effect.forEach(Projections.projections, ({ name }) =>
     Effect.map(Versions.list(sql, name), (versions) =>
       versions.some(({ state }) => state === "live") ? versions : [initialVersion(name), ...versions],
     ),
   )
-  const followed = yield* Follower.lag(sql, EmailStats.FOLLOWER)
+  const followed = yield* Follower.lag(log, EmailStats.FOLLOWER)
   const versions = lists.flat()
   const sizes = yield* TableSizes.read(sql, versions.map(Versions.tableOf))
   const sizeOf = (table: string) => {

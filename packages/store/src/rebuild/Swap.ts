@@ -26,7 +26,8 @@ export interface Swapped {
  * ones and exchanges the names.
  */
 export const swap = Effect.fn("Projections.swap")(function* (name: string, back: boolean) {
-  const { sql } = yield* Replay
+  const replay = yield* Replay
+  const { log, sql } = replay
   const model = yield* find(name)
   yield* lockReadModel(name)
   const versions = yield* Versions.list(sql, name)
@@ -43,9 +44,12 @@ export const swap = Effect.fn("Projections.swap")(function* (name: string, back:
     return yield* new ReplayRefused({ message: `${table} no longer has the columns of ${name}: drop it and rebuild` })
 
   const exchangeTables = Effect.gen(function* () {
-    const position = yield* CatchUp.catchUp(sql, model, { ...candidate, position: yield* positionOf(sql, candidate) })
+    const position = yield* CatchUp.catchUp(replay, model, {
+      ...candidate,
+      position: yield* positionOf(sql, candidate),
+    })
     // Read before the lock: no event at or below this position can be written later.
-    const settled = yield* Feed.settled(sql)
+    const settled = yield* Feed.settled(log)
     yield* sql.withTransaction(
       Effect.gen(function* () {
         yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${LOCK_WAIT}'`)}`

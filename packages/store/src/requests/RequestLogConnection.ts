@@ -37,6 +37,8 @@ const TYPES: { readonly [C in keyof Row]: string } = {
   livemode: "boolean",
 }
 const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) => ({ name, type }))
+/** After a read of the table, a node of Citus copies in the same session; else through another one, with a commit in two phases. */
+const BEGIN_ON_NODE = "BEGIN; SELECT FROM request_log LIMIT 0"
 const COPY = `COPY request_log (${Object.keys(TYPES).join(", ")}) FROM STDIN (FORMAT binary)`
 
 /** Makes a connection of the writer's own to the database of the fiber's cell. */
@@ -76,12 +78,18 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       Effect.onError(() => disconnect),
     )
   const copyRows = (batch: ReadonlyArray<Row>) =>
-    Effect.flatMap(addressHere, (address) =>
+    Effect.flatMap(Effect.all([addressHere, cells.serverOf(cell)]), ([address, server]) =>
       Effect.tryPromise(async () => {
         rows.begin()
         for (const row of batch) rows.add(row)
         rows.end()
-        await Copy.into(await connect(address), COPY, rows.chunks)
+        const client = await connect(address)
+        if (server?.isNode !== true) return Copy.into(client, COPY, rows.chunks)
+        await client.query(BEGIN_ON_NODE)
+        await Copy.into(client, COPY, rows.chunks).then(
+          () => client.query("COMMIT"),
+          (cause: unknown) => client.query("ROLLBACK").then(() => Promise.reject(cause)),
+        )
       }),
     )
   yield* Effect.addFinalizer(() => disconnect)

@@ -2,6 +2,7 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
+import * as Definitions from "../database/Definitions.ts"
 import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
 import * as LogDay from "./LogDay.ts"
 import * as RequestLogCounts from "./RequestLogCounts.ts"
@@ -83,7 +84,8 @@ const makeAll = Effect.fnUntraced(function* (days: ReadonlyArray<string>) {
 })
 
 const alone = <A>(sql: Sql, work: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
-  sql.withTransaction(
+  Definitions.transaction(
+    sql,
     Effect.gen(function* () {
       yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
       yield* sql`SELECT pg_advisory_xact_lock(${DAYS_LOCK}::int, 0) IS NULL AS taken`

@@ -8,11 +8,15 @@ export interface SealedUrl {
   readonly ciphertext: string
 }
 
-/** A server of a cell's own: any Postgres that has an address. */
+/** The server that a process talks to for a cell: a Postgres of the cell's own, or the node of Citus that holds it. */
 export interface CellServer {
-  /** Mark of the database, so that no other one is taken for it. */
+  /** Mark of the database, so that no other one is taken for it; for a node, its group. */
   readonly identity: string
   readonly url: Redacted.Redacted
+  /** Schema of the cell's tables there. */
+  readonly schema: string
+  /** Whether it is a node of Citus, whose tables are changed by statements of the coordinator alone. */
+  readonly isNode: boolean
 }
 
 export interface CellKeysShape {

@@ -48,18 +48,27 @@ const one: CellsShape = {
 /** The cells of the database; without a directory of them there is only the first one. */
 export const Cells = Context.Reference<CellsShape>("@waybill/store/routing/Cells", { defaultValue: () => one })
 
-/** The schema of a cell's tables. A server of its own has them where every database has those of its first cell. */
+/** The schema of a cell's tables. A Postgres of its own has them where every database has those of its first cell. */
 export const schemaOf = (cell: CellName): Effect.Effect<string, StoreUnavailable> =>
   cell === FIRST
     ? Effect.succeed(FIRST)
-    : Effect.flatMap(Cells, ({ serverOf }) =>
-        Effect.map(serverOf(cell), (server) => (server === undefined ? cell : FIRST)),
-      )
+    : Effect.flatMap(Cells, ({ serverOf }) => Effect.map(serverOf(cell), (server) => server?.schema ?? cell))
 
 /** URL for connections of their own to a cell, by the URL of the first one. */
 export const urlOf = (url: Redacted.Redacted, cell: CellName): Effect.Effect<Redacted.Redacted, StoreUnavailable> =>
   Effect.flatMap(Cells, ({ serverOf }) =>
     Effect.map(serverOf(cell), (server) => (server === undefined ? CellNames.urlOf(url, cell) : server.url)),
+  )
+
+/** The same for statements that make, change or lock tables: on Citus, only the coordinator takes them. */
+export const definitionUrlOf = (
+  url: Redacted.Redacted,
+  cell: CellName,
+): Effect.Effect<Redacted.Redacted, StoreUnavailable> =>
+  Effect.flatMap(Cells, ({ serverOf }) =>
+    Effect.map(serverOf(cell), (server) =>
+      server === undefined || server.isNode ? CellNames.urlOf(url, cell) : server.url,
+    ),
   )
 
 /** Runs work in the cell of an account. */

@@ -2,13 +2,13 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { LruCache } from "@waybill/domain/collections/LruCache"
 import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { Clock, Duration, Effect, Fiber, type Scope, Semaphore } from "effect"
+import { Clock, Duration, Effect, Fiber, Redacted, type Scope, Semaphore } from "effect"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { ClientOf } from "./CellClient.ts"
-import { type CellName, FIRST } from "./CellName.ts"
+import { type CellName, FIRST, nodeUrlOf } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
-import { CellKeys, type CellServer } from "./CellKeys.ts"
+import { CellKeys, type CellKeysShape, type CellServer } from "./CellKeys.ts"
 import * as Departures from "./Departures.ts"
 import * as Rows from "./DirectoryRows.ts"
 
@@ -202,11 +202,12 @@ export const make = Effect.fnUntraced(function* (
       }),
     )
 
-  /** Addresses that were opened, by their sealed text. */
+  /** Addresses that were opened, by their sealed text, or by the cell and where its node is. */
   const opened = new Map<string, CellServer>()
-  const open = ({ address, identity }: Rows.StoredServer): CellServer => {
-    const server = opened.get(address.ciphertext) ?? { identity, url: keys.open(identity, address) }
-    opened.set(address.ciphertext, server)
+  const open = (stored: Rows.StoredServer): CellServer => {
+    const at = "address" in stored ? stored.address.ciphertext : `${stored.name} ${stored.host} ${stored.port}`
+    const server = opened.get(at) ?? serverAt(sql.config.url, keys, stored)
+    opened.set(at, server)
     return server
   }
 
@@ -240,3 +241,13 @@ export const make = Effect.fnUntraced(function* (
 })
 
 const FIRST_CELL = Effect.succeed(FIRST)
+
+const serverAt = (home: Redacted.Redacted | undefined, keys: CellKeysShape, stored: Rows.StoredServer): CellServer => {
+  if ("address" in stored) {
+    const { address, identity } = stored
+    return { identity, url: keys.open(identity, address), schema: FIRST, isNode: false }
+  }
+  const { group, host, name, port } = stored
+  const url = nodeUrlOf(home ?? Redacted.make("postgres://"), name, host, port)
+  return { identity: String(group), url, schema: name, isNode: true }
+}

@@ -28,14 +28,23 @@ export interface Known {
   readonly leaving: ReadonlySet<string>
   /** Accounts that have rows in a cell that is not theirs, by that cell: copies before the switch, and what is left after it. */
   readonly strays: ReadonlyMap<CellName, ReadonlySet<string>>
-  /** Cells with a server of their own. */
+  /** Cells with a server of their own, or on a node of Citus. */
   readonly servers: ReadonlyMap<CellName, StoredServer>
 }
 
-export interface StoredServer {
+export type StoredServer = OwnServer | NodeServer
+
+interface OwnServer {
   readonly name: CellName
   readonly identity: string
   readonly address: SealedUrl
+}
+
+export interface NodeServer {
+  readonly name: CellName
+  readonly group: number
+  readonly host: string
+  readonly port: number
 }
 
 export type Kind = "api_key" | "user"
@@ -55,7 +64,7 @@ const moving = (sql: PgClient.PgClient) => sql`
 
 /** Reads what there is to know of the cells. */
 export const load = (sql: PgClient.PgClient) =>
-  Effect.map(
+  Effect.flatMap(
     sql<{
       readonly change: bigint
       readonly names: ReadonlyArray<string>
@@ -63,7 +72,8 @@ export const load = (sql: PgClient.PgClient) =>
       readonly leaving: ReadonlyArray<string>
       readonly stray_cells: ReadonlyArray<string>
       readonly strays: ReadonlyArray<string>
-      readonly servers: ReadonlyArray<StoredServer>
+      readonly servers: ReadonlyArray<OwnServer>
+      readonly nodes: ReadonlyArray<CellOnNode>
     }>`
       WITH moving AS (${moving(sql)}),
       -- Also after the death of the mover: the rows of the other cell are not to be worked on until the move is finished.
@@ -77,17 +87,42 @@ export const load = (sql: PgClient.PgClient) =>
         ARRAY(SELECT cell FROM strays ORDER BY account_id) AS stray_cells,
         ARRAY(SELECT account_id FROM strays ORDER BY account_id) AS strays,
         (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'identity', identity, 'address', address)), '[]')
-          FROM cells WHERE address IS NOT NULL) AS servers
+          FROM cells WHERE address IS NOT NULL) AS servers,
+        (SELECT coalesce(jsonb_agg(jsonb_build_object('name', name, 'group', node_group)), '[]')
+          FROM cells WHERE node_group IS NOT NULL) AS nodes
       FROM cell_change`,
-    ([row]): Known => ({
-      names: row?.names ?? [FIRST],
-      change: row?.change ?? 0n,
-      fenced: new Set(row?.fenced),
-      leaving: new Set(row?.leaving),
-      strays: byCell(row?.stray_cells ?? [], row?.strays ?? []),
-      servers: new Map(row?.servers.map((server) => [server.name, server])),
-    }),
+    ([row]) =>
+      Effect.map(nodesOf(sql, row?.nodes ?? []), (nodes): Known => ({
+        names: row?.names ?? [FIRST],
+        change: row?.change ?? 0n,
+        fenced: new Set(row?.fenced),
+        leaving: new Set(row?.leaving),
+        strays: byCell(row?.stray_cells ?? [], row?.strays ?? []),
+        servers: new Map([...(row?.servers ?? []), ...nodes].map((server) => [server.name, server])),
+      })),
   )
+
+interface CellOnNode {
+  readonly name: CellName
+  readonly group: number
+}
+
+/** Address of a node that Citus does not know any more: nothing answers there. */
+const NOWHERE = { host: "localhost", port: 1 } as const
+
+/** Reads from Citus where the nodes of cells are now. */
+const nodesOf = (sql: PgClient.PgClient, cells: ReadonlyArray<CellOnNode>) =>
+  cells.length === 0
+    ? Effect.succeed([])
+    : Effect.map(
+        sql<{ readonly group: number; readonly host: string; readonly port: number }>`
+          SELECT groupid AS "group", nodename AS host, nodeport AS port FROM pg_dist_node WHERE noderole = 'primary'`,
+        (nodes) =>
+          cells.map(({ group, name }): NodeServer => {
+            const node = nodes.find((each) => each.group === group)
+            return { name, ...(node ?? { group, ...NOWHERE }) }
+          }),
+      )
 
 const byCell = (cells: ReadonlyArray<CellName>, accounts: ReadonlyArray<string>) => {
   const accountsOf = new Map<CellName, Set<string>>()

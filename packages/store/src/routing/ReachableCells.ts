@@ -22,7 +22,7 @@ export interface Reached<A> {
   readonly unreachable: ReadonlyArray<CellName>
 }
 
-/** Whether the tables of a cell can be read. In a cluster, the connection to the coordinator alone does not say so. */
+/** Whether the tables of a cell can be read. */
 export const doesAnswer = (sql: Sql): Effect.Effect<boolean> => {
   // The server ends the statement, so that its connection can be closed at once.
   const limit = sql`SET LOCAL statement_timeout = ${sql.literal(String(Duration.toMillis(Cells.ANSWER_WITHIN)))}`

@@ -3,6 +3,7 @@ import { Clock, Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
 import * as EmailStatsFollower from "./EmailStatsFollower.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as Definitions from "../database/Definitions.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Months whose table is created in advance. If no worker runs for longer, rows have to be moved later. */
@@ -64,7 +65,8 @@ export const keep = Effect.fn("EmailStatsMonths.keep")(function* (months: number
  * deadlock.
  */
 const withoutFollower = <A>(sql: Sql, work: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
-  sql.withTransaction(
+  Definitions.transaction(
+    sql,
     Effect.gen(function* () {
       yield* sql`SELECT set_config('lock_timeout', ${LOCK_TIMEOUT}, true) AS set`
       // Splitting years of rows of one table may exceed the statement timeout.

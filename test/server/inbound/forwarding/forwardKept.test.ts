@@ -9,7 +9,7 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import { Effect, Exit, Layer, Tracer } from "effect"
-import { urlInTestCell } from "../../../support/cells/testCell.ts"
+import { replayUrls } from "../../../support/cells/testCell.ts"
 import * as Database from "../../../support/postgres/Database.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { arrive } from "../../../support/world/arrive.ts"
@@ -21,7 +21,7 @@ const EVE = "eve@example.net" as Address.Address
 const MAIL = { from: "Ana <ana@example.org>", to: "hi@shop.test", subject: "Order", text: "Hi" }
 const TO_BO = { action: { type: "forward", to: ["bo@example.com"] } }
 
-const replay = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(urlInTestCell(url))))
+const replay = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url))))
 
 layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true })("a forward", (it) => {
   it.effect("keeps its mail until it is delivered, and is rebuilt from the log", function* () {

@@ -1,5 +1,6 @@
 import * as CellName from "@waybill/store/routing/CellName"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
+import type { CellServer } from "@waybill/store/routing/CellKeys"
 import { Cells } from "@waybill/store/routing/Cells"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as Database from "@waybill/store/database/Database"
@@ -19,8 +20,8 @@ export class CellReplays extends Context.Service<
     readonly url: Redacted.Redacted
     /** Names of all cells, the first one first. */
     readonly names: ReadonlyArray<CellName.CellName>
-    /** Addresses of the cells with a server of their own. */
-    readonly servers: ReadonlyMap<CellName.CellName, Redacted.Redacted>
+    /** The cells with a server of their own, or on a node of Citus. */
+    readonly servers: ReadonlyMap<CellName.CellName, CellServer>
   }
 >()("@waybill/server/cli/cells/CellReplays") {}
 
@@ -47,7 +48,7 @@ const listed = Effect.gen(function* () {
   const { names, serverOf } = yield* Cells
   const cells = yield* names
   const servers = yield* Effect.forEach(cells, (cell) =>
-    Effect.map(serverOf(cell), (server) => (server === undefined ? [] : [[cell, server.url] as const])),
+    Effect.map(serverOf(cell), (server) => (server === undefined ? [] : [[cell, server] as const])),
   )
   return { names: cells, servers: new Map(servers.flat()) }
 })
@@ -71,22 +72,31 @@ export const chosen = Effect.fnUntraced(function* (named: Option.Option<string>)
 export const logs = Effect.gen(function* () {
   const { names } = yield* CellReplays
   return yield* Effect.forEach(names, (cell) =>
-    Effect.map(opened(cell), ({ sql }): LogExport.CellLog => ({ cell, sql })),
+    Effect.map(opened(cell), ({ log, sql }): LogExport.CellLog => ({ cell, sql, log })),
   )
 })
 
-const urlOf = (cell: CellName.CellName) =>
-  Effect.map(CellReplays, ({ servers, url }) => servers.get(cell) ?? CellName.urlOf(url, cell))
+const layerOf = (cell: CellName.CellName) =>
+  Layer.unwrap(
+    Effect.map(CellReplays, ({ servers, url }) => {
+      const server = servers.get(cell)
+      const schemaUrl = CellName.urlOf(url, cell)
+      if (server === undefined) return Replay.layer(schemaUrl)
+      return server.isNode ? Replay.layer(schemaUrl, server.url) : Replay.layer(server.url)
+    }),
+  )
 
 const opened = Effect.fnUntraced(function* (cell: CellName.CellName) {
-  return Context.get(yield* Layer.build(Replay.layer(yield* urlOf(cell))), Replay)
+  return Context.get(yield* Layer.build(layerOf(cell)), Replay)
 })
 
 /** Runs work with the connections of a cell. */
 export const inCell = Effect.fnUntraced(function* <A, E, R>(cell: CellName.CellName, work: Effect.Effect<A, E, R>) {
   const { servers, url } = yield* CellReplays
-  const here = Effect.provide(work, Replay.layer(yield* urlOf(cell)))
-  if (!servers.has(cell)) return yield* here
+  const here = Effect.provide(work, layerOf(cell))
+  const server = servers.get(cell)
+  // Otherwise the connection itself reaches the directory.
+  if (server === undefined || server.isNode) return yield* here
   const atHome = Effect.flatMap(Replay, ({ sql: home }) =>
     Effect.provideService(here, MovedSince.DirectoryOfCell, { home, cell }),
   )

@@ -64,7 +64,7 @@ const overNodes = Effect.fnUntraced(function* (isApplied: boolean, json: boolean
   if (!isApplied) {
     const planned = yield* CellNodes.plan()
     yield* Output.print(
-      planned.map((each) => ({ ...each })),
+      planned.map(({ cell, from, ...to }) => ({ cell, from, to: CellNodes.textOf(to) })),
       { json, columns: ["cell", "from", "to"] },
     )
     return

@@ -7,7 +7,7 @@ import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as CellName from "@waybill/store/routing/CellName"
-import { ANSWER_WITHIN, Cells, urlOf } from "@waybill/store/routing/Cells"
+import { ANSWER_WITHIN, Cells, definitionUrlOf, urlOf } from "@waybill/store/routing/Cells"
 import * as Placement from "@waybill/store/cells/Placement"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -174,7 +174,9 @@ const projections = (url: Redacted.Redacted) =>
     const cells = yield* names
     const state = Effect.all({ versions: Status.status(), under_way: RebuildMarkers.inProgress() })
     const stateOf = (cell: CellName.CellName) => {
-      const reading = Effect.flatMap(urlOf(url, cell), (there) => Effect.provide(state, Replay.layer(there)))
+      const reading = Effect.flatMap(Effect.all([definitionUrlOf(url, cell), urlOf(url, cell)]), ([there, log]) =>
+        Effect.provide(state, Replay.layer(there, log)),
+      )
       return cell === CellName.FIRST ? reading : Effect.timeout(reading, ANSWER_WITHIN)
     }
     const found = yield* Effect.forEach(
