@@ -148,7 +148,10 @@ describe.skipIf(typeof browser === "string")(
       const before = receiver.calls.length
       await page.goto(`/webhooks/${webhook.id}`)
       await page.getByText("Endpoint responded 410 Gone").waitFor()
-      await page.locator("li").getByRole("button", { name: /^Failed/u }).click()
+      await page
+        .locator("li")
+        .getByRole("button", { name: /^Failed/u })
+        .click()
       await page.locator("ol").getByText("410", { exact: true }).waitFor()
       await page.getByRole("button", { name: "Replay", exact: true }).click()
       await page.getByText("Enable it first", { exact: false }).first().waitFor()

@@ -5,6 +5,7 @@
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import { sleep } from "../deliver/node.ts"
 import * as Processes from "../accept/Processes.ts"
 import * as Held from "../report/Held.ts"
 import * as Measure from "../report/Measure.ts"
@@ -22,6 +23,8 @@ import { layouts, NODES, ONE, SCHEMAS, SERVERS } from "./layouts.ts"
 
 const ROUNDS = 5
 const isAcceptOnly = process.argv.includes("--accept")
+/** Time in which is measured what processes and servers do without messages; it is subtracted. */
+const REST_MILLIS = 10_000
 const WARM_UP_ACCEPTED = 12_000
 const WARM_UP_DELIVERED = 4_000
 const WARM_UP_AT_MOST_MILLIS = 15_000
@@ -97,6 +100,8 @@ try {
   const environment = await TemporaryServer.environment(await Held.held(TemporaryServer.temporaryServer()))
   for (const each of accepts) await warmUp(each, WARM_UP_ACCEPTED)
   for (const each of delivers) await warmUp(each, WARM_UP_DELIVERED)
+  // All rest at the same time, as all do beside the rounds of one.
+  await Promise.all([...accepts, ...delivers].map(({ cpu }) => cpu.rest(() => sleep(REST_MILLIS))))
   const loads = new Map([...accepts, ...delivers].map((each) => [each, new Array<Measure.Load>()]))
   for (let nth = 0; nth < ROUNDS; nth++) {
     // Rotates the order, so that no contender always runs after the same one and pays for its cleanup.
@@ -119,7 +124,7 @@ try {
       delivered: withCpu(delivered, delivers),
     },
     [
-      `${CONNECTIONS} connections with a key each for each cell, ${ROUNDS} rounds in turns; processor time is that of a message, over all rounds.`,
+      `${CONNECTIONS} connections with a key each for each cell, ${ROUNDS} rounds in turns; processor time is that of a message, over all rounds, without what rest costs.`,
       TemporaryServer.describe(environment),
       ...(accepts.some(({ name }) => name === NODES)
         ? []

@@ -114,7 +114,14 @@ const onCitus = async (name: string, coordinator: string): Promise<Layout> => {
           }),
         ),
       )
-      return { url: made.url, tables: CELLS.map((schema) => ({ url: made.url, schema })) }
+      const urlOf = ({ host, port }: Citus.Node) => Citus.at(made.url, host, port)
+      return {
+        url: made.url,
+        tables: CELLS.map((schema, nth) => {
+          const node = made.nodes[nth % made.nodes.length]
+          return { url: node === undefined ? made.url : urlOf(node), schema }
+        }),
+      }
     },
     servers: () => nodes.reduce((sum, { pid }) => sum + Cpu.ofTree(pid), 0),
     home: () => Cpu.ofTree(postmaster),

@@ -7,17 +7,27 @@ export const make = (times: Readonly<Record<string, () => number>>) => {
   const rounds: Array<ReadonlyArray<number>> = []
   let done = 0
   let sums = Object.values(times).map(() => 0)
+  /** What a millisecond without operations costs. */
+  let atRest = Object.values(times).map(() => 0)
   const read = () => Object.values(times).map((time) => time())
   return {
     /** Runs a round, and keeps what each of its operations has cost. */
     measure: async (run: () => Promise<Measure.Load>): Promise<Measure.Load> => {
-      const before = read()
+      const [before, began] = [read(), performance.now()]
       const load = await run()
-      const spent = read().map((after, nth) => (after - (before[nth] ?? 0)) * MICROS)
+      const taken = performance.now() - began
+      const spent = read().map((after, nth) => (after - (before[nth] ?? 0)) * MICROS - (atRest[nth] ?? 0) * taken)
       rounds.push(spent.map((micros) => micros / load.done))
       done += load.done
       sums = sums.map((sum, nth) => sum + (spent[nth] ?? 0))
       return load
+    },
+    /** Measures what rest costs, which later rounds do not count. */
+    rest: async (rest: () => Promise<unknown>): Promise<void> => {
+      const [before, began] = [read(), performance.now()]
+      await rest()
+      const taken = performance.now() - began
+      atRest = read().map((after, nth) => ((after - (before[nth] ?? 0)) * MICROS) / taken)
     },
     /** Forgets the rounds so far, which were the warm-up. */
     reset: () => {
