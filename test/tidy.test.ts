@@ -60,8 +60,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   ],
   "apps/dashboard": [
     "type:@waybill/api",
-    // The types of events, so that none is forgotten in a form.
-    "type:@waybill/domain/webhook/PublicType",
+    // Only as a type: no event is forgotten in a form.
+    "@waybill/domain/webhook/PublicType",
     // Without an import of its own: what is hidden in a text is decided in one place.
     "@waybill/domain/values/HiddenCharacters",
     // The same, for files of suppressions, which the command line reads too.

@@ -9,7 +9,6 @@ const browser = await Browser.open()
 const TIMEOUT = 120_000
 /** A refusal, or a look for a call that is logged half a second later. */
 const REFUSED = / (?:400|401|422) | 404 .*requests.req_/u
-const MINUTE_MS = 60_000
 const DOMAIN = "mail.shop.dev"
 const TRACKING = "https://track.shop.dev"
 const BO = { email: "bo@acme.test", password: "a long password of bo" }
@@ -20,7 +19,7 @@ type CheckboxElement = HTMLElement & { readonly checked: boolean }
 
 /** Value of a `datetime-local` input in the time zone of the tab. */
 const localTime = (iso: string, minutes: number): string =>
-  new Date(Date.parse(iso) + minutes * MINUTE_MS)
+  new Date(Date.parse(iso) + minutes * 60_000)
     .toLocaleString("sv-SE", { timeZone: ZONE, dateStyle: "short", timeStyle: "short" })
     .replace(" ", "T")
 
