@@ -1,5 +1,3 @@
-import { CompletionContext } from "@codemirror/autocomplete"
-import { EditorState } from "@codemirror/state"
 import { assert, describe, it } from "vitest"
 import * as Completions from "../../../apps/dashboard/src/templates/editor/code/Completions.ts"
 import * as Engine from "../../../packages/templates/src/language/Engine.ts"
@@ -20,8 +18,7 @@ const SCHEMA: Completions.VariableNode = {
 /** Returns what is offered at the bar in a text, and what of it is typed already. */
 const offered = (text: string, schema = SCHEMA): readonly [typed: string, labels: ReadonlyArray<string>] => {
   const at = text.indexOf("^")
-  const state = EditorState.create({ doc: text.replace("^", "") })
-  const found = Completions.complete(schema, new CompletionContext(state, at, false))
+  const found = Completions.complete(schema, text.slice(0, at), false)
   return found === null ? ["", []] : [text.slice(found.from, at), found.options.map(({ label }) => label)]
 }
 

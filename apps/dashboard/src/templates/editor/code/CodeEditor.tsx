@@ -1,4 +1,4 @@
-import { autocompletion } from "@codemirror/autocomplete"
+import { autocompletion, type CompletionContext } from "@codemirror/autocomplete"
 import { defaultKeymap, history, historyKeymap, indentWithTab } from "@codemirror/commands"
 import { json } from "@codemirror/lang-json"
 import { liquid, liquidLanguage } from "@codemirror/lang-liquid"
@@ -81,8 +81,7 @@ export const CodeEditor = ({
           LANGUAGES[language](),
           autocompletion({
             icons: false,
-            override:
-              language === "json" ? [] : [(context) => Completions.complete(latest.current.variables ?? {}, context)],
+            override: language === "json" ? [] : [(context) => offer(latest.current.variables, context)],
           }),
           syntaxHighlighting(CodeTheme.highlighting),
           CodeTheme.theme,
@@ -150,6 +149,9 @@ export const CodeEditor = ({
     </div>
   )
 }
+
+const offer = (variables: Completions.VariableNode | undefined, { explicit, pos, state }: CompletionContext) =>
+  Completions.complete(variables ?? {}, state.sliceDoc(0, pos), explicit)
 
 /** A problem without a place is that of the first line. */
 const diagnosticsOf = (

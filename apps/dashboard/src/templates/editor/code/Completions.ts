@@ -1,4 +1,4 @@
-import type { Completion, CompletionContext, CompletionResult } from "@codemirror/autocomplete"
+import type { Completion, CompletionResult } from "@codemirror/autocomplete"
 
 /** The parts of a JSON Schema that say which names there are. */
 export interface VariableNode {
@@ -76,23 +76,25 @@ const nodeAt = (root: VariableNode, loops: ReadonlyMap<string, Path>, path: Path
   )
 }
 
-/** An output or a tag that has not ended, after its begin. */
+/** Begin of an output or a tag that has not ended, and the text after it. */
 const OPEN = /\{([{%])-?((?:(?![%}]\}|\{[{%]).)*)$/su
-/** Texts in quotes, which may look like a filter or a tag. */
+/** Texts in quotes. In one that has not ended nothing is offered. */
 const QUOTED = /"[^"]*"|'[^']*'/gu
 const TAG = /^\s*(\w*)$/u
 const FILTER = /\|\s*(\w*)$/u
 const PATH = /(?:^|[^\w.\]])((?:\w+(?:\[\d+\])*\.)*)(\w*)$/u
 
-/** Offers the variables of a schema while an output or a tag is typed, and the tags and filters that it may use. */
-export const complete = (root: VariableNode, context: CompletionContext): CompletionResult | null => {
-  const before = context.state.sliceDoc(0, context.pos)
+/**
+ * Offers the variables of a schema after a text that ends in an output or a tag, and the tags and filters that it may use.
+ * `isAsked`: the author has asked for it by a key.
+ */
+export const complete = (root: VariableNode, before: string, isAsked: boolean): CompletionResult | null => {
   const [, kind, typed = ""] = OPEN.exec(before.slice(-MAX_TAG_CHARS)) ?? []
   if (kind === undefined || /["']/u.test(typed.replaceAll(QUOTED, ""))) return null
   const offer = (word: string, options: ReadonlyArray<Completion>): CompletionResult | null =>
-    options.length === 0 ? null : { from: context.pos - word.length, options, validFor: /^\w*$/u }
+    options.length === 0 ? null : { from: before.length - word.length, options, validFor: /^\w*$/u }
   const tag = kind === "%" ? TAG.exec(typed)?.[1] : undefined
-  if (tag !== undefined) return tag !== "" || context.explicit ? offer(tag, TAGS) : null
+  if (tag !== undefined) return tag !== "" || isAsked ? offer(tag, TAGS) : null
   const filter = FILTER.exec(typed)?.[1]
   if (filter !== undefined) return offer(filter, FILTERS)
   const [, path = "", word = ""] = PATH.exec(typed) ?? []
@@ -106,7 +108,7 @@ export const complete = (root: VariableNode, context: CompletionContext): Comple
     return offer(word, completionsOf(nodeAt(root, loops, names).properties))
   }
   // A space offers nothing, except that at the begin of an output.
-  if (word === "" && typed.trim() !== "" && !context.explicit) return null
+  if (word === "" && typed.trim() !== "" && !isAsked) return null
   const own = new Set([...loops.keys(), ...Array.from(before.matchAll(ASSIGNED), ([, name = ""]) => name)])
   const variables = [...completionsOf(root.properties), ...named([...own].join(" "), "variable")]
   return offer(word, [...variables.filter(({ label }) => label !== ""), ...(kind === "%" ? WORDS : [])])
