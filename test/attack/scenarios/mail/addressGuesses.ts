@@ -3,7 +3,7 @@ import { failedExpectations, type Scenario, summarize } from "../../harness/Scen
 import { Raw, submit } from "../../harness/smtp.ts"
 
 const PEERS = { short: 3, long: 30 }
-const NAMES = { short: 150, long: 1_000 }
+const NAMES = { short: 300, long: 1_000 }
 const AT_A_TIME = 40
 
 /** Goes through a list of names to find addresses that receive, from several networks at once. */
