@@ -20,7 +20,7 @@ const temporary = async (project: string): Promise<Instance> => {
   const child = spawn("npx", ["waybill", "temporary"], { cwd: project, stdio: ["pipe", "pipe", "inherit"] })
   const gone = new Promise<void>((resolve) => child.once("close", () => resolve()))
   for await (const line of createInterface({ input: child.stdout })) {
-    if (!line.startsWith("{")) continue
+    if (!line.startsWith('{"object":"temporary_instance"')) continue
     const { key, url } = JSON.parse(line) as { readonly key: string; readonly url: string }
     return { key, url, stop: () => (child.stdin.end(), gone) }
   }
@@ -39,7 +39,8 @@ const programs = (root: string, { url }: Instance): Readonly<Record<string, stri
       .replace(/^\/\/ Your code sends.*$/mu, sending)
       .replace("await mail.stop()", "console.log(link)\nawait mail.stop()"),
     redirect: `const { status, ok } = await fetch("https://api.resend.com/emails", { method: "POST", headers: { authorization: "Bearer " + process.env.WAYBILL_KEY, "content-type": "application/json" }, body: JSON.stringify(${mail}) })
-      if (!ok) throw new Error("status " + status)`,
+      if (!ok) throw new Error("status " + status)
+      console.log(status)`,
   }
 }
 
