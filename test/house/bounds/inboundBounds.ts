@@ -21,7 +21,7 @@ export const inboundBounds: Group = {
     customer("Mail of an account and UTC day", "MAX_BYTES_PER_DAY", INBOUND, "452 4.2.2"),
     customer("Size that a mail counts as at least", "LEAST_COUNTED_BYTES", INBOUND, "it counts as more"),
     operator("Bytes of mail that a process reads at once", "MAX_BYTES_HELD", INBOUND, "452 4.3.1"),
-    operator("Bytes of a mail that waits for no place", "SMALL_BYTES", LARGE, "it waits for one of six places"),
+    operator("Bytes of a mail that waits for no place", "SMALL_BYTES", LARGE, "it waits for one of four places"),
     operator("Time that a large mail waits for a place", "PLACE_WITHIN_MS", LARGE, "452 4.3.1"),
     operator("Large mails that wait for a place", "MAX_WAITING", LARGE, "452 4.3.1"),
     operator("Those of an IPv4 address or IPv6 /64", "MAX_WAITING_PER_NETWORK", LARGE, "452 4.3.1"),

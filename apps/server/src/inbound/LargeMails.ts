@@ -17,6 +17,8 @@ export class LargeMails {
   readonly #held = new Map<string, number>()
   readonly #places: number
   #free: number
+  /** Memory of places that were given up, for those that wait: what is left to the collector goes later than more comes. */
+  #unused: Array<Buffer> = []
 
   constructor(places: number) {
     this.#places = places
@@ -26,6 +28,18 @@ export class LargeMails {
   /** Whether a mail waits. */
   get isWanted(): boolean {
     return !this.#waiting.isEmpty
+  }
+
+  /** Memory for a mail in its place. */
+  memory(bytes: number): Buffer {
+    const unused = this.#unused.pop()
+    return unused?.length === bytes ? unused : Buffer.allocUnsafeSlow(bytes)
+  }
+
+  /** Takes the memory of a mail back, of which nothing may be read any more. */
+  reuse(memory: Buffer): void {
+    if (this.isWanted) this.#unused.push(memory)
+    else this.#unused = []
   }
 
   /** Calls `begin` when it is the turn of a mail. Returns a function that gives the place up; undefined if too many wait. */

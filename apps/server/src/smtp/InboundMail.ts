@@ -29,7 +29,7 @@ const MAX_ACCEPTED = 10_000
 /** Bytes of received mail that is being read or processed; the rest of what the listener holds is for reports. */
 export const MAX_BYTES_HELD = 192 * 1024 * 1024
 /** The part of it that large mails have. The rest is for small ones, which wait for nobody. */
-const LARGE_PERCENT = 80
+const LARGE_PERCENT = 60
 /** Servers that a mail may have passed, by its Received fields. More of them are a circle. */
 export const MAX_HOPS = 50
 /** Received mail of an account within a UTC day, which is kept for a month, and the least that a mail counts as. */

@@ -140,7 +140,7 @@ class Place {
     this.#timer = setTimeout(refuse, LargeMails.PLACE_WITHIN_MS)
     this.#leave = this.#places.of.enter(this.#places.network, () => {
       clearTimeout(this.#timer)
-      this.#bytes = Buffer.allocUnsafeSlow(this.#maxBytes)
+      this.#bytes = this.#places.of.memory(this.#maxBytes)
       const since = performance.now()
       const look = () => {
         const least = (LargeMails.LEAST_BYTES_PER_SECOND * (performance.now() - since)) / 1000
@@ -168,6 +168,7 @@ class Place {
 
   leave(): void {
     clearTimeout(this.#timer)
+    if (this.#bytes !== undefined) this.#places.of.reuse(this.#bytes)
     this.#bytes = undefined
     this.#leave?.()
     this.#leave = undefined
