@@ -14,6 +14,7 @@ COPY packages/mail/package.json packages/mail/
 COPY packages/templates/package.json packages/templates/
 COPY packages/nodemailer-transport/package.json packages/nodemailer-transport/
 COPY packages/redirect/package.json packages/redirect/
+COPY packages/runtime/package.json packages/runtime/
 COPY packages/store/package.json packages/store/
 COPY packages/testing/package.json packages/testing/
 COPY apps/dashboard/package.json apps/dashboard/
@@ -43,6 +44,7 @@ COPY packages/client packages/client
 COPY packages/domain packages/domain
 COPY packages/embedded-postgres packages/embedded-postgres
 COPY packages/mail packages/mail
+COPY packages/runtime packages/runtime
 COPY packages/templates packages/templates
 COPY packages/store packages/store
 COPY apps/server apps/server

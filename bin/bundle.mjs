@@ -20,6 +20,7 @@ const SOURCES = [
     "packages/domain",
     "packages/embedded-postgres",
     "packages/mail",
+    "packages/runtime",
     "packages/templates",
     "packages/store",
   ].flatMap((name) => [`${name}/package.json`, `${name}/src`]),

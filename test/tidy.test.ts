@@ -18,10 +18,12 @@ const isIn = (path: string, ...folders: ReadonlyArray<string>) =>
 const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/domain": ["effect"],
   "packages/api": ["effect", "@waybill/domain"],
-  "packages/store": ["effect", "@effect", "@waybill/domain", "graphile-worker", "pg", "node:"],
+  "packages/runtime": ["effect"],
+  "packages/store": ["effect", "@effect", "@waybill/domain", "@waybill/runtime", "graphile-worker", "pg", "node:"],
   "packages/mail": [
     "effect",
     "@waybill/domain",
+    "@waybill/runtime",
     "html-to-text",
     "ipaddr.js",
     "mailauth",
@@ -46,6 +48,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain",
     "@waybill/embedded-postgres",
     "@waybill/mail",
+    "@waybill/runtime",
     "@waybill/store",
     "@waybill/templates",
     "better-auth",

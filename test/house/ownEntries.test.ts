@@ -51,7 +51,7 @@ it("tables answer only to their own entries, because constructor is a key of eve
   assert.deepStrictEqual(
     found.filter((path) => !SAFE.includes(path)),
     [],
-    "read it with Table.at of @waybill/domain/collections/Table",
+    "read it with Table.at of @waybill/domain/values/Table",
   )
   assert.deepStrictEqual(
     SAFE.filter((path) => !found.includes(path)),

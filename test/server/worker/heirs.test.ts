@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Leases from "@waybill/store/outbox/Leases"
 import { Processes } from "@waybill/store/outbox/Processes"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"

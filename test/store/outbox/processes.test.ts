@@ -1,6 +1,6 @@
 import { PgClient } from "@effect/sql-pg"
 import * as Leases from "@waybill/store/outbox/Leases"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { BEAT_EVERY, Processes } from "@waybill/store/outbox/Processes"
 import * as Registrations from "@waybill/store/outbox/Registrations"
 import { Context, Duration, Effect, Exit, Layer, Scope } from "effect"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import * as Respelling from "./Respelling.ts"
 
 /** Calls fields in refusals of our own API as the other service calls them; `names` maps our name to theirs. */

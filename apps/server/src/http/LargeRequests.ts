@@ -1,6 +1,6 @@
 import { CurrentKey } from "@waybill/api/Authorization"
-import * as FairSlots from "@waybill/domain/flow/FairSlots"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as FairSlots from "@waybill/runtime/flow/FairSlots"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect } from "effect"
 import * as Bodies from "../web/Bodies.ts"
 

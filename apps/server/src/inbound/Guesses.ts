@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 
 /** Unknown recipients that a network may name in a window; then all its recipients are put off until the window ends. */
 export const MAX_GUESSES = 100

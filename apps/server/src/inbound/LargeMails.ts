@@ -1,4 +1,4 @@
-import { FairQueue } from "@waybill/domain/flow/FairQueue"
+import { FairQueue } from "@waybill/runtime/flow/FairQueue"
 
 /** Bytes that a mail may have without a place. */
 export const SMALL_BYTES = 64 * 1024

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Email from "@waybill/domain/email/Email"
 import type { EmailId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"

@@ -1,4 +1,4 @@
-import { Roster } from "@waybill/domain/collections/Roster"
+import { Roster } from "@waybill/runtime/collections/Roster"
 import { Effect, Fiber, type Scope } from "effect"
 
 /**

@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Context, Duration, Effect, Layer } from "effect"
 
 /** Time that a process manager gives the whole service to stop before it kills it. */

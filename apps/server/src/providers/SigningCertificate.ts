@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Effect } from "effect"
 import { type KeyObject, X509Certificate } from "node:crypto"
 import * as AmazonFetch from "./AmazonFetch.ts"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import { Clock, Effect } from "effect"
 import { verify } from "node:crypto"
 import * as AmazonFetch from "./AmazonFetch.ts"

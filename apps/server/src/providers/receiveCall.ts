@@ -1,4 +1,4 @@
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"

@@ -1,7 +1,7 @@
 import { away, type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect, Exit } from "effect"
 import { findMessages } from "./findMessages.ts"
 import type { ProviderEvent } from "./formats/ProviderEvent.ts"

@@ -1,5 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Authentication from "@waybill/mail/incoming/Authentication"
 import type { Dns } from "@waybill/mail/dns/Dns"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { Data } from "effect"

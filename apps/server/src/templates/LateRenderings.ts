@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 
 /** Renderings of an account that may take too long in a minute, before it renders nothing more in that minute. */

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"

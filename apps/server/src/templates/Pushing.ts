@@ -1,6 +1,6 @@
 import type { Pushed } from "@waybill/api/groups/templates/TemplateRecords"
 import * as TemplateRequests from "@waybill/api/groups/templates/TemplateRequests"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as State from "@waybill/domain/template/TemplateState"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Detail } from "@waybill/domain/values/Refusal"

@@ -1,6 +1,6 @@
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import * as Limits from "@waybill/templates/language/Limits"
 import * as Inspection from "@waybill/templates/version/Inspection"

@@ -1,7 +1,7 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { MissingScope, Scope } from "@waybill/domain/account/Scope"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { ByteSize, Context, Deferred, Effect } from "effect"
 import { HttpIncomingMessage, type HttpServerError, HttpServerRequest } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"

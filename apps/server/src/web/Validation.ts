@@ -1,7 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { RequiredScope } from "@waybill/api/Authorization"
 import type { Scope } from "@waybill/domain/account/Scope"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as Excess from "@waybill/api/errors/Excess"

@@ -1,5 +1,5 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import { type Entry, Roster } from "@waybill/domain/collections/Roster"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
+import { type Entry, Roster } from "@waybill/runtime/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
 import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import * as Outbox from "@waybill/store/outbox/Outbox"

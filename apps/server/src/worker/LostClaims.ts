@@ -1,5 +1,5 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { Leased, OutboxRow } from "@waybill/store/outbox/OutboxRow"
 import * as Leases from "@waybill/store/outbox/Leases"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"

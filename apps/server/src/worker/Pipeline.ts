@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/routing/Cells"
 import type { EventStore } from "@waybill/store/commit/EventStore"

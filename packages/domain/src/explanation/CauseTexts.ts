@@ -1,4 +1,4 @@
-import * as Table from "../collections/Table.ts"
+import * as Table from "../values/Table.ts"
 
 /** Explanation of a delivery's category: what it means, and what the sender can do. */
 export interface CauseText {

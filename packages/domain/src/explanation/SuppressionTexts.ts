@@ -1,4 +1,4 @@
-import * as Table from "../collections/Table.ts"
+import * as Table from "../values/Table.ts"
 import type { DeliveryEvidence, Explained, ExplainedRecipient } from "./DeliveryEvidence.ts"
 
 const REASONS: { readonly [reason: string]: string } = {

@@ -86,3 +86,11 @@ export const Stored = Schema.String.check(
 /** Clips text from outside to `max` characters and removes what an event cannot hold. */
 export const clip = (text: string, max: number): string =>
   text.slice(0, max).toWellFormed().replaceAll(CONTROLS, " ").trim()
+
+const SHOWN_SCHEMES: ReadonlySet<string> = new Set(
+  "amqp file ftp http https mongodb mysql postgres postgresql redis smtp smtps ssh tcp".split(" "),
+)
+
+/** Returns how a message names the scheme of a URL. Only common ones are shown, because the text may be a secret. */
+export const shownScheme = (scheme: string): string =>
+  SHOWN_SCHEMES.has(scheme.toLowerCase()) ? `${scheme}:` : "another scheme"

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import * as Table from "../collections/Table.ts"
+import * as Table from "../values/Table.ts"
 import * as PublicType from "./PublicType.ts"
 
 /** Shape of the payload of calls: Waybill's own, or the one that programs written for another service expect. */

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { X509Certificate } from "node:crypto"
 import * as tls from "node:tls"
 import type { Tlsa } from "./DnsMessage.ts"

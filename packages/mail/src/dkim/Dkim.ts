@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Effect, Redacted, Schema } from "effect"
 import { createHash, createPrivateKey, type KeyObject, sign as signBytes } from "node:crypto"
 import * as Canonical from "./DkimCanonical.ts"

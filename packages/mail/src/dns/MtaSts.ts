@@ -1,5 +1,5 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
-import * as Span from "@waybill/domain/flow/Span"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
+import * as Span from "@waybill/runtime/flow/Span"
 import { Cache, Clock, Context, Duration, Effect, Layer, Schema } from "effect"
 import * as Dns from "./Dns.ts"
 import * as TagList from "../compose/TagList.ts"

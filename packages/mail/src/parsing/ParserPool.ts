@@ -1,6 +1,6 @@
 import { availableParallelism } from "node:os"
 import { setImmediate } from "node:timers/promises"
-import { FairQueue } from "@waybill/domain/flow/FairQueue"
+import { FairQueue } from "@waybill/runtime/flow/FairQueue"
 import { isSmall } from "./isSmall.ts"
 import * as Jobs from "./Jobs.ts"
 import { type ThreadLimits, ParserThread, type Result } from "./ParserThread.ts"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import * as ReportFact from "./ReportFact.ts"
 import * as Fields from "./ReportFields.ts"
 

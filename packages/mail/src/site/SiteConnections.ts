@@ -1,4 +1,4 @@
-import { LinkedList, type Place } from "@waybill/domain/collections/LinkedList"
+import { LinkedList, type Place } from "@waybill/runtime/collections/LinkedList"
 import * as Cooldown from "./Cooldown.ts"
 import type { SmtpConnection } from "../smtp/SmtpConnection.ts"
 

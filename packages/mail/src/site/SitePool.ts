@@ -1,5 +1,5 @@
 import { Clock, Effect, Exit, Schema, type Scope } from "effect"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Cooldown from "./Cooldown.ts"
 import { type Offer, type Reserved, type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "../smtp/SmtpConnection.ts"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
 import type * as Dns from "../dns/Dns.ts"
 import * as Network from "../dns/Network.ts"

@@ -1,5 +1,5 @@
 import { Effect } from "effect"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Dns from "../dns/Dns.ts"
 import * as Network from "../dns/Network.ts"
 import * as SourceAddress from "../source/SourceAddress.ts"

@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect, Layer, Result, Semaphore } from "effect"
 import type { Transporter } from "nodemailer"
 import * as ProviderModule from "../provider/ProviderModule.ts"

@@ -1,4 +1,4 @@
-import { shownScheme } from "@waybill/domain/values/shownScheme"
+import * as Text from "@waybill/domain/values/Text"
 import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as Network from "../dns/Network.ts"
 import * as Secrets from "../provider/Secrets.ts"
@@ -39,7 +39,7 @@ export const parse = (text: string): Result.Result<Relay, BadRelayUrl> => {
   if (!URL.canParse(text)) return fail("is not a URL")
   const url = new URL(text)
   if (url.protocol !== "smtp:" && url.protocol !== "smtps:")
-    return fail(`begins with ${shownScheme(url.protocol.slice(0, -1))}`)
+    return fail(`begins with ${Text.shownScheme(url.protocol.slice(0, -1))}`)
   if (url.hostname === "") return fail("names no host")
   if (url.pathname !== "" && url.pathname !== "/") return fail("has a path")
   for (const name of url.searchParams.keys()) {

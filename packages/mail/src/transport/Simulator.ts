@@ -1,5 +1,5 @@
 import type * as Script from "@waybill/domain/email/Script"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect } from "effect"
 import { RecipientScripts, type Scripts } from "./RecipientScripts.ts"
 import type { OutgoingMessage, RecipientOutcome } from "./Transport.ts"

@@ -1,6 +1,6 @@
 import { Clock, Effect, Result } from "effect"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import * as Span from "@waybill/domain/flow/Span"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
+import * as Span from "@waybill/runtime/flow/Span"
 import * as Reply from "../reply/Reply.ts"
 import type * as ReplyClass from "../reply/ReplyClass.ts"
 import type { Site } from "../site/SiteConnections.ts"

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Network from "@waybill/domain/values/Network"
 import { Effect } from "effect"
 import { Sql } from "../postgres/Sql.ts"

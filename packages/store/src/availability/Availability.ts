@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore } from "effect"
 import type { CellName } from "../routing/CellName.ts"

@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Cause, Effect, Option, Queue } from "effect"
 import type { AvailabilityShape } from "../availability/Availability.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"

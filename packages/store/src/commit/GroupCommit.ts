@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Cause, Clock, Deferred, Effect, Exit, Fiber, Queue, type Scope } from "effect"
 import * as Availability from "../availability/Availability.ts"
 import { away, StoreUnavailable } from "../postgres/StoreUnavailable.ts"

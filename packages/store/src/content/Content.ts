@@ -1,6 +1,6 @@
 import type * as Domain from "@waybill/domain/email/Content"
 import type { Sha256 } from "@waybill/domain/values/Sha256"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect, Option, Schema } from "effect"
 import { hash } from "node:crypto"
 import * as StoredContent from "./StoredContent.ts"

@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { constants, zstdCompressSync } from "node:zlib"
 import * as Difference from "./Difference.ts"
 import { BodyParts, hashOf } from "./BodyParts.ts"

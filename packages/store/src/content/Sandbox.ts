@@ -1,5 +1,5 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
 import * as PackedSql from "../packed/PackedSql.ts"

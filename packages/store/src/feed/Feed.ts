@@ -1,4 +1,4 @@
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect } from "effect"
 import type { Stored } from "../log/RecordedEvents.ts"
 import * as Iso from "../postgres/Iso.ts"

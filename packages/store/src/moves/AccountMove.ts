@@ -1,7 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Duration, Effect } from "effect"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { CellName } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"

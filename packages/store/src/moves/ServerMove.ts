@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import type { AccountId } from "@waybill/domain/values/Id"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Deferred, Duration, Effect, Fiber } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"

@@ -1,5 +1,5 @@
 import { PgConnection } from "@effect/sql-pg"
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
 import { SecureRandom } from "effect/crypto"
 import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"

@@ -1,4 +1,4 @@
-import { shownScheme } from "@waybill/domain/values/shownScheme"
+import * as Text from "@waybill/domain/values/Text"
 import { Data, Redacted, Runtime } from "effect"
 
 /** The form of a connection URL, for messages. */
@@ -10,7 +10,7 @@ export const problemOf = (text: string): string | undefined => {
   const scheme = /^([a-z][a-z0-9+.-]*):/iu.exec(text)?.[1]
   if (scheme === undefined) return `it has no scheme. The form is ${FORM}`
   if (!["postgres", "postgresql"].includes(scheme.toLowerCase()))
-    return `it begins with ${shownScheme(scheme)}, and not with postgres:. The form is ${FORM}`
+    return `it begins with ${Text.shownScheme(scheme)}, and not with postgres:. The form is ${FORM}`
   if (!URL.canParse(text)) return `it is not a valid URL. Percent-encode special characters. The form is ${FORM}`
   return undefined
 }

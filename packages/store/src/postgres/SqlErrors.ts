@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import { Effect, Exit } from "effect"
 import { SqlError } from "effect/sql"
 import { StoreUnavailable, type Unavailability } from "./StoreUnavailable.ts"

@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Effect } from "effect"
 import type { Counts } from "../feed/Counts.ts"
 import * as Feed from "../feed/Feed.ts"

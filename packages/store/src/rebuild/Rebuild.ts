@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Duration, Effect, Fiber, Schedule, type Scope } from "effect"
 import * as Feed from "../feed/Feed.ts"
 import type { Projection } from "./Projections.ts"

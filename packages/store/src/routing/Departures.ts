@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { type Clock, Duration, Effect, Semaphore } from "effect"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { ClientOf } from "./CellClient.ts"

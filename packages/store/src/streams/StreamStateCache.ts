@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import type { AnyAggregate, EventRow } from "../log/RecordedEvents.ts"
 import type { StreamState } from "./StreamState.ts"
 

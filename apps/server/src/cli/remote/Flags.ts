@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import * as PublicType from "@waybill/domain/webhook/PublicType"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Clock, DateTime, Duration, Effect, Option } from "effect"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
 import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import type { Spelling } from "../Respelling.ts"

@@ -1,6 +1,6 @@
 import * as Page from "@waybill/api/schemas/Page"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { DateTime, Effect, Option } from "effect"
 import * as Native from "../Native.ts"
 

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 
 /** Maximum number of names that one personalization replaces, and all of them together. */
 export const MAX_NAMES = 100

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import type { DnsRecord, Domain } from "@waybill/client/Waybill"
 
 const STATES: { readonly [status: string]: string } = {

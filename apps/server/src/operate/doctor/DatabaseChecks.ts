@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import type * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { LATE_AFTER } from "@waybill/store/operations/ExaminedCell"
 import { Duration } from "effect"

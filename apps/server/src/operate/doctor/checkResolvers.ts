@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Dns from "@waybill/mail/dns/Dns"
 import { Duration, Effect } from "effect"
 import * as Finding from "./Finding.ts"

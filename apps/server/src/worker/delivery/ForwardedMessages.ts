@@ -1,6 +1,6 @@
 import type * as Email from "@waybill/domain/email/Email"
 import type * as Id from "@waybill/domain/values/Id"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as ArcSeal from "@waybill/mail/dkim/ArcSeal"
 import type * as Dkim from "@waybill/mail/dkim/Dkim"
 import { type ForwardedMail, forwardedMail } from "@waybill/mail/inbound/forwardedMail"

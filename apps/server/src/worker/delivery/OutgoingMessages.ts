@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import type { InboundId } from "@waybill/domain/values/Id"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import type * as Email from "@waybill/domain/email/Email"
 import * as Compose from "@waybill/mail/compose/Compose"
 import * as Dkim from "@waybill/mail/dkim/Dkim"

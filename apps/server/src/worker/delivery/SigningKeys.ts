@@ -1,6 +1,6 @@
 import type { DkimKey } from "@waybill/domain/domain/DkimKey"
 import * as Domain from "@waybill/domain/domain/Domain"
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Dkim from "@waybill/mail/dkim/Dkim"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { Secrets } from "@waybill/store/secrets/Secrets"

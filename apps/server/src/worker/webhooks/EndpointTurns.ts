@@ -1,5 +1,5 @@
-import { LinkedList } from "@waybill/domain/collections/LinkedList"
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LinkedList } from "@waybill/runtime/collections/LinkedList"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Deferred, Duration, Effect, Exit, Option } from "effect"
 
 /** Maximum number of calls at once to an endpoint that answers. */

@@ -1,5 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { EventStore } from "@waybill/store/commit/EventStore"

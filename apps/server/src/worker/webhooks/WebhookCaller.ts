@@ -1,5 +1,5 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
-import * as Span from "@waybill/domain/flow/Span"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
+import * as Span from "@waybill/runtime/flow/Span"
 import * as Network from "@waybill/mail/dns/Network"
 import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
 import type { Attempt } from "@waybill/store/webhooks/WebhookDeliveries"

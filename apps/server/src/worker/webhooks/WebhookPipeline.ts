@@ -1,6 +1,6 @@
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { AccountId } from "@waybill/domain/values/Id"
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as WebhookRetry from "@waybill/domain/webhook/WebhookRetry"
 import type { ClockFact } from "@waybill/store/readmodels/TestClocks"

@@ -1,4 +1,4 @@
-import * as MonotonicClock from "@waybill/domain/flow/MonotonicClock"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Cause, Context, Deferred, Effect, Fiber, Queue } from "effect"
 import { availableParallelism } from "node:os"
 import type pg from "pg"

@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { createRequire } from "node:module"

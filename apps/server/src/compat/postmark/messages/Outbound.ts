@@ -1,4 +1,4 @@
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import * as Address from "@waybill/domain/values/Address"

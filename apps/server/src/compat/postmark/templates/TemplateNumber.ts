@@ -1,4 +1,4 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import { Data, Effect } from "effect"
 import { hash } from "node:crypto"

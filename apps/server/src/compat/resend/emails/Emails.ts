@@ -1,6 +1,6 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
 import type { EmailRecord, WithContent } from "@waybill/api/schemas/EmailRecord"
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import { NativeApi, type Route } from "../../Door.ts"

@@ -1,6 +1,6 @@
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import type { Reason } from "@waybill/domain/suppression/Suppression"
-import * as Table from "@waybill/domain/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Timestamp from "@waybill/domain/values/Timestamp"

@@ -1,6 +1,6 @@
-import * as Turn from "@waybill/domain/flow/Turn"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { Effect, Fiber } from "effect"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 /** Longer than the time that pieces of work share in a turn. */
 const PIECE_MS = 12

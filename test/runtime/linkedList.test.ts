@@ -1,5 +1,5 @@
-import { LinkedList } from "@waybill/domain/collections/LinkedList"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { LinkedList } from "@waybill/runtime/collections/LinkedList"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 const items = (list: LinkedList<string>) => list.places.map(({ item }) => item)
 

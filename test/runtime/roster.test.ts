@@ -1,5 +1,5 @@
-import { Roster } from "@waybill/domain/collections/Roster"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { Roster } from "@waybill/runtime/collections/Roster"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 describe("a roster", () => {
   it("has the items that were added and not removed, each removed once", () => {

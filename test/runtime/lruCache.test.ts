@@ -1,5 +1,5 @@
-import { LruCache } from "@waybill/domain/collections/LruCache"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
+import { assert, describe, it } from "../support/effectTest.ts"
 
 describe("LRU cache", () => {
   it("removes the entry used longest ago when there are too many", () => {

@@ -1,6 +1,6 @@
 import { Effect, Fiber, Latch } from "effect"
-import * as FairSlots from "@waybill/domain/flow/FairSlots"
-import { assert, it } from "../../support/effectTest.ts"
+import * as FairSlots from "@waybill/runtime/flow/FairSlots"
+import { assert, it } from "../support/effectTest.ts"
 
 // threat: provider-calls
 it.effect("an owner whose work hangs leaves slots to the others", function* () {
