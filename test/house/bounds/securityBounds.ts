@@ -62,6 +62,12 @@ export const securityBounds: ReadonlyArray<Group> = [
         "503 `overloaded`",
       ),
       customer("All headers of a request", "MAX_HEADER_BYTES", NODE, "400 `headers_too_large`"),
+      customer(
+        "Requests that wait on a connection for the answer before them",
+        "MAX_WAITING_REQUESTS",
+        "apps/server/src/http/middleware/Pipelining.ts",
+        "closed",
+      ),
       customer("Time to send the headers", "HEADERS_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),
       customer("Time to send the whole request", "REQUEST_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),
       customer(

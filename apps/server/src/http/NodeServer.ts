@@ -93,7 +93,6 @@ export class NodeServer extends Server {
 
   #accept(socket: Socket): boolean {
     const isHandled = super.emit("connection", socket)
-    Pipelining.watch(socket)
     this.#connections.add(socket)
     return isHandled
   }
@@ -141,10 +140,7 @@ export const make = (
   server.maxRequestsPerSocket = MAX_REQUESTS_PER_SOCKET
   // Node's default waits without limit for a client that does not read its response.
   server.timeout = timeouts.stalled_ms
-  server.on("clientError", (error: Pipelining.ParserError, socket: Socket) => {
-    if (error.code === Pipelining.PAUSED) return Pipelining.keep(socket, error)
-    refuse(context, error, socket)
-  })
+  server.on("clientError", (error: NodeJS.ErrnoException, socket: Socket) => refuse(context, error, socket))
   closeIdleWhenStopping(server)
   // Unknown expectations are ignored, like unknown headers.
   server.on("checkExpectation", (request: IncomingMessage, response: ServerResponse) =>
@@ -154,6 +150,9 @@ export const make = (
   return server
 }
 
+/** Connections of which the last bytes were refused already. */
+const refused = new WeakSet<Socket>()
+
 /** Answers bytes that are not a valid request, and closes the connection. */
 const refuse = (
   context: Context.Context<never>,
@@ -161,15 +160,18 @@ const refuse = (
   socket: Socket & RespondingSocket,
 ): void => {
   if (code === "ECONNRESET" || !socket.writable) return void socket.destroy()
-  // A held request waits for the response before it, so it is not late; a refused one is answered once.
-  if (Pipelining.isHeld(socket)) return
-  const pending = socket._httpMessage ?? undefined
+  if (refused.has(socket)) return
+  const held = Pipelining.lastHeld(socket)
+  // A request that waits for the response before it is not late.
+  if (held !== undefined && code === REQUEST_TIMED_OUT) return
+  const pending = held ?? socket._httpMessage ?? undefined
   const isBehind = pending?.req.complete === true
+  if (held !== undefined && !isBehind) return void socket.destroy()
   if (pending?.headersSent === true && (!isBehind || code === REQUEST_TIMED_OUT)) return void socket.destroy()
+  refused.add(socket)
   const answer = Effect.runSyncWith(context)(rawAnswer(refusalOf(code)))
   if (!isBehind) return void socket.end(answer)
-  // A request that arrived completely is answered first.
-  Pipelining.stop(socket)
+  // Requests that arrived completely are answered first.
   pending.once("finish", () => socket.end(answer))
 }
 
