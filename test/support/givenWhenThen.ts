@@ -1,4 +1,4 @@
-import { type Aggregate, type Decide, fold } from "@waybill/domain/values/Aggregate"
+import type { Aggregate, Decide } from "@waybill/domain/values/Aggregate"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { type Array, Result, Schema } from "effect"
 import { assert } from "./effectTest.ts"
@@ -6,6 +6,12 @@ import { assert } from "./effectTest.ts"
 interface Tagged {
   readonly _tag: string
 }
+
+const fold = <State, Event extends Tagged>(
+  aggregate: Aggregate<State, Event>,
+  events: ReadonlyArray<Event>,
+  from = aggregate.initial,
+): State => events.reduce<State>((state, event) => aggregate.evolve(state, event), from)
 
 /**
  * Tests a decider as a sentence: given this history, when that is decided, it appends these events or refuses with that

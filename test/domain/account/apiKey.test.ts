@@ -112,13 +112,6 @@ describe("API key", () => {
     assert.strictEqual(ApiKey.status(key, after(10)), "expired")
     assert.strictEqual(ApiKey.status({ ...key, revoked_at: after(5) }, after(1)), "revoked")
   })
-  it("a key without networks works from everywhere, else from them only", () => {
-    assert.isTrue(ApiKey.allowsIp([], "198.51.100.1"))
-    assert.isTrue(ApiKey.allowsIp([network], "203.0.113.9"))
-    assert.isTrue(ApiKey.allowsIp([network], "::ffff:203.0.113.9"))
-    assert.isFalse(ApiKey.allowsIp([network], "198.51.100.1"))
-    assert.isFalse(ApiKey.allowsIp([network], "unknown"))
-  })
   it("a key's name is one line", () => {
     const accepts = Schema.is(ApiKey.Name)
     assert.deepStrictEqual(

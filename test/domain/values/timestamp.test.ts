@@ -104,7 +104,6 @@ describe("time", () => {
 
 describe("month", () => {
   it("a month starts at its first instant in UTC", () => {
-    assert.strictEqual(Timestamp.monthOf(of("2026-11-30T23:59:59.999Z")), "2026-11-01T00:00:00.000Z")
     assert.strictEqual(Timestamp.nextMonth(of("2026-11-30T23:59:59.999Z")), "2026-12-01T00:00:00.000Z")
     assert.strictEqual(Timestamp.nextMonth(of("2026-12-01T00:00:00.000Z")), "2027-01-01T00:00:00.000Z")
   })

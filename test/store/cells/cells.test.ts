@@ -5,7 +5,6 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Feed from "@waybill/store/feed/Feed"
-import * as Watermark from "@waybill/store/locks/Watermark"
 import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
 import { Context, Deferred, Effect, Exit, Fiber, Layer } from "effect"
 import { createHash } from "node:crypto"
@@ -13,7 +12,7 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { send } from "../commit/commits.ts"
+import { announce, send } from "../commit/commits.ts"
 
 const Store = Admission.layer.pipe(
   Layer.provideMerge(KeyUses.layer),
@@ -77,7 +76,7 @@ layer(Store, { excludeTestServices: true })("cells", (it) => {
     const sql = yield* Sql
     const begun = yield* Deferred.make<void>()
     const slow = sql.withTransaction(
-      Watermark.announce(sql).pipe(Effect.andThen(Deferred.succeed(begun, undefined)), Effect.andThen(Effect.never)),
+      announce(sql).pipe(Effect.andThen(Deferred.succeed(begun, undefined)), Effect.andThen(Effect.never)),
     )
     const fiber = yield* Effect.forkChild(inCell("cell_d", slow))
     yield* Deferred.await(begun)

@@ -5,6 +5,8 @@ import type { AccountId, ApiKeyId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Commit } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Watermark from "@waybill/store/locks/Watermark"
+import type { Client } from "@waybill/store/postgres/Sql"
 import { Data, Effect, Result } from "effect"
 import { randomBytes } from "node:crypto"
 import { id, opened, queued } from "../../support/history.ts"
@@ -57,12 +59,9 @@ export const addKey = (account_id: AccountId, most: number): Commit<ApiKeyId, Re
   }
 }
 
-export const committed = <A, E, R>(
-  effect: Effect.Effect<{ readonly _tag: "Committed"; readonly answer: A } | { readonly _tag: "Replayed" }, E, R>,
-) =>
-  Effect.flatMap(effect, (done) =>
-    done._tag === "Committed" ? Effect.succeed(done) : Effect.die(new Error("replayed instead of committed")),
-  )
+/** Announces a writer, as the lock of a batch does. */
+export const announce = <E>(sql: Client<E>) => sql`
+  SELECT 1 AS announced FROM (${Watermark.announcement(sql, sql`true`)}) AS announcement`
 
 /** Accepts and opens that many emails, each of an account of its own. */
 export const openedMail = (count: number) =>
@@ -72,7 +71,7 @@ export const openedMail = (count: number) =>
       Effect.gen(function* () {
         const { commit, transact } = yield* EventStore
         const account_id = id("AccountId")
-        const { answer } = yield* committed(transact(send(account_id)))
+        const answer = yield* transact(send(account_id))
         yield* commit(Email, { account_id, stream_id: answer }, open)
       }),
     { concurrency: 32, discard: true },

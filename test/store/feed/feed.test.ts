@@ -8,9 +8,9 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { type OtherClient, otherClient } from "../../support/postgres/otherClient.ts"
-import { send } from "../commit/commits.ts"
+import { announce, send } from "../commit/commits.ts"
 
-/** Announces like `Watermark.announce`, on a connection whose transaction the test keeps open. */
+/** Announces like `Watermark.announcement`, on a connection whose transaction the test keeps open. */
 const PUBLISH = `SELECT FROM (SELECT pg_advisory_xact_lock_shared((22338::bigint << 48)
   | CASE WHEN is_called THEN last_value ELSE last_value - 1 END) FROM event_position) AS promise`
 
@@ -154,7 +154,7 @@ layer(layerStore, { excludeTestServices: true })("the feed", (it) => {
 
   it.effect("sees an announcement made by hand", function* () {
     const sql = yield* Sql
-    const own = yield* sql.withTransaction(Effect.andThen(Watermark.announce(sql), Watermark.lowest(sql)))
+    const own = yield* sql.withTransaction(Effect.andThen(announce(sql), Watermark.lowest(sql)))
     const other = yield* writer
     yield* other.begin
     assert.deepStrictEqual(yield* Watermark.lowest(sql), own)

@@ -2,7 +2,6 @@ import { PgClient } from "@effect/sql-pg"
 import * as Email from "@waybill/domain/email/Email"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as Watermark from "@waybill/store/locks/Watermark"
 import { Context, Effect, Layer } from "effect"
 import { randomInt } from "node:crypto"
 import { Sql, of } from "@waybill/store/postgres/Sql"
@@ -10,7 +9,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { announce, open, send } from "../commit/commits.ts"
 
 /** Duration; for longer: `WAYBILL_SOAK_SECONDS=600 npm test -- test/store/feed/feedSoak.test.ts`. */
 const SECONDS = Number(process.env["WAYBILL_SOAK_SECONDS"] ?? 10)
@@ -34,14 +33,14 @@ const commits = ({ store }: Node, account_id: ReturnType<typeof id<"AccountId">>
   Effect.gen(function* () {
     const known = streams[randomInt(Math.max(1, streams.length))]
     if (known === undefined || randomInt(3) === 0) {
-      streams.push((yield* committed(store.transact(send(account_id)))).answer)
+      streams.push(yield* store.transact(send(account_id)))
     } else yield* store.commit(Email, { account_id, stream_id: known }, open)
   })
 
 /** A transaction of random length with a random end, like an import; it keeps the one rule, the announcement. */
 const importEvents = ({ sql }: Node) =>
   Effect.gen(function* () {
-    yield* Watermark.announce(sql)
+    yield* announce(sql)
     for (let n = randomInt(1, 4); n > 0; n--) {
       yield* sql`
         INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)

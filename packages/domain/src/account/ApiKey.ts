@@ -88,10 +88,6 @@ export const status = (
   return key.expires_at !== null && key.expires_at <= now ? "expired" : "active"
 }
 
-/** An empty list allows every address. */
-export const allowsIp = (allowed: ReadonlyArray<Network.Network>, ip: string): boolean =>
-  allowed.length === 0 || Network.contains(allowed, ip)
-
 export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", {}) {
   readonly status = 404
   readonly reason = "api_key_not_found"

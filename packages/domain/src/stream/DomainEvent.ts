@@ -5,7 +5,7 @@ import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
 import * as Inbound from "../inbound/Inbound.ts"
 import * as InboundRoute from "../inbound/Route.ts"
-import * as PublicType from "../webhook/PublicType.ts"
+import type * as PublicType from "../webhook/PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
 import * as Template from "../template/Template.ts"
@@ -116,9 +116,6 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
 export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>
 
 export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]
-
-/** Whether webhooks receive this event. Only such events enter the outbox. */
-export const isWebhookEvent = (tag: Tag): boolean => PublicType.isWebhookType(PUBLIC_TYPES[tag])
 
 /** Returns the tags of a public type, for `?types=` of a feed. */
 export const tagsOf = (type: string): ReadonlyArray<Tag> => TAGS.filter((tag) => PUBLIC_TYPES[tag] === type)

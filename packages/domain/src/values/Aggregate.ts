@@ -18,13 +18,3 @@ export interface Aggregate<State, Event extends { readonly _tag: string }> {
 export type Decide<State, Event, Error = never> = (
   state: State,
 ) => Result.Result<Array.NonEmptyReadonlyArray<Event>, Error>
-
-export const fold = <State, Event extends { readonly _tag: string }>(
-  aggregate: Aggregate<State, Event>,
-  events: Iterable<Event>,
-  from: State = aggregate.initial,
-): State => {
-  let state = from
-  for (const event of events) state = aggregate.evolve(state, event)
-  return state
-}

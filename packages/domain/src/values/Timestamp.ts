@@ -100,9 +100,7 @@ export const FromIso = Text.parsed(
   (at) => at,
 )
 
-/** Returns the first instant of the UTC month that contains `at`. */
-export const monthOf = (at: Timestamp): Timestamp => `${at.slice(0, 7)}-01T00:00:00.000Z` as Timestamp
-
+/** Returns the first instant of the UTC month after `at`. */
 export const nextMonth = (at: Timestamp): Timestamp => {
   const year = Number(at.slice(0, 4))
   const month = Number(at.slice(5, 7))

@@ -1,5 +1,5 @@
 import * as Text from "@waybill/domain/values/Text"
-import { Config, ConfigProvider, Effect, Layer, Option, Redacted, Result, Schema } from "effect"
+import { Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as Network from "../dns/Network.ts"
 import * as Secrets from "../provider/Secrets.ts"
 import * as SitePool from "../site/SitePool.ts"
@@ -68,15 +68,6 @@ export const parse = (text: string): Result.Result<Relay, BadRelayUrl> => {
     connections,
   })
 }
-
-/** From `SMTP_URL`, which holds a password. */
-export const config: Config.Config<Relay> = Config.Redacted("SMTP_URL").pipe(
-  Config.mapEffect((url) =>
-    Effect.fromResult(parse(Redacted.value(url))).pipe(
-      Effect.mapError((bad) => new Config.ConfigError(new ConfigProvider.SourceError({ message: bad.message }))),
-    ),
-  ),
-)
 
 export interface Options {
   /** Name of this side in EHLO. */

@@ -14,12 +14,9 @@ const POSITION_BITS = 0xffff_ffff_ffffn
 /**
  * Announces a writer, once in each transaction and before it allocates positions: it will write nothing at or below the
  * current position. No reader goes past an announcement before its transaction ends. Transactions do not commit in the
- * order of their positions, so a reader without this would miss events.
+ * order of their positions, so a reader without this would miss events. The query is part of a statement, and announces once
+ * the condition is evaluated.
  */
-export const announce = <E>(sql: Client<E>) => sql`
-  SELECT 1 AS announced FROM (${announcement(sql, sql`true`)}) AS announcement`
-
-/** The announcement as part of a statement, made once the condition is evaluated. */
 export const announcement = <E>(sql: Client<E>, condition: Fragment) => sql`
   SELECT pg_advisory_xact_lock_shared(
     (${sql.literal(SPACE)} << 48) | (CASE WHEN is_called THEN last_value ELSE last_value - 1 END))

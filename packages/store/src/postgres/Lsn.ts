@@ -12,7 +12,4 @@ export const parse = (text: string | null | undefined): Lsn | undefined => {
   return high === undefined || low === undefined ? undefined : (BigInt(`0x${high}`) << 32n) | BigInt(`0x${low}`)
 }
 
-export const format = (lsn: Lsn): string =>
-  `${(lsn >> 32n).toString(16).toUpperCase()}/${(lsn & 0xffff_ffffn).toString(16).toUpperCase()}`
-
 export const max = (one: Lsn, other: Lsn): Lsn => (one > other ? one : other)
