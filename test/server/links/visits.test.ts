@@ -10,6 +10,7 @@ import { Cause, Context, Effect, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
+import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
 import { id, queued } from "../../support/history.ts"
 
 const account_id = id("AccountId")
@@ -78,7 +79,7 @@ describe("visits", () => {
           [0, 1],
         ],
       )
-    }).pipe(Effect.provide(EventStore.layerMemory())),
+    }).pipe(Effect.provide(MemoryLogStorage.layer)),
   )
 
   it.effect("of a cell that the process serves for the first time are recorded before a stop as well", function* () {
@@ -117,7 +118,7 @@ describe("visits", () => {
           [1, 0],
         ],
       )
-    }).pipe(Effect.provide(EventStore.layerMemory())),
+    }).pipe(Effect.provide(MemoryLogStorage.layer)),
   )
 
   it.effect("to closed mail do not read its history again", function* () {

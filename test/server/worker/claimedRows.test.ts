@@ -47,6 +47,8 @@ const noStore = EventStore.of({
   commit: () => Effect.die("not asked"),
   feed: () => Effect.die("not asked"),
   transact: () => Effect.die("not asked"),
+  transactClaimed: () => Effect.die("not asked"),
+  transactLeased: () => Effect.die("not asked"),
 })
 
 /** A store with one connection, so that queries are answered in order. */
@@ -174,7 +176,8 @@ layer(OneConnection)("work under a lease", (it) => {
     let tries = 0
     const store = EventStore.of({
       ...noStore,
-      transact: () => (++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id }))),
+      transactLeased: () =>
+        ++tries < 100 ? Effect.die(new Error("away")) : Effect.fail(new LeaseLost({ id: row.id })),
     })
     const message = Email.evolve(Email.initial, queued(id("EmailId"))) as Email.Message
     const outcome = {

@@ -15,7 +15,7 @@ import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import * as Citus from "../../support/cells/citusDatabase.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { open, send } from "../commit/commits.ts"
 import { conformance } from "../commit/eventStore.suite.ts"
 import { inTheCell } from "./inTheCell.ts"
 
@@ -84,7 +84,7 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
       const store = yield* EventStore
       const another = yield* Effect.map(Layer.build(Layer.fresh(EventStore.layer())), Context.get(EventStore))
       const account_id = id("AccountId")
-      const { answer: stream_id } = yield* committed(store.transact(send(account_id)))
+      const stream_id = yield* store.transact(send(account_id))
       const ref = { account_id, stream_id }
       yield* Effect.forEach(
         Array.from({ length: 40 }, (_, nth) => nth),
@@ -99,7 +99,7 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
       const store = yield* EventStore
       const sql = yield* Sql
       const account_id = id("AccountId")
-      const { answer: stream_id } = yield* committed(store.transact(send(account_id)))
+      const stream_id = yield* store.transact(send(account_id))
       const ref = { account_id, stream_id }
       const { upTo: before } = yield* store.feed({ after: 0n })
       const nodes = yield* inCell(

@@ -6,7 +6,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id, opened } from "../../support/history.ts"
 import { otherClient, takeVersion, blockedBackend } from "../../support/postgres/otherClient.ts"
-import { committed, open, send } from "./commits.ts"
+import { open, send } from "./commits.ts"
 
 /** A store with connections of its own, as another node has, with these session settings. */
 const node = (url: Redacted.Redacted, startupParameters: Readonly<Record<string, string>> = {}) =>
@@ -18,7 +18,7 @@ const setUp = Effect.fnUntraced(function* (startupParameters: Readonly<Record<st
   const { adminUrl, url } = yield* Database.Fresh
   const store = yield* node(url, startupParameters)
   const account_id = id("AccountId")
-  const fresh = Effect.suspend(() => Effect.map(committed(store.transact(send(account_id))), ({ answer }) => answer))
+  const fresh = Effect.suspend(() => store.transact(send(account_id)))
   const ref = { account_id, stream_id: yield* fresh }
   let decided = 0
   const openCounted = () => {

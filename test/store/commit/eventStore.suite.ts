@@ -4,7 +4,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { Effect, Exit, Fiber, Result } from "effect"
 import { assert, type Methods } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
-import { addKey, committed, open, Refused, send } from "./commits.ts"
+import { addKey, open, Refused, send } from "./commits.ts"
 
 const claimOf = (account_id: AccountId, key: string, fingerprint: string) => ({
   account_id,
@@ -25,7 +25,7 @@ export const conformance = (it: Methods<EventStore>): void => {
   it.effect("returns committed events in order with their versions", function* () {
     const store = yield* EventStore
     const account_id = id("AccountId")
-    const { answer } = yield* committed(store.transact(send(account_id)))
+    const answer = yield* store.transact(send(account_id))
     const ref = { account_id, stream_id: answer }
     yield* store.commit(Email, ref, open)
     yield* store.commit(Email, ref, open)
@@ -80,7 +80,7 @@ export const conformance = (it: Methods<EventStore>): void => {
   it.effect("decides conflicting commits one after another without losing one", function* () {
     const store = yield* EventStore
     const account_id = id("AccountId")
-    const { answer } = yield* committed(store.transact(send(account_id)))
+    const answer = yield* store.transact(send(account_id))
     const ref = { account_id, stream_id: answer }
     yield* Effect.forEach(Array.from({ length: 50 }), () => store.commit(Email, ref, open), {
       concurrency: "unbounded",
@@ -116,7 +116,7 @@ export const conformance = (it: Methods<EventStore>): void => {
     const account_id = id("AccountId")
     const committed = yield* Effect.forEach(
       Array.from({ length: 20 }),
-      () => store.transact(send(account_id, { idempotency: claimOf(account_id, "k1", "same") })),
+      () => store.transactClaimed({ ...send(account_id), idempotency: claimOf(account_id, "k1", "same") }),
       { concurrency: "unbounded" },
     )
     const answers = committed.map((each) =>
@@ -130,9 +130,9 @@ export const conformance = (it: Methods<EventStore>): void => {
   it.effect("refuses an idempotency key reused for a different request", function* () {
     const store = yield* EventStore
     const account_id = id("AccountId")
-    yield* store.transact(send(account_id, { idempotency: claimOf(account_id, "k1", "one") }))
+    yield* store.transactClaimed({ ...send(account_id), idempotency: claimOf(account_id, "k1", "one") })
     const reused = yield* Effect.flip(
-      store.transact(send(account_id, { idempotency: claimOf(account_id, "k1", "other") })),
+      store.transactClaimed({ ...send(account_id), idempotency: claimOf(account_id, "k1", "other") }),
     )
     assert.strictEqual(reused._tag, "IdempotencyKeyReused")
   })
@@ -142,8 +142,8 @@ export const conformance = (it: Methods<EventStore>): void => {
     const account_id = id("AccountId")
     const idempotency = claimOf(account_id, "k1", "same")
     const refuse = () => Result.fail(new Refused({ why: "not yet" }))
-    yield* Effect.flip(store.transact(send(account_id, { idempotency, decide: refuse })))
-    assert.strictEqual((yield* store.transact(send(account_id, { idempotency })))._tag, "Committed")
+    yield* Effect.flip(store.transactClaimed({ ...send(account_id, { decide: refuse }), idempotency }))
+    assert.strictEqual((yield* store.transactClaimed({ ...send(account_id), idempotency }))._tag, "Committed")
   })
 
   it.effect("commits also when the caller is interrupted", function* () {
@@ -168,7 +168,7 @@ export const conformance = (it: Methods<EventStore>): void => {
   it.effect("separates accounts also when their stream ids are equal", function* () {
     const store = yield* EventStore
     const [one, other] = [id("AccountId"), id("AccountId")]
-    const { answer } = yield* committed(store.transact(send(one)))
+    const answer = yield* store.transact(send(one))
     assert.strictEqual((yield* store.load(Email, { account_id: other, stream_id: answer })).version, 0)
     assert.strictEqual((yield* store.feed({ after: 0n, account_id: other })).events.length, 0)
   })
@@ -176,7 +176,7 @@ export const conformance = (it: Methods<EventStore>): void => {
   it.effect("reads the log in order, from a position, by type", function* () {
     const store = yield* EventStore
     const account_id = id("AccountId")
-    const { answer } = yield* committed(store.transact(send(account_id)))
+    const answer = yield* store.transact(send(account_id))
     yield* store.commit(Email, { account_id, stream_id: answer }, open)
     yield* store.transact(send(account_id))
     const all = yield* store.feed({ after: 0n, account_id })

@@ -8,17 +8,22 @@ import * as Database from "../../support/postgres/Database.ts"
 import { Refused, send } from "./commits.ts"
 
 /** A send with an idempotency key, whose answer is the id of the message. */
-const keyed = (account_id: AccountId, key: string, over: Partial<Commit<EmailId, Refused>> = {}) =>
-  send(account_id, {
-    idempotency: { account_id, route: "send", key, fingerprint: "f", encode: (answer) => Buffer.from(answer) },
-    ...over,
-  })
+const keyed = (account_id: AccountId, key: string, over: Partial<Commit<EmailId, Refused>> = {}) => ({
+  ...send(account_id, over),
+  idempotency: {
+    account_id,
+    route: "send",
+    key,
+    fingerprint: "f",
+    encode: (answer: EmailId): Uint8Array => Buffer.from(answer),
+  },
+})
 
 const refused = { decide: () => Result.fail(new Refused({ why: "no longer" })) }
 
 const otherStore = Effect.map(Layer.build(EventStore.layer()), (services) => Context.get(services, EventStore))
 
-type Outcome = Effect.Success<ReturnType<EventStore["Service"]["transact"]>>
+type Outcome = Effect.Success<ReturnType<EventStore["Service"]["transactClaimed"]>>
 const shown = (outcome: Outcome): string =>
   outcome._tag === "Replayed" ? `replayed ${Buffer.from(outcome.storedAnswer).toString()}` : `new ${outcome.answer}`
 
@@ -28,13 +33,17 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     it.effect(
       "is replayed if another process has stored its answer, and the others of its batch are not",
       function* () {
-        const { transact } = yield* EventStore
+        const { transact, transactClaimed } = yield* EventStore
         const other = yield* otherStore
         const account_id = id("AccountId")
-        const first = shown(yield* other.transact(keyed(account_id, "one")))
+        const first = shown(yield* other.transactClaimed(keyed(account_id, "one")))
         const outcomes = yield* Effect.forEach(
-          [keyed(account_id, "one"), keyed(account_id, "two"), send(account_id)],
-          (commit) => Effect.map(transact(commit), shown),
+          [
+            Effect.map(transactClaimed(keyed(account_id, "one")), shown),
+            Effect.map(transactClaimed(keyed(account_id, "two")), shown),
+            Effect.map(transact(send(account_id)), (answer) => `new ${answer}`),
+          ],
+          (committing) => committing,
           { concurrency: "unbounded" },
         )
         assert.strictEqual(outcomes[0], first.replace("new", "replayed"))
@@ -43,12 +52,15 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
     )
 
     it.effect("is replayed also if the request would be refused now", function* () {
-      const { transact } = yield* EventStore
+      const { transactClaimed } = yield* EventStore
       const other = yield* otherStore
       const account_id = id("AccountId")
-      const first = shown(yield* other.transact(keyed(account_id, "one")))
-      assert.strictEqual(shown(yield* transact(keyed(account_id, "one", refused))), first.replace("new", "replayed"))
-      assert.isTrue(Exit.isFailure(yield* Effect.exit(transact(keyed(account_id, "two", refused)))))
+      const first = shown(yield* other.transactClaimed(keyed(account_id, "one")))
+      assert.strictEqual(
+        shown(yield* transactClaimed(keyed(account_id, "one", refused))),
+        first.replace("new", "replayed"),
+      )
+      assert.isTrue(Exit.isFailure(yield* Effect.exit(transactClaimed(keyed(account_id, "two", refused)))))
     })
 
     it.effect("is stored once by processes that meet it together", function* () {
@@ -57,7 +69,7 @@ layer(EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh)), { exclud
       for (let nth = 0; nth < 10; nth++) {
         const outcomes = yield* Effect.forEach(
           [...stores, ...stores],
-          (store) => Effect.map(store.transact(keyed(account_id, `key ${nth}`)), shown),
+          (store) => Effect.map(store.transactClaimed(keyed(account_id, `key ${nth}`)), shown),
           { concurrency: "unbounded" },
         )
         const [made, ...others] = outcomes.filter((outcome) => outcome.startsWith("new"))

@@ -18,7 +18,7 @@ import * as DocCommands from "../../support/process/DocCommands.ts"
 import { id } from "../../support/history.ts"
 import * as SystemPostgres from "../../support/postgres/SystemPostgres.ts"
 import { runToEnd } from "../../support/process/service.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { open, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 
 const TIMEOUT = { timeout: 240_000 }
@@ -54,7 +54,7 @@ const write = (url: string) =>
     const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
     yield* commit(Account, { account_id, stream_id: account_id }, Account.create(at, account_id, "Acme", "free"))
     for (let nth = 0; nth < 20; nth++) {
-      const { answer } = yield* committed(transact(send(account_id, {}, { subject: `Order ${nth}` })))
+      const answer = yield* transact(send(account_id, {}, { subject: `Order ${nth}` }))
       yield* commit(Email, { account_id, stream_id: answer }, nth % 2 === 0 ? open : Email.cancel(at))
     }
   }).pipe(

@@ -18,7 +18,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import { dumpSchema } from "../../support/postgres/schemaDump.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
-import { committed, openedMail, send } from "../commit/commits.ts"
+import { openedMail, send } from "../commit/commits.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
@@ -113,9 +113,7 @@ layer(Store, { excludeTestServices: true })("a backup", (it) => {
             Array.from({ length: 4 }),
             () =>
               Effect.forever(
-                Effect.suspend(() =>
-                  Effect.map(committed(transact(send(account))), ({ answer }) => void acknowledged.push(answer)),
-                ),
+                Effect.suspend(() => Effect.map(transact(send(account)), (answer) => void acknowledged.push(answer))),
               ),
             { concurrency: "unbounded", discard: true },
           ),

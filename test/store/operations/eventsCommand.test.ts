@@ -19,7 +19,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { runToEnd } from "../../support/process/service.ts"
 import * as Histories from "../rebuild/randomHistories.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { open, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 
 class Folder extends Context.Service<Folder, string>()("test/Folder") {
@@ -93,7 +93,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const { transact } = yield* EventStore
         const buyer = id("AccountId")
         const buys = (month: string) =>
-          committed(transact(send(buyer, { needs: { month } }, { created_at: `${month}-21T09:00:00.000Z` })))
+          transact(send(buyer, { needs: { month } }, { created_at: `${month}-21T09:00:00.000Z` }))
         yield* buys("2026-10")
         const written = 2 + (yield* Histories.write(11, 12))
         const first = yield* waybill("events", "export", file, "--json")
@@ -208,7 +208,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const ref = { account_id, stream_id: account_id }
         const long_ago = "2020-01-01T09:00:00.000Z" as Timestamp.Timestamp
         yield* commit(Account, ref, Account.create(long_ago, account_id, "Acme", "free"))
-        const { answer } = yield* committed(transact(send(account_id)))
+        const answer = yield* transact(send(account_id))
         yield* sql`UPDATE events SET recorded_at = ${long_ago}::timestamptz WHERE stream_id = ${answer}`
         assert.strictEqual((yield* run("events", "export", file)).code, 0)
         yield* sql`DELETE FROM events WHERE stream_id = ${answer}`
@@ -249,7 +249,7 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         const account_id: AccountId = id("AccountId")
         const at = "2026-11-21T09:00:00.000Z" as Timestamp.Timestamp
         yield* commit(Account, { account_id, stream_id: account_id }, Account.create(at, account_id, "Acme", "free"))
-        const { answer } = yield* committed(transact(send(account_id)))
+        const answer = yield* transact(send(account_id))
         const ref = { account_id, stream_id: answer }
         yield* commit(Email, ref, open)
         yield* commit(Email, ref, open)

@@ -24,7 +24,7 @@ import * as DocCommands from "../../support/process/DocCommands.ts"
 import { id } from "../../support/history.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { replayUrls } from "../../support/cells/testCell.ts"
-import { committed, send } from "../commit/commits.ts"
+import { send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(Database.layerFresh),
@@ -37,8 +37,7 @@ const node = (url: Redacted.Redacted) =>
     (services) => Context.get(services, EventStore),
   )
 const fresh = Effect.flatMap(Database.Fresh, ({ url }) => node(url))
-const mail = (store: EventStore["Service"]) =>
-  Effect.andThen(committed(store.transact(send(id("AccountId")))), Effect.void)
+const mail = (store: EventStore["Service"]) => Effect.andThen(store.transact(send(id("AccountId"))), Effect.void)
 
 const epochs = (sql: Sql) =>
   sql<{ epoch: number; last: bigint; after: bigint }>`

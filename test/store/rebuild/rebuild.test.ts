@@ -18,7 +18,7 @@ import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { replayUrls } from "../../support/cells/testCell.ts"
 import * as Histories from "./randomHistories.ts"
-import { committed, open, send } from "../commit/commits.ts"
+import { open, send } from "../commit/commits.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(EventStore.layer()),
@@ -58,7 +58,7 @@ const mail = (messages: number) =>
       Effect.gen(function* () {
         const { commit, transact } = yield* EventStore
         const account_id = id("AccountId")
-        const { answer } = yield* committed(transact(send(account_id, {}, { subject: `Order ${nth % 7}` })))
+        const answer = yield* transact(send(account_id, {}, { subject: `Order ${nth % 7}` }))
         yield* commit(Email, { account_id, stream_id: answer }, open)
         return { account_id, stream_id: answer }
       }),

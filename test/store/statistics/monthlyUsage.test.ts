@@ -133,8 +133,7 @@ const sending = (
 
 const send = Effect.fnUntraced(function* (account_id: AccountId, request: SendRequest) {
   const { transact } = yield* EventStore
-  const done = yield* transact(sending(account_id, [request]))
-  const [email_id] = done._tag === "Committed" ? done.answer : []
+  const [email_id] = yield* transact(sending(account_id, [request]))
   return email_id ?? (yield* Effect.die("nothing was sent"))
 })
 
@@ -147,8 +146,7 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
   const sent: Array<{ readonly email_id: EmailId; readonly month: string }> = []
   const add = (month: string, n: number) => void used.set(month, (used.get(month) ?? 0) + n)
 
-  const transact = (unit: Commit<ReadonlyArray<EmailId>, unknown>) =>
-    Effect.map(store.transact(unit), (done) => (done._tag === "Committed" ? done.answer : []))
+  const { transact } = store
 
   /** Reads the unsuppressed recipients of each accepted message. */
   const learn = Effect.fnUntraced(function* (ids: ReadonlyArray<EmailId>, month: string) {
@@ -165,7 +163,10 @@ const customer = (account_id: AccountId, store: EventStore["Service"], roll: Ran
   const concurrentDuplicates = (request: SendRequest) => {
     const claim = { account_id, route: "send", key: id("EmailId"), fingerprint: "same" }
     const idempotency = { ...claim, encode: (ids: ReadonlyArray<EmailId>) => new TextEncoder().encode(ids.join(" ")) }
-    const duplicate = () => transact({ ...sending(account_id, [request]), idempotency })
+    const duplicate = () =>
+      Effect.map(store.transactClaimed({ ...sending(account_id, [request]), idempotency }), (done) =>
+        done._tag === "Committed" ? done.answer : [],
+      )
     return Effect.map(Effect.all([duplicate(), duplicate()], { concurrency: 2 }), (answers) => answers.flat())
   }
 

@@ -25,10 +25,7 @@ export const outcome = {
 }
 
 export const accept = (account_id: AccountId, over: Readonly<Record<string, unknown>>) =>
-  EventStore.use((store) => store.transact(send(account_id, {}, over))).pipe(
-    Effect.flatMap((done) => (done._tag === "Committed" ? Effect.succeed(done.answer) : Effect.die("replayed"))),
-    Effect.orDie,
-  )
+  Effect.orDie(EventStore.use((store) => store.transact(send(account_id, {}, over))))
 
 export const happens = (account_id: AccountId, stream_id: EmailId, ...events: ReadonlyArray<Email.Event>) =>
   EventStore.use((store) =>

@@ -13,13 +13,13 @@ import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/Lo
 import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
 import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
 import { readLongStream } from "@waybill/store/commit/readLongStream"
-import * as MemoryLogStorage from "@waybill/store/commit/MemoryLogStorage"
+import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import type { Stored } from "@waybill/store/log/RecordedEvents"
-import { LeaseLost, type Commit } from "@waybill/store/commit/Commit"
+import { answerOf, LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
 import { describe } from "vitest"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -28,7 +28,7 @@ import { assert, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 import { replayUrls } from "../../support/cells/testCell.ts"
-import { committed, send } from "../commit/commits.ts"
+import { send } from "../commit/commits.ts"
 
 const EVENTS = 5_000
 const FORMER_MEMBERS = 20_000
@@ -112,7 +112,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
       const deps = makeDeps()
       const group = yield* GroupCommit.make({ storage, ...deps })
       const account_id = id("AccountId")
-      const { answer: domain_id } = yield* committed(group.submit(grown(account_id, EVENTS)))
+      const domain_id = yield* answerOf(group.submit(grown(account_id, EVENTS)))
       yield* group.submit(change(account_id, domain_id))
       assert.isAtMost(Math.max(...inBatches), MAX_STREAM_EVENTS_IN_BATCH + 1)
       assert.isAtLeast(
@@ -123,7 +123,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands
       inBatches.length = 0
       outside.length = 0
       for (const nth of [2, 3, 4]) {
-        const { answer } = yield* committed(group.submit(change(account_id, domain_id)))
+        const answer = yield* answerOf(group.submit(change(account_id, domain_id)))
         assert.strictEqual(answer[0], EVENTS + nth)
       }
       // The last known event, and the one that this process has added.
@@ -226,7 +226,7 @@ const held = (over: (storage: LogStorage) => Partial<LogStorage> = () => ({})) =
     }
     const group = yield* GroupCommit.make({ ...makeDeps(), storage: { ...storage, ...over(storage) } })
     const account_id = id("AccountId")
-    const { answer: domain_id } = yield* committed(group.submit(grown(account_id, MAX_STREAM_EVENTS_IN_BATCH + 1)))
+    const domain_id = yield* answerOf(group.submit(grown(account_id, MAX_STREAM_EVENTS_IN_BATCH + 1)))
     return { account_id, reading, change: change(account_id, domain_id), domain_id, group, mayRead, memory }
   })
 
@@ -259,8 +259,8 @@ describe("while a long stream is read", () => {
       for (const _ of [1, 2, 3]) yield* group.submit(send(account_id))
       assert.isUndefined(waiting.pollUnsafe())
       yield* mayRead.open
-      const done = yield* committed(Fiber.join(waiting))
-      assert.strictEqual(done.answer[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
+      const done = yield* answerOf(Fiber.join(waiting))
+      assert.strictEqual(done[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
     }).pipe(Effect.scoped),
   )
 
@@ -275,7 +275,7 @@ describe("while a long stream is read", () => {
             ? Effect.andThen(readStreams(ranges), Effect.andThen(mayEnd.await, readStreams(ranges)))
             : readStreams(ranges),
       }))
-      const submit = Effect.forkChild(committed(group.submit(change)), { startImmediately: true })
+      const submit = Effect.forkChild(answerOf(group.submit(change)), { startImmediately: true })
       const first = yield* submit
       yield* reading.await
       const second = yield* submit
@@ -284,7 +284,7 @@ describe("while a long stream is read", () => {
       for (const _ of [1, 2, 3]) yield* group.submit(send(account_id))
       yield* mayEnd.open
       const versions = yield* Effect.forEach([first, second, third], (each) =>
-        Effect.map(Fiber.join(each), ({ answer }) => answer[0]),
+        Effect.map(Fiber.join(each), ([version]) => version),
       )
       assert.deepStrictEqual(
         versions,
@@ -317,7 +317,9 @@ describe("while a long stream is read", () => {
   it.effect("a lost lease is refused", () =>
     Effect.gen(function* () {
       const { change, group } = yield* held()
-      const lost = yield* Effect.flip(group.submit({ ...change, leases: [{ id: "row", token: "t" }] }))
+      const lost = yield* Effect.flip(
+        group.submit<readonly [number, Domain.State], LeaseLost>({ ...change, leases: [{ id: "row", token: "t" }] }),
+      )
       assert.deepStrictEqual(lost, new LeaseLost({ id: "row" }))
     }).pipe(Effect.scoped),
   )
@@ -347,7 +349,7 @@ describe("while a long stream is read", () => {
         readStreams: (ranges) =>
           ++failed === 1 ? Effect.fail(new OutcomeUnknown({ cause: "away" })) : readStreams(ranges),
       }))
-      assert.strictEqual((yield* committed(group.submit(change))).answer[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
+      assert.strictEqual((yield* answerOf(group.submit(change)))[0], MAX_STREAM_EVENTS_IN_BATCH + 2)
       assert.isAbove(failed, 1)
     }).pipe(Effect.scoped),
   )
@@ -365,7 +367,7 @@ describe("while a long stream is read", () => {
             return transaction({ accounts: [], isExclusive: false }, (page) => page.write(more))
           }),
       }))
-      const { answer } = yield* committed(group.submit(change))
+      const answer = yield* answerOf(group.submit(change))
       assert.strictEqual(outgrown, MAX_DEFERRALS)
       assert.strictEqual(answer[0], (MAX_DEFERRALS + 1) * (MAX_STREAM_EVENTS_IN_BATCH + 1) + 1)
     }).pipe(Effect.scoped),

@@ -2,7 +2,7 @@ import { CurrentKey } from "@waybill/api/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
 import type * as KeyLimits from "@waybill/domain/account/KeyLimits"
-import type { Commit, IdempotencyKeyReused, LeaseLost } from "@waybill/store/commit/Commit"
+import { type Commit, IdempotencyKeyReused } from "@waybill/store/commit/Commit"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { type Actor, Provenance } from "@waybill/store/log/Provenance"
 import type { Claim } from "@waybill/store/idempotency/Claim"
@@ -16,7 +16,7 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
 
 /** The work of a request in one transaction: streams to load, a decision, events to append. */
-export type Work<A, E> = Omit<Commit<A, E>, "account_id" | "idempotency">
+export type Work<A, E> = Omit<Commit<A, E>, "account_id">
 
 /** The request of a client whose call of the API was translated from another service's. */
 export interface Origin {
@@ -59,26 +59,7 @@ export interface Call {
 
 /** Commits work that may be repeated without harm and needs no idempotency key, such as PATCH and DELETE. */
 export const commitRepeatable = <A, E>(work: Work<A, E>) =>
-  Effect.flatMap(currentTarget, (target) => commitWithoutClaim(target, work))
-
-const commitWithoutClaim = <A, E>(
-  { account_id, store }: Target,
-  work: Work<A, E>,
-): Effect.Effect<A, E | StoreUnavailable> =>
-  Effect.flatMap(Effect.catch(store.transact<A, E>({ ...work, account_id }), withoutStoreErrors<E>), (committed) =>
-    committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
-  )
-
-/** Keeps the work's own errors; those of claims and leases cannot occur here and are bugs. */
-const withoutStoreErrors = <E>(
-  error: E | IdempotencyKeyReused | LeaseLost | StoreUnavailable,
-): Effect.Effect<never, E | StoreUnavailable> =>
-  hasTag(error, "IdempotencyKeyReused") || hasTag(error, "LeaseLost")
-    ? Effect.die(error)
-    : Effect.fail(error as E | StoreUnavailable)
-
-export const hasTag = (error: unknown, tag: string): boolean =>
-  typeof error === "object" && error !== null && "_tag" in error && error._tag === tag
+  Effect.flatMap(currentTarget, ({ account_id, store }) => store.transact({ ...work, account_id }))
 
 /**
  * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
@@ -131,29 +112,21 @@ export interface Outcome<A> {
 
 /** Commits work under a claim of an idempotency key, if there is one. */
 export const commitClaimed = <A, E>(
-  target: Target,
+  { account_id, store }: Target,
   claim: Claim | undefined,
   work: Work<A, E>,
   encoding: Encoding = PLAIN,
 ): Effect.Effect<Outcome<A>, E | RequestRefusal.IdempotencyKeyReused | StoreUnavailable> => {
   if (claim === undefined)
-    return Effect.map(commitWithoutClaim(target, work), (answer) => ({ answer, isReplayed: false }))
-  const { account_id, store } = target
+    return Effect.map(store.transact({ ...work, account_id }), (answer) => ({ answer, isReplayed: false }))
   const encode = (answer: A) => encoding.seal(claim, Buffer.from(JSON.stringify(answer)))
-  const committing = store
-    .transact<A, E>({ ...work, account_id, idempotency: { ...claim, encode } })
-    .pipe(
-      Effect.catch((error): Effect.Effect<never, E | RequestRefusal.IdempotencyKeyReused | StoreUnavailable> =>
-        hasTag(error, "IdempotencyKeyReused")
-          ? Effect.fail(new RequestRefusal.IdempotencyKeyReused())
-          : withoutStoreErrors<E>(error),
-      ),
-    )
-  return Effect.map(committing, (committed) =>
-    committed._tag === "Committed"
-      ? { answer: committed.answer, isReplayed: false }
-      : replayed<A>(claim, committed.storedAnswer, encoding),
-  )
+  return Effect.mapBoth(store.transactClaimed<A, E>({ ...work, account_id, idempotency: { ...claim, encode } }), {
+    onSuccess: (committed) =>
+      committed._tag === "Committed"
+        ? { answer: committed.answer, isReplayed: false }
+        : replayed<A>(claim, committed.storedAnswer, encoding),
+    onFailure: (error) => (error instanceof IdempotencyKeyReused ? new RequestRefusal.IdempotencyKeyReused() : error),
+  })
 }
 
 /** How an answer is stored. */

@@ -1,10 +1,10 @@
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
-import type { NothingNew } from "@waybill/domain/values/Refusal"
+import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Commit, View } from "@waybill/store/commit/Commit"
 import type { AnyEvent } from "@waybill/store/log/RecordedEvents"
 import { Result } from "effect"
-import * as RequestCommit from "./RequestCommit.ts"
+import type * as RequestCommit from "./RequestCommit.ts"
 
 interface Decider<State, Event extends AnyEvent> extends Aggregate.Aggregate<State, Event> {}
 
@@ -34,7 +34,7 @@ export const workOnStream = <State, Event extends AnyEvent, E, A>(
         })
       }
       const refusal = decided.failure
-      return RequestCommit.hasTag(refusal, "NothingNew")
+      return refusal instanceof NothingNew
         ? Result.succeed({ append: [], answer: answer(state, version, now) })
         : Result.fail(refusal as Exclude<E, NothingNew>)
     },

@@ -139,7 +139,6 @@ const record = Effect.fn("Visits.record")(function* ({ at, ip, mail, url, user_a
       },
     })
     .pipe(
-      Effect.catchTags({ IdempotencyKeyReused: Effect.die, LeaseLost: Effect.die }),
       Effect.as(true),
       Effect.catchTags({
         NothingNew: () => Effect.succeed(false),

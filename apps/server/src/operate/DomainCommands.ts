@@ -5,7 +5,7 @@ import * as TrackingDomain from "@waybill/domain/domain/TrackingDomain"
 import * as DomainCheck from "@waybill/mail/dns/DomainCheck"
 import * as DomainRecords from "@waybill/mail/dns/DomainRecords"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import type { Commit } from "@waybill/store/commit/Commit"
+import type { Commit, View } from "@waybill/store/commit/Commit"
 import { Effect, Result } from "effect"
 import { newDkimKey } from "./newDkimKey.ts"
 import * as NewIds from "../process/NewIds.ts"
@@ -78,24 +78,22 @@ export const check = Effect.fn("domains.check")(function* (account_id: AccountId
   const state = yield* store.state(Domain, { account_id, stream_id: id })
   if (state._tag !== "Domain") return undefined
   const decide = yield* checkDns(state)
-  return yield* store
-    .transact({
-      account_id,
-      streams: [{ aggregate: Domain, id }],
-      ...(lease === undefined ? {} : { leases: [lease] }),
-      decide: (view) => {
-        const before = view.state<Domain.State>(Domain, id)
-        return Result.map(decide(before), (events) => ({
-          append: [{ aggregate: Domain, id, events }],
-          answer: events.reduce(Domain.evolve, before),
-        }))
-      },
-    })
-    .pipe(
-      Effect.map((done) => (done._tag === "Committed" ? done.answer : undefined)),
-      // Nothing changed, the domain was removed meanwhile, or another process holds the lease.
-      Effect.catch((error) => (error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.succeed(undefined))),
-    )
+  const commit = {
+    account_id,
+    streams: [{ aggregate: Domain, id }],
+    decide: (view: View) => {
+      const before = view.state<Domain.State>(Domain, id)
+      return Result.map(decide(before), (events) => ({
+        append: [{ aggregate: Domain, id, events }],
+        answer: events.reduce(Domain.evolve, before),
+      }))
+    },
+  }
+  const committing = lease === undefined ? store.transact(commit) : store.transactLeased({ ...commit, leases: [lease] })
+  // Nothing changed, the domain was removed meanwhile, or another process holds the lease.
+  return yield* Effect.catch(committing, (error) =>
+    error._tag === "StoreUnavailable" ? Effect.fail(error) : Effect.succeed(undefined),
+  )
 })
 
 const checkDns = Effect.fnUntraced(function* (domain: Domain.Domain) {

@@ -159,8 +159,8 @@ const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | 
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
-    const events = writes.add(pending, decision.success, claimKey)
-    return Exit.succeed({ _tag: "Committed", answer: decision.success.answer, events })
+    writes.add(pending, decision.success, claimKey)
+    return Exit.succeed({ _tag: "Committed", answer: decision.success.answer })
   } catch (defect) {
     return Exit.die(defect)
   }

@@ -105,12 +105,8 @@ export class BatchWrites {
     }
   }
 
-  /** Adds a decided commit and returns the rows of its events. Everything that can throw runs before the first change. */
-  add(
-    pending: PendingCommit,
-    decision: Decision<unknown>,
-    claimKey: string | undefined,
-  ): ReadonlyArray<RecordedEvents.Stored> {
+  /** Adds a decided commit. Everything that can throw runs before the first change. */
+  add(pending: PendingCommit, decision: Decision<unknown>, claimKey: string | undefined): void {
     const { idempotency, leases } = pending.commit
     const answer = idempotency?.encode(decision.answer)
     const continuations = new Map<string, Continuation>()
@@ -135,7 +131,6 @@ export class BatchWrites {
       const { expires_at } = this.#time
       this.answers.set(claimKey, { account_id, route, key, fingerprint, answer, expires_at })
     }
-    return rows
   }
 
   #continue(

@@ -1,5 +1,5 @@
 import type { AccountId, EventId, WebhookDeliveryId } from "@waybill/domain/values/Id"
-import { Data, type Exit, type Result } from "effect"
+import { Data, Effect, type Exit, type Result } from "effect"
 import type { EventKindsShape } from "../feed/EventKinds.ts"
 import type { Claim } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
@@ -10,7 +10,7 @@ import type { Facts, Needs } from "../facts/Facts.ts"
 import type { InboundRow } from "../content/InboundContent.ts"
 import type { ContentRow } from "../content/StoredContent.ts"
 import type { Provenance } from "../log/Provenance.ts"
-import type { AnyAggregate, AnyEvent, Shapes, Stored } from "../log/RecordedEvents.ts"
+import type { AnyAggregate, AnyEvent, Shapes } from "../log/RecordedEvents.ts"
 
 /** The idempotency key was used before, for a different request. */
 export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{ readonly key: string }> {}
@@ -56,17 +56,33 @@ export interface Commit<A, E> {
   readonly streams: ReadonlyArray<StreamOfCommit>
   readonly needs?: Needs
   readonly decide: (view: View) => Result.Result<Decision<A>, E>
-  readonly idempotency?: Claim & { readonly encode: (answer: A) => Uint8Array }
-  /** Outbox rows that the commit settles; it fails with `LeaseLost` when one of the leases has passed on. */
-  readonly leases?: ReadonlyArray<{ readonly id: string; readonly token: string }>
   /** Approximate number of bytes to write, which bounds the size of a batch. */
   readonly bytes?: number
 }
 
+/** A commit whose answer is stored under an idempotency key; it fails with `IdempotencyKeyReused` for another request. */
+export interface ClaimedCommit<A, E> extends Commit<A, E> {
+  readonly idempotency: Claim & { readonly encode: (answer: A) => Uint8Array }
+}
+
+/** A commit that settles outbox rows; it fails with `LeaseLost` when one of the leases has passed on. */
+export interface LeasedCommit<A, E> extends Commit<A, E> {
+  readonly leases: ReadonlyArray<{ readonly id: string; readonly token: string }>
+}
+
+/** A commit of any kind, as a batch takes it. */
+export type AnyCommit<A, E> = Commit<A, E> & Partial<ClaimedCommit<A, E> & LeasedCommit<A, E>>
+
 export type Committed<A> =
-  | { readonly _tag: "Committed"; readonly answer: A; readonly events: ReadonlyArray<Stored> }
+  | { readonly _tag: "Committed"; readonly answer: A }
   /** The idempotency key was used before for the same request: the answer of that time. */
   | { readonly _tag: "Replayed"; readonly storedAnswer: Uint8Array }
+
+/** Returns the answer of a commit without an idempotency key, which nothing replays. */
+export const answerOf = <A, E>(committing: Effect.Effect<Committed<A>, E>): Effect.Effect<A, E> =>
+  Effect.flatMap(committing, (committed) =>
+    committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
+  )
 
 export type CommitOutcome = Exit.Exit<Committed<unknown>, unknown>
 
@@ -80,7 +96,7 @@ export interface Progress {
 
 /** A commit whose caller waits for the outcome. */
 export interface PendingCommit {
-  readonly commit: Commit<unknown, unknown>
+  readonly commit: AnyCommit<unknown, unknown>
   readonly provenance: Provenance
   /** Number of the commit in the order of submission. */
   readonly nth: number

@@ -21,14 +21,17 @@ import type { StreamState } from "../streams/StreamState.ts"
 import * as StreamStateCache from "../streams/StreamStateCache.ts"
 import { StreamTurns } from "../streams/StreamTurns.ts"
 import * as BatchAttempt from "./BatchAttempt.ts"
-import type {
-  CommitDeps,
-  Committed,
-  IdempotencyKeyReused,
-  LeaseLost,
-  CommitOutcome,
-  PendingCommit,
-  Commit,
+import {
+  answerOf,
+  type ClaimedCommit,
+  type Commit,
+  type CommitDeps,
+  type CommitOutcome,
+  type Committed,
+  type IdempotencyKeyReused,
+  type LeasedCommit,
+  type LeaseLost,
+  type PendingCommit,
 } from "./Commit.ts"
 import { type Consequences, live } from "./Consequences.ts"
 import * as GroupCommit from "./GroupCommit.ts"
@@ -39,7 +42,6 @@ import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { StorageError } from "../postgres/StorageError.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { StreamRef } from "../log/StreamRef.ts"
-import * as MemoryLogStorage from "./MemoryLogStorage.ts"
 import * as PostgresLogStorage from "./PostgresLogStorage.ts"
 import { Provenance } from "../log/Provenance.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
@@ -79,10 +81,14 @@ export class EventStore extends Context.Service<
       ref: StreamRef,
       decide: Decide<State, Event, E>,
     ) => Effect.Effect<State, E | StoreUnavailable>
-    /** Commits a decision about several streams, with facts, an idempotency key, content and leases: all or nothing. */
-    readonly transact: <A, E>(
-      commit: Commit<A, E>,
-    ) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | LeaseLost | StoreUnavailable>
+    /** Commits a decision about several streams, with facts and content: all or nothing. Returns its answer. */
+    readonly transact: <A, E>(commit: Commit<A, E>) => Effect.Effect<A, E | StoreUnavailable>
+    /** Like `transact`, under an idempotency key: a repeated request finds the answer of the first. */
+    readonly transactClaimed: <A, E>(
+      commit: ClaimedCommit<A, E>,
+    ) => Effect.Effect<Committed<A>, E | IdempotencyKeyReused | StoreUnavailable>
+    /** Like `transact`, by the worker that leases the rows which the commit settles. */
+    readonly transactLeased: <A, E>(commit: LeasedCommit<A, E>) => Effect.Effect<A, E | LeaseLost | StoreUnavailable>
     /** Reads the log in order; no event is skipped or repeated. */
     readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StoreUnavailable>
   }
@@ -112,13 +118,6 @@ export class EventStore extends Context.Service<
         return ofCells(stores, yield* Cells)
       }),
     )
-
-  /** The store on a log in memory, for tests that need no database. */
-  static readonly layerMemory = (options: Options = {}) =>
-    Layer.effect(
-      EventStore,
-      Effect.suspend(() => make(MemoryLogStorage.make(options.readModels ?? ReadModels.readModels), options)),
-    )
 }
 
 /** The schema of the tables of the fiber's cell. */
@@ -137,6 +136,8 @@ const ofCells = (
     commit: (aggregate, ref, decide) =>
       Effect.flatMap(storeOf(ref.account_id), (store) => store.commit(aggregate, ref, decide)),
     transact: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transact(commit)),
+    transactClaimed: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactClaimed(commit)),
+    transactLeased: (commit) => Effect.flatMap(storeOf(commit.account_id), (store) => store.transactLeased(commit)),
     feed: (query) =>
       Effect.flatMap(query.account_id === undefined ? stores.here : storeOf(query.account_id), (store) =>
         store.feed(query),
@@ -188,7 +189,7 @@ export const makeDeps = (
 export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
   transaction: LogTransaction,
   commit: Commit<A, E>,
-): Effect.fn.Return<Committed<A>, E | IdempotencyKeyReused | LeaseLost | StorageError> {
+): Effect.fn.Return<A, E | StorageError> {
   const pending: PendingCommit = {
     commit: commit as Commit<unknown, unknown>,
     provenance: yield* Provenance,
@@ -202,10 +203,11 @@ export const appendInTransaction = Effect.fnUntraced(function* <A, E>(
   const deps = makeDeps(undefined, undefined, yield* EventKinds)
   const { outcomes } = yield* BatchAttempt.attempt(deps, transaction, [pending])
   const outcome: CommitOutcome = outcomes.get(pending) ?? Exit.die(new Error("the commit has no outcome"))
-  return yield* outcome as Exit.Exit<Committed<A>, E>
+  return yield* answerOf(outcome as Exit.Exit<Committed<A>, E>)
 })
 
-const make = Effect.fnUntraced(function* (
+/** Makes the store of one cell on its log. */
+export const make = Effect.fnUntraced(function* (
   storage: LogStorage,
   options: Options,
 ): Effect.fn.Return<EventStore["Service"], StoreUnavailable, Scope.Scope> {
@@ -237,15 +239,12 @@ const make = Effect.fnUntraced(function* (
             }))
           },
         })
-        .pipe(
-          Effect.flatMap((committed) =>
-            committed._tag === "Committed" ? Effect.succeed(committed.answer) : Effect.die("replayed without a claim"),
-          ),
-          // Without a claim and a lease, only the decision itself refuses.
-          Effect.mapError((refusal) => refusal as Exclude<typeof refusal, IdempotencyKeyReused | LeaseLost>),
-          (committed) => Span.around(committed, "EventStore.commit"),
-        ),
-    transact: (commit) => Span.around(group.submit(commit), "EventStore.transact"),
+        .pipe(answerOf, (committed) => Span.around(committed, "EventStore.commit")),
+    transact: (commit) => Span.around(answerOf(group.submit(commit)), "EventStore.transact"),
+    transactClaimed: <A, E>(commit: ClaimedCommit<A, E>) =>
+      Span.around(group.submit<A, E | IdempotencyKeyReused>(commit), "EventStore.transact"),
+    transactLeased: <A, E>(commit: LeasedCommit<A, E>) =>
+      Span.around(answerOf(group.submit<A, E | LeaseLost>(commit)), "EventStore.transact"),
     feed: (query) => retryRead(storage.feed(query)),
   })
 })

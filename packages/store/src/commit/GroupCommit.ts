@@ -6,15 +6,7 @@ import * as Batcher from "../postgres/Batcher.ts"
 import { readLongStream } from "./readLongStream.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type * as BatchAttempt from "./BatchAttempt.ts"
-import type {
-  CommitDeps,
-  Committed,
-  IdempotencyKeyReused,
-  LeaseLost,
-  PendingCommit,
-  Progress,
-  Commit,
-} from "./Commit.ts"
+import type { AnyCommit, CommitDeps, Committed, PendingCommit, Progress } from "./Commit.ts"
 import * as CommitBatch from "./CommitBatch.ts"
 import type { LogStorage } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
@@ -40,10 +32,8 @@ export const MAX_COMMITS_WAITING = 10_000
 export const LONG_STREAM_READERS = 2
 
 export interface GroupCommit {
-  readonly submit: <A, E>(commit: Commit<A, E>) => Effect.Effect<Committed<A>, CommitError<E>>
+  readonly submit: <A, E>(commit: AnyCommit<A, E>) => Effect.Effect<Committed<A>, E | StoreUnavailable>
 }
-
-export type CommitError<E> = E | IdempotencyKeyReused | LeaseLost | StoreUnavailable
 
 export interface Deps extends CommitDeps {
   readonly storage: LogStorage
@@ -127,14 +117,14 @@ export const make = Effect.fnUntraced(function* (
   })
 
   return {
-    submit: <A, E>(commit: Commit<A, E>) =>
-      Effect.withFiber<Committed<A>, CommitError<E>>((fiber) => {
+    submit: <A, E>(commit: AnyCommit<A, E>) =>
+      Effect.withFiber<Committed<A>, E | StoreUnavailable>((fiber) => {
         if (availability.problem() !== undefined) return Effect.fail(away())
         return commits.submit((complete) => {
           const nth = ++submitted
           const progress: Progress = { phase: "waiting" }
           return {
-            commit: commit as Commit<unknown, unknown>,
+            commit: commit as AnyCommit<unknown, unknown>,
             provenance: fiber.getRef(Provenance),
             nth,
             waitingSince: MonotonicClock.millisOf(fiber.getRef(Clock.Clock)),
@@ -145,7 +135,7 @@ export const make = Effect.fnUntraced(function* (
               complete(outcome)
             },
           }
-        }) as Effect.Effect<Committed<A>, CommitError<E>>
+        }) as Effect.Effect<Committed<A>, E | StoreUnavailable>
       }),
   }
 })

@@ -222,13 +222,8 @@ const recordErasure = Effect.fnUntraced(function* (
         (events) => ({ append: [{ aggregate: Account, id: owner, events }], answer: null }),
       ),
   }).pipe(
-    // The account is there, and the commit has neither a key nor a lease.
-    Effect.catchTags({
-      AccountNotFound: Effect.die,
-      NothingNew: Effect.die,
-      IdempotencyKeyReused: Effect.die,
-      LeaseLost: Effect.die,
-    }),
+    // The account is there.
+    Effect.catchTags({ AccountNotFound: Effect.die, NothingNew: Effect.die }),
   )
 })
 

@@ -89,7 +89,7 @@ const recordLost = Effect.fnUntraced(function* (row: Leased) {
   const account_id = row.account_id as AccountId
   if (row.attempt + 1 >= MIN_LOSSES_TO_PAUSE) yield* setPause(row)
   yield* store
-    .transact({
+    .transactLeased({
       account_id,
       streams: [{ aggregate: Email, id: row.stream_id }],
       leases: [row],
@@ -110,11 +110,8 @@ const recordLost = Effect.fnUntraced(function* (row: Leased) {
       },
     })
     .pipe(
-      Effect.catchTags({
-        // The holder was alive and settled the row.
-        LeaseLost: () => Effect.void,
-        IdempotencyKeyReused: Effect.die,
-      }),
+      // The holder was alive and settled the row.
+      Effect.catchTag("LeaseLost", () => Effect.void),
       // The log has nothing to record, so only the row is released.
       Effect.catch((error) => (error._tag === "StoreUnavailable" ? Effect.fail(error) : Leases.release([row]))),
     )

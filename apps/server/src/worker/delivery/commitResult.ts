@@ -57,7 +57,7 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: At
     id: Suppression.streamId(each.address),
     suppression_id: Id.make("SuppressionId", millis, SecureRandom.randomBytesUnsafe(ID_RANDOM_BYTES)),
   }))
-  const committed = store.transact({
+  const committed = store.transactLeased({
     account_id,
     streams: [
       { aggregate: Email, id: row.stream_id, ...(stream === undefined ? {} : { known: stream }) },

@@ -86,11 +86,10 @@ const recordHere = Effect.fn("recordReport")(function* (
       decide: (view) => decide(view, emailId, recipientFacts),
     })
     .pipe(
-      Effect.map((committed) => (committed._tag === "Committed" ? committed.answer : 0)),
       Effect.catch((refusal): Effect.Effect<number, TooEarly | StoreUnavailable> => {
         if (refusal === "nothing new") return Effect.succeed(0)
         if (refusal === "too early") return Effect.fail(new TooEarly())
-        return refusal._tag === "StoreUnavailable" ? Effect.fail(refusal) : Effect.die(refusal)
+        return Effect.fail(refusal)
       }),
       Effect.provideService(Provenance, { ...following(history[0]), address }),
     )

@@ -55,7 +55,7 @@ const cancel = Effect.fnUntraced(function* (row: Leased, { accepted: { email_id 
   const { isRefunded, needs } = Refund.of(account_id, email_id, yield* Clock.currentTimeMillis)
   const store = yield* EventStore
   yield* store
-    .transact({
+    .transactLeased({
       account_id,
       streams: [{ aggregate: Email, id: email_id }],
       leases: [row],

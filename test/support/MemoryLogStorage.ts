@@ -1,20 +1,28 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as UnsentMail from "@waybill/domain/email/UnsentMail"
-import { Effect, Semaphore } from "effect"
-import * as Feed from "../feed/Feed.ts"
-import { claimKey, type StoredAnswer } from "../idempotency/Claim.ts"
-import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
-import type { AccountFact, DomainFact, Facts } from "../facts/Facts.ts"
-import type { ClockFact } from "../readmodels/TestClocks.ts"
-import type { LeaseFact, OutboxRow } from "../outbox/OutboxRow.ts"
-import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
-import type { FeedPage } from "../feed/Feed.ts"
-import type { LogStorage, LogTransaction, Write } from "./LogStorage.ts"
-import { streamKey } from "../log/StreamRef.ts"
-import { TryAgain } from "../postgres/StorageError.ts"
-import type { Stored } from "../log/RecordedEvents.ts"
+import { Effect, Layer, Semaphore } from "effect"
+import * as EventStore from "@waybill/store/commit/EventStore"
+import * as Feed from "@waybill/store/feed/Feed"
+import { claimKey, type StoredAnswer } from "@waybill/store/idempotency/Claim"
+import * as ReadModels from "@waybill/store/readmodels/ReadModels"
+import { type ReadModel, rowsOf } from "@waybill/store/readmodels/ReadModel"
+import type { AccountFact, DomainFact, Facts } from "@waybill/store/facts/Facts"
+import type { ClockFact } from "@waybill/store/readmodels/TestClocks"
+import type { LeaseFact, OutboxRow } from "@waybill/store/outbox/OutboxRow"
+import type { SubscriptionFact } from "@waybill/store/webhooks/Subscriptions"
+import type { FeedPage } from "@waybill/store/feed/Feed"
+import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/LogStorage"
+import { streamKey } from "@waybill/store/log/StreamRef"
+import { TryAgain } from "@waybill/store/postgres/StorageError"
+import type { Stored } from "@waybill/store/log/RecordedEvents"
 
 type Row = Readonly<Record<string, unknown>>
+
+/** The event store on a log in memory. */
+export const layer = Layer.effect(
+  EventStore.EventStore,
+  Effect.suspend(() => EventStore.make(make(ReadModels.readModels), {})),
+)
 
 /** The log in memory, with the guarantees of Postgres: transactions run one at a time, instead of with locks. */
 export const make = (readModels: ReadonlyArray<ReadModel>): LogStorage => {
