@@ -39,6 +39,8 @@ export const connect = Effect.fnUntraced(function* (
   yield* Effect.promise(() => server.connect(serverSide))
   const client = new Client(CLIENT)
   yield* Effect.promise(() => client.connect(clientSide))
+  // From then on, the client compares each answer with the form that its tool announces.
+  yield* Effect.promise(() => client.listTools())
   yield* Effect.addFinalizer(() => Effect.promise(() => server.close()))
   return {
     client,
@@ -46,7 +48,11 @@ export const connect = Effect.fnUntraced(function* (
     /** Calls a tool and returns its text. */
     call: (name: string, input: Record<string, unknown> = {}) =>
       Effect.promise(() => client.callTool({ name, arguments: input })).pipe(
-        Effect.map((result) => ({ text: textOf(result), isError: result.isError === true })),
+        Effect.map((result) => ({
+          text: textOf(result),
+          isError: result.isError === true,
+          structured: result.structuredContent as Readonly<Record<string, unknown>> | undefined,
+        })),
       ),
   }
 })

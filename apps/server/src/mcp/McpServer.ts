@@ -11,6 +11,7 @@ const INSTRUCTIONS =
 interface Result {
   [key: string]: unknown
   content: Array<{ type: "text"; text: string }>
+  structuredContent?: Record<string, unknown>
   isError?: boolean
 }
 
@@ -18,11 +19,12 @@ interface Result {
 export const make = Effect.fnUntraced(function* (toolbox: Toolbox) {
   const runPromiseExit = Effect.runPromiseExitWith(yield* Effect.context())
   const byName = new Map(toolbox.tools.map((tool) => [tool.name, tool]))
-  const tools = toolbox.tools.map(({ annotations, description, inputSchema, name, title }) => ({
+  const tools = toolbox.tools.map(({ annotations, description, inputSchema, name, outputSchema, title }) => ({
     name,
     title,
     description,
     inputSchema: { ...inputSchema },
+    outputSchema: { ...outputSchema },
     annotations: { ...annotations, title },
   }))
   const factory: McpServerFactory = () => {
@@ -50,14 +52,17 @@ export const make = Effect.fnUntraced(function* (toolbox: Toolbox) {
 /** Runs a tool. A refusal is an answer too, so that the assistant reads it and can correct its call. */
 const answered = ({ secrets, waybill }: Toolbox, tool: Tool, input: unknown): Effect.Effect<Result> =>
   tool.call(waybill, input).pipe(
-    Effect.map((answer): Result => ({ content: [{ type: "text", text: ToolAnswer.written(answer, secrets) }] })),
+    Effect.map((answer): Result => resultOf(ToolAnswer.written(answer, secrets))),
     Effect.catchTag("ToolRefusal", ({ message }) =>
-      Effect.succeed<Result>({
-        content: [{ type: "text", text: ToolAnswer.written({ summary: message }, secrets) }],
-        isError: true,
-      }),
+      Effect.succeed(resultOf({ text: ToolAnswer.written({ summary: message }, secrets).text, structured: undefined })),
     ),
     Effect.tapCause((cause) =>
       Cause.hasInterruptsOnly(cause) ? Effect.void : Effect.logError("MCP tool failed", cause),
     ),
   )
+
+/** An answer that a program cannot read whole, or a refusal, is marked as an error, whose text alone is read. */
+const resultOf = ({ structured, text }: ToolAnswer.WrittenAnswer): Result => ({
+  content: [{ type: "text", text }],
+  ...(structured === undefined ? { isError: true } : { structuredContent: { ...structured } }),
+})

@@ -52,6 +52,10 @@ export const escape = (text: string): string => replaced(text, escapeOf)
 export const escapedLines = (text: string): string =>
   replaced(text, (character) => (character === "\n" ? character : escapeOf(character)))
 
+/** Like `escape`, but keeps the controls that JSON always escapes. */
+export const escapedValue = (text: string): string =>
+  replaced(text, (character) => (character < " " ? character : escapeOf(character)))
+
 /** Writes hidden characters of JSON as JSON escapes. The value stays the same. */
 export const escapedJson = (json: string): string =>
   replaced(json, (character) => (character === "\n" ? character : inJson(character)))

@@ -1,12 +1,36 @@
 import * as Operate from "@waybill/api/groups/Operate"
+import { AccountRecord } from "@waybill/api/groups/Account"
+import * as Stats from "@waybill/api/groups/Stats"
 import * as Checks from "@waybill/api/schemas/Checks"
 import type { Account, Session, StatsRow } from "@waybill/client/Waybill"
+import * as Plan from "@waybill/domain/account/Plan"
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
-import { type ToolAnswer, clipped } from "../ToolAnswer.ts"
-import { ask, askFor, READS, tool } from "../Tool.ts"
+import { clipped } from "../ToolAnswer.ts"
+import { ask, askFor, READS, tool, untrusted } from "../Tool.ts"
+
+const count = Schema.Natural
+
+const Row = Schema.Struct({
+  at: Schema.optional(Schema.String),
+  domain: Schema.optional(Schema.String),
+  template: Schema.optional(Schema.NullOr(Schema.String)),
+  template_version: Schema.optional(Schema.NullOr(count)),
+  accepted: count,
+  delivered: count,
+  deferred: count,
+  bounced: count,
+  failed: count,
+  suppressed: count,
+  complained: count,
+  opened: count,
+  clicked: count,
+  recipient_counts: Schema.Record(Schema.String, count),
+  latency_ms: Schema.optional(Schema.toEncoded(Stats.StatsRow.fields.latency_ms)),
+  untrusted: Schema.optional(untrusted({ tag: Schema.String })),
+})
 
 const statistics = tool({
   name: "get_statistics",
@@ -25,9 +49,11 @@ const statistics = tool({
     domain: Schema.optionalKey(DomainName.FromText),
     tag: Schema.optionalKey(Schema.String.check(Checks.oneLine)),
   }),
+  facts: { more_tags: Schema.optional(Schema.Boolean) },
+  row: Row,
   run: (waybill, query) =>
     ask(() => waybill.stats.get(query)).pipe(
-      Effect.map((stats): ToolAnswer => ({
+      Effect.map((stats) => ({
         summary:
           stats.data.length === 0
             ? `No mail from ${stats.from} to ${stats.to}.`
@@ -52,14 +78,22 @@ const suppression = tool({
   description: "Tells whether an address is on the suppression list, since when, and why. Mail to it is not sent.",
   annotations: READS,
   input: Schema.Struct({ email: Address.FromText }),
+  facts: {
+    suppressed: Schema.Boolean,
+    reason: Schema.optional(Schema.String),
+    created_at: Schema.optional(Schema.String),
+    email_id: Schema.optional(Schema.NullOr(Schema.String)),
+    untrusted: untrusted({ email: Schema.String }),
+  },
   run: (waybill, { email }) =>
     askFor(() => waybill.suppressions.get(email)).pipe(
-      Effect.map((found): ToolAnswer =>
+      Effect.map((found) =>
         found === undefined
-          ? { summary: "The address is not suppressed.", facts: { untrusted: { email } } }
+          ? { summary: "The address is not suppressed.", facts: { suppressed: false, untrusted: { email } } }
           : {
               summary: "The address is suppressed: mail to it is not sent.",
               facts: {
+                suppressed: true,
                 reason: found.reason,
                 created_at: found.created_at,
                 email_id: found.email_id,
@@ -76,16 +110,21 @@ const account = tool({
   description: "Shows the plan, the usage and the limits of the account, and what the key of this connection may do.",
   annotations: READS,
   input: Operate.Nothing,
+  facts: {
+    account: Schema.String,
+    plan: Plan.Plan,
+    usage: Schema.toEncoded(AccountRecord.fields.usage),
+    limits: Schema.toEncoded(AccountRecord.fields.limits),
+    content_days: count,
+    key: Schema.Struct({ scopes: Schema.Array(Schema.String), bound_to_domain: Schema.NullOr(Schema.String) }),
+  },
   run: (waybill) =>
     Effect.all([ask(() => waybill.account.get()), ask(() => waybill.session.get())]).pipe(
       Effect.map(([account, session]) => accountAnswer(account, session)),
     ),
 })
 
-const accountAnswer = (
-  { content_days, limits, name, plan, usage }: Account,
-  { domain, scopes }: Session,
-): ToolAnswer => ({
+const accountAnswer = ({ content_days, limits, name, plan, usage }: Account, { domain, scopes }: Session) => ({
   summary: `${usage.emails} recipients were accepted in ${usage.month}${
     limits.monthly_emails === null ? "; the volume is unlimited" : `, of ${limits.monthly_emails}`
   }.`,

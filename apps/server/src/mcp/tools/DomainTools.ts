@@ -2,9 +2,13 @@ import * as DomainReports from "@waybill/api/schemas/DomainReports"
 import type { DmarcReports, Domain } from "@waybill/client/Waybill"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import { Effect, Schema } from "effect"
-import { type ToolAnswer, clipped, listed } from "../ToolAnswer.ts"
+import { clipped, listed } from "../ToolAnswer.ts"
 import { domainText } from "./domainText.ts"
-import { ask, READS, tool } from "../Tool.ts"
+import { ask, READS, tool, untrusted } from "../Tool.ts"
+
+const text = Schema.String
+const maybeText = Schema.NullOr(text)
+const { optional } = Schema
 
 const health = tool({
   name: "get_domain_health",
@@ -13,18 +17,39 @@ const health = tool({
     "Tells whether a sending domain can send, and which DNS records are missing or wrong, with the values to publish. Without a name, all domains in short.",
   annotations: READS,
   input: Schema.Struct({ domain: Schema.optionalKey(DomainName.FromText) }),
+  facts: {
+    name: optional(text),
+    status: optional(text),
+    verified_at: optional(maybeText),
+    last_checked_at: optional(maybeText),
+    next_check_at: optional(maybeText),
+    open_tracking: optional(Schema.Boolean),
+    click_tracking: optional(Schema.Boolean),
+    tracking_domain: optional(Schema.Unknown),
+  },
+  /** A domain, or a DNS record of the one that was asked for. */
+  row: Schema.Struct({
+    name: text,
+    status: text,
+    explanation: optional(text),
+    purpose: optional(text),
+    type: optional(text),
+    required: optional(Schema.Boolean),
+    publish: optional(text),
+    untrusted: optional(untrusted({ found: Schema.Array(text), error: optional(text) })),
+  }),
   run: (waybill, { domain }) =>
     domain === undefined
       ? ask(() => waybill.domains.list()).pipe(Effect.map(({ data }) => inShort(data)))
       : ask(() => waybill.domains.get(domain)).pipe(Effect.map(inFull)),
 })
 
-const inShort = (domains: ReadonlyArray<Domain>): ToolAnswer => ({
+const inShort = (domains: ReadonlyArray<Domain>) => ({
   summary: domains.length === 0 ? "There are no domains yet." : `${domains.length} domains.`,
   rows: domains.map((domain) => ({ name: domain.name, status: domain.status, explanation: domainText(domain) })),
 })
 
-const inFull = (domain: Domain): ToolAnswer => ({
+const inFull = (domain: Domain) => ({
   summary: domainText(domain),
   facts: {
     name: domain.name,
@@ -57,6 +82,29 @@ const reports = tool({
     domain: DomainName.FromText,
     days: Schema.optionalKey(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: DomainReports.MAX_DAYS }))),
   }),
+  facts: {
+    messages: Schema.Natural,
+    passed_by_dkim: Schema.Natural,
+    passed_by_spf: Schema.Natural,
+    quarantined: Schema.Natural,
+    rejected: Schema.Natural,
+    policy_not_applied: Schema.Record(text, Schema.Natural),
+    unverified_reports: Schema.Natural,
+    publish: maybeText,
+    untrusted: untrusted({ value: maybeText }),
+  },
+  row: Schema.Struct({
+    messages: Schema.Natural,
+    passed: Schema.Natural,
+    last_day: text,
+    policy_not_applied: text,
+    untrusted: untrusted({
+      source_ip: text,
+      dkim_domain: maybeText,
+      spf_domain: maybeText,
+      reporters: Schema.Array(text),
+    }),
+  }),
   run: (waybill, { days, domain }) =>
     ask(() => waybill.domains.dmarc(domain, { limit: SHOWN_SOURCES, ...(days === undefined ? {} : { days }) })).pipe(
       Effect.map(senders),
@@ -66,15 +114,7 @@ const reports = tool({
 /** Sources that one answer lists. */
 const SHOWN_SOURCES = 50
 
-const senders = ({
-  days,
-  domain,
-  record,
-  reporters,
-  sources,
-  totals,
-  unverified_reports,
-}: DmarcReports): ToolAnswer => ({
+const senders = ({ days, domain, record, reporters, sources, totals, unverified_reports }: DmarcReports) => ({
   summary:
     reporters.length === 0
       ? `There are no DMARC reports about ${domain} in the last ${days} days.`

@@ -8,8 +8,8 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
-import { type ToolAnswer, clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
-import { ask, READS, tool } from "../Tool.ts"
+import { clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
+import { ask, READS, tool, untrusted } from "../Tool.ts"
 
 const MAX_FOUND = 50
 const DEFAULT_FOUND = 20
@@ -51,6 +51,31 @@ const FindInput = Schema.Struct({
   after: filter(Id.EmailId.annotate({ description: "`next_cursor` of the answer before, for older emails" })),
 })
 
+const text = Schema.String
+const texts = Schema.Array(text)
+const { optional } = Schema
+
+const FOUND = {
+  id: Id.EmailId.pipe(Schema.toEncoded),
+  status: EmailStatus.Status,
+  recipient_counts: Schema.Record(text, Schema.Natural),
+  domain: text,
+  created_at: text,
+  scheduled_at: optional(text),
+  delivered_at: optional(text),
+  next_attempt_at: optional(text),
+  attempts: Schema.Natural,
+  error: optional(Schema.Struct({ category: Schema.NullOr(text), code: Schema.NullOr(Schema.Int) })),
+  untrusted: untrusted({
+    from: text,
+    to: texts,
+    subject: text,
+    tags: texts,
+    metadata: optional(texts),
+    error: optional(text),
+  }),
+}
+
 /** Fields of an email in a list. */
 const summaryOf = (email: EmailLog | EmailLogWithContent) => ({
   id: email.id,
@@ -85,17 +110,39 @@ const find = tool({
   description: "Lists sent emails that match all given filters, newest first, with status, recipients and subject.",
   annotations: READS,
   input: FindInput,
+  facts: { next_cursor: optional(text) },
+  row: Schema.Struct(FOUND),
   run: (waybill, { after, limit = DEFAULT_FOUND, ...filters }) =>
     ask(() => waybill.logs.list({ ...filters, limit, after })).pipe(
-      Effect.map((page): ToolAnswer => ({
+      Effect.map((page) => ({
         summary:
           page.data.length === 0
             ? "No emails match."
-            : `${page.data.length} emails${page.has_more ? "; there are more: call again with `after`" : ""}.`,
+            : `${page.data.length} email${page.data.length === 1 ? "" : "s"}${page.has_more ? "; there are more: call again with `after`" : ""}.`,
         facts: page.next_cursor === null ? {} : { next_cursor: page.next_cursor },
         rows: page.data.map(summaryOf),
       })),
     ),
+})
+
+const File = Schema.Struct({ filename: text, content_type: text, size_bytes: Schema.Natural })
+
+const Content = Schema.Struct({
+  has_html: Schema.Boolean,
+  has_text: Schema.Boolean,
+  untrusted: untrusted({ attachments: Schema.Array(File), text: optional(text), html: optional(text) }),
+})
+
+const Recipient = Schema.Struct({
+  kind: Schema.Literals(["to", "cc", "bcc"]),
+  status: text,
+  attempts: Schema.Natural,
+  last_event_at: Schema.NullOr(text),
+  suppression: optional(text),
+  category: optional(text),
+  code: optional(Schema.Int),
+  enhanced_code: optional(text),
+  untrusted: untrusted({ address: text, server: optional(text), response: optional(text) }),
 })
 
 const get = tool({
@@ -103,6 +150,14 @@ const get = tool({
   title: "Get an email",
   description: "Shows one email and the state of each recipient. Its body is included only if `include_body` is true.",
   annotations: READS,
+  facts: {
+    ...FOUND,
+    size_bytes: Schema.Natural,
+    opens: Schema.Natural,
+    clicks: Schema.Natural,
+    content: optional(Content),
+  },
+  row: Recipient,
   input: Schema.Struct({
     id: Id.EmailId,
     include_body: filter(
@@ -115,7 +170,7 @@ const get = tool({
     ask(() => waybill.logs.get(id)).pipe(Effect.map((email) => recordOf(email, include_body))),
 })
 
-const recordOf = (email: EmailLogWithContent, withBody: boolean): ToolAnswer => ({
+const recordOf = (email: EmailLogWithContent, withBody: boolean) => ({
   summary: `Email ${email.id} is ${email.status}.${
     email.content === null ? " Its content is no longer kept." : withBody ? "" : " Its body was not asked for."
   }`,
@@ -168,9 +223,19 @@ const timeline = tool({
   description: "Lists the events of one email in order: accepted, attempts with the servers' replies, outcomes, opens.",
   annotations: READS,
   input: Schema.Struct({ id: Id.EmailId, limit: atMost(MAX_EVENTS, DEFAULT_EVENTS) }),
+  facts: {},
+  row: Schema.StructWithRest(
+    Schema.Struct({
+      at: text,
+      type: text,
+      by: text,
+      untrusted: optional(Schema.Record(text, Schema.Unknown)),
+    }),
+    [Schema.Record(text, Schema.Unknown)],
+  ),
   run: (waybill, { id, limit = DEFAULT_EVENTS }) =>
     ask(() => waybill.logs.events(id)).pipe(
-      Effect.map(({ data }): ToolAnswer => {
+      Effect.map(({ data }) => {
         const shown = data.slice(-limit)
         return {
           summary:

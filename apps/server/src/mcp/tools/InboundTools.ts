@@ -5,9 +5,9 @@ import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
-import { type ToolAnswer, clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
+import { clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
 import * as EmailTools from "./EmailTools.ts"
-import { ask, READS, tool } from "../Tool.ts"
+import { ask, READS, tool, untrusted } from "../Tool.ts"
 
 const MAX_FOUND = 50
 const DEFAULT_FOUND = 20
@@ -32,6 +32,23 @@ const FindInput = Schema.Struct({
   limit: EmailTools.atMost(MAX_FOUND, DEFAULT_FOUND),
   after: filter(Id.InboundId.annotate({ description: "`next_cursor` of the answer before, for older mail" })),
 })
+
+const { Boolean, Natural, String, Struct, optional } = Schema
+const Texts = Schema.Array(String)
+
+const Sender = { from: String, to: Texts, subject: String }
+
+const FOUND = {
+  id: String,
+  created_at: String,
+  thread_id: String,
+  answers_email: optional(String),
+  domain: String,
+  written_by: String,
+  sender_checks: Struct({ spf: String, dkim: Texts, dmarc: String }),
+  size_bytes: Natural,
+  attachments: Natural,
+}
 
 const personOf = ({ address, name }: InboundEmail["to"][number]): string =>
   clipped(name === null ? address : `${name} <${address}>`)
@@ -60,9 +77,11 @@ const find = tool({
     "Lists mail that came in and matches all given filters, newest first, with sender, subject and the findings about the sender.",
   annotations: READS,
   input: FindInput,
+  facts: { next_cursor: optional(String) },
+  row: Struct({ ...FOUND, untrusted: untrusted(Sender) }),
   run: (waybill, { after, limit = DEFAULT_FOUND, ...filters }) =>
     ask(() => waybill.inbound.list({ ...filters, limit, after })).pipe(
-      Effect.map((page): ToolAnswer => ({
+      Effect.map((page) => ({
         summary:
           page.data.length === 0 && !page.has_more
             ? "No received mail matches."
@@ -84,11 +103,30 @@ const get = tool({
     include_body: filter(Schema.Boolean.annotate({ description: "Whether the text is shown; false by default" })),
     include_headers: filter(Schema.Boolean.annotate({ description: "Whether the headers are shown" })),
   }),
+  facts: {
+    ...FOUND,
+    complete: Boolean,
+    routes: Schema.Array(
+      Struct({ action: String, result: String, email_id: optional(String), reason: optional(String) }),
+    ),
+    forwards: optional(Schema.Array(Schema.Unknown)),
+    untrusted: untrusted({
+      ...Sender,
+      cc: optional(Texts),
+      reply_to: optional(Texts),
+      remote_ip: optional(String),
+      files: Schema.Array(Struct({ id: String, filename: String, content_type: String, size_bytes: Natural })),
+      headers: optional(Texts),
+      text: optional(String),
+      without_quote: optional(String),
+      html: optional(String),
+    }),
+  },
   run: (waybill, { id, include_body = false, include_headers = false }) =>
     ask(() => waybill.inbound.get(id)).pipe(Effect.map((mail) => shown(mail, include_body, include_headers))),
 })
 
-const shown = (mail: InboundEmailWhole, withBody: boolean, withHeaders: boolean): ToolAnswer => {
+const shown = (mail: InboundEmailWhole, withBody: boolean, withHeaders: boolean) => {
   const { untrusted, ...facts } = summaryOf(mail)
   const headers = mail.headers.slice(0, MAX_HEADERS).map(({ name, value }) => `${name}: ${value}`)
   return {
@@ -136,9 +174,17 @@ const thread = tool({
   description: "Lists the sent emails and the received mail of one thread, oldest first.",
   annotations: READS,
   input: Schema.Struct({ id: Id.ThreadId }),
+  facts: {},
+  row: Struct({
+    direction: Schema.Literals(["sent", "received"]),
+    id: String,
+    status: String,
+    created_at: String,
+    untrusted: untrusted(Sender),
+  }),
   run: (waybill, { id }) =>
     ask(() => waybill.threads.get(id)).pipe(
-      Effect.map(({ data }): ToolAnswer => ({
+      Effect.map(({ data }) => ({
         summary: `${data.length} mails of a thread, oldest first.`,
         rows: data.map(entryOf),
       })),

@@ -1,7 +1,6 @@
 import * as Content from "@waybill/domain/email/Content"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { Effect, Schema } from "effect"
-import type { ToolAnswer } from "../ToolAnswer.ts"
 import { ask, type Effects, tool, ToolRefusal } from "../Tool.ts"
 
 /** Maximum number of recipients of one live email: an assistant is no way to send to a list. */
@@ -39,7 +38,7 @@ const Message = {
 
 const WRITES: Effects = { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false }
 
-const acknowledged = (id: string, where: string, message: Content.Body): ToolAnswer => ({
+const acknowledged = (id: string, where: string, message: Content.Body) => ({
   summary: `Accepted as ${id}. ${where}${Content.hasBody(message) ? "" : ` ${Content.NO_BODY}.`} Its state is in get_email.`,
   facts: { id },
 })
@@ -53,6 +52,7 @@ export const sendTestEmail = tool({
   description:
     "Sends an email in test mode: it is accepted, processed and shown like any other, and never leaves the instance.",
   annotations: WRITES,
+  facts: { id: Schema.String },
   input: Schema.Struct({
     ...Message,
     script: Schema.optionalKey(
@@ -74,6 +74,7 @@ export const sendEmail = tool({
   title: "Send an email",
   description: `Sends a real email to at most ${MAX_LIVE_RECIPIENTS} recipients. It cannot be taken back. Show the person the recipients and the text, and call this only after they agree.`,
   annotations: { ...WRITES, destructiveHint: true, openWorldHint: true },
+  facts: { id: Schema.String },
   input: Schema.Struct(Message),
   run: (waybill, { idempotency_key, ...message }) => {
     const recipients = [message.to, message.cc, message.bcc].flatMap((list) => list ?? []).length

@@ -2,14 +2,17 @@ import * as Operate from "@waybill/api/groups/Operate"
 import type { Webhook, WebhookAttempt, WebhookDelivery } from "@waybill/client/Waybill"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect, Schema } from "effect"
-import { type ToolAnswer, clipped, listed } from "../ToolAnswer.ts"
+import { clipped, listed } from "../ToolAnswer.ts"
 import * as EmailTools from "./EmailTools.ts"
-import { ask, READS, tool } from "../Tool.ts"
+import { ask, READS, tool, untrusted } from "../Tool.ts"
 
 const MAX_DELIVERIES = 50
 const DEFAULT_DELIVERIES = 20
 /** Maximum length of the response of an endpoint. */
 const MAX_RESPONSE_CHARS = 300
+
+const text = Schema.String
+const { optional } = Schema
 
 const webhooks = tool({
   name: "list_webhooks",
@@ -17,9 +20,20 @@ const webhooks = tool({
   description: "Lists the webhooks with their event types, and whether and why one is disabled.",
   annotations: READS,
   input: Operate.Nothing,
+  facts: {},
+  row: Schema.Struct({
+    id: text,
+    origin: text,
+    description: optional(text),
+    events: Schema.Array(text),
+    format: text,
+    enabled: Schema.Boolean,
+    disabled_reason: optional(text),
+    created_at: text,
+  }),
   run: (waybill) =>
     ask(() => waybill.webhooks.list()).pipe(
-      Effect.map(({ data }): ToolAnswer => ({
+      Effect.map(({ data }) => ({
         summary: data.length === 0 ? "There are no webhooks." : `${data.length} webhooks.`,
         rows: data.map(webhookRow),
       })),
@@ -52,9 +66,24 @@ const deliveries = tool({
       Id.WebhookDeliveryId.annotate({ description: "`next_cursor` of the answer before, for older deliveries" }),
     ),
   }),
+  facts: { next_cursor: optional(text) },
+  row: Schema.Struct({
+    id: text,
+    event_id: text,
+    event_type: text,
+    livemode: Schema.Boolean,
+    status: text,
+    attempts: Schema.Natural,
+    created_at: text,
+    next_attempt_at: Schema.NullOr(text),
+    delivered_at: Schema.NullOr(text),
+    last_status: Schema.NullOr(Schema.Int),
+    email_id: Schema.NullOr(text),
+    untrusted: untrusted({ recipient: Schema.NullOr(text), last_answer: Schema.NullOr(text) }),
+  }),
   run: (waybill, { after, limit = DEFAULT_DELIVERIES, webhook_id }) =>
     ask(() => waybill.webhooks.deliveries(webhook_id, { limit, after })).pipe(
-      Effect.map((page): ToolAnswer => ({
+      Effect.map((page) => ({
         summary: page.data.length === 0 ? "No deliveries." : summaryOf(page.data),
         facts: page.next_cursor === null ? {} : { next_cursor: page.next_cursor },
         rows: page.data.map(deliveryRow),
@@ -67,7 +96,10 @@ const summaryOf = (rows: ReadonlyArray<WebhookDelivery>): string => {
   return `${rows.length} deliveries: ${counted("delivered")} delivered, ${counted("pending")} pending, ${counted("failed")} failed.`
 }
 
-const deliveryRow = ({ object: _, webhook_id: __, ...row }: WebhookDelivery) => row
+const deliveryRow = ({ last_answer, object: _, recipient, webhook_id: __, ...row }: WebhookDelivery) => ({
+  ...row,
+  untrusted: { recipient, last_answer },
+})
 
 const delivery = tool({
   name: "get_webhook_delivery",
@@ -75,9 +107,17 @@ const delivery = tool({
   description: "Shows every attempt of one webhook call, with the endpoint's answer or the error.",
   annotations: READS,
   input: Schema.Struct({ webhook_id: Id.WebhookId, delivery_id: Id.WebhookDeliveryId }),
+  facts: { event_id: text, event_type: text, status: text, next_attempt_at: Schema.NullOr(text) },
+  row: Schema.Struct({
+    at: text,
+    origin: text,
+    status: optional(Schema.Int),
+    duration_ms: Schema.Natural,
+    untrusted: optional(untrusted({ error: optional(text), response: optional(text) })),
+  }),
   run: (waybill, { delivery_id, webhook_id }) =>
     ask(() => waybill.webhooks.delivery(webhook_id, delivery_id)).pipe(
-      Effect.map(({ attempts, event_id, event_type, history, next_attempt_at, status }): ToolAnswer => ({
+      Effect.map(({ attempts, event_id, event_type, history, next_attempt_at, status }) => ({
         summary: `The call for ${event_type} is ${status} after ${attempts} attempts.`,
         facts: { event_id, event_type, status, next_attempt_at },
         rows: history.map(attemptRow),

@@ -3,7 +3,7 @@ import * as DeliveryExplanation from "@waybill/domain/explanation/DeliveryExplan
 import * as Id from "@waybill/domain/values/Id"
 import { DateTime, Effect, Schema } from "effect"
 import * as Diagnosis from "./Diagnosis.ts"
-import { ask, askFor, READS, tool } from "../Tool.ts"
+import { ask, askFor, READS, tool, untrusted } from "../Tool.ts"
 
 /** Maximum number of addresses whose suppression one diagnosis looks up: each is a request. */
 const MAX_LOOKUPS = 10
@@ -15,6 +15,22 @@ export const explainDelivery = tool({
     "Says in words what happened to an email, recipient by recipient, and what to do: from the servers' replies, the suppression list and the state of the sending domain. Use it to answer why somebody did not receive an email.",
   annotations: READS,
   input: Schema.Struct({ id: Id.EmailId }),
+  facts: {
+    id: Schema.String,
+    status: Schema.String,
+    attempts: Schema.Natural,
+    next_attempt_at: Schema.NullOr(Schema.String),
+  },
+  row: Schema.Struct({
+    status: Schema.String,
+    explanation: Schema.String,
+    next_step: Schema.String,
+    untrusted: untrusted({
+      address: Schema.String,
+      server: Schema.optional(Schema.String),
+      response: Schema.optional(Schema.String),
+    }),
+  }),
   run: Effect.fnUntraced(function* (waybill, { id }) {
     const email = yield* ask(() => waybill.logs.get(id))
     const addresses = [
