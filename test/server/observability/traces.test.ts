@@ -56,6 +56,9 @@ layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
       assert.strictEqual(added.status, 201)
       const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Secret of Ana", text: "Thank you." }
       const traceparent = `00-${THEIR_TRACE}-b7ad6b7169203331-01`
+      const probes = yield* Effect.forEach(["/healthz", "/readyz", "/metrics"], (path) =>
+        Effect.promise(async () => (await fetch(`${api.url}${path}`, { headers: { traceparent } })).headers),
+      )
       const sent = yield* post("/v1/email/send", mail, { traceparent })
       assert.strictEqual(sent.status, 200)
       yield* World.until(
@@ -73,6 +76,10 @@ layer(World.layer, { excludeTestServices: true })("a message's trace", (it) => {
         assert.isTrue(names.has(name), `${name} in ${[...names].join(", ")}`)
       }
       for (const name of ["webhook", "callWebhook"]) assert.isTrue(names.has(name), name)
+      for (const probe of probes) {
+        const id = probe.get("x-request-id") ?? assert.fail("a probe has no id")
+        assert.isFalse(spans.some(({ traceId }) => traceId === Traces.traceIdOf(id)))
+      }
       // Each trace is complete: a span is a root, or its parent is there.
       const ids = new Set(trace.map(({ spanId }) => spanId))
       const roots = trace.filter(({ parentSpanId = "" }) => parentSpanId === "")

@@ -23,6 +23,7 @@ import * as DocsPage from "./pages/DocsPage.ts"
 import * as Connections from "../requests/Connections.ts"
 import { DomainHandlers } from "./api/DomainHandlers.ts"
 import { handleRequest } from "./middleware/handleRequest.ts"
+import * as RequestTarget from "../requests/RequestTarget.ts"
 import { EmailHandlers } from "./api/EmailHandlers.ts"
 import { EventHandlers } from "./api/history/EventHandlers.ts"
 import { InboundHandlers } from "./api/inbound/InboundHandlers.ts"
@@ -94,8 +95,6 @@ const api = (maxBodyBytes: number) =>
     Layer.provide(NodeHttpServer.layerHttpServices),
   )
 
-const OPEN: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
-
 /** Accepts one spelling of a path only, because another would be a route with a rate window of its own. */
 const router = Layer.succeed(HttpRouter.RouterConfig, {
   ignoreTrailingSlash: false,
@@ -116,7 +115,7 @@ const serve = <R = never>(options: Options<R>, node: NodeServer.NodeServer) =>
         options.also?.routes ?? Layer.empty,
       )
       const app = yield* HttpRouter.toHttpEffect(routes)
-      const open = (path: string) => OPEN.has(path) || options.also?.open(path) === true
+      const open = (path: string) => RequestTarget.PROBES.has(path) || options.also?.open(path) === true
       const visit = options.also?.visit ?? (() => false)
       const document = (path: string, request: HttpServerRequest.HttpServerRequest) =>
         DocsPage.isDocument(path) || options.also?.document?.(path, request) === true

@@ -20,6 +20,9 @@ export const isTrial = (method: string, path: string): boolean =>
 /** An answer to a received mail and its forward count like a send. */
 const isAnswer = (path: string): boolean => path.startsWith("/v1/inbound/") && /\/(?:forward|reply)$/u.test(path)
 
+/** Paths that machines ask for every few seconds. They need no key, and no trace is made of them. */
+export const PROBES: ReadonlySet<string> = new Set(["/healthz", "/readyz", "/metrics"])
+
 /** Targets with another spelling than `/path?query`: with a scheme and host, a `;` before the query, or a fragment. */
 const OTHER_SPELLING = /^[^/]|[;#]/u
 /** Scheme and host of an absolute target that URL parsers reject (`http://[/v1`). */
