@@ -1,13 +1,17 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
+import { OpenApi } from "effect/http-api"
 import { globSync, readFileSync } from "node:fs"
+import type { Contract } from "../../../apps/server/src/http/pages/reference/Contract.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
 import * as events from "../../../scripts/generate/events.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { QUESTIONS } from "./docsQuestions.ts"
 
-const pages = Library.load()
+const contract = OpenApi.fromApi(Api) as unknown as Contract
+const pages = Library.load(contract)
 const slugs = new Set(pages.map(({ slug }) => slug))
 
 /** Reasons that no client of the API gets: they are internal, of the dashboard's own endpoints, or of the APIs of other services. */
@@ -134,5 +138,5 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 })
 
 describe("a library without documents", () => {
-  it.effect("is empty", () => Effect.sync(() => assert.deepStrictEqual(Library.load("/nowhere"), [])))
+  it.effect("is empty", () => Effect.sync(() => assert.deepStrictEqual(Library.load(contract, "/nowhere"), [])))
 })

@@ -54,7 +54,7 @@ const share = ({ text, type }: Written): Effect.Effect<Shared> =>
 
 /** All documents of the site by path, each written at its first request, because most processes never serve them. */
 const documentsOf = (contract: Contract) => {
-  const pages = Library.load()
+  const pages = Library.load(contract)
   const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages) }
   const written = new Map<string, () => Written>([
     ["/docs", () => ({ text: SitePages.frontPage(site), type: HTML })],

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { Contract } from "../reference/Contract.ts"
 import * as Markdown from "./Markdown.ts"
 import * as Samples from "./Samples.ts"
 
@@ -54,7 +55,7 @@ const CLIENTS: Readonly<Record<string, string>> = {
 }
 
 /** Returns every page. Documents that are missing, as in an incomplete package, are left out. */
-export const load = (root: string = ROOT): ReadonlyArray<DocsPage> => {
+export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): ReadonlyArray<DocsPage> => {
   const read = (file: string): string | undefined => {
     try {
       return readFileSync(posix.join(root, file), "utf8")
@@ -76,7 +77,7 @@ export const load = (root: string = ROOT): ReadonlyArray<DocsPage> => {
   const clients = Object.entries(CLIENTS).flatMap(([path, name]) =>
     pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)),
   )
-  return [...pages, ...clients].flatMap((page) => [page, ...partsOf(page)]).toSorted(byRank)
+  return [...pages, ...clients].flatMap((page) => [page, ...partsOf(page, contract)]).toSorted(byRank)
 }
 
 const pageOf = (file: string, path: string, markdown: string | undefined): ReadonlyArray<DocsPage> => {
@@ -94,18 +95,20 @@ const groupOf = (slug: string): Shelf => {
 }
 
 /** The pages of the error reasons and of the events, each from its row or its section. */
-const partsOf = (page: DocsPage): ReadonlyArray<DocsPage> =>
-  page.slug === "errors" ? errorPages(page) : page.slug === "events" ? eventPages(page) : []
+const partsOf = (page: DocsPage, contract: Pick<Contract, "paths">): ReadonlyArray<DocsPage> =>
+  page.slug === "errors" ? errorPages(page, contract) : page.slug === "events" ? eventPages(page) : []
 
-const errorPages = (page: DocsPage): ReadonlyArray<DocsPage> =>
+const errorPages = (page: DocsPage, contract: Pick<Contract, "paths">): ReadonlyArray<DocsPage> =>
   Markdown.parse(page.markdown).flatMap((block) =>
     block.kind !== "table"
       ? []
       : block.rows.flatMap((cells) => {
-          const [, status = "", when = "", advice = ""] = cells
+          const [, status = "", source = "", when = "", advice = ""] = cells
           const reason = Markdown.nameOfRow(cells)
           if (reason === undefined || !/^\d{3}\b/u.test(status)) return []
-          const markdown = Samples.errorPage({ reason, status: Number.parseInt(status, 10), when, advice })
+          const from = source.replaceAll("`", "")
+          const row = { reason, status: Number.parseInt(status, 10), from, when, advice }
+          const markdown = Samples.errorPage(row, contract)
           return [{ ...page, slug: `errors/${reason}`, title: reason, markdown, isPart: true }]
         }),
   )
