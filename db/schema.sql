@@ -300,6 +300,13 @@ CREATE TABLE left_accounts (
   CONSTRAINT left_accounts_pkey PRIMARY KEY (account_id)
 );
 
+CREATE TABLE log_arrivals (
+  account text COLLATE "C" NOT NULL,
+  "position" bigint NOT NULL,
+  last_position bigint NOT NULL,
+  CONSTRAINT log_arrivals_pkey PRIMARY KEY (account)
+);
+
 CREATE TABLE log_epochs (
   epoch integer NOT NULL,
   server text COLLATE "C" NOT NULL,
@@ -309,6 +316,46 @@ CREATE TABLE log_epochs (
   CONSTRAINT log_epochs_pkey PRIMARY KEY (epoch),
   CONSTRAINT log_epochs_check CHECK ((after_position >= last_position)),
   CONSTRAINT log_epochs_epoch_check CHECK ((epoch >= 1))
+);
+
+CREATE TABLE log_heads (
+  id boolean NOT NULL DEFAULT true,
+  size bigint NOT NULL,
+  root bytea NOT NULL,
+  CONSTRAINT log_heads_pkey PRIMARY KEY (id),
+  CONSTRAINT log_heads_id_check CHECK (id)
+);
+
+CREATE TABLE log_keys (
+  number integer NOT NULL,
+  public_key bytea NOT NULL,
+  began_at timestamp with time zone NOT NULL,
+  ends_at timestamp with time zone,
+  CONSTRAINT log_keys_pkey PRIMARY KEY (number)
+);
+
+CREATE TABLE log_leaves (
+  stream_key uuid NOT NULL,
+  salt bytea,
+  leaves bytea NOT NULL,
+  CONSTRAINT log_leaves_pkey PRIMARY KEY (stream_key)
+);
+
+CREATE TABLE log_tiles (
+  level integer NOT NULL,
+  n bigint NOT NULL,
+  hashes bytea NOT NULL,
+  CONSTRAINT log_tiles_pkey PRIMARY KEY (level, n)
+);
+
+CREATE TABLE log_trees (
+  tree integer NOT NULL,
+  origin text COLLATE "C" NOT NULL,
+  epoch integer NOT NULL,
+  size bigint NOT NULL,
+  note text COLLATE "C" NOT NULL,
+  signed_at timestamp with time zone NOT NULL,
+  CONSTRAINT log_trees_pkey PRIMARY KEY (tree)
 );
 
 CREATE TABLE members (

@@ -27,6 +27,7 @@ export const RULES: Rules = {
     cancel: "own domain",
     reschedule: "own domain",
     resend: "own domain",
+    receipt: "own domain",
   },
   logs: { list: "own domain", get: "own domain", events: "own domain" },
   domains: {
@@ -51,6 +52,7 @@ export const RULES: Rules = {
     list: "own domain",
     get: "own domain",
     raw: "own domain",
+    receipt: "own domain",
     attachment: "own domain",
     remove: "own domain",
     replay: "own domain",

@@ -31,6 +31,7 @@ export const RULES: Rules = {
     cancel: "own mode",
     reschedule: "own mode",
     resend: "own mode",
+    receipt: "own mode",
   },
   logs: { list: "own mode", get: "own mode", events: "own mode" },
   domains: {
@@ -54,6 +55,7 @@ export const RULES: Rules = {
     list: "own mode",
     get: "own mode",
     raw: "own mode",
+    receipt: "own mode",
     attachment: "own mode",
     remove: "own mode",
     replay: "own mode",

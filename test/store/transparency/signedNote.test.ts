@@ -48,7 +48,12 @@ describe("A signed note", () => {
 
 describe("A checkpoint", () => {
   it("is read as it was written", () => {
-    const checkpoint = { origin: "a.test/log", size: 20_852_163, root: Buffer.alloc(32, 7), extensions: ["continues x"] }
+    const checkpoint = {
+      origin: "a.test/log",
+      size: 20_852_163,
+      root: Buffer.alloc(32, 7),
+      extensions: ["continues x"],
+    }
     const text = Checkpoint.textOf(checkpoint)
     assert.strictEqual(text, `a.test/log\n20852163\n${Buffer.alloc(32, 7).toString("base64")}\ncontinues x\n`)
     assert.deepStrictEqual(Checkpoint.parse(text), checkpoint)

@@ -18,6 +18,7 @@ import type { BudgetLimits } from "../../../apps/server/src/web/ByteBudget.ts"
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
 import { Instance } from "../../../apps/server/src/settings/Instance.ts"
 import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
+import * as LogRoutes from "../../../apps/server/src/http/pages/LogRoutes.ts"
 import * as HookRoutes from "../../../apps/server/src/providers/HookRoutes.ts"
 import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
@@ -48,6 +49,7 @@ export interface Setup {
   readonly tracks?: boolean
   readonly trackingHost?: string
   readonly zones?: Zones
+  readonly transparency?: boolean
   /** Logs requests. */
   readonly requestLog?: boolean
   /** Stops the clock of the database, so that no rate window ends during a test. */
@@ -144,6 +146,7 @@ const served = (setup: Setup) => {
     timeouts,
     trackingHost = null,
     tracks = false,
+    transparency = true,
     transport = "capture",
     trustedProxies = [],
     zones = {},
@@ -159,9 +162,11 @@ const served = (setup: Setup) => {
         tracking.layer(trustedProxies),
         UnsubscribePage.layer(trustedProxies),
         HookRoutes.layer(trustedProxies),
+        LogRoutes.layer({ baseUrl: LOG_URL, isPublic: transparency }),
       ),
       open: (path: string) => UnsubscribePage.isOpen(path) || tracking.isOpen(path) || HookRoutes.isOpen(path),
       visit: tracking.isVisit,
+      document: LogRoutes.isOpen,
     },
     ...(timeouts === undefined ? {} : { timeouts }),
     ...(connections === undefined ? {} : { connections }),
@@ -191,6 +196,9 @@ const served = (setup: Setup) => {
     ),
   )
 }
+
+/** Address of the service as its log has it. */
+export const LOG_URL = "https://waybill.example"
 
 const sendRequest = async (
   url: string,

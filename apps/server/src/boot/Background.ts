@@ -10,6 +10,7 @@ import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import * as MtaStsPolicies from "@waybill/store/sources/MtaStsPolicies"
 import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
+import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Users from "@waybill/store/users/Users"
 import * as Sandbox from "@waybill/store/content/Sandbox"
@@ -24,6 +25,7 @@ import { advanceTestClocks } from "../worker/periodic/advanceTestClocks.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
 import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
 import { followEmailWords } from "../worker/periodic/followEmailWords.ts"
+import { followLogTree } from "../worker/periodic/followLogTree.ts"
 import { followStats } from "../worker/periodic/followStats.ts"
 import { makeBackups } from "../worker/periodic/makeBackups.ts"
 import { refreshPolicies } from "../worker/periodic/refreshPolicies.ts"
@@ -97,7 +99,10 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           })
           const domains = yield* checkDomains()
           const clocks = yield* advanceTestClocks()
-          yield* ForEachCell.make(Effect.andThen(followStats(), followEmailWords()))
+          const signers = yield* LogKeys.makeSigners
+          yield* ForEachCell.make(
+            Effect.all([followStats(), followEmailWords(), followLogTree(urlOf(settings), signers)], { discard: true }),
+          )
           const inCells = yield* CellTasks.make
           const months = inCells(EmailStatsMonths.keep(settings.statsMonths))
           yield* Effect.forkScoped(Effect.annotateLogs(months, { task: "keep_statistics" }))

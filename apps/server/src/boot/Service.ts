@@ -18,6 +18,7 @@ import { hostname } from "node:os"
 import * as AuthRoutes from "../signIn/AuthRoutes.ts"
 import * as DashboardPages from "../http/pages/DashboardPages.ts"
 import { Instance, type MailAddress, type SubmissionAddress } from "../settings/Instance.ts"
+import * as LogRoutes from "../http/pages/LogRoutes.ts"
 import * as OperatorRoutes from "../http/dashboard/OperatorRoutes.ts"
 import * as SavedViewRoutes from "../http/dashboard/SavedViewRoutes.ts"
 import * as PreviewPages from "../http/pages/PreviewPages.ts"
@@ -129,10 +130,11 @@ export const http = (
         UnsubscribePage.layer(networks(settings.trustedProxies)),
         TrackingRoutes.layer(networks(settings.trustedProxies)),
         HookRoutes.layer(networks(settings.trustedProxies)),
+        LogRoutes.layer({ baseUrl: urlOf(settings), isPublic: settings.transparency }),
         metrics,
       ),
       open: (path) => UnsubscribePage.isOpen(path) || TrackingRoutes.isOpen(path) || HookRoutes.isOpen(path),
-      document: DashboardPages.isOpen,
+      document: (path, request) => LogRoutes.isOpen(path) || DashboardPages.isOpen(path, request),
       visit: TrackingRoutes.isVisit,
     },
   }).pipe(

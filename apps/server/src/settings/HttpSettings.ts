@@ -43,6 +43,15 @@ export const TABLE = {
       Config.map((word) => word === "on"),
     ),
   ),
+  transparency: setting(
+    "TRANSPARENCY",
+    "Whether everybody may read the log's signed heads and hashes at /log (on, off). Receipts work either way.",
+    "on",
+    Config.Literals(["on", "off"], "TRANSPARENCY").pipe(
+      Config.withDefault("on" as const),
+      Config.map((word) => word === "on"),
+    ),
+  ),
   trustedProxies: setting(
     "TRUSTED_PROXIES",
     "Networks (CIDR, comma-separated) of proxies whose X-Forwarded-For is trusted.",

@@ -11,6 +11,7 @@ import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import * as Livemode from "../schemas/Livemode.ts"
+import * as Receipt from "./history/Receipt.ts"
 import { Validation } from "../errors/Validation.ts"
 
 /** The response to a send: exactly these three fields, for scheduled mail and replays too. */
@@ -67,6 +68,12 @@ export class Emails extends HttpApiGroup.make("emails")
         "The same as `GET /v1/email/logs/{id}`, also for a key without `email:logs:read`: it gets all of an email that it sent itself; of other mail, and of copies that a resend made, the fields for content and recipients are empty.",
       ),
     ),
+    HttpApiEndpoint.get("receipt", "/email/:id/receipt", {
+      params,
+      query: { ...Livemode.query, redact: Schema.optionalKey(Receipt.Redacted) },
+      success: Receipt.Receipt,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(annotate("Get an email's receipt", "email:logs:read", Receipt.DESCRIPTION)),
     HttpApiEndpoint.post("cancel", "/email/:id/cancel", {
       params,
       query: Livemode.query,

@@ -17,6 +17,7 @@ import * as EmailSearch from "../schemas/EmailSearch.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import * as Page from "../schemas/Page.ts"
+import * as Receipt from "./history/Receipt.ts"
 import { Validation } from "../errors/Validation.ts"
 
 const Person = Schema.Struct({
@@ -256,6 +257,12 @@ export class Inbound extends HttpApiGroup.make("inbound")
       query: Livemode.query,
       success: bytes("message/rfc822", "The mail as it came"),
     }).annotateMerge(annotate("Download a received mail", "inbound:read", "The bytes as they came.")),
+    HttpApiEndpoint.get("receipt", "/inbound/:id/receipt", {
+      params,
+      query: { ...Livemode.query, redact: Schema.optionalKey(Receipt.Redacted) },
+      success: Receipt.Receipt,
+      error: ApiError.Unprocessable,
+    }).annotateMerge(annotate("Get a received mail's receipt", "inbound:read", Receipt.DESCRIPTION)),
     HttpApiEndpoint.get("attachment", "/inbound/:id/attachments/:attachment", {
       params: { ...params, attachment: Schema.String },
       query: Livemode.query,

@@ -6,7 +6,6 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import * as UnknownNames from "../errors/UnknownNames.ts"
 import { Authorization, Bucket } from "../Authorization.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
 import { annotate } from "../annotate.ts"
@@ -57,38 +56,12 @@ const Metadata = Schema.Array(Schema.String)
 /** Statuses of a message to search for: its own, or scheduled. */
 const SearchedStatus = Schema.Literals([...EmailStatus.ALL, "scheduled"])
 
-/** One or several values, separated by commas. */
-const commaList = <S extends Schema.Top & { readonly literals: ReadonlyArray<string> }>(
-  item: S,
-  description: string,
-  examples: readonly [string, ...Array<string>],
-) => {
-  const isItem = Schema.is(item)
-  const otherwise = `takes one or several of ${item.literals.join(", ")}`
-  return Schema.String.annotate({ description, examples }).pipe(
-    Schema.decodeTo(
-      Schema.Array(item),
-      SchemaTransformation.transformEffect<ReadonlyArray<S["Type"]>, string>({
-        decode: (text) => {
-          const words = text.split(",").map((word) => word.trim())
-          const items = words.filter(isItem)
-          if (items.length === words.length) return Effect.succeed(items)
-          const unknown = words.find((word) => !isItem(word)) ?? ""
-          const message = UnknownNames.suggest(unknown, item.literals) ?? otherwise
-          return Effect.fail(new SchemaIssue.InvalidValue({ message }))
-        },
-        encode: (items) => Effect.succeed(items.join(",")),
-      }),
-    ),
-  )
-}
-
-const Statuses = commaList(
+const Statuses = Checks.commaList(
   SearchedStatus,
   `One or several of ${SearchedStatus.literals.join(", ")}, separated by commas. \`scheduled\` is queued with \`scheduled_at\` in the future`,
   ["delivered", "bounced,failed"],
 )
-const RecipientStatuses = commaList(
+const RecipientStatuses = Checks.commaList(
   EmailStatus.Status,
   `One or several of ${EmailStatus.ALL.join(", ")}, separated by commas. Emails match if any recipient has one of them, whatever the status of the email`,
   ["bounced", "bounced,complained"],

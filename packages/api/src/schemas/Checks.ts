@@ -1,5 +1,6 @@
 import * as Text from "@waybill/domain/values/Text"
-import { Schema } from "effect"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import * as UnknownNames from "../errors/UnknownNames.ts"
 import * as Counts from "../errors/Counts.ts"
 
 /** Checks the number of items. The error names the actual number, OpenAPI the bounds. */
@@ -66,3 +67,29 @@ export const oneLine = Schema.makeFilter<string>((text) => problem(text) ?? true
 export const stored = Schema.makeFilter<string>(
   (text) => (!text.includes("\0") && Text.isWellFormed(text)) || "must not contain NUL or an unpaired surrogate",
 )
+
+/** One or several values, separated by commas. */
+export const commaList = <S extends Schema.Top & { readonly literals: ReadonlyArray<string> }>(
+  item: S,
+  description: string,
+  examples: readonly [string, ...Array<string>],
+) => {
+  const isItem = Schema.is(item)
+  const otherwise = `takes one or several of ${item.literals.join(", ")}`
+  return Schema.String.annotate({ description, examples }).pipe(
+    Schema.decodeTo(
+      Schema.Array(item),
+      SchemaTransformation.transformEffect<ReadonlyArray<S["Type"]>, string>({
+        decode: (text) => {
+          const words = text.split(",").map((word) => word.trim())
+          const items = words.filter(isItem)
+          if (items.length === words.length) return Effect.succeed(items)
+          const unknown = words.find((word) => !isItem(word)) ?? ""
+          const message = UnknownNames.suggest(unknown, item.literals) ?? otherwise
+          return Effect.fail(new SchemaIssue.InvalidValue({ message }))
+        },
+        encode: (items) => Effect.succeed(items.join(",")),
+      }),
+    ),
+  )
+}

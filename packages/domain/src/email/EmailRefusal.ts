@@ -261,3 +261,27 @@ export class ContentExpired extends Schema.TaggedError<ContentExpired>()("Conten
     return "The content of this email is no longer kept, so it can be neither shown nor sent again."
   }
 }
+
+export class ReceiptPending extends Schema.TaggedError<ReceiptPending>()("ReceiptPending", {}) {
+  readonly status = 422
+  readonly reason = "receipt_pending"
+  override get message() {
+    return "The last events of this mail are not in a signed checkpoint of the log yet. Ask again in a few seconds."
+  }
+}
+
+export class ReceiptErased extends Schema.TaggedError<ReceiptErased>()("ReceiptErased", {}) {
+  readonly status = 422
+  readonly reason = "receipt_erased"
+  override get message() {
+    return "Data of this mail was erased, and with it what a receipt needs. The log still holds the hashes of its events."
+  }
+}
+
+export class ReceiptMismatch extends Schema.TaggedError<ReceiptMismatch>()("ReceiptMismatch", {}) {
+  readonly status = 422
+  readonly reason = "receipt_mismatch"
+  override get message() {
+    return "The history of this mail is not what the log holds: it was changed outside of the service. `waybill audit` names the events."
+  }
+}

@@ -5,6 +5,7 @@ export const HOME_TABLES: ReadonlySet<string> = new Set([
   "cells",
   "event_kinds",
   "log_epochs",
+  "log_keys",
   "mta_sts_policies",
   "nodes",
   "processes",

@@ -31,6 +31,7 @@ import { maskStream } from "./maskStream.ts"
 import * as PostgresLogStorage from "../commit/PostgresLogStorage.ts"
 import * as ReadModels from "../readmodels/ReadModels.ts"
 import * as StreamRemoval from "./StreamRemoval.ts"
+import * as LogTree from "../transparency/LogTree.ts"
 import * as Memberships from "../users/Memberships.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
@@ -192,6 +193,7 @@ const eraseStreams = Effect.fnUntraced(function* (
   replacement: Address.Address,
 ) {
   const tables = yield* StreamRemoval.takeAccount(sql, account_id, KINDS)
+  yield* LogTree.hold(sql)
   const remaining: Array<RemainingCopy> = []
   let streams = 0
   let events = 0

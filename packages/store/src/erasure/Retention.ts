@@ -20,6 +20,7 @@ import * as UnreadReports from "../content/UnreadReports.ts"
 import * as WebhookFailures from "../webhooks/WebhookFailures.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import * as Leaves from "../transparency/Leaves.ts"
 import { Sql } from "../postgres/Sql.ts"
 
 /** Messages that one transaction removes with all their data. The account is locked for that long. */
@@ -139,6 +140,10 @@ const removeMessages = Effect.fnUntraced(function* (sql: Sql, account_id: string
       DELETE FROM events WHERE account_id = ${account_id} AND stream_id = ANY(${expired}::text[]) RETURNING *)
     SELECT position, event_id, account_id, stream_id, stream, version, type, ${PackedSql.columns(sql)},
       ${Iso.iso(sql, "recorded_at")} AS recorded_at FROM removed`
+  yield* Leaves.remove(
+    sql,
+    expired.map((stream_id) => Leaves.keyOf({ account_id, stream_id })),
+  )
   const histories = [
     ...Map.groupBy(
       events.toSorted((a, b) => a.version - b.version),

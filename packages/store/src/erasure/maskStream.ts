@@ -15,6 +15,7 @@ import type { StreamOfAccount } from "./AffectedStreams.ts"
 import type * as Mask from "./Mask.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
+import * as Leaves from "../transparency/Leaves.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -66,6 +67,8 @@ export const maskStream = Effect.fnUntraced(function* (
     FROM jsonb_to_recordset(${PgTypes.jsonb(after.map((event) => ({ position: String(event.position), stream_id: event.stream_id, ...PackedEvent.columnsOf(event) })))})
       AS m(position bigint, stream_id text, data jsonb, meta jsonb, packed text)
     WHERE e.position = m.position`
+  const masked_id = after[0]?.stream_id ?? stream_id
+  yield* Leaves.erase(sql, Leaves.keyOf({ account_id, stream_id }), Leaves.keyOf({ account_id, stream_id: masked_id }))
   for (const model of ReadModels.readModels.filter((each) => each.stream === stream)) {
     const rows = rowsOf(model, aggregate, masked ?? [])
     for (const table of tablesOf(model)) {

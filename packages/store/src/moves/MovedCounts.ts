@@ -6,12 +6,14 @@ import * as PackedSql from "../packed/PackedSql.ts"
 import * as Iso from "../postgres/Iso.ts"
 import * as EmailWords from "../search/EmailWords.ts"
 import * as EmailStatsFollower from "../statistics/EmailStatsFollower.ts"
+import * as LogTree from "../transparency/LogTree.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 
 const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count">> = [
   EmailStatsFollower.follower,
   EmailWords.follower,
+  LogTree.follower,
 ]
 
 const LOOK_AGAIN = Duration.millis(20)
@@ -75,4 +77,5 @@ export const skipCopies = Effect.fnUntraced(function* (sql: Sql, accounts: Reado
     }
     yield* sql`UPDATE followers SET position = ${last}::bigint, moved_at = now() WHERE name = ${name}`
   }
+  yield* LogTree.noteArrival(sql, accounts, last)
 })

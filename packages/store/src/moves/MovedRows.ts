@@ -1,6 +1,7 @@
 import { Effect } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as MovedTables from "./MovedTables.ts"
+import * as Leaves from "../transparency/Leaves.ts"
 import * as RowVersions from "./RowVersions.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
@@ -111,9 +112,28 @@ export const deleteOld = Effect.fnUntraced(function* (
   copy: Copy,
   tables: ReadonlyArray<MovedTables.MovedTable>,
 ) {
+  yield* deleteLeaves(sql, copy)
   let deleted = 0
   for (const table of tables.toReversed())
     for (let rows = CHUNK_ROWS; rows === CHUNK_ROWS; deleted += rows)
       rows = (yield* statements(sql, copy, table).deleteOld)[0]?.rows ?? 0
   return deleted
+})
+
+/** Forgets the salts of the account, whose leaves stay in the tree of the cell. */
+const deleteLeaves = Effect.fnUntraced(function* (sql: Sql, { accounts, from }: Copy) {
+  for (const account_id of accounts) {
+    let after = ""
+    for (let more = true; more;) {
+      const streams = yield* sql<{ readonly stream_id: string }>`
+        SELECT DISTINCT stream_id FROM ${sql(`${from}.events`)}
+        WHERE account_id = ${account_id} AND stream_id > ${after} ORDER BY stream_id LIMIT ${CHUNK_ROWS}::int`
+      yield* Leaves.remove(
+        sql,
+        streams.map(({ stream_id }) => Leaves.keyOf({ account_id, stream_id })),
+      )
+      after = streams.at(-1)?.stream_id ?? after
+      more = streams.length === CHUNK_ROWS
+    }
+  }
 })

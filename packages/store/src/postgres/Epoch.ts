@@ -4,6 +4,7 @@ import { SqlError } from "effect/sql"
 import type { Fragment } from "effect/sql/Statement"
 import type { Client, Sql } from "./Sql.ts"
 import * as SqlErrors from "./SqlErrors.ts"
+import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 /**
  * The first position of a new epoch is at least this number for each second since `POSITIONS_SINCE`. No installation writes
@@ -114,6 +115,25 @@ export const distance = ({ gaps, step }: Gaps, after: bigint, upTo: bigint): big
       max(0n, upTo - after),
     )) /
   step
+
+/** The epoch of the log on this server. */
+export interface Present {
+  /** 0 where the server is hidden, so that there are none. */
+  readonly epoch: number
+  /** Whether the log had events before the first commit, as after an import. */
+  readonly isImported: boolean
+}
+
+/** Returns the present epoch; undefined while it has not begun on this server. */
+export const present = ({ driver: sql }: Sql): Effect.Effect<Present | undefined, StoreUnavailable> =>
+  sql<Present & { readonly is_current: boolean }>`
+    SELECT coalesce(max(epoch), 0) AS epoch, coalesce(max(last_position) FILTER (WHERE epoch = 1) > 0, false) AS "isImported",
+      ${sql.literal(RECORDED_SERVER)} = ${sql.literal(CURRENT_SERVER)} AS is_current
+    FROM log_epochs`.pipe(
+    Effect.map(([row]) => (row?.is_current === true ? { epoch: row.epoch, isImported: row.isImported } : undefined)),
+    Effect.catchIf(isServerHidden, () => Effect.succeed({ epoch: 0, isImported: false })),
+    SqlErrors.orUnavailable,
+  )
 
 /** Identifies the epoch, which differs between servers whose logs have diverged; null before the first commit. */
 export const latest = (sql: Client<unknown>): Fragment => sql`(SELECT max(after_position) FROM log_epochs)::text`

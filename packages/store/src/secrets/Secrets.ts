@@ -215,7 +215,7 @@ const sweep = Effect.fnUntraced(function* (sql: Sql) {
   const [row] = yield* sql<{ readonly n: number }>`
     WITH removed AS (
       DELETE FROM secrets s
-      WHERE s.account_id <> ${WITNESS.account_id} AND (s.expires_at <= now() OR (
+      WHERE s.expires_at <= now() OR (s.account_id <> ${WITNESS.account_id} AND (
         s.created_at < now() - ${ORPHAN_AFTER}::interval
         AND NOT EXISTS (SELECT 1 FROM events e WHERE e.account_id = s.account_id AND e.stream_id = s.id)))
       RETURNING 1

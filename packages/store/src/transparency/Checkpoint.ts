@@ -1,4 +1,4 @@
-import { HASH_BYTES } from "./MerkleTree.ts"
+import * as MerkleTree from "./MerkleTree.ts"
 
 /** The head of a log (c2sp.org/tlog-checkpoint), to be signed as a note. */
 export interface Checkpoint {
@@ -17,7 +17,7 @@ export const parse = (text: string): Checkpoint | undefined => {
   const [origin = "", size = "", root = "", ...extensions] = text.split("\n")
   if (extensions.pop() !== "" || origin === "" || extensions.includes("")) return undefined
   const hash = Buffer.from(root, "base64")
-  if (hash.length !== HASH_BYTES || hash.toString("base64") !== root) return undefined
+  if (hash.length !== MerkleTree.HASH_BYTES || hash.toString("base64") !== root) return undefined
   if (!/^(?:0|[1-9]\d{0,15})$/u.test(size) || !Number.isSafeInteger(Number(size))) return undefined
   return { origin, size: Number(size), root: hash, extensions }
 }

@@ -1,4 +1,11 @@
-import { createPrivateKey, createPublicKey, hash, type KeyObject, sign as signBytes, verify as verifyBytes } from "node:crypto"
+import {
+  createPrivateKey,
+  createPublicKey,
+  hash,
+  type KeyObject,
+  sign as signBytes,
+  verify as verifyBytes,
+} from "node:crypto"
 
 /** Signed notes (c2sp.org/signed-note) by Ed25519. */
 
@@ -29,7 +36,7 @@ export interface SignatureLine {
 }
 
 export interface Note {
-  /** What is signed, with its last newline. */
+  /** The text that is signed, with its last newline. */
   readonly text: string
   readonly signatures: ReadonlyArray<SignatureLine>
 }
@@ -42,7 +49,7 @@ export const signer = (name: string, secret: Uint8Array): Signer => {
 }
 
 /** Identifies a key, together with its name. */
-const idOf = ({ key, name }: VerifierKey): Uint8Array =>
+export const idOf = ({ key, name }: VerifierKey): Uint8Array =>
   hash("sha256", Buffer.concat([Buffer.from(`${name}\n`), ED25519, key]), "buffer").subarray(0, ID_BYTES)
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")

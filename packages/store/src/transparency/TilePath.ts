@@ -1,9 +1,9 @@
-import { TILE_WIDTH, type TileKey } from "./MerkleTree.ts"
+import * as MerkleTree from "./MerkleTree.ts"
 
 /** Paths of tiles below the address of a log (c2sp.org/tlog-tiles). */
 
 /** A tile, with its width if it is not full. */
-export interface TileRequest extends TileKey {
+export interface TileRequest extends MerkleTree.TileKey {
   readonly width: number
 }
 
@@ -15,7 +15,7 @@ export const of = ({ level, n, width }: TileRequest): string => {
   let path = String(n % GROUP).padStart(3, "0")
   for (let rest = Math.floor(n / GROUP); rest > 0; rest = Math.floor(rest / GROUP))
     path = `x${String(rest % GROUP).padStart(3, "0")}/${path}`
-  return `tile/${level}/${path}${width < TILE_WIDTH ? `.p/${width}` : ""}`
+  return `tile/${level}/${path}${width < MerkleTree.TILE_WIDTH ? `.p/${width}` : ""}`
 }
 
 /** Reads a path; undefined if it is none, or is written otherwise than `of` writes it. */
@@ -24,7 +24,7 @@ export const parse = (path: string): TileRequest | undefined => {
   const request = {
     level: Number(level),
     n: Number(n.replaceAll(/[/x]/gu, "")),
-    width: width === undefined ? TILE_WIDTH : Number(width),
+    width: width === undefined ? MerkleTree.TILE_WIDTH : Number(width),
   }
   return level !== "" && request.level <= MAX_LEVEL && of(request) === path ? request : undefined
 }

@@ -16,6 +16,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Content from "@waybill/store/content/Content"
 import type { Needs } from "@waybill/store/facts/Facts"
 import { EventKinds } from "@waybill/store/feed/EventKinds"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
 import { Clock, Effect, Option, Result } from "effect"
 import { HttpApiBuilder, HttpApiSchema } from "effect/http-api"
@@ -31,46 +32,61 @@ import * as LargeRequests from "../LargeRequests.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import { isExpired } from "../../accept/isExpired.ts"
 import * as HeldRequest from "../../web/HeldRequest.ts"
+import * as Receipt from "../../receipts/Receipt.ts"
+import * as Position from "../Position.ts"
 import * as Records from "../../web/Records.ts"
 import { readEmail } from "./readEmail.ts"
 
 export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
-  handlers.handleAll({
-    // A large message has just been decoded, and is encoded and hashed next.
-    send: (call) => Effect.andThen(Turn.afterLarge(HeldRequest.lengthOf(call.request)), Sends.one(call)),
-    get: (call) =>
-      Effect.gen(function* () {
-        const record = yield* readEmail(call)
-        const { scopes } = yield* CurrentKey
-        if (Scope.permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
-        return { ...record, ...WITHHELD, content: null }
-      }),
-    sendBatch: (call) =>
-      LargeRequests.inTurn(
-        Effect.flatMap(Effect.andThen(Turn.next, Acceptance.currentSender), (sender) => Sends.batch(call, sender)),
-      ),
-    cancel: (call) =>
-      Effect.gen(function* () {
-        yield* CallerReach.checkEmail(call.params.id)
-        const { account_id } = yield* CurrentKey
-        const { body, headers } = yield* RequestCommit.commit(call, yield* canceling(account_id, call.params.id))
-        return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
-      }),
-    reschedule: ({ params, payload }) =>
-      Effect.gen(function* () {
-        yield* CallerReach.checkEmail(params.id)
-        const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
-          Email.reschedule(at, payload.scheduled_at, attempt)
-        const { account_id } = yield* CurrentKey
-        return yield* readable(yield* RequestCommit.commitRepeatable(unlessStarted(account_id, params.id, reschedule)))
-      }),
-    resend: (call) =>
-      Effect.gen(function* () {
-        yield* CallerReach.checkEmail(call.params.id)
-        const { body, headers } = yield* RequestCommit.commitPrepared(call, resending(call.params.id))
-        return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...(yield* warningsOf(call.params.id)) } })
-      }),
-  }),
+  Effect.map(Receipt.make, (receiptOf) =>
+    handlers.handleAll({
+      // A large message has just been decoded, and is encoded and hashed next.
+      send: (call) => Effect.andThen(Turn.afterLarge(HeldRequest.lengthOf(call.request)), Sends.one(call)),
+      get: (call) =>
+        Effect.gen(function* () {
+          const record = yield* readEmail(call)
+          const { scopes } = yield* CurrentKey
+          if (Scope.permits(scopes, "email:logs:read") || (yield* isOwn(call.params.id))) return record
+          return { ...record, ...WITHHELD, content: null }
+        }),
+      sendBatch: (call) =>
+        LargeRequests.inTurn(
+          Effect.flatMap(Effect.andThen(Turn.next, Acceptance.currentSender), (sender) => Sends.batch(call, sender)),
+        ),
+      receipt: (call) =>
+        Effect.gen(function* () {
+          const { id } = call.params
+          yield* CallerReach.checkEmail(id)
+          const { account_id } = yield* CurrentKey
+          const row = yield* Position.read(account_id, call.request, EmailLogQuery.find(account_id, id))
+          if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
+          return yield* receiptOf(account_id, id, Records.emailRecord(row.value), call)
+        }),
+      cancel: (call) =>
+        Effect.gen(function* () {
+          yield* CallerReach.checkEmail(call.params.id)
+          const { account_id } = yield* CurrentKey
+          const { body, headers } = yield* RequestCommit.commit(call, yield* canceling(account_id, call.params.id))
+          return HttpApiSchema.withHeaders({ body: yield* readable(body), headers })
+        }),
+      reschedule: ({ params, payload }) =>
+        Effect.gen(function* () {
+          yield* CallerReach.checkEmail(params.id)
+          const reschedule = (at: Timestamp.Timestamp, attempt: Email.AttemptState) =>
+            Email.reschedule(at, payload.scheduled_at, attempt)
+          const { account_id } = yield* CurrentKey
+          return yield* readable(
+            yield* RequestCommit.commitRepeatable(unlessStarted(account_id, params.id, reschedule)),
+          )
+        }),
+      resend: (call) =>
+        Effect.gen(function* () {
+          yield* CallerReach.checkEmail(call.params.id)
+          const { body, headers } = yield* RequestCommit.commitPrepared(call, resending(call.params.id))
+          return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...(yield* warningsOf(call.params.id)) } })
+        }),
+    }),
+  ),
 )
 
 /**

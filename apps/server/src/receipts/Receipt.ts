@@ -1,0 +1,82 @@
+import type * as Contract from "@waybill/api/groups/history/Receipt"
+import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import type * as Id from "@waybill/domain/values/Id"
+import * as Cells from "@waybill/store/routing/Cells"
+import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
+import * as LogKeys from "@waybill/store/transparency/LogKeys"
+import * as Receipts from "@waybill/store/transparency/Receipts"
+import { Duration, Effect, Schedule } from "effect"
+import { HttpServerResponse, type HttpServerRequest } from "effect/http"
+import * as Cose from "./Cose.ts"
+import * as Redaction from "./Redaction.ts"
+
+/** Time that a request waits for the signature of the last events, and how often it looks. */
+const LOOK_EVERY = Duration.millis(200)
+const LOOKS = 15
+const COSE = "application/cose"
+
+const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url")
+
+const prove = (account_id: Id.AccountId, id: string) =>
+  Cells.inCellOf(account_id, Receipts.prove(account_id, id)).pipe(
+    Effect.retry({
+      while: (error) => error._tag === "Unproved" && error.why === "pending",
+      schedule: Schedule.spaced(LOOK_EVERY),
+      times: LOOKS,
+    }),
+    Effect.catchTag("Unproved", ({ why }) => Effect.fail(refusalOf(why))),
+  )
+
+const refusalOf = (why: Receipts.Unproved["why"]) => {
+  switch (why) {
+    case "pending":
+      return new EmailRefusal.ReceiptPending()
+    case "erased":
+      return new EmailRefusal.ReceiptErased()
+    case "changed":
+      return new EmailRefusal.ReceiptMismatch()
+    case "missing":
+      return new EmailRefusal.EmailNotFound()
+  }
+}
+
+/** Makes the answers to requests for receipts. */
+export const make = Effect.map(LogKeys.makeSigners, (signers) => {
+  const answer = Effect.fnUntraced(function* (
+    account_id: Id.AccountId,
+    id: Id.EmailId | Id.InboundId,
+    record: object,
+    { query: { redact = [] }, request }: Call,
+  ) {
+    const { events, tree } = yield* prove(account_id, id)
+    const redaction = Redaction.make(
+      redact,
+      events.map(({ event }) => event.data),
+    )
+    const signersOf = yield* signers
+    const receipt = {
+      object: "receipt" as const,
+      origin: tree.origin,
+      email: redaction.ofRecord(record) as Contract.Receipt["email"],
+      events: events.map(({ entry, event, index, open, proof }) => {
+        const opened = open((name) => redaction.isHidden(name, event.data[name]))
+        const fields = opened.fields as Contract.Receipt["events"][number]["fields"]
+        return { entry, fields, hidden: opened.hidden, index, proof: proof.map(base64url) }
+      }),
+      checkpoint: tree.note,
+      cosignatures: [],
+      keys: yield* LogKeys.vkeysOf(tree.origin, tree.note),
+    } satisfies Contract.Receipt
+    const [signer] = signersOf(tree.origin)
+    if (signer === undefined || !(request.headers["accept"] ?? "").includes(COSE)) return receipt
+    const { root } = Checkpoints.checkpointOf(tree.note)
+    const proved = { size: tree.size, root, leaves: events }
+    return HttpServerResponse.uint8Array(Cose.statement(signer, JSON.stringify(receipt), proved), { contentType: COSE })
+  })
+  return answer
+})
+
+interface Call {
+  readonly query: { readonly redact?: ReadonlyArray<string> }
+  readonly request: HttpServerRequest.HttpServerRequest
+}

@@ -1,0 +1,101 @@
+import { Effect } from "effect"
+import { randomBytes } from "node:crypto"
+import * as Epoch from "../postgres/Epoch.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
+import { type Client, Sql } from "../postgres/Sql.ts"
+import * as Checkpoint from "./Checkpoint.ts"
+import type { SignersOf } from "./LogKeys.ts"
+import * as LogTree from "./LogTree.ts"
+import * as SignedNote from "./SignedNote.ts"
+
+/** A name under which the tree of a cell is, or was, signed, with its last checkpoint. */
+export interface Tree {
+  readonly tree: number
+  readonly origin: string
+  /** Epoch of the log in which it was signed. */
+  readonly epoch: number
+  readonly size: number
+  readonly note: string
+}
+
+const SUFFIX_BYTES = 4
+/** Ends the origin of a log that may have lost leaves, or that was imported. */
+const SUFFIX = /\/~[0-9a-f]+$/u
+
+/** The usual origin of a cell's log, and where it is served below the address of the service. */
+export const prefixOf = (cell: CellName): string => (cell === FIRST ? "log" : `log/cells/${cell}`)
+export const originOf = (baseUrl: string, cell: CellName): string => {
+  const { host, pathname } = new URL(baseUrl)
+  return `${host}${pathname.replace(/\/$/u, "")}/${prefixOf(cell)}`
+}
+
+/** Lists the names of a cell's log, the present one first. */
+export const trees = <E>(sql: Client<E>, limit = MAX_TREES) => sql<Tree>`
+  SELECT tree, origin, epoch, size::float8 AS size, note FROM log_trees ORDER BY tree DESC LIMIT ${limit}::int`
+
+/** Former names that are shown. */
+const MAX_TREES = 100
+
+/** Returns the checkpoint of a note that this service has signed. */
+export const checkpointOf = (note: string): Checkpoint.Checkpoint => {
+  const checkpoint = Checkpoint.parse(SignedNote.parse(note)?.text ?? "")
+  if (checkpoint === undefined) throw new Error("a signed checkpoint cannot be read")
+  return checkpoint
+}
+
+/** The line by which a log names the one that it continues, as that was known. */
+const continues = ({ note, origin }: Tree): string => {
+  const { root, size } = checkpointOf(note)
+  return `continues ${origin} ${size} ${Buffer.from(root).toString("base64")}`
+}
+
+/**
+ * Chooses the name under which the tree is signed. On another server than before, as after a restore from a backup, leaves that
+ * were signed may be lost, and others may come in their places: the log then goes on under a name that it never had.
+ */
+const nextOrigin = (base: string, last: Tree | undefined, epoch: Epoch.Present): string => {
+  const unused = () => `${base}/~${randomBytes(SUFFIX_BYTES).toString("hex")}`
+  if (last === undefined) return epoch.isImported ? unused() : base
+  if (last.epoch !== epoch.epoch) return unused()
+  return `${base}${SUFFIX.exec(last.origin)?.[0] ?? ""}`
+}
+
+const isSignedBy = (note: string, signers: ReadonlyArray<SignedNote.Signer>): boolean => {
+  const read = SignedNote.parse(note)
+  return read?.signatures.length === signers.length && SignedNote.signedBy(read, signers).length === signers.length
+}
+
+/**
+ * Signs the tree of the fiber's cell as it is, if it has grown or the keys have changed. In one transaction, so that all of it is
+ * on one server.
+ */
+export const sign = Effect.fn("Checkpoints.sign")(function* (base: string, signersOf: SignersOf) {
+  const sql = yield* Sql
+  yield* sql.withTransaction(signHere(sql, base, signersOf))
+})
+
+const signHere = Effect.fnUntraced(function* (sql: Sql, base: string, signersOf: SignersOf) {
+  const { root, size } = yield* LogTree.read(sql)
+  if (size === 0) return
+  // Until the first commit on another server nobody knows that it is another one.
+  const epoch = yield* Epoch.present(sql)
+  if (epoch === undefined) return
+  const known = yield* trees(sql, 2)
+  const [last] = known
+  const origin = nextOrigin(base, last, epoch)
+  const isSame = last?.origin === origin && last.epoch === epoch.epoch
+  const former = isSame ? known[1] : last
+  const signers = signersOf(origin)
+  if (isSame && last.size === size && isSignedBy(last.note, signers)) return
+  const extensions = former === undefined ? [] : [continues(former)]
+  const note = SignedNote.sign(Checkpoint.textOf({ origin, size, root, extensions }), signers)
+  if (isSame)
+    yield* sql`
+      UPDATE log_trees SET size = ${size}::bigint, note = ${note}, signed_at = now()
+      WHERE tree = ${last.tree}::int AND size <= ${size}::bigint`
+  else
+    yield* sql`
+      INSERT INTO log_trees (tree, origin, epoch, size, note, signed_at)
+      VALUES (${(last?.tree ?? 0) + 1}::int, ${origin}, ${epoch.epoch}::int, ${size}::bigint, ${note}, now())
+      ON CONFLICT DO NOTHING`
+})

@@ -1,0 +1,98 @@
+import type { AccountId } from "@waybill/domain/values/Id"
+import { Data, Effect } from "effect"
+import * as LogReads from "../feed/LogReads.ts"
+import type { Stored } from "../log/RecordedEvents.ts"
+import { streamKey } from "../log/StreamRef.ts"
+import { Sql } from "../postgres/Sql.ts"
+import * as Checkpoints from "./Checkpoints.ts"
+import * as Commitments from "./Commitments.ts"
+import * as Leaves from "./Leaves.ts"
+import * as LogTree from "./LogTree.ts"
+import * as MerkleTree from "./MerkleTree.ts"
+
+/** An event with what proves that the log holds it. */
+export interface ProvedEvent {
+  readonly event: Stored
+  readonly entry: Commitments.Entry
+  readonly index: number
+  readonly proof: ReadonlyArray<Uint8Array>
+  readonly open: (isHidden: (name: string) => boolean) => {
+    readonly fields: Readonly<Record<string, Commitments.Opening>>
+    readonly hidden: Readonly<Record<string, string>>
+  }
+}
+
+export interface Proved {
+  readonly tree: Checkpoints.Tree
+  readonly events: ReadonlyArray<ProvedEvent>
+}
+
+/**
+ * A history that cannot be proved: it has events that are not signed yet, its salt was erased, or it is not what the log holds.
+ * `missing` if there is no such history.
+ */
+export class Unproved extends Data.TaggedError("Unproved")<{
+  readonly why: "pending" | "erased" | "changed" | "missing"
+}> {}
+
+/** Proves the history of a stream of the fiber's cell. */
+export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountId, stream_id: string) {
+  const sql = yield* Sql
+  const key = Leaves.keyOf({ account_id, stream_id })
+  const [tree] = yield* Checkpoints.trees(sql, 1)
+  const row = (yield* Leaves.read(sql, [key])).get(key)
+  const events = (yield* LogReads.readStreams(sql, [{ account_id, stream_id }])).get(
+    streamKey({ account_id, stream_id }),
+  )
+  if (events === undefined) return yield* new Unproved({ why: row === undefined ? "missing" : "changed" })
+  if (row === undefined || tree === undefined) return yield* new Unproved({ why: yield* whyWithout(events) })
+  if (row.salt === null) return yield* new Unproved({ why: "erased" })
+  const indexes = events.map(({ version }) => Leaves.indexOf(row.leaves, version))
+  if (Leaves.countOf(row.leaves) > events.length) return yield* new Unproved({ why: "changed" })
+  const missing = events.filter((_, nth) => indexes[nth] === undefined)
+  if (missing.length > 0) return yield* new Unproved({ why: yield* whyWithout(missing) })
+  const known = indexes.flatMap((index) => index ?? [])
+  if (known.some((index) => index >= tree.size)) return yield* new Unproved({ why: "pending" })
+  const proofs = known.map((index) => MerkleTree.inclusion(index, tree.size))
+  const leaves = known.map((index) => ({ start: index, end: index + 1 }))
+  const tiles = yield* LogTree.readTiles(sql, MerkleTree.tilesOf([...leaves, ...proofs.flat()]))
+  const hashOf = MerkleTree.hashOf(tiles)
+  const of = Commitments.ofStream(row.salt)
+  const { root } = Checkpoints.checkpointOf(tree.note)
+  const proved = events.map((event, nth): ProvedEvent => {
+    const committed = LogTree.committed(event)
+    const proof = (proofs[nth] ?? []).map(hashOf)
+    return {
+      event,
+      entry: of.entry(committed),
+      index: known[nth] ?? 0,
+      proof,
+      open: (isHidden) => of.open(committed, isHidden),
+    }
+  })
+  const isHeld = ({ entry, index, proof }: ProvedEvent) =>
+    areEqual(
+      MerkleTree.rootFrom(
+        MerkleTree.leafHash(Commitments.textOf(entry)),
+        index,
+        MerkleTree.inclusion(index, tree.size),
+        proof,
+      ),
+      root,
+    )
+  if (!proved.every(isHeld)) return yield* new Unproved({ why: "changed" })
+  return { tree, events: proved } satisfies Proved
+})
+
+export const areEqual = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
+
+/** Events without leaves have come lately, or were put behind the place of the tree in the log by hand. */
+const whyWithout = Effect.fnUntraced(function* (events: ReadonlyArray<Stored>) {
+  const sql = yield* Sql
+  const [place] = yield* sql<{ readonly position: bigint; readonly arriving: boolean }>`
+    SELECT position, EXISTS (
+        SELECT FROM log_arrivals WHERE account = ${events[0]?.account_id ?? ""} AND position < last_position) AS arriving
+    FROM followers WHERE name = ${LogTree.FOLLOWER}`
+  if (place === undefined || place.arriving) return "pending"
+  return events.every(({ position }) => position > place.position) ? "pending" : "changed"
+})
