@@ -104,6 +104,9 @@ export class Waybill {
       this.#sender.send<T.EmailLog>({ method: "PATCH", path: `/email/${path(id)}`, body: { scheduled_at } }),
     resend: (id: string, options?: WriteOptions) =>
       this.#post<T.Acknowledgement>(`/email/${path(id)}/resend`, undefined, options),
+    /** Returns what happened to the email with a proof that anybody can check. `redact` hides fields, as `recipient,subject`. */
+    receipt: (id: string, query: { readonly redact?: string } = {}) =>
+      this.#get<T.Receipt>(`/email/${path(id)}/receipt`, query),
   }
 
   readonly logs = {
@@ -197,6 +200,9 @@ export class Waybill {
     raw: (id: string) => this.#bytes(`/inbound/${path(id)}/raw`),
     /** The bytes of a file, by the `id` that the record gives it. */
     attachment: (id: string, attachment: string) => this.#bytes(`/inbound/${path(id)}/attachments/${path(attachment)}`),
+    /** Returns what happened to the mail with a proof that anybody can check. */
+    receipt: (id: string, query: { readonly redact?: string } = {}) =>
+      this.#get<T.Receipt>(`/inbound/${path(id)}/receipt`, query),
     remove: (id: string) => this.#delete<T.InboundEmailDeleted>(`/inbound/${path(id)}`),
     /** Records a made-up mail as if it had come over SMTP, for tests. */
     test: (mail: T.InboundTest, options?: WriteOptions) => this.#post<T.InboundEmail>("/test/inbound", mail, options),

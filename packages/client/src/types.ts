@@ -1156,6 +1156,47 @@ export type Ready = {
   readonly cells_down?: ReadonlyArray<string>
 }
 
+export type Receipt = {
+  readonly object: "receipt"
+  /** Name of the log */
+  readonly origin: string
+  /** The record of the mail. It follows from the events, and is not signed itself */
+  readonly email: { readonly [name: string]: unknown }
+  readonly events: ReadonlyArray<ReceiptEvent>
+  /** The signed head of the log: a note of c2sp.org/tlog-checkpoint */
+  readonly checkpoint: string
+  /** Signatures of witnesses, each a line of the note */
+  readonly cosignatures: ReadonlyArray<string>
+  /** Keys that have signed the checkpoint: name+hash+base64 */
+  readonly keys: ReadonlyArray<string>
+}
+
+export type ReceiptEntry = {
+  readonly v: 1
+  readonly event: string
+  /** Hash of the id of the mail, with a salt */
+  readonly stream: string
+  readonly version: number
+  readonly type: string
+  readonly at: string
+  /** Hash of the commitments of all fields */
+  readonly data: string
+}
+
+export type ReceiptEvent = {
+  readonly entry: ReceiptEntry
+  readonly fields: { readonly [name: string]: {
+      readonly salt: string
+      readonly value: unknown
+    } }
+  /** Commitments of the fields that are hidden */
+  readonly hidden: { readonly [name: string]: string }
+  /** Number of the leaf in the log, from 0 */
+  readonly index: number
+  /** Hashes from the leaf's sibling to the root (RFC 9162) */
+  readonly proof: ReadonlyArray<string>
+}
+
 export type RenderedTemplate = {
   readonly object: "rendered_template"
   readonly subject: string | null

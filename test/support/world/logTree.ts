@@ -1,3 +1,4 @@
+import * as Contract from "@waybill/api/groups/history/Receipt"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as Checkpoint from "@waybill/store/transparency/Checkpoint"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
@@ -6,7 +7,7 @@ import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as LogTree from "@waybill/store/transparency/LogTree"
 import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
 import * as SignedNote from "@waybill/store/transparency/SignedNote"
-import { Effect } from "effect"
+import { Effect, Schema } from "effect"
 import { LOG_URL } from "./HttpWorld.ts"
 
 /** Appends all events to the tree of the fiber's cell and signs it, as a worker does. */
@@ -15,6 +16,8 @@ export const buildLog = Effect.gen(function* () {
   const signers = yield* LogKeys.makeSigners
   yield* Checkpoints.sign(Checkpoints.originOf(LOG_URL, yield* CurrentCell), yield* signers)
 })
+
+const isReceipt = Schema.is(Contract.Receipt)
 
 interface Receipt {
   readonly origin: string
@@ -33,6 +36,7 @@ const proofOf = (proof: ReadonlyArray<string>) => proof.map((hash) => Buffer.fro
 
 /** Returns what is wrong with a receipt; undefined if it proves what it says. */
 export const problemOf = (receipt: Receipt): string | undefined => {
+  if (!isReceipt({ email: {}, ...receipt })) return "form"
   const note = SignedNote.parse(receipt.checkpoint)
   const keys = receipt.keys.map(SignedNote.parseVkey)
   if (note === undefined || keys.length === 0) return "no signed note"

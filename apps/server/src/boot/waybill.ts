@@ -13,6 +13,7 @@ import * as ProjectionCommands from "../cli/commands/ProjectionCommands.ts"
 import { reports } from "../cli/commands/reports.ts"
 import { secrets } from "../cli/commands/secrets.ts"
 import { ips } from "../cli/ips/ips.ts"
+import { log } from "../cli/log/log.ts"
 import { providers } from "../cli/providers.ts"
 import { start } from "./start.ts"
 import { temporary } from "./temporary/temporary.ts"
@@ -40,6 +41,7 @@ export const waybill = Command.make("waybill").pipe(
         ips,
         reports,
         audit,
+        log,
         ProjectionCommands.projections,
         events,
         erase,

@@ -5,6 +5,9 @@ const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {
   recipient: ["to", "cc", "bcc", "address"],
 }
 
+/** Fields that hold people, whose addresses other fields may repeat. */
+const PEOPLE: ReadonlySet<string> = new Set(["recipient", "to", "cc", "bcc", "from", "reply_to", "envelope"])
+
 const ADDRESS = /[^\s<>"',;:()[\]]+@[^\s<>"',;:()[\]]+/gu
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {
@@ -32,7 +35,7 @@ export const make = (
   const addresses = new Set<string>()
   for (const data of events)
     for (const [name, value] of Object.entries(data))
-      if (hidden.has(name))
+      if (hidden.has(name) && PEOPLE.has(name))
         for (const text of textsOf(value))
           for (const [address] of text.matchAll(ADDRESS)) addresses.add(address.toLowerCase())
   const repeats = (value: unknown) =>

@@ -70,3 +70,12 @@ export const erase = <E>(sql: Client<E>, key: IdKey.IdKey, newKey: IdKey.IdKey) 
 /** Forgets streams that are removed, or that have left the cell. */
 export const remove = <E>(sql: Client<E>, keys: ReadonlyArray<IdKey.IdKey>) => sql`
   DELETE FROM log_leaves WHERE stream_key = ANY(${uuids(keys)}::text[]::uuid[])`
+
+/** Reads streams in the order of their keys. */
+export const page = <E>(sql: Client<E>, after: IdKey.IdKey, limit: number) =>
+  Effect.map(
+    sql<StreamLeaves>`
+      SELECT stream_key::text AS stream_key, salt, leaves FROM log_leaves
+      WHERE stream_key > ${after}::uuid ORDER BY stream_key LIMIT ${limit}::int`,
+    (rows) => rows.map((row) => ({ ...row, stream_key: IdKey.fromUuid(row.stream_key) })),
+  )

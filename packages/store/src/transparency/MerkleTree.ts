@@ -4,7 +4,7 @@ import { hash } from "node:crypto"
 export const HASH_BYTES = 32
 /** Hashes of a full tile. */
 export const TILE_WIDTH = 256
-const TILE_BYTES = TILE_WIDTH * HASH_BYTES
+export const TILE_BYTES = TILE_WIDTH * HASH_BYTES
 
 /** Leaves of a tree, from one index up to another one that is not among them. */
 export interface Range {

@@ -54,9 +54,11 @@ export const idOf = ({ key, name }: VerifierKey): Uint8Array =>
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString("hex")
 
+/** Writes the type and the bytes of a key in base64, the last part of `vkeyOf`. */
+export const publicPart = (key: Uint8Array): string => Buffer.concat([ED25519, key]).toString("base64")
+
 /** Writes a key as `name+id+base64`. */
-export const vkeyOf = (key: VerifierKey): string =>
-  `${key.name}+${hex(idOf(key))}+${Buffer.concat([ED25519, key.key]).toString("base64")}`
+export const vkeyOf = (key: VerifierKey): string => `${key.name}+${hex(idOf(key))}+${publicPart(key.key)}`
 
 /** Reads a key; undefined if it is not one of Ed25519, or if its id is not that of its bytes. */
 export const parseVkey = (text: string): VerifierKey | undefined => {

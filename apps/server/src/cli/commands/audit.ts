@@ -1,6 +1,7 @@
 import type { CellName } from "@waybill/store/routing/CellName"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as Conservation from "@waybill/store/operations/Conservation"
+import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
 import { Data, Effect, Runtime } from "effect"
 import { Command } from "effect/cli"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
@@ -63,11 +64,28 @@ const work = Command.make(
   }),
 ).pipe(Command.withDescription("Check that the outbox has exactly the rows of pending work"))
 
+const log = Command.make(
+  "log",
+  { json: Output.json },
+  Effect.fn(function* ({ json }) {
+    const { results, unreachable } = yield* ReachableCells.each(TreeAudit.audit())
+    const rows = results.map(([cell, { differences, ...counts }]) => ({ cell, ...counts, differences }))
+    yield* Output.print(
+      json ? rows : rows.map(({ differences, ...row }) => ({ ...row, differences: differences.length })),
+      { json, columns: ["cell", "leaves", "events", "without_data", "differences"] },
+    )
+    const wrong = rows.flatMap(({ differences }) => differences)
+    const [first] = wrong
+    const example = first === undefined ? "" : ` The first is ${first.event_id ?? "no event"}: ${first.problem}.`
+    yield* end(wrong, `The log differs from the events in ${count(wrong, "place")}.${example}`, unreachable)
+  }),
+).pipe(Command.withDescription("Check that the signed log holds exactly the events"))
+
 const count = (wrong: ReadonlyArray<unknown>, what: string): string =>
   `${wrong.length} ${what}${wrong.length === 1 ? "" : "s"}`
 
 export const audit = Command.make("audit").pipe(
   Command.withDescription("Check that deliveries, recipients and the outbox match the log"),
-  Command.withSubcommands([webhooks, emails, work]),
+  Command.withSubcommands([webhooks, emails, work, log]),
   Command.provide(CliStore.layer),
 )

@@ -7,6 +7,7 @@ import { listen } from "./live/listen.ts"
 import { logs } from "./live/logs.ts"
 import { trigger } from "./live/trigger.ts"
 import * as LoginCommands from "./LoginCommands.ts"
+import { receipt } from "./receipt.ts"
 import { send } from "./send.ts"
 import { suppressions } from "./suppressions.ts"
 import { templates } from "./templates/templates.ts"
@@ -19,6 +20,7 @@ export const commands = [
   LoginCommands.whoami,
   send,
   emails,
+  receipt,
   logs,
   domains,
   webhooks,

@@ -1,0 +1,73 @@
+import * as Checkpoint from "@waybill/store/transparency/Checkpoint"
+import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
+import * as SignedNote from "@waybill/store/transparency/SignedNote"
+import * as TilePath from "@waybill/store/transparency/TilePath"
+import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
+import { Data, Duration, Effect, Schema } from "effect"
+
+/** A log that is not what it says, or that cannot be read. */
+export class LogUnverified extends Data.TaggedError("LogUnverified")<{ readonly message: string }> {}
+
+/** Time for one answer, and its longest. */
+const ANSWER_WITHIN = Duration.seconds(30)
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024
+/** The path of a log below the address of its instance. */
+const PREFIX = /\/log(?:\/cells\/[a-z0-9_]+)?$/u
+const TILES_AT_ONCE = 8
+
+const Log = Schema.Struct({ origin: Schema.String, keys: Schema.Array(Schema.String), url: Schema.String })
+const WellKnown = Schema.Struct({ ...Log.fields, cells: Schema.optionalKey(Schema.Array(Log)) })
+type Log = typeof Log.Type
+
+const get = (url: string) =>
+  Effect.tryPromise({
+    try: async () => {
+      const response = await fetch(url, { signal: AbortSignal.timeout(Duration.toMillis(ANSWER_WITHIN)) })
+      if (!response.ok) throw new Error(`the answer is ${response.status}`)
+      const bytes = new Uint8Array(await response.arrayBuffer())
+      if (bytes.length > MAX_ANSWER_BYTES) throw new Error("the answer is too long")
+      return bytes
+    },
+    catch: (cause) =>
+      new LogUnverified({ message: `${url}: ${cause instanceof Error ? cause.message : String(cause)}` }),
+  })
+
+/** Reads where the logs of an instance are, and their keys. */
+export const find = Effect.fnUntraced(function* (url: string) {
+  const address = url.replace(/\/$/u, "")
+  const bytes = yield* get(`${address}/.well-known/waybill-log.json`)
+  const read = Schema.decodeUnknownEffect(Schema.fromJsonString(WellKnown))(new TextDecoder().decode(bytes))
+  const { cells = [], ...first } = yield* Effect.mapError(
+    read,
+    () => new LogUnverified({ message: `${url} says nothing of a log that can be read` }),
+  )
+  // Read at the address that was given, which may be another one than the instance knows of itself.
+  return [first, ...cells].map((log) => ({ ...log, url: `${address}${PREFIX.exec(log.url)?.[0] ?? ""}` }))
+})
+
+/** Reads all hashes of a log and compares them with its signed head. */
+export const verify = Effect.fnUntraced(function* ({ keys, origin, url }: Log, pinned: ReadonlyArray<string>) {
+  const refuse = (message: string) => new LogUnverified({ message: `${origin}: ${message}` })
+  const note = SignedNote.parse(new TextDecoder().decode(yield* get(`${url}/checkpoint`)))
+  const checkpoint = note === undefined ? undefined : Checkpoint.parse(note.text)
+  if (note === undefined || checkpoint === undefined) return yield* refuse("its checkpoint cannot be read")
+  const trusted = (pinned.length > 0 ? pinned : keys).flatMap((text) => {
+    const key = SignedNote.parseVkey(text)
+    return key?.name === origin ? [key] : []
+  })
+  if (checkpoint.origin !== origin || SignedNote.signedBy(note, trusted).length === 0)
+    return yield* refuse("its checkpoint is not signed by its key")
+  const { root, size } = checkpoint
+  const read = Effect.fnUntraced(function* (key: MerkleTree.TileKey) {
+    const width = Math.min(MerkleTree.TILE_WIDTH, MerkleTree.widthOf(size, key.level) - key.n * MerkleTree.TILE_WIDTH)
+    return [MerkleTree.keyOf(key), yield* get(`${url}/${TilePath.of({ ...key, width })}`)] as const
+  })
+  const tree = yield* TreeAudit.recompute(size, (tiles) =>
+    Effect.map(Effect.forEach(tiles, read, { concurrency: TILES_AT_ONCE }), (read) => new Map(read)),
+  )
+  const [differing] = tree.differing
+  if (differing !== undefined) return yield* refuse(`the tile ${MerkleTree.keyOf(differing)} is not that of its leaves`)
+  if (Buffer.compare(tree.root, root) !== 0)
+    return yield* refuse("its leaves do not lead to the root of its checkpoint")
+  return { origin, size, root: Buffer.from(root).toString("base64") }
+})

@@ -1,0 +1,23 @@
+import { Effect, Option } from "effect"
+import { Argument, Command, Flag } from "effect/cli"
+import * as Output from "../Output.ts"
+import { ApiClient, call } from "./ApiClient.ts"
+
+export const receipt = Command.make(
+  "receipt",
+  {
+    id: Argument.String("id").pipe(Argument.withDescription("Id of an email, msg_…, or of a received mail, inb_…")),
+    redact: Flag.String("redact").pipe(
+      Flag.withDescription("Fields whose values are hidden, such as recipient,subject"),
+      Flag.optional,
+    ),
+  },
+  Effect.fn(function* ({ id, redact }) {
+    const query = Option.match(redact, { onNone: () => ({}), onSome: (fields) => ({ redact: fields }) })
+    const receipt = yield* call(({ emails, inbound }) => (id.startsWith("inb_") ? inbound : emails).receipt(id, query))
+    yield* Output.printJson(receipt, 2)
+  }),
+).pipe(
+  Command.withDescription("Print what happened to an email with a proof that anybody can check"),
+  Command.provide(ApiClient.layer),
+)
