@@ -39,6 +39,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/nodemailer-transport": ["node:"],
   "packages/redirect": ["node:"],
   "packages/testing": ["@waybill/testing/launcher", "vitest", "node:"],
+  // Runs in browsers too; only its command imports Node.
+  "packages/verify": ["node:"],
   "apps/server": [
     "effect",
     "@effect",

@@ -14,20 +14,19 @@ export const isObject = (value: unknown): value is JsonObject =>
  * JavaScript compares strings, and its numbers and strings are the ones that the RFC prescribes.
  */
 export const canonicalJson = (value: unknown, depth = 0): string => {
-  if (depth > MAX_DEPTH) throw new Error(`JSON is nested deeper than ${MAX_DEPTH}`)
+  if (depth > MAX_DEPTH) throw new Error(`JSON is nested deeper than ${MAX_DEPTH}.`)
   if (Array.isArray(value)) return `[${value.map((item) => canonicalJson(item, depth + 1)).join(",")}]`
   if (isObject(value)) {
     const members = Object.keys(value).sort()
     return `{${members.map((name) => `${quoted(name)}:${canonicalJson(value[name], depth + 1)}`).join(",")}}`
   }
   if (typeof value === "string") return quoted(value)
-  if (typeof value === "number" && !Number.isFinite(value)) throw new Error(`${value} is not a number of JSON`)
-  if (value === null || typeof value === "boolean" || typeof value === "number") return JSON.stringify(value)
-  throw new Error(`a value of type ${typeof value} is not JSON`)
+  if (value === null || typeof value === "boolean" || Number.isFinite(value)) return JSON.stringify(value)
+  throw new Error(`${String(value)} is not JSON.`)
 }
 
 const quoted = (text: string): string => {
-  if (/\p{Surrogate}/u.test(text)) throw new Error("a string has half of a surrogate pair")
+  if (/\p{Surrogate}/u.test(text)) throw new Error("a string has half of a surrogate pair.")
   return JSON.stringify(text)
 }
 
@@ -41,7 +40,8 @@ export const parseJson = (text: string): Json => {
     else if (token === "}" || token === "]") objects.pop()
     else if (colon !== undefined) {
       const name: string = JSON.parse(token.slice(0, -colon.length))
-      if (objects.at(-1)?.has(name) === true) throw new Error(`the name ${token.slice(0, 64)} appears twice in an object`)
+      if (objects.at(-1)?.has(name) === true)
+        throw new Error(`the name ${token.slice(0, 64)} appears twice in an object.`)
       objects.at(-1)?.add(name)
     }
   }
