@@ -41,12 +41,14 @@ export const rootOfProof = async (leaf: Bytes, index: number, size: number, proo
 }
 
 /** Whether a leaf is at an index of the tree with this size and root. */
-export const verifyInclusion = async (leaf: Bytes, index: number, size: number, proof: Hashes, root: Bytes) =>
-  areEqual((await rootOfProof(leaf, index, size, proof)) ?? new Uint8Array(), root)
+export const verifyInclusion = async (leaf: Bytes, index: number, size: number, proof: Hashes, root: Bytes) => {
+  const own = await rootOfProof(leaf, index, size, proof)
+  return own !== undefined && areEqual(own, root)
+}
 
 /** Whether a tree (2) extends an earlier one (1): the same leaves in their places, and then others (section 2.1.4.2). */
 export const verifyConsistency = async (size1: number, root1: Bytes, size2: number, root2: Bytes, proof: Hashes) => {
-  if (!isSize(size1) || !isSize(size2) || size1 > size2) return false
+  if (!isSize(size1) || !isSize(size2) || size1 > size2 || root1.length !== 32 || root2.length !== 32) return false
   if (size1 === size2) return proof.length === 0 && areEqual(root1, root2)
   // Every tree extends the empty one, whose root is the hash of nothing.
   if (size1 === 0) return proof.length === 0 && areEqual(root1, await sha256(new Uint8Array()))

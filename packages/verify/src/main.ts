@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
+import { keysOfLog } from "./keysOfLog.ts"
 import { type Options, type Verdict, verify } from "./verify.ts"
 
 const USAGE = `Usage: waybill-verify receipt.json [options]    (- reads standard input)
@@ -13,11 +14,8 @@ Exits with 0 if the receipt holds, 1 if it does not, 2 if it could not be checke
 `
 const MARKS = { passed: "ok      ", warning: "warning ", failed: "FAILED  ", skipped: "skipped " }
 
-/** Reads a key, or the keys of a saved file with the times until which they signed. */
 const keysOf = (given: string): NonNullable<Options["keys"]> =>
-  given.includes("+")
-    ? [given]
-    : (JSON.parse(readFileSync(given, "utf8")) as { readonly keys: NonNullable<Options["keys"]> }).keys
+  given.includes("+") ? [given] : keysOfLog(readFileSync(given, "utf8"))
 
 const report = ({ holds, steps }: Verdict): string => {
   const lines = steps.map(({ result, title, words }) => `${MARKS[result]}${title}. ${words}\n`)

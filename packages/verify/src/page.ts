@@ -1,4 +1,5 @@
 import type { Json } from "./Json.ts"
+import { keysOfLog } from "./keysOfLog.ts"
 import { parseReceipt } from "./parseReceipt.ts"
 import { type Options, type Step, verify } from "./verify.ts"
 
@@ -27,11 +28,10 @@ const linesOf = (id: string): ReadonlyArray<string> => {
   return text === "" ? [] : text.split(/\s*\n\s*/u)
 }
 
-/** Reads what is given as keys of the log: lines, or the file in which a log publishes them. */
+/** Reads what is given as keys of the log: lines, or the file in which an instance publishes them. */
 const keys = (): NonNullable<Options["keys"]> => {
   const lines = linesOf("keys")
-  if (lines[0]?.startsWith("{") !== true) return lines
-  return (JSON.parse(lines.join("\n")) as { readonly keys: NonNullable<Options["keys"]> }).keys
+  return lines[0]?.startsWith("{") === true ? keysOfLog(lines.join("\n")) : lines
 }
 
 const stepItem = ({ result, title, words }: Step, nth: number): HTMLElement => {
