@@ -17,6 +17,7 @@ COPY packages/redirect/package.json packages/redirect/
 COPY packages/runtime/package.json packages/runtime/
 COPY packages/store/package.json packages/store/
 COPY packages/testing/package.json packages/testing/
+COPY packages/verify/package.json packages/verify/
 COPY apps/dashboard/package.json apps/dashboard/
 COPY apps/server/package.json apps/server/
 RUN npm install --no-save --ignore-scripts --no-audit --no-fund --omit=dev --omit=optional --workspace apps/server \
@@ -47,6 +48,7 @@ COPY packages/mail packages/mail
 COPY packages/runtime packages/runtime
 COPY packages/templates packages/templates
 COPY packages/store packages/store
+COPY packages/verify packages/verify
 COPY apps/server apps/server
 COPY bin/health.mjs bin/health.mjs
 COPY deploy/image/waybill bin/waybill

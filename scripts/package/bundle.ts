@@ -12,18 +12,19 @@ const NEVER_BUNDLED = ["@opentelemetry/api", "typescript"]
 
 interface Chunk {
   readonly fileName: string
+  readonly code?: string
   readonly imports?: ReadonlyArray<string>
   readonly dynamicImports?: ReadonlyArray<string>
 }
 
 interface Rolldown {
-  readonly rolldown: (
-    options: object,
-  ) => Promise<{ readonly write: (options: object) => Promise<{ output: ReadonlyArray<Chunk> }> }>
+  readonly rolldown: (options: object) => Promise<{
+    readonly [way in "generate" | "write"]: (options: object) => Promise<{ output: ReadonlyArray<Chunk> }>
+  }>
 }
 
 /** Loads rolldown, a dependency of vite, which the dashboard uses. */
-const loadRolldown = async (): Promise<Rolldown> => {
+export const loadRolldown = async (): Promise<Rolldown> => {
   const vite = createRequire(join(ROOT, "apps", "dashboard", "package.json")).resolve("vite/package.json")
   return (await import(pathToFileURL(createRequire(vite).resolve("rolldown")).href)) as Rolldown
 }

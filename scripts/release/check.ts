@@ -8,8 +8,8 @@ const run = promisify(execFile)
 
 /** Largest packed size: of the service, and of a package that has no dependencies. */
 const MAX_BYTES = { waybill: 6_000_000, others: 150_000 }
-/** Packages of which a part is for ES modules only, as the program is that loads it: Node's `--import`, and vitest. */
-const FOR_MODULES = ["@waybill/redirect", "@waybill/testing"]
+/** Packages of which a part is for ES modules only, as what loads it is: Node's `--import`, vitest, browsers. */
+const FOR_MODULES = ["@waybill/redirect", "@waybill/testing", "@waybill/verify"]
 
 const attw = (): string =>
   join(dirname(createRequire(import.meta.url).resolve("@arethetypeswrong/cli/package.json")), "dist", "index.js")

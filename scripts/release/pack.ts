@@ -6,7 +6,7 @@ import { promisify } from "node:util"
 const run = promisify(execFile)
 
 /** Packages that are published besides the service itself, which is the project's own package. */
-export const PACKAGES = ["client", "nodemailer-transport", "redirect", "testing"]
+export const PACKAGES = ["client", "nodemailer-transport", "redirect", "testing", "verify"]
 
 /** A packed package. */
 export interface Packed {

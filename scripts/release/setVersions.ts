@@ -22,6 +22,7 @@ const STATED: ReadonlyArray<readonly [file: string, before: string, spelling: "t
   ["packages/redirect/README.md", "waybill-redirect-", "text"],
   ["packages/testing/README.md", "waybill/waybill-", "text"],
   ["packages/testing/README.md", "waybill-testing-", "text"],
+  ["packages/verify/README.md", "waybill-verify-", "text"],
 ]
 
 interface Locked {

@@ -35,6 +35,7 @@ const programs = (root: string, { url }: Instance): Readonly<Record<string, stri
   return {
     client: readme("client"),
     "nodemailer-transport": readme("nodemailer-transport").replace("https://mail.example.com", url),
+    verify: readme("verify"),
     testing: readme("testing")
       .replace(/^\/\/ Your code sends.*$/mu, sending)
       .replace("await mail.stop()", "console.log(link)\nawait mail.stop()"),

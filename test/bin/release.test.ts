@@ -95,7 +95,7 @@ describe("a release", () => {
     for (const { hashes, name } of components) assert.match(hashes?.[0]?.content ?? "", /^[\da-f]{128}$/u, name)
   })
 
-  it.each(["client", "nodemailer-transport", "testing"])(
+  it.each(["client", "nodemailer-transport", "testing", "verify"])(
     "finds the program with which the README of %s begins",
     (name) => {
       assert.include(sampleOf(readFileSync(join(ROOT, "packages", name, "README.md"), "utf8")), "import ")

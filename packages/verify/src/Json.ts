@@ -26,7 +26,7 @@ export const canonicalJson = (value: unknown, depth = 0): string => {
 }
 
 const quoted = (text: string): string => {
-  if (/\p{Surrogate}/u.test(text)) throw new Error("a string has half of a surrogate pair.")
+  if (/\p{Surrogate}/u.test(text)) throw new Error("A string has half of a surrogate pair.")
   return JSON.stringify(text)
 }
 
@@ -41,7 +41,7 @@ export const parseJson = (text: string): Json => {
     else if (colon !== undefined) {
       const name: string = JSON.parse(token.slice(0, -colon.length))
       if (objects.at(-1)?.has(name) === true)
-        throw new Error(`the name ${token.slice(0, 64)} appears twice in an object.`)
+        throw new Error(`The name ${token.slice(0, 64)} appears twice in an object.`)
       objects.at(-1)?.add(name)
     }
   }

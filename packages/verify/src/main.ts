@@ -39,7 +39,7 @@ const run = async (): Promise<number> => {
     return 0
   }
   if (file === undefined || others.length > 0) throw new Error(`one receipt is needed\n${USAGE}`)
-  const verdict = await verify(new Uint8Array(readFileSync(file === "-" ? 0 : file)), {
+  const verdict = await verify(readFileSync(file === "-" ? 0 : file), {
     keys: (values.key ?? []).flatMap(keysOf),
     witnesses: values.witness ?? [],
     ...(values.origin === undefined ? {} : { origin: values.origin }),

@@ -1,4 +1,4 @@
-import { type Bytes, concat, fromBase64url, sha256, toBase64, toBase64url, utf8, verifyEd25519 } from "./Bytes.ts"
+import { concat, fromBase64url, sha256, toBase64, toBase64url, utf8, verifyEd25519 } from "./Bytes.ts"
 import { canonicalJson } from "./Json.ts"
 import { leafHash, verifyInclusion } from "./Merkle.ts"
 import { parseCheckpoint, parseNote, parseSignature, parseVkey, type Vkey, verifyNote } from "./Note.ts"
@@ -44,7 +44,7 @@ type Pinned = Vkey & { readonly until?: string }
 type Done<A> = readonly [value: A, words: string, result?: "warning"]
 
 /** Checks a receipt step by step. Throws only for keys that are none, and where the platform cannot check signatures. */
-export const verify = async (receipt: string | Bytes, options: Options = {}): Promise<Verdict> => {
+export const verify = async (receipt: string | Uint8Array, options: Options = {}): Promise<Verdict> => {
   await verifyEd25519(fromBase64url(KNOWN_KEY), new Uint8Array(64), new Uint8Array()).catch(() => {
     throw new Error(`Signatures by Ed25519 cannot be checked here. ${PLATFORMS}`)
   })
@@ -77,7 +77,7 @@ export const verify = async (receipt: string | Bytes, options: Options = {}): Pr
   return { holds: steps.every(({ result }) => result === "passed" || result === "warning"), steps }
 }
 
-const readFile = (receipt: string | Bytes, wanted: string | undefined): Done<Receipt> => {
+const readFile = (receipt: string | Uint8Array, wanted: string | undefined): Done<Receipt> => {
   const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
   const file = parseReceipt(typeof receipt === "string" ? receipt : decoder.decode(receipt))
   if (file.origin !== (wanted ?? file.origin)) throw new Error(`It is one of ${file.origin}, not of ${wanted}.`)

@@ -35,7 +35,7 @@ export const SECTIONS: ReadonlySet<string> = new Set([
 ])
 
 /** First segments of paths that are not the dashboard's; an unknown path below them is answered by the API. */
-const OTHERS: ReadonlySet<string> = new Set(["v1", "auth", "preview", "docs", "openapi.json", "compat"])
+const OTHERS: ReadonlySet<string> = new Set(["v1", "auth", "preview", "docs", "verify", "openapi.json", "compat"])
 
 /** Paths served without sign-in: the dashboard's files contain no data, which comes from the API only. */
 export const isOpen = (path: string, { headers, method }: HttpServerRequest.HttpServerRequest): boolean => {

@@ -34,7 +34,7 @@ const guarded = (html: string) => ({ ...NOSNIFF, "content-security-policy": poli
 
 /** Paths of documents, which are the same for everybody and have rate windows of their own. */
 export const isDocument = (path: string): boolean => path === "/docs" || path.startsWith("/docs/") || FILES.has(path)
-const FILES: ReadonlySet<string> = new Set(["/openapi.json", "/llms.txt", "/llms-full.txt"])
+const FILES: ReadonlySet<string> = new Set(["/openapi.json", "/llms.txt", "/llms-full.txt", "/verify"])
 
 interface Written {
   readonly text: string
@@ -61,6 +61,7 @@ const documentsOf = (contract: Contract) => {
     ["/docs/api", () => ({ text: referencePage(contract), type: HTML })],
     ["/llms.txt", () => ({ text: SitePages.llmsText(site), type: TEXT })],
     ["/llms-full.txt", () => ({ text: SitePages.fullText(site), type: TEXT })],
+    ...Library.receiptPage().map((text): [string, () => Written] => ["/verify", () => ({ text, type: HTML })]),
     ...pages.flatMap((page): ReadonlyArray<[string, () => Written]> => [
       [`/docs/${page.slug}`, () => ({ text: SitePages.documentPage(site, page), type: HTML })],
       [`/docs/${page.slug}.md`, () => ({ text: page.markdown, type: MARKDOWN })],
@@ -76,7 +77,7 @@ const pathAndQuery = (url: string): readonly [string, string] => {
   return [path, new URLSearchParams(query).get("q")?.slice(0, SearchIndex.MAX_QUERY_CHARS) ?? ""]
 }
 
-/** The documentation and the OpenAPI document. */
+/** The documentation, the page that checks receipts, and the OpenAPI document. */
 export const layer = HttpRouter.use((router) =>
   Effect.gen(function* () {
     const text = yield* Effect.cached(Effect.sync(() => JSON.stringify(OpenApi.fromApi(Api))))
@@ -101,7 +102,8 @@ export const layer = HttpRouter.use((router) =>
       )
       return yield* SharedDocument.respond(document, headers)
     })
-    for (const path of ["/docs/*", "/llms.txt", "/llms-full.txt"] as const) yield* router.add("GET", path, answer)
+    for (const path of ["/docs/*", "/llms.txt", "/llms-full.txt", "/verify"] as const)
+      yield* router.add("GET", path, answer)
 
     const contract = yield* Effect.cached(Effect.flatMap(text, (json) => SharedDocument.make(json, "application/json")))
     yield* router.add(

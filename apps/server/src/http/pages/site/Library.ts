@@ -52,17 +52,29 @@ const CLIENTS: Readonly<Record<string, string>> = {
   "packages/testing": "testing",
   "packages/nodemailer-transport": "nodemailer",
   "packages/redirect": "redirect",
+  "packages/verify": "verify",
 }
+const RECEIPT_PAGE = "packages/verify/verify.html"
 
-/** Returns every page. Documents that are missing, as in an incomplete package, are left out. */
-export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): ReadonlyArray<DocsPage> => {
-  const read = (file: string): string | undefined => {
+const readIn =
+  (root: string) =>
+  (file: string): string | undefined => {
     try {
       return readFileSync(posix.join(root, file), "utf8")
     } catch {
       return undefined
     }
   }
+
+/** Returns the page that checks receipts; none in an incomplete package. */
+export const receiptPage = (root: string = ROOT): ReadonlyArray<string> => {
+  const page = readIn(root)(RECEIPT_PAGE)
+  return page === undefined ? [] : [page]
+}
+
+/** Returns every page. Documents that are missing, as in an incomplete package, are left out. */
+export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): ReadonlyArray<DocsPage> => {
+  const read = readIn(root)
   const folder = (path: string): ReadonlyArray<string> => {
     try {
       return readdirSync(posix.join(root, path)).flatMap((name) =>
