@@ -15,6 +15,7 @@ import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SCREEN } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import { RequestLink, useRequest } from "../requests/RequestLink.tsx"
 import { Conversation } from "./Conversation.tsx"
@@ -93,7 +94,10 @@ export const Email = () => {
             {email.recipients.length > 3 ? <Badge>+{email.recipients.length - 3}</Badge> : undefined}
           </p>
         </div>
-        <EmailActions email={email} onChanged={refresh} />
+        <div className="flex flex-wrap gap-2">
+          <ReceiptMenu id={id} />
+          <EmailActions email={email} onChanged={refresh} />
+        </div>
       </header>
       {QUIET_STATUSES.has(displayStatus(email, now)) ? (
         <Notice email={email} events={events.data} />

@@ -6,6 +6,7 @@ import type { InboundEmailWhole } from "../api/Records.ts"
 import * as Mode from "../api/Mode.ts"
 import { Conversation } from "../emails/Conversation.tsx"
 import { HeaderList, HtmlFrame, PlainText } from "../emails/MessageParts.tsx"
+import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -72,6 +73,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
             Reply
           </Button>
         ) : undefined}
+        <ReceiptMenu id={id} small />
         <a
           href={`/v1${Mode.withMode(`/inbound/${id}/raw`)}`}
           download={`${id}.eml`}

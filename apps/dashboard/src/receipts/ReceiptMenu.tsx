@@ -1,0 +1,29 @@
+import { useMutation } from "@tanstack/react-query"
+import { Braces, FileCheck, FileText } from "lucide-react"
+import * as Api from "../api/Api.ts"
+import { Button } from "../ui/controls/Button.tsx"
+import { Menu } from "../ui/controls/Menu.tsx"
+import { showError } from "../ui/feedback/Toasts.tsx"
+import { saveReceipt } from "./saveReceipt.ts"
+import type { Receipt } from "./ReceiptFacts.ts"
+
+/** Downloads the receipt of a message, sent or received: the file that can be checked, or a page that says it in words. */
+export const ReceiptMenu = ({ id, small = false }: { readonly id: string; readonly small?: boolean }) => {
+  const saving = useMutation({
+    mutationFn: async (form: "json" | "pdf") => saveReceipt(await Api.get<Receipt>(`/email/${id}/receipt`), id, form),
+    onError: showError,
+  })
+  return (
+    <Menu
+      trigger={
+        <Button small={small} busy={saving.isPending} icon={<FileCheck size={14} />}>
+          Receipt
+        </Button>
+      }
+      items={[
+        { name: "Download JSON", icon: <Braces size={14} />, onSelect: () => saving.mutate("json") },
+        { name: "Download PDF", icon: <FileText size={14} />, onSelect: () => saving.mutate("pdf") },
+      ]}
+    />
+  )
+}
