@@ -23,6 +23,7 @@ const SOURCES = [
     "packages/runtime",
     "packages/templates",
     "packages/store",
+    "packages/verify",
   ].flatMap((name) => [`${name}/package.json`, `${name}/src`]),
 ]
 const MAX_OUTPUT_CHARS = 2_000

@@ -53,6 +53,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/runtime",
     "@waybill/store",
     "@waybill/templates",
+    "@waybill/verify",
     "better-auth",
     "@better-auth/passkey",
     "chrono-node",

@@ -44,7 +44,7 @@ await inDashboard("receipts in the dashboard", (opened) => {
         [mail.id, `/received?id=${mail.id}`],
       ] as const) {
         await page.goto(path)
-        await page.route("**/v1/email/*/receipt*", (route) =>
+        await page.route("**/v1/*/*/receipt*", (route) =>
           route.fulfill({ json: receiptOf({ subject: "請求書 2026-1129 – 👩‍👩‍👧‍👦 مرحبا ) Tj" }) }),
         )
         const json = await downloaded(page, button, 1)

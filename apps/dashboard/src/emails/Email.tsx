@@ -95,7 +95,7 @@ export const Email = () => {
           </p>
         </div>
         <div className="flex flex-wrap gap-2">
-          <ReceiptMenu id={id} />
+          <ReceiptMenu id={id} of="email" />
           <EmailActions email={email} onChanged={refresh} />
         </div>
       </header>

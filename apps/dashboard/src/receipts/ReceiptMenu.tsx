@@ -7,10 +7,16 @@ import { showError } from "../ui/feedback/Toasts.tsx"
 import { saveReceipt } from "./saveReceipt.ts"
 import type { Receipt } from "./ReceiptFacts.ts"
 
+interface Props {
+  readonly id: string
+  readonly of: "email" | "inbound"
+  readonly small?: boolean
+}
+
 /** Downloads the receipt of a message, sent or received: the file that can be checked, or a page that says it in words. */
-export const ReceiptMenu = ({ id, small = false }: { readonly id: string; readonly small?: boolean }) => {
+export const ReceiptMenu = ({ id, of, small = false }: Props) => {
   const saving = useMutation({
-    mutationFn: async (form: "json" | "pdf") => saveReceipt(await Api.get<Receipt>(`/email/${id}/receipt`), id, form),
+    mutationFn: async (form: "json" | "pdf") => saveReceipt(await Api.get<Receipt>(`/${of}/${id}/receipt`), id, form),
     onError: showError,
   })
   return (

@@ -73,7 +73,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
             Reply
           </Button>
         ) : undefined}
-        <ReceiptMenu id={id} small />
+        <ReceiptMenu id={id} of="inbound" small />
         <a
           href={`/v1${Mode.withMode(`/inbound/${id}/raw`)}`}
           download={`${id}.eml`}

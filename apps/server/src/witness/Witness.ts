@@ -1,0 +1,178 @@
+import { areEqual, sha256 } from "@waybill/verify/Bytes"
+import { verifyConsistency } from "@waybill/verify/Merkle"
+import {
+  type Checkpoint,
+  parseCheckpoint,
+  parseNote,
+  parseVkey,
+  type SignedNote,
+  verifyNote,
+} from "@waybill/verify/Note"
+import { Clock, Data, Effect, Semaphore } from "effect"
+import * as AddCheckpoint from "./AddCheckpoint.ts"
+import type { Cosigner } from "./Cosigner.ts"
+import * as Fork from "./Fork.ts"
+import * as SeenLogs from "./SeenLogs.ts"
+
+/** A checkpoint whose signatures were verified. */
+export interface Shown {
+  readonly note: SignedNote
+  readonly checkpoint: Checkpoint
+  /** Keys that signed it. */
+  readonly signers: ReadonlyArray<string>
+}
+
+/** A log that a witness watches. */
+export interface WatchedLog {
+  /** Address of its checkpoint and tiles, as it is known. */
+  url: string
+  seen: SeenLogs.SeenLog
+  latest: Checkpoint | undefined
+  /** A signed checkpoint that was submitted without a proof that fits. It is compared with the tiles of the log. */
+  suspect: Shown | undefined
+  readonly turn: Semaphore.Semaphore
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: string
+  readonly type?: string
+}
+
+/** The checkpoint is not one that the log may sign. */
+export class NotTrusted extends Data.TaggedError("NotTrusted")<{ readonly message: string }> {}
+
+export type Witness = Effect.Success<ReturnType<typeof make>>
+
+export const make = Effect.fnUntraced(function* (folder: string, cosigner: Cosigner) {
+  const logs = new Map<string, WatchedLog>()
+  const remembered = new Map((yield* SeenLogs.readAll(folder)).map((seen) => [seen.origin, seen]))
+
+  /** Begins to watch a log, from where it was left. Keys that are given are trusted besides those known. */
+  const watch = Effect.fnUntraced(function* (url: string, origin: string, keys: ReadonlyArray<string>) {
+    const known = logs.get(origin)
+    if (known !== undefined) {
+      known.url = url
+      return known
+    }
+    const before = remembered.get(origin)
+    const seen = {
+      origin,
+      keys: [...new Set([...keys, ...(before?.keys ?? [])])],
+      checkpoint: before?.checkpoint ?? null,
+      fork: before?.fork ?? null,
+    }
+    const latest = seen.checkpoint === null ? undefined : parseCheckpoint(parseNote(seen.checkpoint).text)
+    const log: WatchedLog = { url, seen, latest, suspect: undefined, turn: yield* Semaphore.make(1) }
+    yield* SeenLogs.write(folder, seen)
+    logs.set(origin, log)
+    yield* Effect.logInfo("log is watched", { origin, url, keys: seen.keys, size: latest?.size ?? 0 })
+    if (seen.fork !== null) yield* Fork.logRefusal(log, folder)
+    return log
+  })
+
+  /** Stores a checkpoint that extends all that were seen, and returns the signature line. Only call it in the log's turn. */
+  const cosign = Effect.fnUntraced(function* (log: WatchedLog, { checkpoint, note, signers }: Shown) {
+    const seconds = Math.floor((yield* Clock.currentTimeMillis) / 1000)
+    const line = cosigner.cosign(note.text, seconds)
+    const own = note.signatures
+      .filter(({ id, name }) => signers.some((key) => key.startsWith(`${name}+${id}+`)))
+      .map(Fork.lineOf)
+    const seen = { ...log.seen, checkpoint: `${note.text}\n${own.join("")}${line}` }
+    yield* SeenLogs.write(folder, seen)
+    log.seen = seen
+    log.latest = checkpoint
+    return line
+  })
+
+  /** Names a log that has shown two histories. From now on nothing of it is signed. */
+  const refuse = Effect.fnUntraced(function* (log: WatchedLog, fork: Fork.Fork) {
+    const seen = { ...log.seen, fork: yield* Fork.write(folder, log, fork) }
+    yield* SeenLogs.write(folder, seen)
+    log.seen = seen
+    yield* Fork.logRefusal(log, folder)
+  })
+
+  return {
+    logs: logs as ReadonlyMap<string, WatchedLog>,
+    watch,
+    cosign,
+
+    /** Answers a request for a cosignature, in the statuses of the protocol. */
+    answer: Effect.fnUntraced(function* (body: string) {
+      const request = AddCheckpoint.decode(body)
+      const origin = request?.note.split("\n", 1)[0]
+      if (request === undefined || origin === undefined) return refusal(400, "The request is malformed.")
+      const log = logs.get(origin)
+      if (log === undefined) return refusal(404, "This witness does not watch that log.")
+      const verified = yield* Effect.result(verify(log, request.note))
+      if (verified._tag === "Failure") return refusal(403, verified.failure.message)
+      return yield* log.turn.withPermits(1)(decide(log, verified.success, request))
+    }),
+
+    /** Stores a further key of a log, or leaves out one that it has retired. */
+    setKeys: Effect.fnUntraced(function* (log: WatchedLog, keys: ReadonlyArray<string>) {
+      const seen = { ...log.seen, keys }
+      yield* SeenLogs.write(folder, seen)
+      log.seen = seen
+    }),
+
+    refuse,
+  }
+
+  function decide(log: WatchedLog, shown: Shown, { old, proof }: AddCheckpoint.AddCheckpoint) {
+    return Effect.gen(function* () {
+      const { checkpoint } = shown
+      if (log.seen.fork !== null) return refusal(422, "This log has shown two histories. Nothing of it is signed.")
+      if (old > checkpoint.size) return refusal(400, "The old size is larger than the checkpoint.")
+      const { latest } = log
+      const known = latest?.size ?? 0
+      if (old !== known) return { status: 409, body: `${known}\n`, type: AddCheckpoint.SIZE_TYPE }
+      const empty = yield* Effect.promise(() => sha256(new Uint8Array()))
+      if (checkpoint.size === 0 && !areEqual(checkpoint.root, empty))
+        return refusal(422, "The root of an empty tree is the hash of nothing.")
+      const isExtended = yield* Effect.promise(() =>
+        verifyConsistency(known, latest?.root ?? empty, checkpoint.size, checkpoint.root, proof),
+      )
+      if (isExtended) return { status: 200, body: yield* cosign(log, shown) }
+      if (latest !== undefined && log.seen.checkpoint !== null && known === checkpoint.size && proof.length === 0)
+        yield* refuse(log, {
+          smaller: parseNote(log.seen.checkpoint),
+          larger: shown.note,
+          root: checkpoint.root,
+          proof,
+        })
+      // Anybody can send a proof that is wrong, so it alone does not say that the log has forked.
+      else log.suspect = shown
+      return refusal(422, "The proof does not show that the checkpoint extends the last one.")
+    })
+  }
+})
+
+const refusal = (status: number, message: string): Answer => ({ status, body: `${message}\n` })
+
+/** Verifies a checkpoint with the keys of its log. Signatures of other keys do not count, wrong ones refuse it. */
+export const verify = (log: WatchedLog, text: string): Effect.Effect<Shown, NotTrusted> =>
+  Effect.tryPromise({
+    try: async () => {
+      const note = parseNote(text)
+      const checkpoint = parseCheckpoint(note.text)
+      if (checkpoint.origin !== log.seen.origin) throw new Error(`it is one of the log ${checkpoint.origin}`)
+      const signers = await signing(note, log.seen.keys)
+      if (signers.length === 0) throw new Error("no trusted key of the log has signed it")
+      return { note, checkpoint, signers }
+    },
+    catch: (cause) => new NotTrusted({ message: `The checkpoint is refused: ${(cause as Error).message}.` }),
+  })
+
+/** Those of the keys that have signed a note. A wrong signature of one of them throws. */
+export const signing = async (note: SignedNote, keys: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
+  const found: Array<string> = []
+  for (const text of keys) {
+    const key = await parseVkey(text)
+    const { result } = await verifyNote(note, key)
+    if (result === "invalid") throw new Error(`the signature of ${key.name} is wrong`)
+    if (result === "valid") found.push(text)
+  }
+  return found
+}

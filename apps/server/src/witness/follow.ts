@@ -1,0 +1,85 @@
+import type * as Network from "@waybill/mail/dns/Network"
+import { areEqual } from "@waybill/verify/Bytes"
+import { parseNote } from "@waybill/verify/Note"
+import { Effect } from "effect"
+import * as LogReader from "./LogReader.ts"
+import * as Witness from "./Witness.ts"
+
+/**
+ * Reads the newest checkpoints of an instance's logs, and signs those that extend all that were seen. Names a log that has
+ * forked. Without keys of the operator, those of the first contact are trusted.
+ */
+export const follow = Effect.fnUntraced(function* (
+  witness: Witness.Witness,
+  { keys, url }: { readonly url: string; readonly keys?: ReadonlyArray<string> },
+  allowed: Network.Networks,
+) {
+  for (const log of yield* LogReader.describe(url, allowed)) {
+    const pinned = keys?.filter((key) => key.startsWith(`${log.origin}+`))
+    if (pinned?.length === 0)
+      yield* Effect.logWarning("log is not followed, because none of the keys in the configuration has its name", {
+        origin: log.origin,
+        url: log.url,
+      })
+    else yield* followLog(witness, log, pinned ?? log.keys, allowed)
+  }
+})
+
+const followLog = Effect.fnUntraced(function* (
+  witness: Witness.Witness,
+  described: LogReader.LogDescription,
+  keys: ReadonlyArray<string>,
+  allowed: Network.Networks,
+) {
+  const log = yield* witness.watch(described.url, described.origin, keys)
+  yield* log.turn.withPermits(1)(
+    Effect.gen(function* () {
+      const { suspect } = log
+      log.suspect = undefined
+      if (suspect !== undefined) yield* judge(witness, log, suspect, allowed)
+      const shown = yield* Witness.verify(log, yield* LogReader.checkpoint(described, allowed))
+      yield* judge(witness, log, shown, allowed)
+      yield* changeKeys(witness, log, shown, described.keys)
+    }),
+  )
+})
+
+const judge = Effect.fnUntraced(function* (
+  witness: Witness.Witness,
+  log: Witness.WatchedLog,
+  shown: Witness.Shown,
+  allowed: Network.Networks,
+) {
+  if (log.seen.fork !== null) return
+  const { latest, seen } = log
+  if (latest === undefined || seen.checkpoint === null) return void (yield* witness.cosign(log, shown))
+  const known = { note: parseNote(seen.checkpoint), checkpoint: latest }
+  const [smaller, larger] = shown.checkpoint.size < latest.size ? [shown, known] : [known, shown]
+  const { proof, root } = yield* LogReader.compare(log.url, smaller.checkpoint, larger.checkpoint, allowed)
+  if (smaller.checkpoint.size > 0 && !areEqual(root, smaller.checkpoint.root))
+    return yield* witness.refuse(log, { smaller: smaller.note, larger: larger.note, root, proof })
+  if (shown.checkpoint.size > latest.size) yield* witness.cosign(log, shown)
+})
+
+/** Trusts a new key once it has signed together with one that is trusted, and no longer one that the log has retired. */
+const changeKeys = Effect.fnUntraced(function* (
+  witness: Witness.Witness,
+  log: Witness.WatchedLog,
+  { note }: Witness.Shown,
+  current: ReadonlyArray<string>,
+) {
+  const signing = yield* Effect.orElseSucceed(
+    Effect.tryPromise(() => Witness.signing(note, current)),
+    () => [],
+  )
+  const added = signing.filter((key) => !log.seen.keys.includes(key))
+  // A log that names no key any more keeps those that are known.
+  const kept = signing.length === 0 ? log.seen.keys : log.seen.keys.filter((key) => current.includes(key))
+  const keys = kept.length === 0 ? log.seen.keys : [...kept, ...added]
+  if (keys.length === log.seen.keys.length && added.length === 0) return
+  yield* witness.setKeys(log, keys)
+  yield* Effect.logInfo("keys of the log have changed, as one of the former keys has signed", {
+    origin: log.seen.origin,
+    keys,
+  })
+})

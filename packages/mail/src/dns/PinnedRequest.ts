@@ -1,0 +1,85 @@
+import { Data, Duration, Effect } from "effect"
+import * as http from "node:http"
+import * as https from "node:https"
+import { isIP } from "node:net"
+import * as AnswerBudget from "./AnswerBudget.ts"
+import type * as Network from "./Network.ts"
+import * as NetworkGuard from "./NetworkGuard.ts"
+
+export interface Options {
+  /** Sent with POST; without one, the request is a GET. */
+  readonly body?: string
+  /** Private networks that the request may reach. */
+  readonly allowed: Network.Networks
+  readonly timeout: Duration.Duration
+  /** Maximum bytes of the answer, with its head and TLS. */
+  readonly max_bytes: number
+}
+
+export interface Answer {
+  readonly status: number
+  readonly type: string
+  readonly body: Buffer
+}
+
+/** No answer arrived, in full and in time. */
+export class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly message: string }> {}
+
+/** Sends a request to an address that was checked and pinned. Redirects are answers like others. */
+export const send = (text: string, options: Options) =>
+  Effect.gen(function* () {
+    const url = new URL(text)
+    const [address = ""] = yield* Effect.mapError(
+      NetworkGuard.resolvePublic(url.hostname, options.allowed),
+      ({ message }) => new RequestFailed({ message }),
+    )
+    return yield* exchange(url, address, options)
+  }).pipe(
+    Effect.timeoutOrElse({
+      duration: options.timeout,
+      orElse: () =>
+        Effect.fail(new RequestFailed({ message: `no answer within ${Duration.toSeconds(options.timeout)} s` })),
+    }),
+  )
+
+const exchange = (url: URL, address: string, { body, max_bytes }: Options): Effect.Effect<Answer, RequestFailed> =>
+  Effect.callback((resume) => {
+    const fail = (message: string) => {
+      request.destroy()
+      resume(Effect.fail(new RequestFailed({ message })))
+    }
+    const name = url.hostname.replace(/^\[|\]$/gu, "")
+    const isSecure = url.protocol === "https:"
+    const options: https.RequestOptions = {
+      method: body === undefined ? "GET" : "POST",
+      host: address,
+      ...(url.port === "" ? {} : { port: url.port }),
+      path: `${url.pathname}${url.search}`,
+      headers: {
+        host: url.host,
+        "user-agent": "Waybill",
+        ...(body === undefined ? {} : { "content-length": Buffer.byteLength(body) }),
+      },
+      agent: false,
+      ...(isSecure ? { ...AnswerBudget.TLS_OPTIONS, servername: isIP(name) === 0 ? name : "" } : {}),
+    }
+    const request = (isSecure ? https : http).request(options, (response) => {
+      const chunks: Array<Buffer> = []
+      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      response.on("error", ({ message }) => fail(message))
+      response.on("end", () =>
+        resume(
+          Effect.succeed({
+            status: response.statusCode ?? 0,
+            type: response.headers["content-type"]?.split(";", 1)[0]?.trim() ?? "",
+            body: Buffer.concat(chunks),
+          }),
+        ),
+      )
+    })
+    AnswerBudget.watch(request, max_bytes, fail)
+    request.on("error", ({ message }) => fail(message))
+    request.on("close", () => fail("the connection ended without a whole answer"))
+    request.end(body)
+    return Effect.sync(() => request.destroy())
+  })
