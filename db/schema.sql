@@ -307,6 +307,15 @@ CREATE TABLE log_arrivals (
   CONSTRAINT log_arrivals_pkey PRIMARY KEY (account)
 );
 
+CREATE TABLE log_cosignatures (
+  tree integer NOT NULL,
+  size bigint NOT NULL,
+  note text COLLATE "C" NOT NULL,
+  witnesses text[] COLLATE "C" NOT NULL,
+  cosignatures text[] COLLATE "C" NOT NULL,
+  CONSTRAINT log_cosignatures_pkey PRIMARY KEY (tree, size)
+);
+
 CREATE TABLE log_epochs (
   epoch integer NOT NULL,
   server text COLLATE "C" NOT NULL,
@@ -322,6 +331,7 @@ CREATE TABLE log_heads (
   id boolean NOT NULL DEFAULT true,
   size bigint NOT NULL,
   root bytea NOT NULL,
+  asked_until timestamp with time zone,
   CONSTRAINT log_heads_pkey PRIMARY KEY (id),
   CONSTRAINT log_heads_id_check CHECK (id)
 );

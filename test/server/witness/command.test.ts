@@ -68,7 +68,10 @@ describe("waybill witness", () => {
     const again = new WaybillCommand(args, {})
     await again.waitForOutput("witness started")
     assert.strictEqual((await submit({ old: 30, note: earlier })).body, "42\n")
-    assert.include(await (await fetch(url("/metrics"))).text(), 'waybill_witness_size{origin="mail.example.com/log"} 42\n')
+    assert.include(
+      await (await fetch(url("/metrics"))).text(),
+      'waybill_witness_size{origin="mail.example.com/log"} 42\n',
+    )
     for (const [path, status] of [
       ["/", 404],
       [`/${"0".repeat(64)}/checkpoint`, 404],
@@ -99,7 +102,10 @@ describe("waybill witness", () => {
     await running.waitForOutput("has shown two histories")
     await running.waitForOutput("witness started")
     assert.strictEqual((await submit({ old: 42, proof: log.proof(42) })).status, 422)
-    assert.include(await (await fetch(url("/metrics"))).text(), 'waybill_witness_forked{origin="mail.example.com/log"} 1\n')
+    assert.include(
+      await (await fetch(url("/metrics"))).text(),
+      'waybill_witness_forked{origin="mail.example.com/log"} 1\n',
+    )
     await running.stop()
   })
 

@@ -50,7 +50,9 @@ const start = Effect.fnUntraced(function* (log: FakeLog, { allowed = LOOPBACK, k
 })
 
 /** Whether a proof shows, with nothing but the keys of the log, that two of its checkpoints do not belong together. */
-const proves = (fork: Record<"smaller" | "larger" | "root_in_larger", string> & { readonly proof: ReadonlyArray<string> }) =>
+const proves = (
+  fork: Record<"smaller" | "larger" | "root_in_larger", string> & { readonly proof: ReadonlyArray<string> },
+) =>
   Effect.promise(async () => {
     const [smaller, larger] = [fork.smaller, fork.larger].map((note) => parseCheckpoint(parseNote(note).text))
     if (smaller === undefined || larger === undefined) return false
@@ -73,14 +75,22 @@ describe("a witness that follows a log", () => {
   it.effect.each([
     ["a larger one of another history", 300, (log: FakeLog) => log.rewrite(17).grow(50)],
     ["one of the same size and another root", 300, (log: FakeLog) => log.rewrite(299)],
-    ["a history that lost leaves and got others in their places", 300, (log: FakeLog) => {
-      log.leaves = log.leaves.slice(0, 280)
-      log.grow(60, "later")
-    }],
-    ["one without the first leaf", 2, (log: FakeLog) => {
-      log.leaves = log.leaves.slice(1)
-      log.grow(2)
-    }],
+    [
+      "a history that lost leaves and got others in their places",
+      300,
+      (log: FakeLog) => {
+        log.leaves = log.leaves.slice(0, 280)
+        log.grow(60, "later")
+      },
+    ],
+    [
+      "one without the first leaf",
+      2,
+      (log: FakeLog) => {
+        log.leaves = log.leaves.slice(1)
+        log.grow(2)
+      },
+    ],
   ] as const)("names a log that shows %s, with a proof for others", ([, size, change]) =>
     Effect.gen(function* () {
       const log = new FakeLog().grow(size)
@@ -170,7 +180,9 @@ describe("a witness that follows a log", () => {
   it.effect("follows the log of each cell, at addresses of the instance only", function* () {
     const log = new FakeLog().grow(3)
     const started = yield* start(log)
-    log.cells = [{ origin: "mail.example.com/log/cells/c2", keys: [], url: "https://elsewhere.example.com/log/cells/c2" }]
+    log.cells = [
+      { origin: "mail.example.com/log/cells/c2", keys: [], url: "https://elsewhere.example.com/log/cells/c2" },
+    ]
     yield* Effect.flip(started.follow)
     assert.deepInclude(log.requests, "/log/cells/c2/checkpoint")
     log.cells = [{ origin: "x", keys: [], url: "http://169.254.169.254/latest" }]

@@ -22,6 +22,7 @@ import { reveal, type Settings, urlOf } from "../settings/Settings.ts"
 import * as AttachmentLinks from "../links/AttachmentLinks.ts"
 import * as StoppedLinks from "../links/StoppedLinks.ts"
 import { advanceTestClocks } from "../worker/periodic/advanceTestClocks.ts"
+import { askWitnesses } from "../worker/periodic/askWitnesses.ts"
 import { checkDomains } from "../worker/periodic/checkDomains.ts"
 import * as WebhookPipeline from "../worker/webhooks/WebhookPipeline.ts"
 import { followEmailWords } from "../worker/periodic/followEmailWords.ts"
@@ -101,7 +102,15 @@ export const worker = (settings: Settings, url: Redacted.Redacted) =>
           const clocks = yield* advanceTestClocks()
           const signers = yield* LogKeys.makeSigners
           yield* ForEachCell.make(
-            Effect.all([followStats(), followEmailWords(), followLogTree(urlOf(settings), signers)], { discard: true }),
+            Effect.all(
+              [
+                followStats(),
+                followEmailWords(),
+                followLogTree(urlOf(settings), signers),
+                askWitnesses(settings.witnesses, Service.networks(settings.witnessAllowNetworks)),
+              ],
+              { discard: true },
+            ),
           )
           const inCells = yield* CellTasks.make
           const months = inCells(EmailStatsMonths.keep(settings.statsMonths))

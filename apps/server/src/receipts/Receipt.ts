@@ -64,8 +64,8 @@ export const make = Effect.map(LogKeys.makeSigners, (signers) => {
         return { entry, fields, hidden: opened.hidden, index, proof: proof.map(base64url) }
       }),
       checkpoint: tree.note,
-      cosignatures: [],
-      keys: yield* LogKeys.vkeysOf(tree.origin, tree.note),
+      cosignatures: tree.cosignatures,
+      keys: [...(yield* LogKeys.vkeysOf(tree.origin, tree.note)), ...tree.witnesses],
     } satisfies Contract.Receipt
     const [signer] = signersOf(tree.origin)
     if (signer === undefined || !(request.headers["accept"] ?? "").includes(COSE)) return receipt

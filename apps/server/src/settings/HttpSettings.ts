@@ -2,6 +2,7 @@ import { Config, Schema } from "effect"
 import * as Connections from "../requests/Connections.ts"
 import * as CompatHosts from "./CompatHosts.ts"
 import { Count, HttpAddress, Networks, setting } from "./Setting.ts"
+import * as Witnesses from "./Witnesses.ts"
 
 export const DEFAULT_MAX_BODY_BYTES = 10 * 1024 * 1024
 export const LARGEST_MAX_BODY_BYTES = 40 * 1024 * 1024
@@ -51,6 +52,18 @@ export const TABLE = {
       Config.withDefault("on" as const),
       Config.map((word) => word === "on"),
     ),
+  ),
+  witnesses: setting(
+    "WITNESSES",
+    `Witnesses that are asked to sign the log (ADDRESS=KEY, comma-separated, at most ${Witnesses.MAX_WITNESSES}), with the key that each prints when it starts.`,
+    "none",
+    Witnesses.config("WITNESSES"),
+  ),
+  witnessAllowNetworks: setting(
+    "WITNESS_ALLOW_NETWORKS",
+    "Private networks (CIDR, comma-separated) in which WITNESSES may be.",
+    "none",
+    Networks("WITNESS_ALLOW_NETWORKS"),
   ),
   trustedProxies: setting(
     "TRUSTED_PROXIES",

@@ -6,6 +6,7 @@ import { streamKey } from "../log/StreamRef.ts"
 import { Sql } from "../postgres/Sql.ts"
 import * as Checkpoints from "./Checkpoints.ts"
 import * as Commitments from "./Commitments.ts"
+import * as Cosignatures from "./Cosignatures.ts"
 import * as Leaves from "./Leaves.ts"
 import * as LogTree from "./LogTree.ts"
 import * as MerkleTree from "./MerkleTree.ts"
@@ -23,7 +24,8 @@ export interface ProvedEvent {
 }
 
 export interface Proved {
-  readonly tree: Checkpoints.Tree
+  /** The newest head, or the one with the events that most witnesses have signed. */
+  readonly tree: Checkpoints.Tree & Pick<Cosignatures.Cosigned, "witnesses" | "cosignatures">
   readonly events: ReadonlyArray<ProvedEvent>
 }
 
@@ -39,20 +41,22 @@ export class Unproved extends Data.TaggedError("Unproved")<{
 export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountId, stream_id: string) {
   const sql = yield* Sql
   const key = Leaves.keyOf({ account_id, stream_id })
-  const [tree] = yield* Checkpoints.trees(sql, 1)
+  const [newest] = yield* Checkpoints.trees(sql, 1)
   const row = (yield* Leaves.read(sql, [key])).get(key)
   const events = (yield* LogReads.readStreams(sql, [{ account_id, stream_id }])).get(
     streamKey({ account_id, stream_id }),
   )
   if (events === undefined) return yield* new Unproved({ why: row === undefined ? "missing" : "changed" })
-  if (row === undefined || tree === undefined) return yield* new Unproved({ why: yield* whyWithout(events) })
+  if (row === undefined || newest === undefined) return yield* new Unproved({ why: yield* whyWithout(events) })
   if (row.salt === null) return yield* new Unproved({ why: "erased" })
   const indexes = events.map(({ version }) => Leaves.indexOf(row.leaves, version))
   if (Leaves.countOf(row.leaves) > events.length) return yield* new Unproved({ why: "changed" })
   const missing = events.filter((_, nth) => indexes[nth] === undefined)
   if (missing.length > 0) return yield* new Unproved({ why: yield* whyWithout(missing) })
   const known = indexes.flatMap((index) => index ?? [])
-  if (known.some((index) => index >= tree.size)) return yield* new Unproved({ why: "pending" })
+  if (known.some((index) => index >= newest.size)) return yield* new Unproved({ why: "pending" })
+  const cosigned = yield* Cosignatures.covering(sql, newest.tree, Math.max(...known))
+  const tree = { ...newest, witnesses: [], cosignatures: [], ...cosigned }
   const proofs = known.map((index) => MerkleTree.inclusion(index, tree.size))
   const leaves = known.map((index) => ({ start: index, end: index + 1 }))
   const tiles = yield* LogTree.readTiles(sql, MerkleTree.tilesOf([...leaves, ...proofs.flat()]))
