@@ -93,19 +93,9 @@ CREATE TABLE content (
   bytes bytea NOT NULL,
   expires_on date NOT NULL,
   compressed boolean NOT NULL DEFAULT false,
-  template bytea,
   uses integer NOT NULL,
-  CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256),
-  CONSTRAINT content_template FOREIGN KEY (account_id, template) REFERENCES content_templates(account_id, id)
+  CONSTRAINT content_pkey PRIMARY KEY (account_id, sha256)
 ) WITH (autovacuum_analyze_scale_factor=0.3);
-
-CREATE TABLE content_templates (
-  account_id text COLLATE "C" NOT NULL,
-  id bytea NOT NULL,
-  bytes bytea NOT NULL,
-  created_at timestamp with time zone NOT NULL DEFAULT now(),
-  CONSTRAINT content_templates_pkey PRIMARY KEY (account_id, id)
-);
 
 CREATE TABLE dmarc_overrides (
   account_id text COLLATE "C" NOT NULL,
@@ -900,7 +890,6 @@ CREATE INDEX canceled_content_by_time ON canceled_content USING btree (canceled_
 
 CREATE INDEX content_by_expiry ON content USING btree (expires_on);
 
-CREATE INDEX content_by_template ON content USING btree (account_id, template) WHERE (template IS NOT NULL);
 
 CREATE INDEX dmarc_overrides_by_day ON dmarc_overrides USING btree (day);
 

@@ -657,15 +657,6 @@ CREATE TABLE email_stats (
   PRIMARY KEY (account_id, tag, hour, domain, measure, bucket)
 );
 
--- What bodies of an account have in common, with which they are compressed.
-CREATE TABLE content_templates (
-  account_id text COLLATE "C" NOT NULL,
-  id bytea NOT NULL,
-  bytes bytea NOT NULL,
-  created_at timestamptz NOT NULL DEFAULT now(),
-  PRIMARY KEY (account_id, id)
-);
-
 -- Bodies and attachments. They are not events: a replay never reads them, and they expire. Equal content is kept once, inside an
 -- account only.
 CREATE TABLE content (
@@ -673,20 +664,16 @@ CREATE TABLE content (
   sha256 bytea NOT NULL,
   bytes bytea NOT NULL,
   expires_on date NOT NULL,
-  -- Whether `bytes` are compressed with zstd, and the template that they need. The foreign key keeps it.
+  -- Whether `bytes` are compressed with zstd.
   compressed boolean NOT NULL DEFAULT false,
-  template bytea,
   -- Number of parts of messages that use the content and are not canceled.
   uses integer NOT NULL,
-  PRIMARY KEY (account_id, sha256),
-  CONSTRAINT content_template FOREIGN KEY (account_id, template) REFERENCES content_templates (account_id, id)
+  PRIMARY KEY (account_id, sha256)
 ) WITH (autovacuum_analyze_scale_factor = 0.3);
 ALTER TABLE content
   ALTER COLUMN sha256 SET STATISTICS 0,
   ALTER COLUMN bytes SET STATISTICS 0;
 CREATE INDEX content_by_expiry ON content (expires_on);
--- Few different keys: equal ones share an entry, which costs about ten bytes a row.
-CREATE INDEX content_by_template ON content (account_id, template) WHERE template IS NOT NULL;
 
 -- Canceled mail whose content is still stored.
 CREATE TABLE canceled_content (

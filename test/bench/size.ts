@@ -36,7 +36,7 @@ const KEPT = [
   "email_key_spans",
   "email_stats",
 ]
-const CONTENT = ["content", "content_templates"]
+const CONTENT = ["content"]
 
 const { values } = parseArgs({
   options: {

@@ -54,7 +54,7 @@ const WRITE = {
   name: "write",
   text: Rows.inserting(
     `new AS MATERIALIZED (
-      SELECT * FROM unnest($2::text[], $3::uuid[], ${Rows.parametersFrom(4)}) AS row(account_id, account_key, ${Rows.COLUMNS})
+      SELECT * FROM unnest($1::text[], $2::uuid[], ${Rows.parametersFrom(3)}) AS row(account_id, account_key, ${Rows.COLUMNS})
     )`,
     "SELECT id FROM graphile_worker.add_job('drain_deliveries')",
   ),
@@ -133,14 +133,12 @@ const isAccepted = (facts: Facts, waiting: Waiting, before: number): boolean => 
 const commit = async (client: pg.Client, batch: ReadonlyArray<Waiting>): Promise<ReadonlyArray<boolean>> => {
   await client.query("BEGIN")
   const facts = await read(client, batch)
-  for (const account_id of new Set(facts.map(({ account_id }) => account_id)))
-    await Rows.addTemplate(client, account_id)
   const verdicts = batch.map((waiting, nth) => isAccepted(facts[nth] as Facts, waiting, nth))
   const accepted = batch.filter((_, nth) => verdicts[nth])
   const owners = facts.filter((_, nth) => verdicts[nth])
   const [ids, keys] = [owners.map(({ account_id }) => account_id), owners.map(({ account_key }) => account_key)]
   const columns = Rows.columnsOf(accepted.map(({ row }) => row))
-  await client.query({ ...WRITE, values: [Rows.TEMPLATE_ID, ...Rows.ownersOf(ids, keys), ...columns] })
+  await client.query({ ...WRITE, values: [...Rows.ownersOf(ids, keys), ...columns] })
   await client.query("COMMIT")
   return verdicts
 }

@@ -16,12 +16,12 @@ const LEAST = 16
 const ADMIT_AND_WRITE = {
   name: "admit_and_write",
   text: Rows.inserting(
-    `${admission("$2", "$3")}, admitted AS MATERIALIZED (
+    `${admission("$1", "$2")}, admitted AS MATERIALIZED (
       SELECT hash AS key_hash, account_id, md5(account_id)::uuid AS account_key
       FROM key JOIN counted ON bucket = id || '/send' WHERE count <= allowed
     ), new AS MATERIALIZED (
       SELECT admitted.account_id, admitted.account_key, row.*
-      FROM unnest($4::text[], ${Rows.parametersFrom(5)}) AS row(key_hash, ${Rows.COLUMNS}) JOIN admitted USING (key_hash)
+      FROM unnest($3::text[], ${Rows.parametersFrom(4)}) AS row(key_hash, ${Rows.COLUMNS}) JOIN admitted USING (key_hash)
     )`,
     "SELECT key_hash, (SELECT id FROM graphile_worker.add_job('drain_deliveries')) FROM admitted",
   ),
@@ -35,18 +35,15 @@ interface Waiting {
 
 const url = process.env["DATABASE_URL"] ?? ""
 const clients = await Promise.all(Array.from({ length: AT_ONCE }, () => connected(url)))
-const [first] = clients
-const accounts = await first?.query<{ readonly account_id: string }>("SELECT account_id FROM accounts")
 
 const accept = inBatches<Waiting>({ most: MOST, atOnce: AT_ONCE, least: LEAST }, async (batch) => {
   const client = clients.pop()
   if (client === undefined) throw new Error("more batches than connections")
-  for (const { account_id } of accounts?.rows ?? []) await Rows.addTemplate(client, account_id)
   const requests = new Map<string, number>()
   for (const { hash } of batch) requests.set(hash, (requests.get(hash) ?? 0) + 1)
   const keys = [[...requests.keys()], [...requests.values()], batch.map(({ hash }) => hash)]
   const columns = Rows.columnsOf(batch.map(({ row }) => row))
-  const values = [Rows.TEMPLATE_ID, ...keys, ...columns]
+  const values = [...keys, ...columns]
   const { rows } = await client.query<{ readonly key_hash: string }>({ ...ADMIT_AND_WRITE, values })
   clients.push(client)
   const admitted = new Set(rows.map(({ key_hash }) => key_hash))

@@ -1,8 +1,6 @@
 // The rows of Waybill for a message, written in one statement for each batch, which commits by itself.
-import { BodyParts } from "@waybill/store/content/BodyParts"
-import * as Difference from "@waybill/store/content/Difference"
-import * as Template from "@waybill/store/content/Template"
 import { hash } from "node:crypto"
+import { zstdCompressSync } from "node:zlib"
 import type pg from "pg"
 import type { Message } from "./Mail.ts"
 import * as PgArray from "./PgArray.ts"
@@ -34,35 +32,14 @@ export const keyOf = (id: string): string => id.slice(PREFIX.length) + KEY_END
 
 const sha256 = (text: string): Buffer => hash("sha256", text, "buffer")
 
-/** Bodies of the benchmark differ from the first one in a few digits, so it serves as their template. */
-let template: Template.Template | undefined
-const parts = new BodyParts()
-export const TEMPLATE_ID = hash("md5", `${process.pid} ${Date.now()}`, "buffer")
-const stored = new Set<string>()
-
 export const accepted = (message: Message, tags: ReadonlyArray<string>): Accepted => {
   const plain = Buffer.from(JSON.stringify({ html: message.html, text: message.text }))
-  parts.read(plain)
-  template ??= Template.make(plain, parts, [...Array(parts.count).keys()])
-  return {
-    message,
-    tags,
-    body: Difference.encode(plain, parts, template, plain.length) ?? plain,
-    hash: hash("sha256", plain, "buffer"),
-  }
+  return { message, tags, body: zstdCompressSync(plain), hash: hash("sha256", plain, "buffer") }
 }
 
 const packed = ({ hash, message, tags }: Accepted): string =>
   `\tkey\t\t\t\t\t${message.createdAt}\t${message.from}\t${message.to}\t\t\t${message.replyTo}\t${message.subject}\t` +
   `${JSON.stringify(message.headers)}\t${JSON.stringify(tags)}\t\t${message.domain}\tdom\t\t\t\t${hash.toString("hex")}ht\t2000\t\t\t\t\t\t`
-
-/** Stores the template for an account, once. */
-export const addTemplate = async (client: pg.ClientBase, account_id: string): Promise<void> => {
-  if (stored.has(account_id)) return
-  stored.add(account_id)
-  const text = "INSERT INTO content_templates (account_id, id, bytes) VALUES ($1, $2, $3) ON CONFLICT DO NOTHING"
-  await client.query(text, [account_id, TEMPLATE_ID, template?.bytes])
-}
 
 /** Columns of new rows besides their account, as `columnsOf` returns them, and their parameters from `$first` on. */
 export const COLUMNS = "id, key, packed, hash, body, subject_key, to_key, subject"
@@ -83,15 +60,15 @@ export const columnsOf = (rows: ReadonlyArray<Accepted>): ReadonlyArray<Buffer> 
 
 /**
  * Statement that inserts the rows that Waybill inserts for each message. `source` are parts of it, of which `new` has the
- * columns above and `account_id` and `account_key`; `$1` is the id of the template.
+ * columns above and `account_id` and `account_key`.
  */
 export const inserting = (source: string, main: string): string => `
   WITH ${source}, event AS (
     INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
     SELECT account_id, id, 1, 'email', 'EmailQueued', id, packed, now() FROM new
   ), content AS (
-    INSERT INTO content (account_id, sha256, bytes, compressed, template, expires_on, uses)
-    SELECT account_id, hash, body, true, $1, current_date + 30, 1 FROM new ON CONFLICT DO NOTHING
+    INSERT INTO content (account_id, sha256, bytes, compressed, expires_on, uses)
+    SELECT account_id, hash, body, true, current_date + 30, 1 FROM new ON CONFLICT DO NOTHING
   ), logged AS (
     INSERT INTO email_log (account_id, id, from_key, subject_key, to_key, tag_key, domain_key, version, status)
     SELECT account_key, key, 1, subject_key, to_key, 2, 3, 1, 0 FROM new
@@ -113,7 +90,7 @@ const WRITE = {
   name: "write",
   text: inserting(
     `new AS MATERIALIZED (
-      SELECT * FROM unnest($2::text[], $3::uuid[], ${parametersFrom(4)}) AS row(account_id, account_key, ${COLUMNS})
+      SELECT * FROM unnest($1::text[], $2::uuid[], ${parametersFrom(3)}) AS row(account_id, account_key, ${COLUMNS})
     )`,
     "SELECT 1",
   ),
@@ -131,12 +108,11 @@ export const insert = async (
   rows: ReadonlyArray<Accepted>,
   accounts: ReadonlyArray<Account>,
 ): Promise<void> => {
-  for (const { id } of accounts) await addTemplate(client, id)
   const owners = ownersOf(
     accounts.map(({ id }) => id),
     accounts.map(({ key }) => key),
   )
-  await client.query({ ...WRITE, values: [TEMPLATE_ID, ...owners, ...columnsOf(rows)] })
+  await client.query({ ...WRITE, values: [...owners, ...columnsOf(rows)] })
 }
 
 export interface Delivered {

@@ -1,9 +1,11 @@
 import { PgTypes } from "@effect/sql-pg"
 import type * as DomainContent from "@waybill/domain/email/Content"
 import * as Content from "@waybill/store/content/Content"
+import * as StoredContent from "@waybill/store/content/StoredContent"
 import { Effect, Option, Result } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
+import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
 const keep = Effect.fnUntraced(function* (
@@ -65,6 +67,39 @@ describe("a body", () => {
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("content", (it) => {
+  it.effect("is compressed if that makes it smaller, and counted each time it is used", function* () {
+    const { driver } = yield* Sql
+    const account_id = id("AccountId")
+    const random = Buffer.concat(
+      Array.from({ length: 60 }, (_, n) => Buffer.from(Content.blob(Buffer.of(n)).sha256, "hex")),
+    )
+    const bodies = [Buffer.from("small"), Buffer.from("a word ".repeat(100)), random, Buffer.alloc(100_000, "a")]
+    const blobs = bodies.map(Content.blob)
+    const rows = [...blobs, ...blobs].map((blob) => ({ account_id, ...blob, expires_on: "2999-01-01" }))
+    yield* driver`${StoredContent.insert(driver, rows)}`
+    yield* driver`${StoredContent.insert(driver, rows.slice(0, 1))}`
+    const found = yield* Content.findAll(
+      account_id,
+      blobs.map(({ sha256 }) => sha256),
+    )
+    assert.deepStrictEqual(
+      blobs.map(({ sha256 }) => found.get(sha256)),
+      blobs.map(({ bytes }) => bytes),
+    )
+    const stored = yield* driver<{ readonly sha256: string; readonly compressed: boolean; readonly uses: number }>`
+      SELECT encode(sha256, 'hex') AS sha256, compressed, uses FROM content WHERE account_id = ${account_id}`
+    const of = ({ sha256 }: Content.Blob) => stored.find((row) => row.sha256 === sha256)
+    assert.deepStrictEqual(
+      blobs.map((blob) => [of(blob)?.compressed, of(blob)?.uses]),
+      [
+        [false, 3],
+        [true, 2],
+        [false, 2],
+        [false, 2],
+      ],
+    )
+  })
+
   it.effect("is returned as it was stored, bodies and attachments", function* () {
     const body = Content.encodeBody({ html: "<p>Grüße 📮</p>", text: "\u0000 lone \ud800 surrogate" })
     const file = Content.blob(Uint8Array.from({ length: 256 }, (_, i) => i))

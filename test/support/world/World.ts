@@ -213,14 +213,7 @@ export const send = Effect.fnUntraced(function* (
       decide: () =>
         Result.succeed({
           append: [{ aggregate: Email, id: email_id, events: [event] }],
-          content: [
-            {
-              account_id: from.account_id,
-              ...body,
-              expires_on: "2999-01-01",
-              sentTo: JSON.stringify(over["to"] ?? ""),
-            },
-          ],
+          content: [{ account_id: from.account_id, ...body, expires_on: "2999-01-01" }],
           answer: undefined,
         }),
     }),

@@ -220,13 +220,7 @@ const decide = (
       events,
       named: nameCopy?.(id, queued.created_at) ?? [],
       created_at: queued.created_at,
-      // The body is the first.
-      content: blobs.map((blob, nth): ContentRow => ({
-        account_id,
-        ...blob,
-        expires_on,
-        ...(nth === 0 ? { sentTo: recipients.join(" ") } : {}),
-      })),
+      content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
       recipients: recipients.length - (events.length - 1),
       scheduled_bytes: queued.scheduled_at === null ? 0 : queued.size_bytes,
     }

@@ -4,7 +4,6 @@ import type { SqlError } from "effect/sql"
 import * as AccountNames from "./AccountNames.ts"
 import { FIRST } from "../routing/CellName.ts"
 import * as CanceledContent from "../content/CanceledContent.ts"
-import { ContentTemplates } from "../content/ContentTemplates.ts"
 import * as InboundContent from "../content/InboundContent.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as Feed from "../feed/Feed.ts"
@@ -36,7 +35,6 @@ export const make = (
   names: AccountNames.AccountNames = AccountNames.none,
   schema: string = FIRST,
 ): LogStorage => {
-  const templates = new ContentTemplates()
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
     readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now)),
@@ -45,9 +43,7 @@ export const make = (
     write: (write) =>
       Effect.andThen(
         names.write(write),
-        Effect.suspend(() =>
-          Effect.forEach(writeStatements(sql, readModels, templates, write, schema), send, { discard: true }),
-        ),
+        Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, write, schema), send, { discard: true })),
       ),
   })
   return {
@@ -82,7 +78,6 @@ export const make = (
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
   readModels: ReadonlyArray<ReadModel>,
-  templates: ContentTemplates,
   write: Write,
   schema: string,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
@@ -91,7 +86,7 @@ const writeStatements = (
   const released = release.filter((id) => !settled.has(id))
   const parts: Array<Fragment> = [events(sql, write)]
   for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
-  if (write.content.length > 0) parts.push(...StoredContent.inserts(sql, templates, write.content))
+  if (write.content.length > 0) parts.push(StoredContent.insert(sql, write.content))
   if (write.inbound.length > 0) parts.push(...InboundContent.inserts(sql, write.inbound))
   if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
   if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))

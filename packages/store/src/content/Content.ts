@@ -44,8 +44,8 @@ export interface CompleteContent extends Body {
 export const findAll = Effect.fn("Content.findAll")(function* (account_id: string, hashes: ReadonlyArray<string>) {
   const sql = yield* Sql
   const rows = yield* sql<StoredContent.StoredBytes & { readonly sha256: string }>`
-    SELECT encode(c.sha256, 'hex') AS sha256, ${StoredContent.columns(sql)} FROM content c
-    WHERE c.account_id = ${account_id} AND c.sha256 = ANY(${StoredContent.hashes([...new Set(hashes)])})`
+    SELECT encode(sha256, 'hex') AS sha256, bytes, compressed FROM content
+    WHERE account_id = ${account_id} AND sha256 = ANY(${StoredContent.hashes([...new Set(hashes)])})`
   return new Map(rows.map((row) => [row.sha256, StoredContent.decode(row)]))
 })
 
@@ -86,7 +86,6 @@ export const expire = Effect.fn("Content.expire")(function* () {
     removed += candidates.filter(({ is_removed }) => is_removed).length
     last = candidates.length < EXPIRY_BATCH ? undefined : candidates.at(-1)
   }
-  yield* StoredContent.removeUnusedTemplates(sql)
   return removed
 })
 

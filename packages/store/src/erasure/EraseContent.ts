@@ -59,10 +59,6 @@ export const erase = Effect.fnUntraced(function* (
         remaining.push({ account_id, stream: "content", stream_id: sha256 })
     }),
   )
-  const templates = yield* sql<TemplateRow>`
-    SELECT t.account_id, t.id, t.bytes FROM content_templates t WHERE ${looksLike("t.bytes")}`
-  for (const { account_id, bytes, id } of templates)
-    if (names(Buffer.from(bytes).toString("utf8"))) yield* StoredContent.removeTemplate(sql, account_id, id)
   // Mail of the sandbox is encoded in ways that SQL cannot search, and there is little of it.
   yield* scan(sql, CAPTURED_MAIL, sql`true`, ({ account_id, bytes, id, mail_from, recipients, subject }: CapturedRow) =>
     names([recipients, subject, mail_from, ...decodings(bytes)])
@@ -146,9 +142,6 @@ interface ContentRow extends ScannedRow, StoredContent.StoredBytes {
   readonly bytes: Uint8Array
   readonly sha256: Uint8Array
 }
-interface TemplateRow extends ScannedRow {
-  readonly id: Uint8Array
-}
 interface CapturedRow extends ScannedRow {
   readonly id: string
   readonly recipients: ReadonlyArray<string>
@@ -176,10 +169,7 @@ const CONTENT: Table = {
   key: ["account_id", "sha256"],
   first: ["", new Uint8Array(0)],
   bytes: "bytes",
-  otherColumns: [
-    "t.compressed",
-    "(SELECT m.bytes FROM content_templates m WHERE m.account_id = t.account_id AND m.id = t.template) AS template",
-  ],
+  otherColumns: ["t.compressed"],
 }
 const CAPTURED_MAIL: Table = {
   name: "sandbox_messages",

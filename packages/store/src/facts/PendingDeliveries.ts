@@ -131,14 +131,14 @@ const loadBodies = Effect.fnUntraced(function* (
   if (keys.size === 0) return new Map<string, Content.CompleteContent>()
   const pairs = [...keys.values()]
   const stored = yield* sql<StoredContent.StoredBytes & { readonly account_id: string; readonly sha256: string }>`
-    SELECT c.account_id, encode(c.sha256, 'hex') AS sha256, ${StoredContent.columns(sql)}
+    SELECT c.account_id, encode(c.sha256, 'hex') AS sha256, c.bytes, c.compressed
     FROM unnest(${pairs.map((pair) => pair.account_id)}::text[], ${StoredContent.hashes(pairs.map((pair) => pair.sha256))})
       AS keys(account_id, sha256)
     JOIN content c USING (account_id, sha256)`
   return new Map(
-    stored.map(({ account_id, sha256, ...bytes }): readonly [string, Content.CompleteContent] => [
-      `${account_id} ${sha256}`,
-      bodyOf(StoredContent.decode(bytes)),
+    stored.map((row): readonly [string, Content.CompleteContent] => [
+      `${row.account_id} ${row.sha256}`,
+      bodyOf(StoredContent.decode(row)),
     ]),
   )
 })

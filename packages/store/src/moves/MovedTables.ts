@@ -11,9 +11,6 @@ export interface MovedTable {
   readonly isByKey: boolean
 }
 
-/** Tables that other tables refer to: their rows are copied first, and deleted last. */
-const REFERRED: ReadonlyArray<string> = ["content_templates"]
-
 /** Names accounts that a cell has lost, so that it is not theirs. */
 const LEFT = "left_accounts"
 
@@ -29,7 +26,7 @@ export const list = (sql: Sql, schema: string) => sql<MovedTable>`
     -- Versions of a rebuild are not moved: the other cell rebuilds its own.
     AND c.relname !~ '_v[0-9]+$' AND c.relname <> ALL(${[...HomeTables.HOME_TABLES, LEFT]}::text[])
   GROUP BY c.oid, c.relname HAVING bool_or(a.attname = 'account_id')
-  ORDER BY c.relname <> ALL(${REFERRED}::text[]), c.relname`
+  ORDER BY c.relname`
 
 /** Condition on the rows of some accounts. */
 export const isOf = (
