@@ -9,6 +9,7 @@ export const requestLogBounds: Group = {
   title: "Request log",
   bounds: [
     customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
+    customer("An answer in the request log", "MAX_LOGGED_ANSWER_BYTES", MASKED_BODY, "cut"),
     customer(
       "Rows of a key or member in the request log per day (UTC), half of them for refused calls only",
       "MAX_KEY_ROWS_PER_DAY",

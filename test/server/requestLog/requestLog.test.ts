@@ -71,6 +71,20 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       assert.deepStrictEqual([json.id, json.email_ids, json.status], [requestId, [sent.json.id], 200])
       assert.deepStrictEqual(JSON.parse(json.body), { ...EMAIL, text: "[masked, 2 bytes]" })
       assert.strictEqual(json.body_bytes, JSON.stringify(EMAIL).length)
+      assert.deepStrictEqual(JSON.parse(json.answer), sent.json)
+      const answerTo = Effect.fnUntraced(function* (query: string) {
+        const [found] = (yield* list(query)).data
+        return (yield* call("GET", `/v1/requests/${found.id}`)).json.answer
+      })
+      const refused = JSON.parse(yield* answerTo("?status=422"))
+      assert.deepInclude(refused.error, { code: "unprocessable", reason: "domain_not_verified" })
+      assert.include(refused.error.message, "domain")
+      // A secret that was made, and what was read, are not kept.
+      const madeKey = yield* call("POST", "/v1/api-keys", { name: "New", scopes: ["email:send"] })
+      const made = yield* answerTo("?path=/v1/api-keys")
+      assert.include(made, madeKey.json.id)
+      assert.notInclude(made, madeKey.json.key)
+      assert.isNull(yield* answerTo("?path=/v1/requests"))
       const events = yield* call("GET", `/v1/email/logs/${sent.json.id}/events`)
       assert.strictEqual(events.json.data[0].request_id, requestId)
       const [batch] = (yield* list("?path=/v1/email/send/batch")).data

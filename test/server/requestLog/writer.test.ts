@@ -26,6 +26,7 @@ const rowOf = (account_id: string, daysAgo: number, now: number): Row => ({
   duration_ms: 1,
   body_bytes: 0,
   body: "",
+  answer: "",
   livemode: true,
 })
 

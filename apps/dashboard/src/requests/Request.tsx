@@ -35,7 +35,8 @@ export const Request = () => {
 
 const Detail = ({ request }: { readonly request: RequestDetail }) => {
   const senderName = useSenderName()
-  const { api_key_id, body, body_bytes, email_ids } = request
+  const { answer, api_key_id, body, body_bytes, email_ids } = request
+  const message = messageOf(answer)
   return (
     <>
       <header className="flex flex-wrap items-center gap-3">
@@ -55,6 +56,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
               </span>,
             ],
             ["Time", formatDateTime(request.created_at)],
+            ...(message === undefined ? [] : [["Message", <UntrustedText key="message" text={message} />] as const]),
             ...(request.reason === null ? [] : [["Reason", <code key="reason">{request.reason}</code>] as const]),
             ...(request.query === null ? [] : [["Query", <UntrustedText key="query" text={request.query} />] as const]),
             [
@@ -92,8 +94,25 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
           )}
         </div>
       </Panel>
+      {answer === null ? undefined : (
+        <Panel title="Answer">
+          <div className="p-4">
+            <CodeBlock code={indented(answer)} label="Masked answer" />
+          </div>
+        </Panel>
+      )}
     </>
   )
+}
+
+/** Returns the message of an error; undefined for another answer, and for one that was cut. */
+const messageOf = (answer: string | null): string | undefined => {
+  try {
+    const { error } = JSON.parse(answer ?? "{}") as { readonly error?: { readonly message?: unknown } }
+    return typeof error?.message === "string" ? error.message : undefined
+  } catch {
+    return undefined
+  }
 }
 
 /** A body that was cut is no JSON any more. */

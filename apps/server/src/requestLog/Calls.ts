@@ -7,9 +7,10 @@ import type { Row } from "@waybill/store/requests/RequestRow"
 import type { HttpServerResponse } from "effect/http"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as RequestTarget from "../requests/RequestTarget.ts"
-import { maskedBody } from "./maskedBody.ts"
+import { MAX_LOGGED_ANSWER_BYTES, maskedBody } from "./maskedBody.ts"
 import { maskedQuery } from "./maskedQuery.ts"
 import { maskedPath } from "./maskedPath.ts"
+import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum length of a method. Node accepts only known ones. */
 const MAX_METHOD_CHARS = 16
@@ -45,6 +46,7 @@ export interface Call {
   readonly began: number
   body: Uint8Array | undefined
   reason: string | null
+  answer: Uint8Array | undefined
 }
 
 /** A request carries its call: a map of all of them would be work for each garbage collection. */
@@ -71,10 +73,14 @@ export const noteBody = (source: object, body: Uint8Array): void => {
   if (call !== undefined) call.body = body
 }
 
-/** Notes the reason of a refusal, in the shape of Waybill's own errors, for a call that was begun. */
-export const noteRefusal = (source: object, response: HttpServerResponse.HttpServerResponse): void => {
-  const call = response.status < 400 ? undefined : (source as Carrier)[CALL]
-  if (call !== undefined) call.reason = reasonOf(response)
+/** Notes the answer of a call that was begun and, in the shape of Waybill's own errors, the reason of a refusal. */
+export const noteAnswer = (source: object, response: HttpServerResponse.HttpServerResponse): void => {
+  const call = (source as Carrier)[CALL]
+  const isRefused = response.status >= 400
+  // An answer to a read would keep the records a second time.
+  if (call === undefined || (!isRefused && call.request.method === "GET")) return
+  if (response.body._tag === "Uint8Array") call.answer = response.body.body
+  if (isRefused) call.reason = reasonOf(response)
 }
 
 /** Returns the reason that a refusal gives, in the shape of Waybill's own errors. */
@@ -88,7 +94,7 @@ export const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): strin
   }
 }
 
-const rowOf = ({ address, began, body, caller, id, reason, request, response, target }: Call): Row => {
+const rowOf = ({ address, answer, began, body, caller, id, reason, request, response, target }: Call): Row => {
   const query = RequestTarget.queryOf(target)
   return {
     ...caller,
@@ -102,6 +108,7 @@ const rowOf = ({ address, began, body, caller, id, reason, request, response, ta
     duration_ms: Math.round(performance.now() - began),
     body_bytes: body?.length ?? 0,
     body: body === undefined ? "" : maskedBody(body),
+    answer: answer === undefined ? "" : maskedBody(answer, ShownFields.isShownInAnswer, MAX_LOGGED_ANSWER_BYTES),
   }
 }
 

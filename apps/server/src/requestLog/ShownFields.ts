@@ -20,12 +20,27 @@ const SHOWN: ReadonlySet<string> = new Set(
     .split(/\s+/u),
 )
 
+/** Further names in answers: of errors, and of records without what a record may be secret for. */
+const SHOWN_IN_ANSWERS: ReadonlySet<string> = new Set(
+  `
+  error code message reason docs request_id details object data results has_more next_cursor deleted revoked
+  created_at updated_at revoked_at verified_at last_checked_at next_check_at last_used_at last_event_at delivered_at
+  scheduled_at next_attempt_at disabled_at published_at resets_at attempts version number prefix created_by
+  current_version alias kind recipient_counts delivered queued deferred bounced failed suppressed canceled complained
+  sent opens clicks size_bytes zone open_tracking receiving disabled_reason position suppression suppression_id
+  `
+    .trim()
+    .split(/\s+/u),
+)
+
 /** Parts of the names of headers that hold secrets, whatever their values look like. */
 const SECRET_HEADER =
   /auth|token|secret|key|cookie|pass|pwd|signature|credential|session|bearer|jwt|otp|access|private|code|csrf|xsrf|hmac|nonce/iu
 const NO_LETTER = /[^a-z]/giu
 
 export const isShown = (name: string): boolean => SHOWN.has(name) || SHOWN.has(name.toLowerCase())
+
+export const isShownInAnswer = (name: string): boolean => isShown(name) || SHOWN_IN_ANSWERS.has(name)
 
 export const isHeaders = (name: string): boolean => name.length === 7 && name.toLowerCase() === "headers"
 

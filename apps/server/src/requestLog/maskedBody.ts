@@ -3,6 +3,8 @@ import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum size of a masked body; the rest is cut. */
 export const MAX_LOGGED_BODY_BYTES = 16 * 1024
+/** The same for an answer. */
+export const MAX_LOGGED_ANSWER_BYTES = 4 * 1024
 /** Maximum characters between strings, and quotes in strings, that are read, so that a body of millions of them costs little. */
 const MAX_READ_CHARS = 256 * 1024
 /** Maximum characters of texts that are searched for secrets in a body, which is the most of the work. */
@@ -35,12 +37,14 @@ const ASCII = /^[ -~]*$/u
 class Masking {
   out = ""
   readonly #text: string
+  readonly #isShown: (name: string) => boolean
   #at = 0
   #read = 0
   #depth = 0
   #searched = 0
 
-  constructor(bytes: Uint8Array) {
+  constructor(bytes: Uint8Array, isShown: (name: string) => boolean) {
+    this.#isShown = isShown
     // One character for each byte; text in other scripts is decoded where it is shown.
     this.#text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString("latin1")
   }
@@ -76,7 +80,7 @@ class Masking {
     const name = nameOf(quoted) ?? ""
     this.#show(quoted)
     this.#write(":")
-    this.value(ShownFields.isHeaders(name) ? "headers" : ShownFields.isShown(name) ? "shown" : "masked")
+    this.value(ShownFields.isHeaders(name) ? "headers" : this.#isShown(name) ? "shown" : "masked")
   }
 
   /** Returns the name of a field with its quotes. */
@@ -271,26 +275,30 @@ const shown = (quoted: string): string => {
 }
 
 /**
- * Returns the JSON of a body with secrets and content masked, at most `MAX_LOGGED_BODY_BYTES` of it; empty for a body that is no
- * JSON object or list.
+ * Returns the JSON of a body, or of an answer with its own fields, with secrets and content masked, at most so many bytes of it;
+ * empty if it is no JSON object or list.
  */
-export const maskedBody = (bytes: Uint8Array): string => {
+export const maskedBody = (
+  bytes: Uint8Array,
+  isShown = ShownFields.isShown,
+  maximum = MAX_LOGGED_BODY_BYTES,
+): string => {
   const first = bytes.find((byte) => !isSpace(byte))
   if (first !== 0x7b && first !== 0x5b) return ""
-  const masking = new Masking(bytes)
+  const masking = new Masking(bytes, isShown)
   try {
     masking.value("shown")
-    return cut(masking.out)
+    return cut(masking.out, maximum)
   } catch (error) {
     if (error !== END) throw error
-    return cut(masking.out + CUT)
+    return cut(masking.out + CUT, maximum)
   }
 }
 
-const cut = (text: string): string => {
+const cut = (text: string, maximum: number): string => {
   const bytes = Buffer.byteLength(text)
-  if (bytes <= MAX_LOGGED_BODY_BYTES) return text
+  if (bytes <= maximum) return text
   // A character that is cut in two becomes a replacement character, which is dropped.
-  const kept = Buffer.from(text).subarray(0, MAX_LOGGED_BODY_BYTES - Buffer.byteLength(CUT))
+  const kept = Buffer.from(text).subarray(0, maximum - Buffer.byteLength(CUT))
   return kept.toString("utf8").replace(/\uFFFD+$/u, "") + CUT
 }

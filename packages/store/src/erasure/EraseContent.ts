@@ -89,10 +89,10 @@ export const erase = Effect.fnUntraced(function* (
   })
   // The body is removed as a whole, because the name beside the address is the person's too.
   const requests = textLooksLike("t.path || ' ' || t.query || ' ' || t.body")
-  yield* scan(sql, REQUESTS, requests, ({ account_id, bytes, id, path, query }: RequestRow) =>
-    names([path, query, bytes])
+  yield* scan(sql, REQUESTS, requests, ({ account_id, answer, bytes, id, path, query }: RequestRow) =>
+    names([path, query, answer, bytes])
       ? sql`
-          UPDATE request_log SET path = ${mask.mayContain(path) ? "" : mask.apply(path)}, query = '', body = ''
+          UPDATE request_log SET path = ${mask.mayContain(path) ? "" : mask.apply(path)}, query = '', body = '', answer = ''
           WHERE account_id = ${account_id} AND id = ${id}`
       : Effect.void,
   )
@@ -159,6 +159,7 @@ interface RequestRow extends ScannedRow<string> {
   readonly id: string
   readonly path: string
   readonly query: string
+  readonly answer: string
 }
 interface AnswerRow extends ScannedRow {
   readonly route: string
@@ -188,7 +189,7 @@ const REQUESTS: Table = {
   name: "request_log",
   key: ["account_id", "id"],
   bytes: "body",
-  otherColumns: ["t.path", "t.query"],
+  otherColumns: ["t.path", "t.query", "t.answer"],
 }
 const ANSWERS: Table = {
   name: "idempotency_keys",

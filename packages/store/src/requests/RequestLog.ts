@@ -30,8 +30,8 @@ export interface Query {
   readonly created_before?: string
 }
 
-/** A call without its body, which is only read alone. */
-export type Summary = Omit<Row, "body" | "account_id">
+/** A call without its body and answer, which are only read alone. */
+export type Summary = Omit<Row, "body" | "answer" | "account_id">
 export type Call = Omit<Row, "account_id">
 
 const SUMMARY =
@@ -88,7 +88,7 @@ const conditions = (sql: Sql, query: Query): Fragment => {
 export const find = Effect.fn("RequestLog.find")(function* (account_id: string, id: string, api_key_id?: string) {
   const sql = yield* Sql
   const rows = yield* sql<Call>`
-    SELECT ${sql.literal(SUMMARY)}, body FROM request_log
+    SELECT ${sql.literal(SUMMARY)}, body, answer FROM request_log
     WHERE account_id = ${account_id} AND id = ${id}
       ${api_key_id === undefined ? sql.literal("") : sql`AND api_key_id = ${api_key_id}`}`
   return Option.fromUndefinedOr(rows[0])

@@ -34,6 +34,7 @@ const TYPES: { readonly [C in keyof Row]: string } = {
   duration_ms: "integer",
   body_bytes: "integer",
   body: "text",
+  answer: "text",
   livemode: "boolean",
 }
 const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) => ({ name, type }))

@@ -148,9 +148,13 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return { note, flush } satisfies Writer
 })
 
-const sizeOf = ({ body, path, query }: Row): number =>
+const sizeOf = ({ answer, body, path, query }: Row): number =>
   // A path is also in an index.
-  ROW_BYTES + Buffer.byteLength(body) + 2 * Buffer.byteLength(path) + Buffer.byteLength(query)
+  ROW_BYTES +
+  Buffer.byteLength(body) +
+  Buffer.byteLength(answer) +
+  2 * Buffer.byteLength(path) +
+  Buffer.byteLength(query)
 
 /** Returns the day of a request id, which begins with its time. */
 const dayOf = (id: string): LogDay.Day => LogDay.dayOf(Id.timeOf(id))

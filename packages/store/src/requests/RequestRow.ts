@@ -14,5 +14,7 @@ export interface Row {
   readonly duration_ms: number
   readonly body_bytes: number
   readonly body: string
+  /** The masked answer of a call that changes something or was refused. */
+  readonly answer: string
   readonly livemode: boolean
 }

@@ -31,6 +31,7 @@ const callOf = (account_id: string, api_key_id: string, id: string) => ({
   duration_ms: 1,
   body_bytes: 0,
   body: "",
+  answer: "",
   livemode: true,
 })
 

@@ -86,7 +86,7 @@ export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effe
   const path = RequestTarget.pathOf(request.url)
   const entrance = Doors.entranceOf(RequestTarget.encodedPathOf(request.url), request, options.doorHosts)
   const responding = Effect.map(responseTo(app, options, { request, id, path, entrance, began }), (response) => {
-    Calls.noteRefusal(NodeHttpServerRequest.toIncomingMessage(request), response)
+    Calls.noteAnswer(NodeHttpServerRequest.toIncomingMessage(request), response)
     return FrameRefusals.inFrame(path, request, response)
   }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
   const shaped =
@@ -238,6 +238,7 @@ const logCall = (
     address,
     began,
     body: undefined,
+    answer: undefined,
     reason: null,
   })
 }

@@ -62,6 +62,10 @@ export const RequestDetail = Schema.Struct({
   body: Schema.NullOr(Schema.String).annotateKey({
     description: "The first 16 KB of a JSON body, with secrets and the content of messages masked",
   }),
+  answer: Schema.NullOr(Schema.String).annotateKey({
+    description:
+      "The first 4 KB of the answer to a request that changed something or was refused, with secrets masked; `null` for others",
+  }),
   email_ids: Schema.Array(Id.EmailId).annotateKey({ description: "Messages that the request made" }),
 }).annotate({ identifier: "RequestDetail" })
 export type RequestDetail = typeof RequestDetail.Type
@@ -113,7 +117,11 @@ export class Requests extends HttpApiGroup.make("requests")
       query: Livemode.query,
       success: RequestDetail,
     }).annotateMerge(
-      annotate("Get a request", "email:logs:read", "The request with its masked body, and the messages that it made."),
+      annotate(
+        "Get a request",
+        "email:logs:read",
+        "The request with its masked body and answer, and the messages that it made.",
+      ),
     ),
   )
   .middleware(Validation)

@@ -34,9 +34,14 @@ export const RequestHandlers = HttpApiBuilder.group(Api, "requests", (handlers) 
         const { account_id } = yield* CurrentKey
         const call = yield* RequestLog.find(account_id, id, yield* ownKey)
         if (Option.isNone(call)) return yield* new RequestRefusal.RequestNotFound()
-        const { body } = call.value
+        const { answer, body } = call.value
         const email_ids = yield* RequestLog.messagesOf(account_id, call.value)
-        return { ...recordOf(call.value), body: body === "" ? null : body, email_ids }
+        return {
+          ...recordOf(call.value),
+          body: body === "" ? null : body,
+          answer: answer === "" ? null : answer,
+          email_ids,
+        }
       }),
   }),
 )
