@@ -130,7 +130,7 @@ describe.skipIf(typeof browser === "string")(
       // No domain tracks opens or clicks, so that these could never move.
       for (const name of ["Opens", "Clicks"])
         assert.strictEqual(await page.getByText(name, { exact: true }).count(), 0, name)
-      await page.getByRole("button", { name: "By tag" }).click()
+      await page.getByRole("button", { name: "Tag", exact: true }).click()
       await page.getByRole("cell", { name: "receipts" }).getByRole("link").click()
       await page.getByRole("link", { name: /Tagged/u }).waitFor()
       assert.include(page.url(), "receipts")

@@ -1,8 +1,9 @@
+import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as EmailStats from "@waybill/store/statistics/EmailStats"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import * as TemplateTag from "@waybill/store/statistics/TemplateTag"
+import * as GroupTag from "@waybill/store/statistics/GroupTag"
 import { Replay } from "@waybill/store/rebuild/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
@@ -38,6 +39,43 @@ describe("a latency bucket", () => {
 })
 
 layer(Store, { excludeTestServices: true })("email statistics", (it) => {
+  it.effect("count recipients by the key that sent, and by the provider of each", function* () {
+    const account_id = id("AccountId")
+    const api_key_id = id("ApiKeyId")
+    const at = (recipient: string) => ({ address: recipient as Address })
+    const both = yield* accept(account_id, {
+      to: [at("ana@gmail.com"), at("bo@googlemail.com"), at("eve@hotmail.co.uk")],
+      cc: [at("cy@acme.example")],
+      api_key_id,
+      tags: [],
+      created_at: BEGAN,
+    })
+    const one = yield* accept(account_id, { to: [at("dan@gmail.com")], tags: [], created_at: BEGAN })
+    const reached = (recipient: string) => ({ ...delivered("", later(1_000)), recipient: recipient as Address })
+    yield* happens(account_id, both, reached("ana@gmail.com"), reached("eve@hotmail.co.uk"))
+    yield* followToTheEnd
+    yield* happens(account_id, both, { _tag: "EmailCanceled", at: later(2_000) })
+    yield* happens(account_id, one, reached("dan@gmail.com"))
+    yield* followToTheEnd
+    const counts = Effect.fnUntraced(function* (group: "api_key" | "provider") {
+      const { rows } = yield* day(account_id, { group })
+      return rows.map(({ accepted, api_key_id, delivered, provider, recipient_counts: { canceled } }) => [
+        provider ?? api_key_id,
+        accepted,
+        delivered,
+        canceled,
+      ])
+    })
+    assert.deepStrictEqual(yield* counts("api_key"), [[api_key_id, 4, 2, 2]])
+    assert.deepStrictEqual(yield* counts("provider"), [
+      ["gmail", 3, 2, 1],
+      ["other", 1, 0, 1],
+      ["outlook", 1, 1, 0],
+    ])
+    // The tags of customers are apart from these.
+    assert.deepStrictEqual((yield* day(account_id, { tag: true })).rows, [])
+  })
+
   it.effect("count recipients by hour, domain and tag", function* () {
     const account_id = id("AccountId")
     const first = yield* accept(account_id, { to: to("ana", "bob"), tags: ["receipt", "spring"], created_at: BEGAN })
@@ -133,7 +171,7 @@ layer(Store, { excludeTestServices: true })("email statistics", (it) => {
     const [first, last, unused] = ["tpl_1", "tpl_2", "tpl_3"]
     const used = (template: string, versions: number, hour: string) => sql`
       INSERT INTO email_stats (account_id, tag, hour, domain, measure, bucket, count)
-      SELECT ${account_id}, ${TemplateTag.of({ id: template, version: 0 })} || n, ${hour}::timestamptz, 'a.test', 'accepted', 0, 1
+      SELECT ${account_id}, ${GroupTag.ofTemplate({ id: template, version: 0 })} || n, ${hour}::timestamptz, 'a.test', 'accepted', 0, 1
       FROM generate_series(1, ${versions}::int) AS n`
     yield* used(first, EmailStats.MAX_TAGS, "2026-01-01T00:00:00Z")
     yield* used(last, 2, "2026-01-02T00:00:00Z")

@@ -1,6 +1,6 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { useState } from "react"
+import { type ReactNode, useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
@@ -10,14 +10,61 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
-import * as SearchText from "../emails/search/SearchText.ts"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import { useKeyNames } from "../requests/useKeyNames.ts"
 import * as Series from "./Series.ts"
 
 const GROUPS = [
-  ["domain", "By domain"],
-  ["tag", "By tag"],
+  ["domain", "Domain"],
+  ["tag", "Tag"],
+  ["provider", "Provider"],
+  ["api_key", "Key"],
 ] as const
 type Group = (typeof GROUPS)[number][0]
+
+const HEADS = { domain: "Domain", tag: "Tag", provider: "Recipients at", api_key: "API key" } as const
+const EMPTY = {
+  domain: "No email in this range.",
+  tag: "No email with a tag in this range.",
+  provider: "No email in this range.",
+  api_key: "No email with an API key in this range.",
+} as const
+
+/** Names of providers of mailboxes, with the part of an address that most of them have. */
+const PROVIDERS: ReadonlyMap<string, readonly [name: string, part: string]> = new Map([
+  ["gmail", ["Gmail", "@gmail.com"]],
+  ["outlook", ["Outlook and Hotmail", "@outlook."]],
+  ["yahoo", ["Yahoo and AOL", "@yahoo."]],
+  ["icloud", ["iCloud", "@icloud.com"]],
+  ["gmx", ["GMX and Web.de", "@gmx."]],
+  ["proton", ["Proton", "@proton.me"]],
+  ["orange", ["Orange", "@orange.fr"]],
+  ["telekom", ["Telekom", "@t-online.de"]],
+  ["qq", ["QQ", "@qq.com"]],
+  ["netease", ["NetEase", "@163.com"]],
+  ["mailru", ["Mail.ru", "@mail.ru"]],
+  ["yandex", ["Yandex", "@yandex."]],
+  ["comcast", ["Comcast", "@comcast.net"]],
+])
+
+/** The subject of a row, and the search for its emails; none for companies of all kinds. */
+interface Subject {
+  readonly name: string
+  readonly search: string | undefined
+}
+
+const subjectOf = (group: Group, row: StatsRow, keyName: (id: string) => string): Subject => {
+  switch (group) {
+    case "provider": {
+      const [name, part] = PROVIDERS.get(row.provider ?? "") ?? []
+      return { name: name ?? "Other domains", search: part === undefined ? undefined : SearchText.write("to", part) }
+    }
+    case "api_key":
+      return { name: keyName(row.api_key_id ?? ""), search: SearchText.write("key", row.api_key_id ?? "") }
+    default:
+      return { name: row[group] ?? "", search: SearchText.write(group, row[group] ?? "") }
+  }
+}
 
 /** Number of domains or tags shown at first: those with the most recipients. */
 const FIRST_ROWS = 8
@@ -32,7 +79,7 @@ interface Props {
   readonly hasVisits: boolean
 }
 
-/** The numbers of the range by domain or by tag. */
+/** The numbers of the range by sending domain, tag, provider of the recipients, or API key. */
 export const Breakdown = ({ from, hasVisits, to }: Props) => {
   const [group, setGroup] = useState<Group>("domain")
   const query = useQuery(Queries.stats(from, to, group))
@@ -50,9 +97,7 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
       ) : rows === undefined ? (
         <SkeletonRows rows={3} />
       ) : rows.length === 0 ? (
-        <p className="p-8 text-center text-sm text-ink-3">
-          {group === "tag" ? "No email with a tag in this range." : "No email in this range."}
-        </p>
+        <p className="p-8 text-center text-sm text-ink-3">{EMPTY[group]}</p>
       ) : (
         <Rows
           key={group}
@@ -81,6 +126,8 @@ interface RowsProps {
 
 const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
   const [isWhole, setWhole] = useState(false)
+  const names = useKeyNames()
+  const keyName = (id: string) => names.get(id) ?? id
   const sorted = rows.toSorted((a, b) => b.accepted - a.accepted)
   const wide = "hidden sm:table-cell"
   return (
@@ -88,7 +135,7 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
       <table className="w-full text-sm">
         <thead>
           <tr className="border-b border-line">
-            <th className={HEAD}>{group === "tag" ? "Tag" : "Domain"}</th>
+            <th className={HEAD}>{HEADS[group]}</th>
             <th className={HEAD}>Accepted</th>
             <th className={HEAD}>Delivered</th>
             <th className={HEAD}>Bounced</th>
@@ -101,28 +148,37 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
           </tr>
         </thead>
         <tbody className="divide-y divide-line">
-          {sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map((row) => (
-            <tr key={row[group]} className="hover:bg-hover">
-              <td className="w-2/5 max-w-0 py-2.5 pr-2 pl-4">
-                <Link
-                  to="/emails"
-                  search={{ search: `after:${from} ${SearchText.write(group, row[group] ?? "")}` }}
-                  className="block truncate hover:underline"
-                >
-                  <UntrustedText text={row[group] ?? ""} />
-                </Link>
-              </td>
-              <td className={CELL}>{number.format(row.accepted)}</td>
-              <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
-              <td className={CELL}>{share(row.recipient_counts.bounced, row)}</td>
-              {hasVisits ? (
-                <>
-                  <td className={cx(CELL, wide)}>{number.format(row.opened)}</td>
-                  <td className={cx(CELL, wide)}>{number.format(row.clicked)}</td>
-                </>
-              ) : undefined}
-            </tr>
-          ))}
+          {sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map((row) => {
+            const { name, search } = subjectOf(group, row, keyName)
+            return (
+              <tr key={name} className="hover:bg-hover">
+                <td className="w-2/5 max-w-0 py-2.5 pr-2 pl-4">
+                  <Emails search={search && `after:${from} ${search}`}>
+                    <UntrustedText text={name} />
+                  </Emails>
+                </td>
+                <td className={CELL}>{number.format(row.accepted)}</td>
+                <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
+                <td className={CELL}>
+                  <Emails
+                    search={
+                      row.recipient_counts.bounced === 0
+                        ? undefined
+                        : search && `after:${from} ${search} anyone:bounced`
+                    }
+                  >
+                    {share(row.recipient_counts.bounced, row)}
+                  </Emails>
+                </td>
+                {hasVisits ? (
+                  <>
+                    <td className={cx(CELL, wide)}>{number.format(row.opened)}</td>
+                    <td className={cx(CELL, wide)}>{number.format(row.clicked)}</td>
+                  </>
+                ) : undefined}
+              </tr>
+            )
+          })}
         </tbody>
       </table>
       {sorted.length > FIRST_ROWS ? (
@@ -140,6 +196,16 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
     </>
   )
 }
+
+/** A link to the emails of a search, if there is one. */
+const Emails = ({ children, search }: { readonly children: ReactNode; readonly search: string | undefined }) =>
+  search === undefined ? (
+    <span className="block truncate">{children}</span>
+  ) : (
+    <Link to="/emails" search={{ search }} className="block truncate hover:underline">
+      {children}
+    </Link>
+  )
 
 /** Share of the recipients with an outcome; a dash while there is none. */
 const share = (part: number, { recipient_counts }: StatsRow): string => {

@@ -18,7 +18,7 @@ export const MAX_HOURLY_STATS_DAYS = 31
 /** The store computes at most this many tags. */
 export const MAX_SHOWN_TAGS = 1_000
 
-const Group = Schema.Literals(["hour", "day", "domain", "tag", "template"])
+const Group = Schema.Literals(["hour", "day", "domain", "tag", "template", "api_key", "provider"])
 export type Group = typeof Group.Type
 const isGroup = Schema.is(Group)
 
@@ -27,12 +27,12 @@ const problemOf = (words: ReadonlyArray<string>): string => {
   return (unknown === undefined ? undefined : UnknownNames.suggest(unknown, Group.literals)) ?? GROUPS
 }
 
-const GROUPS = "must be hour or day; domain, tag or template; or one of each separated by a comma"
+const GROUPS = "must be hour or day; domain, tag, template, api_key or provider; or one of each separated by a comma"
 
 /** A unit of time, another dimension, or one of each: `day`, `domain`, `day,tag`. */
 const Groups = Schema.String.annotate({
   description:
-    "hour or day; domain, tag or template; or one of each separated by a comma; without it, one row for the whole range",
+    "hour or day; domain, tag, template, api_key or provider; or one of each separated by a comma; without it, one row for the whole range",
   examples: ["day", "hour,domain"],
 }).pipe(
   Schema.decodeTo(
@@ -56,6 +56,8 @@ const Groups = Schema.String.annotate({
 export const maxRangeMs = (groups: ReadonlyArray<Group> = []): number =>
   (groups.includes("hour") ? MAX_HOURLY_STATS_DAYS : MAX_STATS_DAYS) * Timestamp.DAY
 
+const ONE_OF: ReadonlySet<Group> = new Set(["tag", "template", "api_key", "provider"])
+
 const StatsQuery = Schema.Struct({
   ...Livemode.query,
   from: Schema.optionalKey(Timestamp.FromIso),
@@ -65,12 +67,16 @@ const StatsQuery = Schema.Struct({
   tag: Schema.optionalKey(Schema.String.check(Checks.oneLine)),
   template: Schema.optionalKey(Id.TemplateId),
 }).check(
-  Schema.makeFilter(({ group_by = [], tag, template }) =>
-    (tag === undefined || (template === undefined && !group_by.includes("template"))) &&
-    (template === undefined || !group_by.includes("tag"))
-      ? true
-      : { path: ["tag"], issue: "cannot be combined with `template`" },
-  ),
+  Schema.makeFilter(({ group_by = [], tag, template }) => {
+    // Mail is counted by one of these at a time.
+    const chosen = [
+      ...(tag === undefined ? [] : ["tag"]),
+      ...(template === undefined ? [] : ["template"]),
+      ...group_by.filter((group) => ONE_OF.has(group)),
+    ]
+    const [first = "", second] = [...new Set(chosen)]
+    return second === undefined || { path: [first], issue: `cannot be combined with \`${second}\`` }
+  }),
   Schema.makeFilter(({ from, group_by, to }) => {
     if (from === undefined || to === undefined) return true
     if (from >= to) return { path: ["from"], issue: "must be before `to`" }
@@ -102,6 +108,13 @@ export const StatsRow = Schema.Struct({
   template: Schema.NullOr(Schema.String).annotate({ description: "Id; `null` unless grouped by it" }),
   template_version: Schema.NullOr(Schema.Natural).annotate({
     description: "`null` unless grouped by template: each version has a row",
+  }),
+  api_key_id: Schema.NullOr(Schema.String).annotate({
+    description: "`null` unless grouped by `api_key`. Mail that was sent in the dashboard has no key",
+  }),
+  provider: Schema.NullOr(Schema.String).annotate({
+    description:
+      "`null` unless grouped by it: gmail, outlook, yahoo, icloud and others by the domains of their mailboxes; `other` for all other domains, such as those of companies",
   }),
   accepted: count.annotate({ description: "Recipients of accepted messages" }),
   delivered: count.annotate({ description: "Recipients delivered in this period; some may bounce or complain later" }),

@@ -1,6 +1,6 @@
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import { Effect } from "effect"
-import * as TemplateTag from "./TemplateTag.ts"
+import * as GroupTag from "./GroupTag.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { Sql } from "../postgres/Sql.ts"
 
@@ -54,7 +54,7 @@ export interface Query {
     readonly domain: boolean
     readonly tag: boolean
     /** Each version of a template is a group. */
-    readonly template?: boolean
+    readonly group?: GroupTag.Group | undefined
   }
   readonly domain?: string
   readonly tag?: string
@@ -74,13 +74,16 @@ interface CountRow {
   readonly n: bigint
 }
 
-export type Row = Pick<CountRow, "at" | "domain" | "tag"> & {
-  readonly template: string | null
-  readonly template_version: number | null
-} & { readonly [M in Measure]: number } & {
-  readonly recipient_counts: { readonly [S in EmailStatus.Status]: number }
-  readonly latency_ms: { readonly p50: number; readonly p90: number; readonly p95: number; readonly p99: number } | null
-}
+export type Row = Pick<CountRow, "at" | "domain" | "tag"> &
+  GroupTag.Groups & { readonly [M in Measure]: number } & {
+    readonly recipient_counts: { readonly [S in EmailStatus.Status]: number }
+    readonly latency_ms: {
+      readonly p50: number
+      readonly p90: number
+      readonly p95: number
+      readonly p99: number
+    } | null
+  }
 
 /** Row of the counts with the position; only the position if nothing is counted. */
 type CountOrPosition = { readonly position: bigint } & (CountRow | { readonly measure: null })
@@ -111,17 +114,20 @@ export const statement = (sql: Sql, query: Query) => {
       ? sql.literal("NULL::text")
       : Iso.iso(sql, by.time === "hour" ? "s.hour" : "date_trunc('day', s.hour, 'UTC')")
   // A single tag is looked up by key, so that accounts with many tags do not read all of them.
-  const isByTemplate = by.template === true
+  const range =
+    query.template !== undefined
+      ? GroupTag.versions(query.template)
+      : by.group !== undefined
+        ? GroupTag.range(by.group)
+        : by.tag && query.tag === undefined
+          ? GroupTag.OTHERS
+          : undefined
   const tags =
-    query.template !== undefined || isByTemplate
-      ? everyTag(sql, query.account_id, TemplateTag.range(query.template))
-      : by.tag && query.tag === undefined
-        ? everyTag(sql, query.account_id, TemplateTag.OTHERS)
-        : sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth`
+    range === undefined ? sql`SELECT ${query.tag ?? ""} AS tag, 1 AS nth` : everyTag(sql, query.account_id, range)
   return sql<CountRow>`
     WITH RECURSIVE tags AS (${tags})
     SELECT ${at} AS at, ${sql.literal(by.domain ? "s.domain" : "NULL::text")} AS domain,
-      ${sql.literal(by.tag || isByTemplate ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
+      ${sql.literal(by.tag || by.group !== undefined ? "s.tag" : "NULL::text")} AS tag, s.measure, s.bucket, sum(s.count)::bigint AS n
     FROM (SELECT tag FROM tags WHERE nth <= ${MAX_TAGS}::int) AS tags CROSS JOIN LATERAL (
       SELECT * FROM email_stats
       WHERE account_id = ${query.account_id} AND tag = tags.tag
@@ -134,7 +140,7 @@ export const statement = (sql: Sql, query: Query) => {
 }
 
 /** Jumps from one tag to the next, up to the first beyond the maximum. */
-const everyTag = (sql: Sql, account_id: string, { after, before }: TemplateTag.Range) => sql`
+const everyTag = (sql: Sql, account_id: string, { after, before }: GroupTag.Range) => sql`
   (SELECT tag, 1 AS nth FROM email_stats
     WHERE account_id = ${account_id} AND tag > ${after} AND tag < ${before} ORDER BY tag LIMIT 1)
   UNION ALL
@@ -152,7 +158,7 @@ export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (
   ids: ReadonlyArray<string>,
 ) {
   const sql = yield* Sql
-  const ranges = ids.map(TemplateTag.range)
+  const ranges = ids.map(GroupTag.versions)
   const afters = ranges.map(({ after }) => after)
   const befores = ranges.map(({ before }) => before)
   const rows = yield* sql<{ readonly tag: string; readonly hour: string }>`
@@ -170,7 +176,7 @@ export const templatesUsed = Effect.fn("EmailStats.templatesUsed")(function* (
       SELECT hour FROM email_stats
       WHERE account_id = ${account_id} AND tag = tags.tag AND measure = 'accepted' ORDER BY hour DESC LIMIT 1) AS last
     ORDER BY last.hour`
-  return new Map(rows.flatMap(({ hour, tag }) => [[TemplateTag.parse(tag)?.id ?? "", hour] as const]))
+  return new Map(rows.flatMap(({ hour, tag }) => [[GroupTag.parse(tag)?.template ?? "", hour] as const]))
 })
 
 const isMeasure = (measure: string): measure is Measure => (MEASURES as ReadonlyArray<string>).includes(measure)
@@ -195,14 +201,17 @@ const rowOf = (countRows: ReadonlyArray<CountRow>): Row => {
     else byMeasure.set(measure, Number(n))
   }
   const { at = null, domain = null, tag = null } = countRows[0] ?? {}
-  const template = tag === null ? undefined : TemplateTag.parse(tag)
+  const groups = tag === null ? undefined : GroupTag.parse(tag)
   const recipient_counts = statusCounts(counts.accepted, (status) => byMeasure.get(statusMeasure(status)) ?? 0)
-  const group = {
-    tag: template === undefined ? tag : null,
-    template: template?.id ?? null,
-    template_version: template?.version ?? null,
+  return {
+    at,
+    domain,
+    tag: groups === undefined ? tag : null,
+    ...(groups ?? GroupTag.NONE),
+    ...counts,
+    recipient_counts,
+    latency_ms: latencyOf(latencies),
   }
-  return { at, domain, ...group, ...counts, recipient_counts, latency_ms: latencyOf(latencies) }
 }
 
 const statusCounts = (accepted: number, countOf: (status: CountedStatus) => number): Row["recipient_counts"] => {

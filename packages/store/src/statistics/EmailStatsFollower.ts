@@ -2,8 +2,9 @@ import type * as Email from "@waybill/domain/email/Email"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
-import * as TemplateTag from "./TemplateTag.ts"
+import * as GroupTag from "./GroupTag.ts"
 import * as RecipientChanges from "./RecipientChanges.ts"
+import * as RecipientProvider from "./RecipientProvider.ts"
 import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -35,7 +36,10 @@ interface HistoryEvent extends RecipientChanges.HistoryEvent {
   readonly stream_id: string
   readonly domain: string | null
   readonly tags: ReadonlyArray<string> | null
-  readonly template: TemplateTag.Counted | null
+  readonly template: GroupTag.Counted | null
+  readonly api_key_id: string | null
+  /** Number of recipients of each provider; only in the event of the acceptance. */
+  readonly providers: ReadonlyMap<string, number>
   readonly test_clock: string | null
   readonly created_at: Timestamp.Timestamp | null
   readonly scheduled_at: Timestamp.Timestamp | null
@@ -137,11 +141,24 @@ const historyEventOf = ({ data, meta: _, ...event }: Event): HistoryEvent => ({
   created_at: (data["created_at"] ?? null) as HistoryEvent["created_at"],
   scheduled_at: (data["scheduled_at"] ?? null) as HistoryEvent["scheduled_at"],
   recipient: (data["recipient"] ?? null) as Text,
-  recipients:
-    event.type === "EmailQueued"
-      ? RECIPIENTS.reduce((sum, kind) => sum + (data[kind] as ReadonlyArray<unknown>).length, 0)
-      : null,
+  api_key_id: (data["api_key_id"] ?? null) as Text,
+  ...recipientsOf(event.type, data),
 })
+
+const NO_PROVIDERS: HistoryEvent["providers"] = new Map()
+
+const recipientsOf = (type: string, data: Event["data"]): Pick<HistoryEvent, "recipients" | "providers"> => {
+  if (type !== "EmailQueued") return { recipients: null, providers: NO_PROVIDERS }
+  const providers = new Map<string, number>()
+  let recipients = 0
+  for (const kind of RECIPIENTS)
+    for (const { address } of data[kind] as ReadonlyArray<{ readonly address: string }>) {
+      const provider = RecipientProvider.of(address)
+      providers.set(provider, (providers.get(provider) ?? 0) + 1)
+      recipients++
+    }
+  return { recipients, providers }
+}
 
 /**
  * Returns what the events of one message add to the counts. Mail on a test clock is not counted: its hours may be years
@@ -150,11 +167,51 @@ const historyEventOf = ({ data, meta: _, ...event }: Event): HistoryEvent => ({
 const entriesOf = (events: ReadonlyArray<Stored>, history: ReadonlyArray<HistoryEvent>): ReadonlyArray<Entry> => {
   const [first] = history
   if (first === undefined || first.domain === null || first.created_at === null || first.test_clock !== null) return []
-  const { account_id, created_at, domain } = { ...first, created_at: first.created_at, domain: first.domain }
+  const { api_key_id, providers, tags, template } = first
+  const whole = [
+    "",
+    ...new Set(tags),
+    ...(template === null ? [] : [GroupTag.ofTemplate(template)]),
+    ...(api_key_id === null ? [] : [GroupTag.ofKey(api_key_id)]),
+  ]
+  const message = { ...first, created_at: first.created_at, domain: first.domain }
+  const [provider] = providers.keys()
+  if (providers.size === 1 && provider !== undefined)
+    return countsOf([...whole, GroupTag.ofProvider(provider)], message, events, history)
+  return [
+    ...countsOf(whole, message, events, history),
+    ...[...providers].flatMap(([each, recipients]) =>
+      countsOf(
+        [GroupTag.ofProvider(each)],
+        { ...message, recipients },
+        events.filter((event) => isAt(each, event.type, event.data["recipient"])),
+        history
+          .filter(({ recipient, type }) => isAt(each, type, recipient))
+          .map((event) => (event.recipients === null ? event : { ...event, recipients })),
+      ),
+    ),
+  ]
+}
+
+/** Whether an event is about a recipient of a provider, or about all of a message. An open may be of anyone. */
+const isAt = (provider: string, type: string, recipient: unknown): boolean =>
+  typeof recipient === "string"
+    ? RecipientProvider.of(recipient) === provider
+    : type !== "EmailOpened" && type !== "EmailClicked"
+
+type Accepted = HistoryEvent & { readonly domain: string; readonly created_at: Timestamp.Timestamp }
+
+/** Returns what the events of the recipients of a message add to the counts of some tags. */
+const countsOf = (
+  tags: ReadonlyArray<string>,
+  first: Accepted,
+  events: ReadonlyArray<Stored>,
+  history: ReadonlyArray<HistoryEvent>,
+): ReadonlyArray<Entry> => {
+  const { account_id, created_at, domain } = first
   const versions = new Set(events.map(({ version }) => version))
   const changes = RecipientChanges.of(history).filter(({ version }) => versions.has(version))
-  const template = first.template === null ? [] : [TemplateTag.of(first.template)]
-  return ["", ...new Set(first.tags), ...template].flatMap((tag) => {
+  return tags.flatMap((tag) => {
     const entry = (at: Timestamp.Timestamp, measure: string, count: number, bucket = 0): Entry => ({
       account_id,
       tag,

@@ -14,6 +14,8 @@ import * as Records from "../../web/Records.ts"
 /** Period of statistics when no start is given. */
 const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR
 
+const GROUPS = ["template", "api_key", "provider"] as const
+
 export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
   handlers.handle("get", ({ query }) =>
     Effect.gen(function* () {
@@ -29,7 +31,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
           time: group_by.includes("hour") ? "hour" : group_by.includes("day") ? "day" : null,
           domain: group_by.includes("domain"),
           tag: group_by.includes("tag"),
-          template: group_by.includes("template"),
+          group: GROUPS.find((group) => group_by.includes(group)),
         },
         ...(domain === undefined ? {} : { domain }),
         ...(query.tag === undefined ? {} : { tag: query.tag }),
