@@ -10,8 +10,8 @@ import { guarded, readOr, root, say, Unavailable } from "./install.mjs"
 const folder = join(root, "apps", "dashboard")
 const stampFile = join(folder, "dist", ".waybill-build")
 const SOURCES = ["index.html", "package.json", "public", "src", "tsconfig.json", "vite.config.ts"]
-/** The only source file outside the dashboard's folder. */
-const HIDDEN_CHARACTERS = join(root, "packages", "domain", "src", "values", "HiddenCharacters.ts")
+/** The dashboard imports a few files of the domain. */
+const DOMAIN = join(root, "packages", "domain", "src")
 const MAX_BUILD_OUTPUT_LINES = 20
 
 /**
@@ -21,11 +21,7 @@ const MAX_BUILD_OUTPUT_LINES = 20
 export async function ensureDashboard() {
   if (!existsSync(folder)) return
   // package-lock.json stands for the build tools.
-  const stamp = contentsOf([
-    ...SOURCES.map((name) => join(folder, name)),
-    HIDDEN_CHARACTERS,
-    join(root, "package-lock.json"),
-  ])
+  const stamp = contentsOf([...SOURCES.map((name) => join(folder, name)), DOMAIN, join(root, "package-lock.json")])
   const current = () => readOr(stampFile, "") === stamp
   if (current()) return
   try {

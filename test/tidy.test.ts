@@ -74,8 +74,9 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/suppression/SuppressionFile",
     // The same, for what happened to an email, which the tools for assistants say too.
     "@waybill/domain/explanation/DeliveryExplanation",
-    // The same, for what a misspelled filter may mean.
-    "@waybill/domain/values/nearestName",
+    // The same, for the grammar of a search, which the API reads too.
+    "@waybill/domain/search/EmailSearch",
+    "@waybill/domain/search/SearchText",
     // Without an import that runs: values of a schema are the same in a sample and in a preview.
     "@waybill/domain/template/VariableSchema",
     "@base-ui/react",

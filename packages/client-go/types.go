@@ -810,6 +810,8 @@ type TemplateWords struct {
 	Preheader string `json:"preheader"`
 }
 
+// TemplateSource: in the form of a version. What only a published one has (`number`, `published_at` and who) is
+// `null`.
 type TemplateSource struct {
 	Subject   string           `json:"subject"`
 	HTML      string           `json:"html"`
@@ -823,7 +825,11 @@ type TemplateSource struct {
 	// Words in other languages; what one leaves out is `null`, and taken from the wider language
 	Locales map[string]TemplateWords `json:"locales"`
 	// JSON Schema of the variables
-	Variables map[string]any `json:"variables"`
+	Variables   map[string]any `json:"variables"`
+	Number      *int           `json:"number"`
+	Notes       string         `json:"notes"`
+	CreatedBy   string         `json:"created_by"`
+	PublishedAt *time.Time     `json:"published_at"`
 }
 
 type Template struct {
@@ -1119,23 +1125,20 @@ type TemplateValidation struct {
 }
 
 type LogsQuery struct {
-	Limit int `json:"limit,omitempty"`
+	Limit  int    `json:"limit,omitempty"`
+	After  string `json:"after,omitempty"`
+	Before string `json:"before,omitempty"`
 	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
 	// scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
 	Status []string `json:"status,omitempty"`
 	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
 	// separated by commas. Emails match if any recipient has one of them, whatever the status of the email
 	RecipientStatus []string `json:"recipient_status,omitempty"`
-	After           string   `json:"after,omitempty"`
-	Before          string   `json:"before,omitempty"`
 	To              string   `json:"to,omitempty"`
 	From            string   `json:"from,omitempty"`
 	Subject         string   `json:"subject,omitempty"`
 	// Part of the address of a recipient, in any case
-	Recipient string `json:"recipient,omitempty"`
-	// Up to 5 words. Each must be a part of the address of a recipient or of the sender, of the subject or of a tag,
-	// or the id or at least its first 10 characters, in any case. Words in double quotes are searched together
-	Q             string            `json:"q,omitempty"`
+	Recipient     string            `json:"recipient,omitempty"`
 	MessageID     string            `json:"message_id,omitempty"`
 	ApiKeyID      string            `json:"api_key_id,omitempty"`
 	Metadata      map[string]string `json:"metadata,omitempty"`
@@ -1144,6 +1147,14 @@ type LogsQuery struct {
 	Domain        string            `json:"domain,omitempty"`
 	CreatedAfter  *time.Time        `json:"created_after,omitempty"`
 	CreatedBefore *time.Time        `json:"created_before,omitempty"`
+	// A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`,
+	// `is:` (or `status:`), `anyone:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words. Each word
+	// must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least
+	// its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone
+	// are in UTC
+	Q string `json:"q,omitempty"`
+	// `true` counts the emails that match, in `total`
+	Count string `json:"count,omitempty"`
 }
 
 type SuppressionsQuery struct {

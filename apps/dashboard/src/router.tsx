@@ -1,7 +1,7 @@
 import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
-import * as EmailSearch from "./emails/search/EmailSearch.ts"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as TimeRange from "./early/TimeRange.ts"
 import { requestFiltersOf } from "./api/RequestFilters.ts"
 import { BareErrorScreen, BareNotFoundScreen, ErrorScreen, NotFoundScreen } from "./shell/ErrorScreen.tsx"

@@ -651,6 +651,10 @@ namespace Waybill;
  *   layout: string|null,
  *   locales: array<string, TemplateWords>,
  *   variables: array<string, mixed>|null,
+ *   number: int|null,
+ *   notes: string|null,
+ *   created_by: string|null,
+ *   published_at: string|null,
  * }
  *
  * @phpstan-type Template array{
@@ -871,15 +875,14 @@ namespace Waybill;
  *
  * @phpstan-type LogsQuery array{
  *   limit?: int,
- *   status?: string|list<string>,
- *   recipient_status?: string|list<string>,
  *   after?: string,
  *   before?: string,
+ *   status?: string|list<string>,
+ *   recipient_status?: string|list<string>,
  *   to?: string,
  *   from?: string,
  *   subject?: string,
  *   recipient?: string,
- *   q?: string,
  *   message_id?: string,
  *   api_key_id?: string,
  *   metadata?: array<string, string>,
@@ -888,6 +891,8 @@ namespace Waybill;
  *   domain?: string,
  *   created_after?: \DateTimeInterface|string,
  *   created_before?: \DateTimeInterface|string,
+ *   q?: string,
+ *   count?: 'true'|'false',
  * }
  *
  * @phpstan-type SuppressionsQuery array{

@@ -928,9 +928,15 @@ class _TemplateSourceRequired(_TemplateSourceFrom):
     locales: Dict[str, TemplateWords]
     # JSON Schema of the variables
     variables: Optional[Dict[str, Any]]
+    number: Optional[int]
+    notes: Optional[str]
+    created_by: Optional[str]
+    published_at: Optional[str]
 
 
 class TemplateSource(_TemplateSourceRequired, total=False):
+    """In the form of a version. What only a published one has (`number`, `published_at` and who) is `null`."""
+
     language: TemplateLanguage
 
 
@@ -1255,21 +1261,18 @@ _LogsQueryFrom = TypedDict("_LogsQueryFrom", {"from": str}, total=False)
 
 class LogsQuery(_LogsQueryFrom, total=False):
     limit: int
+    after: str
+    before: str
     # One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
     # scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future
     status: Union[str, List[str]]
     # One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
     # separated by commas. Emails match if any recipient has one of them, whatever the status of the email
     recipient_status: Union[str, List[str]]
-    after: str
-    before: str
     to: str
     subject: str
     # Part of the address of a recipient, in any case
     recipient: str
-    # Up to 5 words. Each must be a part of the address of a recipient or of the sender, of the subject or of a tag,
-    # or the id or at least its first 10 characters, in any case. Words in double quotes are searched together
-    q: str
     message_id: str
     api_key_id: str
     metadata: Dict[str, str]
@@ -1278,6 +1281,14 @@ class LogsQuery(_LogsQueryFrom, total=False):
     domain: str
     created_after: Union[datetime, str]
     created_before: Union[datetime, str]
+    # A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`,
+    # `domain:`, `is:` (or `status:`), `anyone:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5
+    # words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or
+    # the id or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates
+    # without a time zone are in UTC
+    q: str
+    # `true` counts the emails that match, in `total`
+    count: Literal["true", "false"]
 
 
 class SuppressionsQuery(TypedDict, total=False):

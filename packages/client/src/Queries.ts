@@ -17,8 +17,17 @@ export interface Page<A> {
   readonly data: readonly A[]
 }
 
+export interface LogsPage extends Page<T.EmailLog> {
+  /** Number of emails that match, on all pages; `null` without `count`. */
+  readonly total: T.EmailTotal | null
+}
+
 export interface LogsQuery {
   readonly limit?: number
+  /** A search as it is typed in the dashboard, such as `to:ana is:bounced since:7d`. */
+  readonly q?: string
+  /** Whether the answer counts the emails that match, in `total`. */
+  readonly count?: boolean
   /** `scheduled` is queued with `scheduled_at` in the future. */
   readonly status?: T.EmailStatus | "scheduled" | readonly (T.EmailStatus | "scheduled")[]
   /** Returns messages older than this one, newest first. Cannot be combined with `before`. */
@@ -92,7 +101,7 @@ export interface StatsQuery {
   readonly from?: string | Date
   readonly to?: string | Date
   /** `hour` or `day`, `domain` or `tag`, or one of each. Without it, one row for the whole range. */
-  readonly group_by?: readonly ("hour" | "day" | "domain" | "tag")[]
+  readonly group_by?: readonly ("hour" | "day" | "domain" | "tag" | "template" | "api_key" | "provider")[]
   readonly domain?: string
   readonly tag?: string
 }

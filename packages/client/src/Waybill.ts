@@ -11,6 +11,7 @@ import type {
   DomainReportsQuery,
   EventsQuery,
   InboundQuery,
+  LogsPage,
   LogsQuery,
   Page,
   PageQuery,
@@ -43,6 +44,7 @@ export type {
   DomainReportsQuery,
   EventsQuery,
   InboundQuery,
+  LogsPage,
   LogsQuery,
   Page,
   RequestsQuery,
@@ -110,7 +112,7 @@ export class Waybill {
   }
 
   readonly logs = {
-    list: (query: LogsQuery = {}) => this.#get<Page<T.EmailLog>>("/email/logs", logsQuery(query)),
+    list: (query: LogsQuery = {}) => this.#get<LogsPage>("/email/logs", logsQuery(query)),
     /** Iterates over all matching messages, newest first; with `before`, from that message towards newer ones. */
     all: ({ after: from, ...query }: LogsQuery = {}) =>
       query.before === undefined

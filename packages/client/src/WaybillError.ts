@@ -22,6 +22,8 @@ export class WaybillError extends Error {
    */
   readonly code: Code | "connection_failed" | "bad_answer" | "invalid_key" | "missing_package" | "unexpected"
   readonly reason: string | null
+  /** Path of the page about the reason, on the instance. */
+  readonly docs: string | null
   /** HTTP status; 0 without a response. */
   readonly status: number
   /** Include this id in support requests. */
@@ -34,6 +36,7 @@ export class WaybillError extends Error {
     readonly code: WaybillError["code"]
     readonly message: string
     readonly reason?: string | null
+    readonly docs?: string | null
     readonly status?: number
     readonly requestId?: string | null
     readonly details?: ReadonlyArray<Detail>
@@ -43,6 +46,7 @@ export class WaybillError extends Error {
     super(fields.message, fields.cause === undefined ? undefined : { cause: fields.cause })
     this.code = fields.code
     this.reason = fields.reason ?? null
+    this.docs = fields.docs ?? null
     this.status = fields.status ?? 0
     this.requestId = fields.requestId ?? null
     this.details = fields.details ?? []

@@ -526,6 +526,12 @@ export type EmailRecipient = {
 
 export type EmailStatus = "queued" | "deferred" | "sent" | "delivered" | "bounced" | "failed" | "suppressed" | "canceled" | "complained"
 
+export type EmailTotal = {
+  readonly count: number
+  /** If false, more than `count` emails match */
+  readonly is_exact: boolean
+}
+
 export type EmailTracking = {
   /** Adds a 1×1 pixel at the end of the HTML */
   readonly opens?: boolean | null
@@ -1284,6 +1290,8 @@ export type RequestDetail = {
   readonly created_at: Timestamp
   /** The first 16 KB of a JSON body, with secrets and the content of messages masked */
   readonly body: string | null
+  /** The first 4 KB of the answer to a request that changed something or was refused, with secrets masked; `null` for others */
+  readonly answer: string | null
   /** Messages that the request made */
   readonly email_ids: ReadonlyArray<EmailId>
 }
@@ -1385,7 +1393,7 @@ export type Stats = {
   readonly from: Timestamp
   /** End of the range, rounded up to the hour; exclusive */
   readonly to: Timestamp
-  readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag" | "template">
+  readonly group_by: ReadonlyArray<"hour" | "day" | "domain" | "tag" | "template" | "api_key" | "provider">
   /** Every event of the account up to this position is counted exactly once; later events are not counted yet */
   readonly up_to_position: Position
   /** Whether the account has more tags, or versions of templates if it is grouped by template. A response has the first 1000 by name; query others with `tag` */
@@ -1424,6 +1432,10 @@ export type StatsRow = {
   readonly template: string | null
   /** `null` unless grouped by template: each version has a row */
   readonly template_version: number | null
+  /** `null` unless grouped by `api_key`. Mail that was sent in the dashboard has no key */
+  readonly api_key_id: string | null
+  /** `null` unless grouped by it: gmail, outlook, yahoo, icloud and others by the domains of their mailboxes; `other` for all other domains, such as those of companies */
+  readonly provider: string | null
   /** Recipients of accepted messages */
   readonly accepted: number
   /** Recipients delivered in this period; some may bounce or complain later */
@@ -1663,6 +1675,7 @@ export type TemplateRollback = {
   readonly version: number
 }
 
+/** In the form of a version. What only a published one has (`number`, `published_at` and who) is `null` */
 export type TemplateSource = {
   readonly subject: string | null
   readonly html: string | null
@@ -1677,6 +1690,10 @@ export type TemplateSource = {
   readonly locales: { readonly [name: string]: TemplateWords }
   /** JSON Schema of the variables */
   readonly variables: { readonly [name: string]: unknown } | null
+  readonly number: number | null
+  readonly notes: string | null
+  readonly created_by: string | null
+  readonly published_at: Timestamp | null
 }
 
 export type TemplateValidation = {

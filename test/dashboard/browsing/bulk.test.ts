@@ -65,7 +65,7 @@ await inDashboard("actions on several emails of the list", (opened) => {
   it("suppresses the recipients, and resends what did not arrive", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     await page.goto("/emails?search=is:bounced")
-    await page.getByRole("checkbox", { name: "Select all 1 listed emails" }).check()
+    await page.getByRole("checkbox", { name: "Select all 1 loaded emails" }).check()
     await bar().getByRole("button", { name: "Suppress recipients" }).click()
     const dialog = page.getByRole("dialog")
     await dialog.getByRole("button", { name: "Suppress", exact: true }).click()

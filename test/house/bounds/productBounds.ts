@@ -157,6 +157,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "the page ends early, the rest is on the next page",
       ),
       customer("Length of `q`, a text to search for", "MAX_QUERY_CHARS", SEARCH, "400"),
+      customer(
+        "Emails that `count=true` counts",
+        "MAX_COUNTED",
+        "packages/store/src/search/EmailLogQuery.ts",
+        "`is_exact` is false: there are more",
+      ),
       customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
       customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
       customer("`wait` for mail of the sandbox", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),

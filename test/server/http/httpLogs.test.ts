@@ -18,7 +18,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { list, send } = yield* setUp
     yield* send()
     const { json } = yield* list("")
-    assert.deepStrictEqual(Object.keys(json).sort(), ["data", "has_more", "next_cursor", "object"])
+    assert.deepStrictEqual(Object.keys(json).sort(), ["data", "has_more", "next_cursor", "object", "total"])
     assert.deepStrictEqual(Object.keys(json.data[0]).sort(), [
       "api_key_id",
       "attempts",
@@ -134,6 +134,68 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["status=queued&tag=eu&to=bo@example.org&from=shop@shop.test&domain=shop.test&subject=Your", [other]],
     ]
     for (const [query, expected] of FILTERS) assert.deepStrictEqual(yield* ids(query), expected, query)
+  })
+
+  it.effect("searches with the words of the dashboard, and counts what it finds", function* () {
+    const { call, ids, json, key_id, list, send } = yield* Effect.map(setUp, (customer) => ({
+      ...customer,
+      json: (query: string) => Effect.map(customer.list(query), ({ json }) => json),
+    }))
+    const plain = yield* send()
+    const other = yield* send({
+      from: "shop@shop.test",
+      to: ["bo@example.org"],
+      tags: ["eu"],
+      metadata: { order: "7" },
+    })
+    const canceled = yield* send({ scheduled_at: new Date(Date.now() + 3_600_000).toISOString() })
+    yield* call("POST", `/v1/email/${canceled}/cancel`)
+    const admin = yield* call("POST", "/v1/api-keys", { name: "Shop, production", scopes: ["email:send"] })
+    const FOUND: ReadonlyArray<readonly [typed: string, expected: ReadonlyArray<string>]> = [
+      ["to:bo", [other]],
+      ["to:bo@example.org from:shop.test", [other]],
+      ["is:canceled", [canceled]],
+      ["status:canceled,queued domain:acme.test", [canceled, plain]],
+      ["tag:eu since:1h", [other]],
+      ["since:1h until:1m", []],
+      ["since:today since:yesterday".slice(0, 11), [canceled, other, plain]],
+      ["metadata:order=7", [other]],
+      [`key:${key_id}`, [canceled, other, plain]],
+      ['key:"Shop, production"', []],
+      [`id:${plain}`, [plain]],
+      ["bo@ shop.test anyone:queued", [other]],
+    ]
+    for (const [typed, expected] of FOUND)
+      assert.deepStrictEqual(yield* ids(`q=${encodeURIComponent(typed)}`), expected, typed)
+    assert.strictEqual(admin.status, 201)
+    const PROBLEMS: ReadonlyArray<readonly [typed: string, message: RegExp]> = [
+      ["form:shop.test", /There is no filter “form:”. Did you mean “from:”\?/u],
+      ["is:lost", /There is no status “lost”/u],
+      ["key:nobody", /No API key is named “nobody”/u],
+      ["template:nobody", /No template has the alias “nobody”/u],
+      ["since:soon", /Use a date such as/u],
+      ["to:", /Type an address/u],
+      ["to:a@b.test to:c@d.test", /Only one of these/u],
+      [`to:${"x".repeat(150)}@exam.test`, /filter `to`/u],
+    ]
+    for (const [typed, message] of PROBLEMS) {
+      const answer = yield* list(`q=${encodeURIComponent(typed)}`)
+      assert.deepStrictEqual(fieldOf(answer), [400, "q"], typed)
+      assert.match(answer.json.error.message, message)
+    }
+    assert.deepStrictEqual(fieldOf(yield* list("q=to:bo&recipient=bo")), [400, "recipient"])
+    assert.deepStrictEqual((yield* json("limit=1&count=true&q=shop")).total, { count: 1, is_exact: true })
+    assert.deepStrictEqual((yield* json("limit=1&count=true")).total, { count: 3, is_exact: true })
+    assert.isNull((yield* json("limit=1")).total)
+  })
+
+  it.effect("names keys only to those who may list them", function* () {
+    const { call, list, world } = yield* setUp
+    const made = yield* call("POST", "/v1/api-keys", { name: "Reader", scopes: ["email:logs:read"] })
+    const reader = yield* list("q=key:reader")
+    assert.strictEqual(reader.status, 200)
+    const answer = yield* world.request("GET", "/v1/email/logs?q=key:reader", { key: made.json.key })
+    assert.match(answer.json.error.message, /names of API keys are not shown to you/u)
   })
 
   it.effect("refuses a filter of metadata that no message can have, or that is no pair", function* () {

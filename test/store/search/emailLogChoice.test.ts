@@ -68,6 +68,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
     const step = yield* EmailLogWalk.walkCommon(sql, filter, common, {
       messages: LIMIT + 1,
       bytes: PageBytes.MAX_PAGE_BYTES,
+      isCount: false,
     })
     assert.deepStrictEqual([step.rows, step.isEnd, step.last], [[], false, common.last])
     assert.isBelow(Math.abs(nthOf(common.last) - (MESSAGES - 2 * EmailLogChoice.SAMPLE)), 3)

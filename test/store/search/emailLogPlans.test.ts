@@ -87,7 +87,7 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
       source,
       filter.range,
       EmailLogFilter.isExact(filter) ? LIMIT + 1 : EmailLogQuery.FIRST_CHUNK,
-      { messages: LIMIT + 1, bytes: PageBytes.MAX_PAGE_BYTES },
+      { messages: LIMIT + 1, bytes: PageBytes.MAX_PAGE_BYTES, isCount: false },
     ),
   }))
 })

@@ -133,12 +133,15 @@ export const sandboxMessage = (id: string) =>
     queryFn: ({ signal }) => Api.get<SandboxMessageWithContent>(`/sandbox/messages/${id}`, {}, signal),
   })
 
-export const raw = (id: string) =>
+export const raw = (id: string) => page(Mode.withMode(`/preview/emails/${id}/raw`))
+
+/** A page of the preview of mail, as text. */
+export const page = (path: string) =>
   queryOptions({
-    queryKey: ["raw", id],
+    queryKey: ["page", path],
     staleTime: Number.POSITIVE_INFINITY,
     queryFn: async ({ signal }) => {
-      const response = await fetch(Mode.withMode(`/preview/emails/${id}/raw`), { signal })
+      const response = await fetch(path, { signal })
       if (!response.ok) throw await ApiError.fromResponse(response)
       return response.text()
     },

@@ -1,43 +1,7 @@
-import type { Email, EmailStatus } from "../api/Records.ts"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import type { Email } from "../api/Records.ts"
 
-/** Filters of the email log, as the API takes them. */
-export interface EmailFilters {
-  readonly status?: string
-  /** Statuses of any recipient. */
-  readonly recipient_status?: string
-  readonly to?: string
-  readonly from?: string
-  readonly subject?: string
-  readonly tag?: ReadonlyArray<string>
-  /** The value of a pair of metadata. */
-  readonly [pair: `metadata.${string}`]: string
-  readonly domain?: string
-  readonly created_after?: string
-  readonly created_before?: string
-  /** Part of an address of a recipient. */
-  readonly recipient?: string
-  /** Free words. */
-  readonly q?: string
-  readonly message_id?: string
-  readonly api_key_id?: string
-  /** Id of the template that it was made of. */
-  readonly template?: string
-}
-
-export const STATUSES: ReadonlyArray<EmailStatus> = [
-  "queued",
-  "sent",
-  "delivered",
-  "deferred",
-  "bounced",
-  "failed",
-  "suppressed",
-  "canceled",
-  "complained",
-]
-
-/** Statuses of emails to filter by: an email that is queued for later is "scheduled". */
-export const EMAIL_STATUSES: ReadonlyArray<EmailStatus | "scheduled"> = ["scheduled", ...STATUSES]
+export type EmailFilters = EmailSearch.Filters
 
 /** The status to show: an email that is queued for later is "scheduled". */
 export const displayStatus = ({ scheduled_at, status }: Email, now: number): string =>
@@ -45,7 +9,7 @@ export const displayStatus = ({ scheduled_at, status }: Email, now: number): str
 
 /** Returns how many recipients are in each state: "3 delivered", "1 bounced". */
 export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =>
-  STATUSES.flatMap((status) => {
+  EmailSearch.STATUSES.flatMap((status) => {
     const count = recipient_counts[status] ?? 0
     return count === 0 ? [] : [`${count} ${status}`]
   })

@@ -17,12 +17,19 @@ import { EmailTable } from "./list/EmailTable.tsx"
 import { type Selection, useSelection } from "./list/Selection.ts"
 import { SelectionBar } from "./list/SelectionBar.tsx"
 import * as Hits from "./search/Hits.ts"
-import * as EmailSearch from "./search/EmailSearch.ts"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { useTypedText } from "../ui/controls/SearchField.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
 import { EmailSearchBar } from "./search/EmailSearchBar.tsx"
 import { ExportEmails } from "./search/ExportEmails.tsx"
+import * as EmailTotals from "./search/EmailTotals.ts"
 import { useSearchContext } from "./search/useSearchContext.ts"
+
+/** Most emails that are selected at once. */
+const MAX_SELECTED = 1_000
+
+const rowsIn = (list: InfiniteData<Page<Email>> | undefined): number =>
+  (list?.pages ?? []).reduce((sum, { data }) => sum + data.length, 0)
 
 export const Emails = () => {
   const { search: text = "" } = useSearch({ from: "/shell/emails" })
@@ -36,7 +43,21 @@ export const Emails = () => {
   const query = useInfiniteQuery({ ...LiveEmails.emailListQuery(filters), enabled: canSearch })
   const live = LiveEmails.useLiveEmails(filters, isLive && canSearch && query.data !== undefined)
   const selection = useSelection(text)
-  const selected = (query.data?.pages ?? []).flatMap(({ data }) => data.filter(({ id }) => selection.ids.has(id)))
+  const loaded = (query.data?.pages ?? []).flatMap(({ data }) => data)
+  const selected = loaded.filter(({ id }) => selection.ids.has(id))
+  const hasMore = query.hasNextPage
+  const total = EmailTotals.useTotal(filters, {
+    isCounted: canSearch && hasMore && chips.length > 0,
+    listed: query.data === undefined || hasMore ? undefined : loaded.length,
+  })
+  /** Loads the rest of the list, as far as it is selected at once, and selects it. */
+  const selectMatches = async () => {
+    let result: typeof query | Awaited<ReturnType<typeof query.fetchNextPage>> = query
+    while (rowsIn(result.data) < MAX_SELECTED && result.hasNextPage && !result.isError)
+      result = await query.fetchNextPage()
+    const ids = (result.data?.pages ?? []).flatMap(({ data }) => data.map(({ id }) => id as string))
+    selection.set(ids.slice(0, MAX_SELECTED))
+  }
   const keyName = (id: string) => context.keys?.find((key) => key.id === id)?.name ?? id
   const setSearch = (next: string) =>
     void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
@@ -58,6 +79,11 @@ export const Emails = () => {
       }
     >
       <EmailSearchBar typed={typed} context={context} onChange={setSearch} />
+      {chips.length === 0 || total === undefined || total.count === 0 ? undefined : (
+        <p role="status" className="text-xs text-ink-3 first-letter:uppercase">
+          {EmailTotals.text(total)}
+        </p>
+      )}
       <Results isPending={typed.isPending}>
         <Panel className="overflow-hidden">
           {isUnderstood || isLoading ? (
@@ -87,7 +113,22 @@ export const Emails = () => {
           )}
         </Panel>
       </Results>
-      <SelectionBar emails={selected} keyName={keyName} onClear={() => selection.set([])} />
+      <SelectionBar
+        emails={selected}
+        keyName={keyName}
+        others={
+          hasMore && selected.length === loaded.length
+            ? {
+                name:
+                  total?.is_exact === true
+                    ? EmailTotals.text(total)
+                    : `the newest ${MAX_SELECTED.toLocaleString("en")}`,
+                select: selectMatches,
+              }
+            : undefined
+        }
+        onClear={() => selection.set([])}
+      />
     </Screen>
   )
 }

@@ -1,10 +1,14 @@
 import { Image, ImageOff, Monitor, Moon, RotateCw, Smartphone, Sun } from "lucide-react"
+import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Mode from "../api/Mode.ts"
+import * as Queries from "../api/Queries.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { CodeBlock } from "../ui/display/Code.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
 import { PreviewFrame } from "./compose/PreviewFrame.tsx"
 
@@ -18,12 +22,10 @@ const HEIGHT_REM = 34
 interface Props {
   readonly id: string
   readonly of?: "emails" | "inbound"
-  /** HTML of a sent email, which can be shown as in the dark. */
-  readonly html?: string
 }
 
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
-export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
+export const HtmlFrame = ({ id, of = "emails" }: Props) => {
   const [images, setImages] = useState(false)
   const [isDark, setDark] = useState(false)
   const [loads, setLoads] = useState(0)
@@ -51,16 +53,14 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
         >
           <Smartphone size={15} />
         </IconButton>
-        {html === undefined ? undefined : (
-          <IconButton
-            label="Dark mode"
-            aria-pressed={isDark}
-            onClick={() => setDark(!isDark)}
-            className={cx(isDark && "bg-hover")}
-          >
-            {isDark ? <Sun size={15} /> : <Moon size={15} />}
-          </IconButton>
-        )}
+        <IconButton
+          label="Dark mode"
+          aria-pressed={isDark}
+          onClick={() => setDark(!isDark)}
+          className={cx(isDark && "bg-hover")}
+        >
+          {isDark ? <Sun size={15} /> : <Moon size={15} />}
+        </IconButton>
         <IconButton label="Reload preview" onClick={() => setLoads(loads + 1)}>
           <RotateCw size={15} />
         </IconButton>
@@ -74,8 +74,8 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
           {images ? "Hide remote images" : "Load remote images"}
         </Button>
       </div>
-      {isDark && html !== undefined ? (
-        <PreviewFrame title="Email preview" html={html} isPhone={isNarrow} isDark hasImages={images} />
+      {isDark ? (
+        <DarkFrame key={loads} path={Mode.withMode(`/preview/${of}/${id}`)} isPhone={isNarrow} hasImages={images} />
       ) : undefined}
       <div
         ref={box}
@@ -97,6 +97,28 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
         />
       </div>
     </div>
+  )
+}
+
+interface DarkProps {
+  readonly path: string
+  readonly isPhone: boolean
+  readonly hasImages: boolean
+}
+
+/** Shows the page of the preview, in which attached pictures are already in place, as in the dark. */
+const DarkFrame = ({ hasImages, isPhone, path }: DarkProps) => {
+  const page = useQuery(Queries.page(path))
+  if (page.isError)
+    return (
+      <div className="p-4">
+        <ErrorMessage error={page.error} onRetry={() => void page.refetch()} />
+      </div>
+    )
+  return page.data === undefined ? (
+    <SkeletonRows rows={6} />
+  ) : (
+    <PreviewFrame title="Email preview" html={page.data} isPhone={isPhone} isDark hasImages={hasImages} />
   )
 }
 

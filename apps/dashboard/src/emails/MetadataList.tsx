@@ -1,7 +1,7 @@
 import { Link } from "@tanstack/react-router"
 import type { EmailWithContent } from "../api/Records.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import * as SearchText from "./search/SearchText.ts"
+import * as SearchText from "@waybill/domain/search/SearchText"
 
 /** The pairs of an email, each a link to all emails with it. */
 export const MetadataList = ({ metadata }: Pick<EmailWithContent, "metadata">) => (

@@ -6,8 +6,8 @@ import * as Paths from "../api/Paths.ts"
 import { permits } from "../early/permits.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
 import type { EmailFilters } from "../emails/EmailFilters.ts"
-import * as EmailSearch from "../emails/search/EmailSearch.ts"
-import * as SearchText from "../emails/search/SearchText.ts"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
@@ -81,7 +81,7 @@ const useCommands = (text: string): Commands => {
 
 /** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
 const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {
-  const context = { keys: undefined, domains: [], now: Date.now() }
+  const context = { keys: undefined, now: Date.now(), zone: "local" } as const
   const { filters, isUnderstood } = EmailSearch.parse(query, context)
   const hasField = SearchText.tokensOf(query).some(({ field }) => field !== undefined && SearchText.isField(field))
   if (hasField && isUnderstood) return { text: query, filters }

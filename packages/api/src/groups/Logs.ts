@@ -69,13 +69,9 @@ const RecipientStatuses = Checks.commaList(
 
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
-export const LogQuery = Schema.Struct({
-  ...Livemode.query,
-  limit: Page.limit(),
+const filters = {
   status: filter(Statuses),
   recipient_status: filter(RecipientStatuses),
-  after: filter(Id.EmailId),
-  before: filter(Id.EmailId),
   to: filter(Address.FromText),
   from: filter(Address.FromText),
   subject: filter(Schema.String.check(Checks.chars(MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine)),
@@ -83,11 +79,6 @@ export const LogQuery = Schema.Struct({
     Schema.String.annotate({ description: "Part of the address of a recipient, in any case" }).check(
       Checks.chars(Address.MAX_ADDRESS_OCTETS, 1),
       Checks.oneLine,
-    ),
-  ),
-  q: filter(
-    EmailSearch.wordsIn(
-      "the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters",
     ),
   ),
   message_id: filter(EmailSearch.MessageId),
@@ -98,14 +89,41 @@ export const LogQuery = Schema.Struct({
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),
   created_before: filter(Timestamp.FromIso),
+}
+
+/** The filters and free words of a search as typed. */
+export const TypedFilters = Schema.Struct({ ...filters, q: filter(EmailSearch.words) })
+
+export const LogQuery = Schema.Struct({
+  ...Livemode.query,
+  limit: Page.limit(),
+  after: filter(Id.EmailId),
+  before: filter(Id.EmailId),
+  ...filters,
+  q: filter(EmailSearch.Typed),
+  count: filter(
+    Schema.Literals(["true", "false"]).annotate({ description: "`true` counts the emails that match, in `total`" }),
+  ),
 }).check(Page.oneDirection)
 export type LogQuery = typeof LogQuery.Type
+
+const Total = Schema.Struct({
+  count: Schema.Natural,
+  is_exact: Schema.Boolean.annotate({ description: "If false, more than `count` emails match" }),
+}).annotate({ identifier: "EmailTotal" })
+
+const Emails = Schema.Struct({
+  ...Page.of(EmailRecord).fields,
+  total: Schema.NullOr(Total).annotateKey({
+    description: "Number of emails that match, on all pages, exact up to 1,000; `null` without `count=true`",
+  }),
+})
 
 const params = { id: Id.EmailId }
 
 export class Logs extends HttpApiGroup.make("logs")
   .add(
-    HttpApiEndpoint.get("list", "/email/logs", { query: LogQuery, success: Page.of(EmailRecord) })
+    HttpApiEndpoint.get("list", "/email/logs", { query: LogQuery, success: Emails })
       .annotateMerge(
         annotate(
           "List emails",

@@ -1,16 +1,59 @@
-import { nearestName } from "@waybill/domain/values/nearestName"
-import { type EmailFilters, EMAIL_STATUSES, STATUSES } from "../EmailFilters.ts"
+import type * as EmailStatus from "../email/EmailStatus.ts"
+import { nearestName } from "../values/nearestName.ts"
 import * as SearchDates from "./SearchDates.ts"
 import * as SearchText from "./SearchText.ts"
 
-/** Keys and domains that a search may name. */
+// The one grammar of a search: of the dashboard's box and palette, of `q` of the API, and of the command line. Without an
+// import of a library, because browsers load it too.
+
+/** Filters of the email log, as parameters of the API. */
+export interface Filters {
+  readonly status?: string
+  /** Statuses of any recipient. */
+  readonly recipient_status?: string
+  readonly to?: string
+  readonly from?: string
+  readonly subject?: string
+  readonly tag?: ReadonlyArray<string>
+  /** The value of a pair of metadata. */
+  readonly [pair: `metadata.${string}`]: string
+  readonly domain?: string
+  readonly created_after?: string
+  readonly created_before?: string
+  /** Part of an address of a recipient. */
+  readonly recipient?: string
+  /** Free words, each in double quotes. */
+  readonly q?: string
+  readonly message_id?: string
+  readonly api_key_id?: string
+  /** Id of the template that it was made of. */
+  readonly template?: string
+}
+
+export const STATUSES: ReadonlyArray<EmailStatus.Status> = [
+  "queued",
+  "sent",
+  "delivered",
+  "deferred",
+  "bounced",
+  "failed",
+  "suppressed",
+  "canceled",
+  "complained",
+]
+
+/** Statuses of emails to filter by: an email that is queued for later is "scheduled". */
+export const EMAIL_STATUSES: ReadonlyArray<EmailStatus.Status | "scheduled"> = ["scheduled", ...STATUSES]
+
+/** Keys and templates that a search may name, and its time. */
 export interface Context {
   /** Undefined while the keys are not known, or for users who may not see them. */
   readonly keys: ReadonlyArray<{ readonly id: string; readonly name: string }> | undefined
-  readonly domains: ReadonlyArray<string>
   /** Undefined while they are not known, or for users who may not see them. */
   readonly templates?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly alias: string | null }>
   readonly now: number
+  /** The time zone of dates without one. */
+  readonly zone: SearchDates.Zone
 }
 
 /** How a part of the text is understood. */
@@ -24,16 +67,16 @@ export interface Chip {
 }
 
 export interface Search {
-  readonly filters: EmailFilters
+  readonly filters: Filters
   readonly chips: ReadonlyArray<Chip>
   readonly isUnderstood: boolean
 }
 
 /** Limits of the API, which refuses more. */
-const MAX_WORDS = 5
-const MAX_TAGS = 5
-const MAX_PAIRS = 5
-const MAX_PART_CHARS = 200
+export const MAX_WORDS = 5
+export const MAX_TAGS = 5
+export const MAX_PAIRS = 5
+export const MAX_PART_CHARS = 200
 
 const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s.]+$/u
 const DOMAIN = /^[^@\s.]+(?:\.[^@\s.]+)+$/u
@@ -43,7 +86,7 @@ const EMAIL_ID = /^<?msg_[0-7][0-9a-hjkmnp-tv-z]{25}(?:@[^@<>\s]+)?>?$/u
 /** Begins the names of parameters that are pairs of metadata. */
 const OF_METADATA = "metadata."
 
-type Mutable = { -readonly [K in keyof EmailFilters]: EmailFilters[K] }
+type Mutable = { -readonly [K in keyof Filters]: Filters[K] }
 
 /** A part understood as a filter of the API: its name and value on the chip, or a problem. */
 type Understood = { readonly name: string; readonly value: string } | { readonly problem: string }
@@ -64,12 +107,12 @@ export const parse = (text: string, context: Context): Search => {
 }
 
 const readToken = (
-  { field, isQuoted, value }: SearchText.Token,
+  { field, value }: SearchText.Token,
   filters: Mutable,
   words: Array<string>,
   context: Context,
 ): Understood => {
-  if (field === undefined) return readWord(value, isQuoted, filters, words, context)
+  if (field === undefined) return readWord(value, filters, words, context)
   if (!SearchText.isField(field)) return { problem: unknownField(field) }
   if (value === "") return { problem: `Type ${EXPECTED[field]} after “${field}:”.` }
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
@@ -101,16 +144,8 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   id: "the id or the Message-ID of an email",
 }
 
-const readWord = (
-  value: string,
-  isQuoted: boolean,
-  filters: Mutable,
-  words: Array<string>,
-  context: Context,
-): Understood => {
+const readWord = (value: string, filters: Mutable, words: Array<string>, context: Context): Understood => {
   if (EMAIL_ID.test(value)) return READERS.id(value, filters, context)
-  const key = isQuoted ? context.keys?.find(({ name }) => same(name, value)) : undefined
-  if (key !== undefined) return READERS.key(value, filters, context)
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
   if ([...words, value].join(" ").length > MAX_PART_CHARS - 3 * MAX_WORDS) return { problem: "The search is too long." }
   if (words.length === MAX_WORDS) return { problem: `Use at most ${MAX_WORDS} words; quotes make several words one.` }
@@ -146,8 +181,8 @@ const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + wo
 
 const dateReader =
   (key: "created_after" | "created_before", name: string): Reader =>
-  (value, filters, { now }) => {
-    const date = SearchDates.parse(value, now)
+  (value, filters, { now, zone }) => {
+    const date = SearchDates.parse(value, now, zone)
     return date === undefined
       ? { problem: "Use a date such as 2026-11-30, 2026-11-30T14:00, today, yesterday, 24h or 7d." }
       : once(filters, key, date, { name, value: SearchDates.show(date) })
@@ -191,7 +226,8 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
         name: "API key",
         value: keys?.find(({ id }) => id === value)?.name ?? value,
       })
-    if (keys === undefined) return { problem: "Your role does not show API keys. Use the id of the key (key_…)." }
+    if (keys === undefined)
+      return { problem: "The names of API keys are not shown to you. Use the id of the key (key_…)." }
     const exact = keys.filter(({ name }) => same(name, value))
     const found = exact.length > 0 ? exact : keys.filter(({ name }) => name.toLowerCase().includes(value.toLowerCase()))
     const [key, ...others] = found

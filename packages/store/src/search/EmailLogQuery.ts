@@ -49,18 +49,50 @@ export interface Page {
   readonly next_cursor: string | null
 }
 
+/** Most messages that a search counts exactly. */
+export const MAX_COUNTED = 1_000
+
+/** How many messages a search finds: exactly, or more than so many. */
+export interface Count {
+  readonly count: number
+  readonly is_exact: boolean
+}
+
 /** Returns a page of the log. Its cost depends on the page, not on the account's amount of mail. */
 export const list = Effect.fn("EmailLogQuery.list")(function* (query: EmailLogFilter.Query) {
   const filter = EmailLogFilter.filterOf(query, Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   if (filter === undefined) return EMPTY
   const sql = yield* Sql
-  return yield* search(sql, query.limit, filter)
+  return pageOf(query.limit, filter.order, yield* search(sql, query.limit, filter))
+})
+
+/**
+ * Counts the messages that a search finds, within the bounds of a page, so that a count of rare combinations may stop
+ * earlier. Different texts with the same key count as one.
+ */
+export const count = Effect.fn("EmailLogQuery.count")(function* (query: EmailLogFilter.Query) {
+  const { after: _, before: __, ...whole } = query
+  const filter = EmailLogFilter.filterOf(whole, Timestamp.fromMillis(yield* Clock.currentTimeMillis))
+  if (filter === undefined) return { count: 0, is_exact: true } satisfies Count
+  // Only a history says if the scheduled time has passed.
+  const isByKeys = filter.scheduledAfter === null
+  const { messages, stoppedAt } = yield* search(yield* Sql, MAX_COUNTED, filter, isByKeys)
+  return {
+    count: Math.min(messages.length, MAX_COUNTED),
+    is_exact: messages.length <= MAX_COUNTED && stoppedAt === null,
+  } satisfies Count
 })
 
 const EMPTY: Page = { data: [], has_more: false, next_cursor: null }
 
+/** Messages that a search has found, one more than the limit if there are more, and where it stopped before its end. */
+interface Found {
+  readonly messages: ReadonlyArray<EmailLogWalk.MatchingMessage>
+  readonly stoppedAt: string | null
+}
+
 /** Walks the rarest list that the filter names, in growing steps, until the page is full. */
-const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: EmailLogFilter.Filter) {
+const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: EmailLogFilter.Filter, isCount = false) {
   const { order } = filter
   let { range } = filter
   const known: EmailLogFilter.Known = {
@@ -75,6 +107,7 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
   let bytes = 0
   let hasTexts = false
   let scan: EmailLogSource.Source | undefined
+  const found = (stoppedAt: string | null): Found => ({ messages, stoppedAt })
   while (examined < MAX_EXAMINED) {
     // At the present rate the next step would not fill the page, so look for a rarer list.
     const isSlow = messages.length * chunk < (limit + 1 - messages.length) * examined
@@ -94,14 +127,14 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
         choice = yield* EmailLogChoice.choose(sql, sources, range, order, chunk)
     }
     // No message has a text that no text of the account contains, or facets that none of its messages has.
-    if (EmailLogSource.listsOf(choice.source) === 0) return pageOf(limit, order, messages, null)
+    if (EmailLogSource.listsOf(choice.source) === 0) return found(null)
     const wanted = limit + 1 - messages.length
-    const room = { messages: wanted, bytes: PageBytes.MAX_PAGE_BYTES - bytes }
+    const room = { messages: wanted, bytes: PageBytes.MAX_PAGE_BYTES - bytes, isCount }
     const step = yield* choice.common === undefined
       ? EmailLogWalk.walk(sql, filter, choice.source, range, EmailLogSource.cap(chunk, choice.source), room)
       : EmailLogWalk.walkCommon(sql, filter, choice.common, room)
     messages.push(...step.rows)
-    if (messages.length > limit || step.isEnd) return pageOf(limit, order, messages, null)
+    if (messages.length > limit || step.isEnd) return found(null)
     range = order === "newest first" ? { ...range, below: step.last } : { ...range, above: step.last }
     if (step.isFull) break
     bytes += step.bytes
@@ -109,8 +142,7 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
     const needed = (wanted - step.rows.length) / (messages.length / examined)
     chunk = Math.min(Math.max(Math.ceil(SPARE * needed), FIRST_CHUNK), chunk * CHUNK_GROWTH, MAX_CHUNK)
   }
-  const stoppedAt = IdKey.idOf("EmailId", order === "newest first" ? range.below : range.above)
-  return pageOf(limit, order, messages, stoppedAt)
+  return found(IdKey.idOf("EmailId", order === "newest first" ? range.below : range.above))
 })
 
 /** Returns, for each part, the lists of all texts that contain it; those of many texts are scanned. */
@@ -128,15 +160,10 @@ const textSource = Effect.fnUntraced(function* (sql: Sql, { account_id }: EmailL
 const unreadOfKey = (sql: Sql, { range }: EmailLogFilter.Filter, apiKey: Id.ApiKeyId) =>
   EmailWords.unread(sql, range.account_id, EmailLogFilter.isOfKey(sql, apiKey))
 
-const pageOf = (
-  limit: number,
-  order: EmailLogSource.Order,
-  messages: ReadonlyArray<EmailLogWalk.MatchingMessage>,
-  stoppedAt: string | null,
-): Page => {
+const pageOf = (limit: number, order: EmailLogSource.Order, { messages, stoppedAt }: Found): Page => {
   const rows = messages.slice(0, limit)
   const next_cursor = messages.length > limit ? (rows.at(-1)?.id ?? null) : stoppedAt
-  const data = rows.map((row) => row.record)
+  const data = rows.flatMap(({ record }) => (record === undefined ? [] : [record]))
   return { data: order === "newest first" ? data : data.toReversed(), has_more: next_cursor !== null, next_cursor }
 }
 

@@ -10,7 +10,8 @@ import type { Sql } from "../postgres/Sql.ts"
 
 export interface MatchingMessage {
   readonly id: string
-  readonly record: EmailLogRecord.EmailLogRecord
+  /** Undefined if messages are only counted. */
+  readonly record: EmailLogRecord.EmailLogRecord | undefined
 }
 
 interface WalkedRow {
@@ -28,6 +29,8 @@ interface WalkedRow {
 export interface Room {
   readonly messages: number
   readonly bytes: number
+  /** Whether messages are counted by the keys of what is searched, without their histories. */
+  readonly isCount: boolean
 }
 
 /** Whether every message of the source has the term, up to terms with the same key. */
@@ -58,7 +61,9 @@ export const statement = (
   const newestFirst = filter.order === "newest first"
   const direction = sql.literal(newestFirst ? "DESC" : "ASC")
   const terms = filter.terms.filter((term) => !guarantees(source, term))
-  const streamId = sql`id_of('msg', message.id)`
+  const history = room.isCount
+    ? sql.literal("'{}'::text[]")
+    : EmailLogRecord.history(sql, sql`${range.account_id}`, sql`id_of('msg', message.id)`)
   return sql<WalkedRow>`
     WITH walked AS MATERIALIZED (${EmailLogSource.ids(sql, source, range, filter.order, chunk)})
     SELECT span.examined, span.last, measured.id, measured.status, measured.bytes,
@@ -68,7 +73,7 @@ export const statement = (
     LEFT JOIN LATERAL (
       SELECT matching.*, pg_column_size(matching.history) AS bytes, sum(pg_column_size(matching.history)) OVER (
         ORDER BY matching.id ${direction} ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS bytes_before
-      FROM (SELECT message.id, message.status, ${EmailLogRecord.history(sql, sql`${range.account_id}`, streamId)} AS history
+      FROM (SELECT message.id, message.status, ${history} AS history
       FROM walked CROSS JOIN LATERAL (
         SELECT l.id, l.status FROM email_log l ${EmailLogFilter.acceptedJoin(sql, filter)}
         WHERE l.account_id = ${range.account}::uuid AND l.id = walked.id ${EmailLogFilter.conditions(sql, filter)}
@@ -103,6 +108,7 @@ export const walk = Effect.fnUntraced(function* (...of: Parameters<typeof statem
   )
   const rows = matches.flatMap(({ history, key, status }): ReadonlyArray<MatchingMessage> => {
     const id = IdKey.idOf("EmailId", key)
+    if (room.isCount) return [{ id, record: undefined }]
     const message = EmailLogRecord.messageOf(id, history)
     if (message === undefined || !EmailLogRecheck.matches(filter, status, message)) return []
     return [{ id, record: EmailLogRecord.of(message, history?.length ?? 0) }]

@@ -92,7 +92,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
     <div>
       <div className="flex h-9 items-center border-b border-line text-xs font-medium text-ink-3">
         <Checkmark
-          label={`Select all ${rows.length} listed emails`}
+          label={`Select all ${rows.length} loaded emails`}
           isOn={chosen > 0 && chosen === rows.length}
           isPartly={chosen > 0 && chosen < rows.length}
           onChange={(isOn) => selection.set(isOn ? rows.map(({ id }) => id) : [])}

@@ -17,13 +17,16 @@ interface Props {
   /** The selected emails, as they are now. */
   readonly emails: ReadonlyArray<Email>
   readonly keyName: (id: string) => string
+  /** Emails of the search that the list has not loaded, if all of those that it has are selected. */
+  readonly others: { readonly name: string; readonly select: () => Promise<void> } | undefined
   readonly onClear: () => void
 }
 
 /** Actions on the selected emails, at the lower edge of the window. */
-export const SelectionBar = ({ emails, keyName, onClear }: Props) => {
+export const SelectionBar = ({ emails, keyName, onClear, others }: Props) => {
   const client = useQueryClient()
   const [action, setAction] = useState<Action>()
+  const [isLoading, setLoading] = useState(false)
   const canSend = useHasScope("email:send")
   const canSuppress = useHasScope("suppressions:write")
   if (emails.length === 0 && action === undefined) return undefined
@@ -42,8 +45,21 @@ export const SelectionBar = ({ emails, keyName, onClear }: Props) => {
       className="sticky bottom-4 z-20 mx-auto flex w-fit max-w-full flex-wrap items-center gap-2 rounded-xl border border-line-strong bg-raised px-3 py-2 shadow-float"
     >
       <span className="tabular text-sm font-medium" role="status">
-        {emails.length} selected
+        {emails.length.toLocaleString("en")} selected
       </span>
+      {others === undefined ? undefined : (
+        <Button
+          small
+          variant="ghost"
+          disabled={isLoading}
+          onClick={() => {
+            setLoading(true)
+            void others.select().finally(() => setLoading(false))
+          }}
+        >
+          {isLoading ? "Loading…" : `Select ${others.name}`}
+        </Button>
+      )}
       {canSend ? (
         <>
           {buttonOf("cancel", "Cancel", <CircleX size={13} />)}

@@ -6,11 +6,11 @@ import { Menu } from "../../ui/controls/Menu.tsx"
 import { SearchInput, type TypedText } from "../../ui/controls/SearchField.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
-import { EMAIL_STATUSES, STATUSES } from "../EmailFilters.ts"
-import * as EmailSearch from "./EmailSearch.ts"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import { SavedViews } from "./SavedViews.tsx"
-import * as SearchText from "./SearchText.ts"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { suggestionsOf } from "./suggestionsOf.ts"
+import type { SearchContext } from "./useSearchContext.ts"
 
 const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 const choicesOf = (statuses: ReadonlyArray<string>) =>
@@ -31,7 +31,7 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
 
 interface Props {
   readonly typed: TypedText
-  readonly context: EmailSearch.Context
+  readonly context: SearchContext
   readonly onChange: (text: string) => void
 }
 
@@ -65,14 +65,14 @@ export const EmailSearchBar = ({ context, onChange, typed }: Props) => {
         <FilterSelect
           label="Status"
           isMultiple
-          choices={choicesOf(EMAIL_STATUSES)}
+          choices={choicesOf(EmailSearch.EMAIL_STATUSES)}
           selected={SearchText.valuesOf(text, "is")}
           onChange={(statuses) => change(SearchText.withValues(text, "is", statuses))}
         />
         <FilterSelect
           label="For anyone"
           isMultiple
-          choices={choicesOf(STATUSES)}
+          choices={choicesOf(EmailSearch.STATUSES)}
           selected={SearchText.valuesOf(text, "anyone")}
           onChange={(statuses) => change(SearchText.withValues(text, "anyone", statuses))}
         />

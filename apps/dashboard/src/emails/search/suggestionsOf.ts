@@ -1,6 +1,6 @@
-import type { Context } from "./EmailSearch.ts"
-import * as SearchText from "./SearchText.ts"
-import { EMAIL_STATUSES } from "../EmailFilters.ts"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import type { SearchContext } from "./useSearchContext.ts"
 
 export interface Suggestion {
   readonly name: string
@@ -12,7 +12,7 @@ const MAX_SUGGESTIONS = 3
 const MIN_CHARS = 2
 
 /** Suggests what the last free word may mean: a key, a domain or a status. */
-export const suggestionsOf = (text: string, { domains, keys = [] }: Context): ReadonlyArray<Suggestion> => {
+export const suggestionsOf = (text: string, { domains, keys = [] }: SearchContext): ReadonlyArray<Suggestion> => {
   const token = SearchText.tokensOf(text).at(-1)
   if (token === undefined || token.field !== undefined || token.value.length < MIN_CHARS) return []
   const part = token.value.toLowerCase()
@@ -25,7 +25,7 @@ export const suggestionsOf = (text: string, { domains, keys = [] }: Context): Re
       .filter(({ name }) => name.toLowerCase().includes(part))
       .map(({ name }) => suggestion(`API key: ${name}`, "key", name)),
     ...domains.filter((name) => name.includes(part)).map((name) => suggestion(`From domain: ${name}`, "domain", name)),
-    ...EMAIL_STATUSES.filter((status) => status.startsWith(part)).map((status) =>
+    ...EmailSearch.EMAIL_STATUSES.filter((status) => status.startsWith(part)).map((status) =>
       suggestion(`Status: ${status}`, "is", status),
     ),
   ].slice(0, MAX_SUGGESTIONS)

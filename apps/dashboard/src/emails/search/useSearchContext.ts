@@ -1,11 +1,16 @@
+import type { Context } from "@waybill/domain/search/EmailSearch"
 import { useQuery } from "@tanstack/react-query"
 import { useMemo } from "react"
 import * as Queries from "../../api/Queries.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
-import type { Context } from "./EmailSearch.ts"
+
+/** Names that searches may use, and those that are suggested. */
+export interface SearchContext extends Context {
+  readonly domains: ReadonlyArray<string>
+}
 
 /** Returns the names that searches may use, and whether they are still loading. */
-export const useSearchContext = (): { readonly context: Context; readonly isLoading: boolean } => {
+export const useSearchContext = (): { readonly context: SearchContext; readonly isLoading: boolean } => {
   const keys = useQuery({ ...Queries.apiKeys, enabled: useHasScope("admin") })
   const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
   const templates = useQuery({ ...Queries.templates, enabled: useHasScope("templates:read") })
@@ -13,11 +18,12 @@ export const useSearchContext = (): { readonly context: Context; readonly isLoad
   const keyRecords = keys.data?.data
   const domainRecords = domains.data?.data
   const context = useMemo(
-    () => ({
+    (): SearchContext => ({
       keys: keyRecords?.map(({ id, name }) => ({ id, name })),
       domains: domainRecords?.map(({ name }) => name) ?? [],
       ...(templateRecords === undefined ? {} : { templates: templateRecords }),
       now: Date.now(),
+      zone: "local",
     }),
     [keyRecords, domainRecords, templateRecords],
   )

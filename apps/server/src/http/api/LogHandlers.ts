@@ -12,17 +12,18 @@ import { HttpApiBuilder } from "effect/http-api"
 import * as Position from "../Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
+import { typedFilters } from "./history/typedFilters.ts"
 import { readEmail } from "./readEmail.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({
-    list: ({ query, request }) =>
+    list: ({ query: { count, ...query }, request }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        const domain = yield* CallerReach.domainFilter(query.domain)
-        const filter = filterOf(account_id, { ...query, ...(domain === undefined ? {} : { domain }) })
+        const filter = yield* filterOf(account_id, query)
         const page = yield* Position.read(account_id, request, EmailLogQuery.list(filter))
-        return { object: "list" as const, ...page, data: page.data.map(Records.emailRecord) }
+        const total = count === "true" ? yield* Position.read(account_id, request, EmailLogQuery.count(filter)) : null
+        return { object: "list" as const, ...page, total, data: page.data.map(Records.emailRecord) }
       }),
     get: readEmail,
     events: ({ params, request }) =>
@@ -42,13 +43,19 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   }),
 )
 
-const filterOf = (
+const filterOf = Effect.fnUntraced(function* (
   account_id: Id.AccountId,
-  { livemode: _, message_id, q, tag, ...query }: LogQuery,
-): EmailLogFilter.Query => ({
-  account_id,
-  ...query,
-  ...(tag === undefined ? {} : { tags: tag }),
-  ...(q === undefined ? {} : { words: q }),
-  ...(message_id === undefined ? {} : { id: message_id }),
+  { livemode: _, q, ...given }: Omit<LogQuery, "count">,
+) {
+  const typed = q === undefined ? {} : yield* typedFilters(q, given)
+  const { message_id, q: words, tag, ...query } = { ...typed, ...given }
+  const domain = yield* CallerReach.domainFilter(query.domain)
+  return {
+    account_id,
+    ...query,
+    ...(domain === undefined ? {} : { domain }),
+    ...(tag === undefined ? {} : { tags: tag }),
+    ...(words === undefined ? {} : { words }),
+    ...(message_id === undefined ? {} : { id: message_id }),
+  } satisfies EmailLogFilter.Query
 })
