@@ -2,8 +2,8 @@
 import { resolve } from "node:path"
 import { ensureBundle, entry } from "./bundle.mjs"
 import { ensureDashboard } from "./dashboard.mjs"
-import { isPacked } from "./install.mjs"
-import { launch } from "./launch.mjs"
+import { isPacked, say } from "./install.mjs"
+import { launch, SERVICE_FLAGS } from "./launch.mjs"
 
 /**
  * One Ctrl-C can arrive up to three times: from the terminal, which signals the whole process group, from npm, and from
@@ -26,6 +26,9 @@ const stopOnSecondInterrupt = () => {
 }
 
 const args = process.argv.slice(2)
+
+// What follows may take seconds. A process that was started again in place has said so.
+if (args[0] === "start" && process.stdout.isTTY && !process.execArgv.includes(SERVICE_FLAGS[0])) say("starting")
 
 await launch({
   file: entry,

@@ -71,7 +71,9 @@ describe("waybill top", () => {
     const { code, output } = await runToEnd(["top"], env)
     assert.strictEqual(code, 0, output)
     assert.match(output, /^Waybill \d.*1 worker active .*log position \d+/u)
-    for (const word of ["accepted 0.0", "delivery", "webhook", "oldest", "connections"]) assert.include(output, word)
+    assert.match(output, /^accepted +0\.0$/mu)
+    for (const line of output.split("\n")) assert.isAtMost(line.length, 80, line)
+    for (const word of ["delivery", "webhook", "oldest", "connections"]) assert.include(output, word)
     assert.notInclude(output, "\u001b")
   })
 

@@ -10,6 +10,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "login",
   "logout",
   "whoami",
+  "profiles",
   "send",
   "emails",
   "logs",

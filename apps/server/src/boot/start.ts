@@ -2,6 +2,7 @@ import * as Migrations from "@waybill/store/database/Migrations"
 import * as ConnectionPooler from "@waybill/store/database/ConnectionPooler"
 import { Duration, Effect, Latch, Option, type Redacted, Schedule } from "effect"
 import { Command, Flag } from "effect/cli"
+import * as Output from "../cli/Output.ts"
 import * as Logs from "../observability/Logs.ts"
 import { Postgres } from "../installation/Postgres.ts"
 import * as Role from "../settings/Role.ts"
@@ -26,11 +27,15 @@ const reach = (url: Redacted.Redacted) =>
     waitingFor("the server of DATABASE_URL"),
   )
 
+/** Says what a start does, to a person who waits for it at a terminal. */
+const step = (what: string) => (process.stdout.isTTY ? Output.complain(`waybill: ${what}`) : Effect.void)
+
 /** Runs the service until it is stopped. */
 const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
   yield* Effect.forEach(Settings.misspelled(process.env), (warning) => Effect.logWarning(warning))
   // No pooler stands before an embedded server.
   const isEmbedded = Option.isNone(settings.databaseUrl)
+  yield* step(isEmbedded ? "starting the database" : "connecting to the database")
   // The code of the service is loaded while Postgres starts, and by no other command. Loading blocks the process, so it
   // begins only once Postgres was launched.
   const launched = yield* Latch.make()
@@ -42,6 +47,7 @@ const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
             yield* reach(url)
             yield* ConnectionPooler.check(url)
           }
+          yield* step("bringing the schema of the database up to date")
           // Waits here while another node runs migrations.
           yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
         }),

@@ -51,4 +51,5 @@ export const waybill = Command.make("waybill").pipe(
     },
     { group: "Watch the logs of other instances", commands: [witness] },
   ]),
+  Command.withGlobalFlags(Remote.globalFlags),
 )

@@ -1,6 +1,8 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
-import { Console, DateTime, Effect } from "effect"
+import { Clock, Console, DateTime, Effect } from "effect"
 import { Flag } from "effect/cli"
+import * as OutputStyle from "./OutputStyle.ts"
+import * as TerminalTable from "./TerminalTable.ts"
 
 // Every command prints by these functions, which escape text of others: a name, a subject or a server's reply may contain
 // escape sequences, line breaks and marks that reverse the direction of a line.
@@ -13,16 +15,32 @@ export const json = Flag.Boolean("json").pipe(
 
 type Row = Readonly<Record<string, unknown>>
 
-/** Prints a list as JSON, or as a table of the given columns. */
-export const print = (
+/** Prints a list as JSON, or as a table of the given columns, which fits a terminal. */
+export const print = Effect.fnUntraced(function* (
   rows: ReadonlyArray<Row>,
-  options: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
-) => (options.json ? printJson(rows, 2) : Console.log(table(rows, options.columns)))
+  { columns: names, json }: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
+) {
+  if (json) return yield* printJson(rows, 2)
+  const { columns, ...style } = yield* OutputStyle.current
+  if (columns === undefined) return yield* Console.log(table(rows, names))
+  const now = yield* Clock.currentTimeMillis
+  yield* Console.log(rows.length === 0 ? "None." : TerminalTable.write(rows, names, cell, now, { ...style, columns }))
+})
 
-export const printOne = (row: Row, options: { readonly json: boolean }) =>
-  options.json
-    ? printJson(row, 2)
-    : Effect.forEach(fieldsOf(row), ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
+export const printOne = Effect.fnUntraced(function* (row: Row, options: { readonly json: boolean }) {
+  if (options.json) return yield* printJson(row, 2)
+  const fields = fieldsOf(row)
+  const style = yield* OutputStyle.current
+  if (style.columns === undefined)
+    return yield* Effect.forEach(fields, ([name, value]) => Console.log(`${name}: ${cell(value)}`), { discard: true })
+  const width = Math.max(...fields.map(([name]) => name.length))
+  const now = yield* Clock.currentTimeMillis
+  for (const [name, value] of fields) {
+    const text = TerminalTable.withAge(value, cell, now)
+    const shown = name === "status" ? OutputStyle.coloured(text, OutputStyle.colourOf(text), style) : text
+    yield* Console.log(`${OutputStyle.coloured(name.padEnd(width), "dim", style)}  ${shown}`)
+  }
+})
 
 /** Prints JSON without characters that a terminal obeys. */
 export const printJson = (value: unknown, indent = 0) =>
@@ -31,6 +49,9 @@ export const printJson = (value: unknown, indent = 0) =>
 /** Prints lines, with line breaks inside them escaped. */
 export const say = (...lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.log(HiddenCharacters.escape(line)), { discard: true })
+
+/** Prints a line with colours, whose other parts were escaped. */
+export const sayColoured = (line: string) => Console.log(line)
 
 /** Prints lines as the logger does, each with its own time. Lines without text are left out. */
 export const sayAsLog = (...lines: ReadonlyArray<string>) =>

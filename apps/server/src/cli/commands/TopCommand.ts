@@ -5,6 +5,8 @@ import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Version from "../../process/Version.ts"
 import * as Output from "../Output.ts"
+import * as OutputStyle from "../OutputStyle.ts"
+import * as TerminalTable from "../TerminalTable.ts"
 import * as CliStore from "../CliStore.ts"
 
 /** Period over which rates are averaged. */
@@ -28,18 +30,25 @@ const takeSnapshot = Effect.gen(function* () {
   return { at, ...stats, per_second } satisfies Snapshot
 })
 
+/** Snapshots whose rates are drawn, the newest last. */
+const MAX_DRAWN = 30
+
 /** Shows snapshots on an alternate screen until it is interrupted, and then restores the terminal. */
 export const watch = (interval_s: number, write: (text: string) => Effect.Effect<void>) =>
   Effect.acquireUseRelease(
     write(ALTERNATE_SCREEN),
     () =>
-      takeSnapshot.pipe(
-        Effect.flatMap((snapshot) =>
-          write(`${CLEAR_SCREEN}${screen(snapshot).map(HiddenCharacters.escape).join("\n")}\n`),
-        ),
-        Effect.andThen(Effect.sleep(Duration.seconds(interval_s))),
-        Effect.forever,
-      ),
+      Effect.gen(function* () {
+        const style = yield* OutputStyle.StandardOutput
+        let drawn: ReadonlyArray<Snapshot> = []
+        return yield* Effect.forever(
+          Effect.gen(function* () {
+            drawn = [...drawn, yield* takeSnapshot].slice(-MAX_DRAWN)
+            yield* write(`${CLEAR_SCREEN}${screen(drawn, style).join("\n")}\n`)
+            yield* Effect.sleep(Duration.seconds(interval_s))
+          }),
+        )
+      }),
     () => write(MAIN_SCREEN),
   )
 
@@ -56,7 +65,8 @@ export const top = Command.make(
   Effect.fn(function* ({ interval, json }) {
     if (json) return yield* Output.printOne({ ...(yield* takeSnapshot) }, { json })
     // A pipe gets one snapshot.
-    if (!process.stdout.isTTY) return yield* Output.say(...screen(yield* takeSnapshot))
+    if (!process.stdout.isTTY)
+      return yield* Output.say(...screen([yield* takeSnapshot], { columns: undefined, hasColours: false }))
     yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
   }),
 ).pipe(Command.withDescription("Watch rates, queue, projections and connections"), Command.provide(CliStore.layer))
@@ -70,17 +80,23 @@ const WATCHED = [
   ["failed", "EmailFailed"],
 ] as const
 
-const screen = ({
-  at,
-  connections,
-  followers,
-  per_second,
-  position,
-  queue,
-  size_bytes,
-  workers,
-}: Snapshot): ReadonlyArray<string> => {
-  const rates = WATCHED.map(([word, type]) => `${word} ${(per_second[type] ?? 0).toFixed(1)}`)
+const BARS = "▁▂▃▄▅▆▇█"
+
+/** Draws numbers as bars, the highest of all as a full one. */
+const barsOf = (values: ReadonlyArray<number>, highest: number): string =>
+  values
+    .map((value) =>
+      value <= 0 ? " " : (BARS[Math.min(BARS.length - 1, Math.floor((value / highest) * BARS.length))] ?? ""),
+    )
+    .join("")
+
+/** Writes the newest snapshot, and the rates of those before it as bars. */
+const screen = (snapshots: ReadonlyArray<Snapshot>, style: OutputStyle.Style): ReadonlyArray<string> => {
+  const newest = snapshots.at(-1)
+  if (newest === undefined) return []
+  const { at, connections, followers, position, queue, size_bytes, workers } = newest
+  const rateOf = (type: string) => snapshots.map(({ per_second }) => per_second[type] ?? 0)
+  const highest = Math.max(...WATCHED.flatMap(([, type]) => rateOf(type)), Number.MIN_VALUE)
   const rowOf = (kind: string) => {
     const rowIn = (state: InstanceStats.QueueStats["state"]) =>
       queue.find((row) => row.kind === kind && row.state === state)
@@ -91,32 +107,59 @@ const screen = ({
       Option.match(first, { onNone: () => "-", onSome: (seconds) => `${Math.max(0, seconds).toFixed(1)} s` }),
     ]
   }
+  const rates = table([
+    ["per second", ""],
+    ...WATCHED.map(([word, type]) => [word, (rateOf(type).at(-1) ?? 0).toFixed(1)]),
+  ])
+  const drawn = WATCHED.map(([word, type]) => {
+    const bars = snapshots.length === 1 ? "" : barsOf(rateOf(type), highest)
+    return `  ${OutputStyle.coloured(bars, OutputStyle.colourOf(word), style)}`.trimEnd()
+  })
+  const [rateHead = "", ...rateLines] = rates
   return [
-    `Waybill ${Version.VERSION}   ${at}   ${workers} ${workers === 1 ? "worker" : "workers"} active   log position ${whole(position)}   ${whole(size_bytes / MB)} MB`,
-    `per second: ${rates.join("   ")}`,
+    `Waybill ${Version.VERSION}   ${workers} ${workers === 1 ? "worker" : "workers"} active   log position ${whole(position)}   ${whole(size_bytes / MB)} MB   ${at.slice(11, 19)} UTC`,
     "",
-    ...table([["queue", "ready", "in flight", "later", "oldest"], ...KINDS.map(rowOf)]),
+    ...headed([rateHead, ...rateLines.map((line, nth) => `${line}${drawn[nth] ?? ""}`)], style),
     "",
-    ...table([
-      ["projection", "behind", "by"],
-      ...followers.map(({ behind_events, behind_s, name }) => [name, whole(behind_events), `${behind_s.toFixed(1)} s`]),
-    ]),
+    ...headed(table([["queue", "ready", "in flight", "later", "oldest"], ...KINDS.map(rowOf)]), style),
     "",
-    ...table([
-      ["connections", "state", ""],
-      ...connections.map(({ application, connections, state }) => [application, state, whole(connections)]),
-    ]),
+    ...headed(
+      table([
+        ["projection", "behind", "by"],
+        ...followers.map(({ behind_events, behind_s, name }) => [
+          name,
+          whole(behind_events),
+          `${behind_s.toFixed(1)} s`,
+        ]),
+      ]),
+      style,
+    ),
+    "",
+    ...headed(
+      table([
+        ["connections", "state", ""],
+        ...connections.map(({ application, connections, state }) => [application, state, whole(connections)]),
+      ]),
+      style,
+    ),
   ]
 }
 
+const headed = ([head = "", ...lines]: ReadonlyArray<string>, style: OutputStyle.Style): ReadonlyArray<string> => [
+  OutputStyle.coloured(head.trimEnd(), "dim", style),
+  ...lines,
+]
+
 const whole = (count: number): string => Math.round(count).toLocaleString("en")
 
-/** Aligns the first column to the left and the others to the right. */
+/** Aligns the first column to the left and the others to the right, within the width of any terminal. */
 const table = (input: ReadonlyArray<ReadonlyArray<string>>): ReadonlyArray<string> => {
   // Escaped before widths are measured, since clients of the database choose the names of their connections.
-  const rows = input.map((row) => row.map(HiddenCharacters.escape))
+  const rows = input.map((row) => row.map((text) => TerminalTable.clip(HiddenCharacters.escape(text), MAX_CELL)))
   const widths = (rows[0] ?? []).map((_, i) => Math.max(...rows.map((row) => row[i]?.length ?? 0)))
   return rows.map((row) =>
     row.map((text, i) => (i === 0 ? text.padEnd(widths[i] ?? 0) : text.padStart(widths[i] ?? 0))).join("  "),
   )
 }
+
+const MAX_CELL = 36

@@ -22,7 +22,7 @@ export class ApiClient extends Context.Service<ApiClient, { readonly client: Way
 }
 
 /** Makes a client. Fails if the key is incomplete or mistyped. */
-export const connect = ({ key, url }: Credentials.Credentials) =>
+export const connect = ({ key, url }: Credentials.Login) =>
   Effect.try({
     try: () => ({ url, client: new Waybill(Redacted.value(key), { baseUrl: url, retries: RETRIES }) }),
     catch: failureOf,
@@ -30,7 +30,19 @@ export const connect = ({ key, url }: Credentials.Credentials) =>
 
 /** Calls the API. */
 export const call = <A>(request: (client: Waybill) => Promise<A>) =>
-  Effect.flatMap(ApiClient, ({ client }) => attempt(() => request(client)))
+  Effect.flatMap(ApiClient, ({ client, url }) =>
+    Effect.mapError(
+      attempt(() => request(client)),
+      (failure) => withPage(failure, url),
+    ),
+  )
+
+/** Adds the page about the reason, which a person at a terminal may open. Programs get one line. */
+const withPage = ({ error, message }: ApiFailure, url: string): ApiFailure =>
+  new ApiFailure({
+    error,
+    message: error.docs === null || !process.stderr.isTTY ? message : `${message}\nSee ${url}${error.docs}`,
+  })
 
 /** Reads the first records of a list over its pages. */
 export const firstOf = (read: (client: Waybill) => AsyncIterable<object>, limit: number) =>

@@ -1,14 +1,21 @@
+import * as Table from "@waybill/domain/collections/Table"
 import { Config, Data, Effect, Option, Redacted, Schema } from "effect"
+import { Flag, GlobalFlag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
 
 /** Address of an instance, and a key for its API. */
-export interface Credentials {
+export interface Login {
   /** Without a slash at the end and without `/v1`. */
   readonly url: string
   readonly key: Redacted.Redacted
+}
+
+export interface Credentials extends Login {
+  /** Name of the profile that they are stored in; `null` if the environment has them. */
+  readonly profile: string | null
 }
 
 /** Instance on this machine, for a user who has not logged in to another. */
@@ -26,7 +33,23 @@ export class NotLoggedIn extends Data.TaggedError("NotLoggedIn")<{}> {
 /** Stored credentials cannot be used. */
 export class CredentialsRefused extends Data.TaggedError("CredentialsRefused")<{ readonly message: string }> {}
 
-const Stored = Schema.fromJsonString(Schema.Struct({ url: Schema.String, key: Schema.String }))
+const Stored = Schema.Struct({ url: Schema.String, key: Schema.String })
+/** Instances and keys by the names of their profiles. */
+const Profiles = Schema.Struct({ current: Schema.String, profiles: Schema.Record(Schema.String, Stored) })
+/** A file of before there were profiles holds one. */
+const File = Schema.fromJsonString(Schema.Union([Profiles, Stored]))
+export type Profiles = typeof Profiles.Type
+
+const DEFAULT_PROFILE = "default"
+const NO_PROFILES: Profiles = { current: DEFAULT_PROFILE, profiles: {} }
+const NAME = /^[\w.-]{1,64}$/u
+
+export const ProfileFlag = GlobalFlag.Setting("profile")({
+  flag: Flag.String("profile").pipe(
+    Flag.withDescription("Use the instance and the key of this profile, which `login --profile` has stored"),
+    Flag.optional,
+  ),
+})
 
 /** A variable of the environment; an empty one counts as absent. */
 const variable = (name: string) =>
@@ -42,7 +65,7 @@ export const file = Effect.map(variable("XDG_CONFIG_HOME"), (folder) =>
   ),
 )
 
-/** Returns what `login` stored, or none. A file that others can read is refused, since its key may be known to them. */
+/** Returns all profiles. A file that others can read is refused, since its keys may be known to them. */
 export const stored = Effect.gen(function* () {
   const path = yield* file
   const opened = yield* Effect.tryPromise({
@@ -54,30 +77,61 @@ export const stored = Effect.gen(function* () {
       error.code === "ENOENT" ? Effect.succeedNone : new CredentialsRefused({ message: `${path}: ${error.message}` }),
     ),
   )
-  if (Option.isNone(opened)) return Option.none<Credentials>()
+  if (Option.isNone(opened)) return NO_PROFILES
   if ((opened.value.mode & OTHERS) !== 0)
     return yield* new CredentialsRefused({ message: `Other users can read ${path}. Run: chmod 600 ${path}` })
-  const { key, url } = yield* Effect.mapError(
-    Schema.decodeUnknownEffect(Stored)(opened.value.text),
+  const read = yield* Effect.mapError(
+    Schema.decodeUnknownEffect(File)(opened.value.text),
     () => new CredentialsRefused({ message: `${path} is damaged. Run \`waybill login\` to write it again.` }),
   )
-  return Option.some<Credentials>({ url, key: Redacted.make(key) })
+  return "profiles" in read ? read : { current: DEFAULT_PROFILE, profiles: { [DEFAULT_PROFILE]: read } }
+})
+
+const profileFlag = Effect.map(Effect.serviceOption(ProfileFlag), Option.flatten)
+
+/** Name of the profile of `--profile`, or else of WAYBILL_PROFILE. */
+const chosen = Effect.gen(function* () {
+  const fromEnvironment = yield* variable("WAYBILL_PROFILE")
+  return Option.orElse(yield* profileFlag, () => fromEnvironment)
+})
+
+const profileNamed = Effect.fnUntraced(function* (profiles: Profiles["profiles"], name: string) {
+  const found = Table.at(profiles, name)
+  if (found !== undefined) return found
+  const names = Object.keys(profiles)
+  return yield* new CredentialsRefused({
+    message: `There is no profile "${name}". ${names.length === 0 ? `Run \`waybill login --profile ${name}\`.` : `Profiles are ${names.join(", ")}.`}`,
+  })
+})
+
+/** Returns the credentials of the profile that was chosen, which must exist, or of the one that commands use. */
+const ofProfile = Effect.gen(function* () {
+  const { current, profiles } = yield* stored
+  const name = yield* chosen
+  const found = Option.isSome(name) ? yield* profileNamed(profiles, name.value) : Table.at(profiles, current)
+  const profile = Option.getOrElse(name, () => current)
+  return Option.map(Option.fromUndefinedOr(found), ({ key, url }): Credentials => ({
+    url,
+    key: Redacted.make(key),
+    profile,
+  }))
 })
 
 /**
- * Returns the credentials to use: WAYBILL_URL and WAYBILL_KEY (or WAYBILL_API_KEY) of the environment, or else those that `login` stored. A
- * stored key is sent only to the instance that it was stored with.
+ * Returns the credentials to use: those of `--profile`, or WAYBILL_URL and WAYBILL_KEY (or WAYBILL_API_KEY) of the environment, or else
+ * those of the profile. A stored key is sent only to the instance that it was stored with.
  */
 export const load = Effect.gen(function* () {
-  const url = yield* variable("WAYBILL_URL")
+  const isFlag = Option.isSome(yield* profileFlag)
+  const url = isFlag ? Option.none() : yield* variable("WAYBILL_URL")
   const otherKey = yield* variable("WAYBILL_API_KEY")
-  const key = Option.orElse(yield* variable("WAYBILL_KEY"), () => otherKey)
+  const key = isFlag ? Option.none() : Option.orElse(yield* variable("WAYBILL_KEY"), () => otherKey)
   if (Option.isSome(url) && Option.isSome(key))
-    return { url: yield* parseUrl(url.value), key: Redacted.make(key.value) } satisfies Credentials
-  const saved = yield* stored
+    return { url: yield* parseUrl(url.value), key: Redacted.make(key.value), profile: null } satisfies Credentials
+  const saved = yield* ofProfile
   if (Option.isSome(key)) {
     const known = Option.match(saved, { onNone: () => DEFAULT_URL, onSome: ({ url }) => url })
-    return { url: known, key: Redacted.make(key.value) } satisfies Credentials
+    return { url: known, key: Redacted.make(key.value), profile: null } satisfies Credentials
   }
   if (Option.isNone(saved)) return yield* new NotLoggedIn()
   if (Option.isSome(url) && (yield* parseUrl(url.value)) !== saved.value.url)
@@ -87,15 +141,32 @@ export const load = Effect.gen(function* () {
   return saved.value
 })
 
-/** Stores the credentials in a file that only its owner can read, in one step. */
-export const save = Effect.fnUntraced(function* ({ key, url }: Credentials) {
+/** Stores the credentials of the profile, which commands use from now on. */
+export const save = Effect.fnUntraced(function* ({ key, url }: Login) {
+  const { profiles } = yield* stored
+  const name = Option.getOrElse(yield* chosen, () => DEFAULT_PROFILE)
+  if (!NAME.test(name))
+    return yield* new CredentialsRefused({
+      message: `"${name}" is no name of a profile: up to 64 letters, digits, dots, dashes and underscores.`,
+    })
+  return yield* write({ current: name, profiles: { ...profiles, [name]: { url, key: Redacted.value(key) } } })
+})
+
+/** Makes commands use a profile from now on. */
+export const use = Effect.fnUntraced(function* (name: string) {
+  const { profiles } = yield* stored
+  yield* profileNamed(profiles, name)
+  return yield* write({ current: name, profiles })
+})
+
+/** Writes the file, which only its owner can read, in one step. */
+const write = Effect.fnUntraced(function* (profiles: Profiles) {
   const path = yield* file
-  const text = `${JSON.stringify({ url, key: Redacted.value(key) })}\n`
   return yield* Effect.tryPromise({
     try: async () => {
       await fs.mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE })
       const unfinished = `${path}.${randomBytes(8).toString("hex")}`
-      await fs.writeFile(unfinished, text, { mode: FILE_MODE, flag: "wx" })
+      await fs.writeFile(unfinished, `${JSON.stringify(profiles)}\n`, { mode: FILE_MODE, flag: "wx" })
       await fs.rename(unfinished, path)
       return path
     },
@@ -104,9 +175,17 @@ export const save = Effect.fnUntraced(function* ({ key, url }: Credentials) {
   })
 })
 
-/** Removes the stored credentials, and returns whether there were any. */
+/** Removes the profile, and returns whether there was one. A damaged file is removed as a whole. */
 export const remove = Effect.gen(function* () {
   const path = yield* file
+  const { current, profiles } = yield* Effect.catch(stored, () => Effect.succeed(NO_PROFILES))
+  const name = Option.getOrElse(yield* chosen, () => current)
+  const others = Object.entries(profiles).filter(([each]) => each !== name)
+  const [first] = others
+  if (first !== undefined) {
+    yield* write({ current: current === name ? first[0] : current, profiles: Object.fromEntries(others) })
+    return Object.hasOwn(profiles, name)
+  }
   return yield* Effect.tryPromise({
     try: () => fs.rm(path).then(() => true),
     catch: (cause) => cause as NodeJS.ErrnoException,

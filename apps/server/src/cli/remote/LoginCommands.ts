@@ -85,6 +85,7 @@ export const whoami = Command.make(
     yield* Output.printOne(
       {
         url,
+        profile: credentials.profile,
         account_id: account.id,
         account: account.name,
         plan: account.plan,

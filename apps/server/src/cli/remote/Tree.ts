@@ -1,12 +1,15 @@
 import { Command } from "effect/cli"
 import { mcp } from "../commands/mcp.ts"
 import { domains } from "./domains.ts"
-import { emails } from "./emails.ts"
+import { emails } from "./emails/emails.ts"
 import { inbound } from "./inbound.ts"
 import { listen } from "./live/listen.ts"
 import { logs } from "./live/logs.ts"
 import { trigger } from "./live/trigger.ts"
+import * as OutputStyle from "../OutputStyle.ts"
+import * as Credentials from "./Credentials.ts"
 import * as LoginCommands from "./LoginCommands.ts"
+import { profiles } from "./profiles.ts"
 import { receipt } from "./receipt.ts"
 import { send } from "./send.ts"
 import { suppressions } from "./suppressions.ts"
@@ -18,6 +21,7 @@ export const commands = [
   LoginCommands.login,
   LoginCommands.logout,
   LoginCommands.whoami,
+  profiles,
   send,
   emails,
   receipt,
@@ -32,5 +36,11 @@ export const commands = [
   mcp,
 ] as const
 
+/** Flags of all of these commands. */
+export const globalFlags = [OutputStyle.Wide, Credentials.ProfileFlag] as const
+
 /** The command line without the commands that need the code of the service. */
-export const remote = Command.make("waybill").pipe(Command.withSubcommands(commands))
+export const remote = Command.make("waybill").pipe(
+  Command.withSubcommands(commands),
+  Command.withGlobalFlags(globalFlags),
+)

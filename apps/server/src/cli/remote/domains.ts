@@ -1,13 +1,15 @@
 import type * as T from "@waybill/client/Waybill"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as TransportName from "../../settings/TransportName.ts"
 import { accountFlag } from "../accountFlag.ts"
 import * as Output from "../Output.ts"
+import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call } from "./ApiClient.ts"
 import * as DomainReports from "./DomainReports.ts"
 
-const COLUMNS = ["name", "status", "created_at", "verified_at", "last_checked_at"]
+const COLUMNS = ["name", "status", "dns", "created_at", "verified_at", "last_checked_at"]
 const RECORD_COLUMNS = ["type", "name", "host_in_zone", "value", "required", "status", "error"]
 
 /** The commands that read or change the database of an instance, and are loaded only then. */
@@ -19,11 +21,37 @@ const show = Effect.fnUntraced(function* (domain: T.Domain, json: boolean) {
   if (json) return yield* Output.printJson(domain, 2)
   const inZone =
     domain.zone === null ? "" : ` Where your DNS provider adds ${domain.zone}, enter host_in_zone instead of name.`
-  yield* Output.say(`${domain.name} is ${domain.status}. Its DNS records:${inZone}`, "")
+  const style = yield* OutputStyle.current
+  const status = OutputStyle.coloured(domain.status, OutputStyle.colourOf(domain.status), style)
+  yield* Output.sayColoured(`${HiddenCharacters.escape(domain.name)} is ${status}. Its DNS records:${inZone}`)
+  yield* Output.say("")
+  // A value must be copied whole, so that it has a line of its own.
+  if (style.columns !== undefined)
+    return yield* Effect.forEach(domain.records, (record) => showRecord(record, style), { discard: true })
   yield* Output.print(
     domain.records.map((record) => ({ ...record, host_in_zone: record.zone_host })),
     { json, columns: RECORD_COLUMNS },
   )
+})
+
+/** How many of the required records were found. */
+const foundOf = ({ records }: T.Domain): string => {
+  const required = records.filter((record) => record.required)
+  return `${required.filter(({ status }) => status === "verified").length} of ${required.length}`
+}
+
+const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: OutputStyle.Style) {
+  const { error, name, priority, required, status, type, value, zone_host } = record
+  const state = OutputStyle.coloured(status.padEnd(10), OutputStyle.colourOf(status), style)
+  const note = [
+    ...(required ? [] : ["optional"]),
+    ...(zone_host === null || zone_host === name ? [] : [`host ${zone_host}`]),
+  ]
+  yield* Output.sayColoured(
+    `${state}${HiddenCharacters.escape(`${type.padEnd(6)}${name}${note.length === 0 ? "" : `  (${note.join(", ")})`}`)}`,
+  )
+  yield* Output.say(`          ${priority === null ? "" : `${priority} `}${value}`)
+  if (error !== null) yield* Output.say(`          ${error}`)
 })
 
 const add = Command.make(
@@ -33,6 +61,14 @@ const add = Command.make(
     yield* show(yield* call((client) => client.domains.add(name)), json)
   }),
 ).pipe(Command.withDescription("Add a domain and show the DNS records to publish"), Command.provide(ApiClient.layer))
+
+const get = Command.make(
+  "get",
+  { name, json: Output.json },
+  Effect.fn(function* ({ json, name }) {
+    yield* show(yield* call((client) => client.domains.get(name)), json)
+  }),
+).pipe(Command.withDescription("Show a domain and its DNS records as last checked"), Command.provide(ApiClient.layer))
 
 const verify = Command.make(
   "verify",
@@ -63,7 +99,7 @@ const list = Command.make(
       ApiClient.layer,
     )
     yield* Output.print(
-      data.map((domain) => ({ ...domain })),
+      data.map((domain) => ({ ...domain, dns: foundOf(domain) })),
       { json, columns: COLUMNS },
     )
   }),
@@ -86,5 +122,5 @@ const transport = Command.make(
 
 export const domains = Command.make("domains").pipe(
   Command.withDescription("Domains that mail is sent from"),
-  Command.withSubcommands([list, add, verify, remove, DomainReports.dmarc, DomainReports.tls, transport]),
+  Command.withSubcommands([list, get, add, verify, remove, DomainReports.dmarc, DomainReports.tls, transport]),
 )

@@ -55,8 +55,8 @@ const list = Command.make(
 
 const ACTIONS = ["webhook", "forward", "reject", "drop", "store"] as const
 
-const create = Command.make(
-  "create",
+const add = Command.make(
+  "add",
   {
     action: Argument.Literals("action", ACTIONS).pipe(Argument.withDescription("What the route does with the mail")),
     to,
@@ -92,7 +92,7 @@ const create = Command.make(
     )
     yield* Output.printOne(json ? { ...route } : shown(route), { json })
   }),
-).pipe(Command.withDescription("Create a route"))
+).pipe(Command.withDescription("Add a route"), Command.withAlias("create"))
 
 const remove = Command.make(
   "remove",
@@ -126,5 +126,5 @@ const test = Command.make(
 
 export const inboundRoutes = Command.make("routes").pipe(
   Command.withDescription("Rules for what happens to received mail"),
-  Command.withSubcommands([list, create, test, remove]),
+  Command.withSubcommands([list, add, test, remove]),
 )

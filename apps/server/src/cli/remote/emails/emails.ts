@@ -1,12 +1,14 @@
 import * as Labels from "@waybill/domain/email/Labels"
 import type * as T from "@waybill/client/Waybill"
-import { Clock, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
-import * as Output from "../Output.ts"
-import { ApiClient, call, firstOf } from "./ApiClient.ts"
-import * as Flags from "./Flags.ts"
+import * as Output from "../../Output.ts"
+import * as OutputStyle from "../../OutputStyle.ts"
+import { ApiClient, call } from "../ApiClient.ts"
+import * as Flags from "../Flags.ts"
+import * as EmailList from "./EmailList.ts"
+import * as EventLines from "./EventLines.ts"
 
-const COLUMNS = ["id", "created_at", "status", "to", "subject"]
 const TIMELINE_COLUMNS = ["version", "occurred_at", "type", "actor", "data"]
 const STATUSES: ReadonlyArray<T.EmailStatus | "scheduled"> = [
   "queued",
@@ -38,24 +40,13 @@ const senderOf = (from: Option.Option<string>): T.LogsQuery =>
     onSome: (text) => (text.startsWith("@") ? { domain: text.slice(1) } : { from: text }),
   })
 
-/** Shows people the status `scheduled`, which the API has as a filter only: queued for a time in the future. */
-const withScheduled = <A extends { readonly status?: unknown; readonly scheduled_at?: unknown }>(
-  emails: ReadonlyArray<A>,
-) =>
-  Effect.map(Clock.currentTimeMillis, (now) =>
-    emails.map((email) =>
-      email.status === "queued" && typeof email.scheduled_at === "string" && Date.parse(email.scheduled_at) > now
-        ? { ...email, status: "scheduled" }
-        : email,
-    ),
-  )
-
 const filter = (name: string, description: string) =>
   Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
 
 const list = Command.make(
   "list",
   {
+    search: EmailList.search,
     status: Flag.Literals("status", STATUSES).pipe(
       Flag.withDescription("Only this status; repeat for several"),
       Flag.between(0, STATUSES.length),
@@ -71,8 +62,9 @@ const list = Command.make(
     limit: Flags.limit,
     json: Output.json,
   },
-  Effect.fn(function* ({ domain, from, json, limit, metadata, since, status, subject, tag, to, until }) {
+  Effect.fn(function* ({ domain, from, json, limit, metadata, search, since, status, subject, tag, to, until }) {
     const query: T.LogsQuery = {
+      ...(search.length === 0 ? {} : { q: search.join(" ") }),
       ...Flags.present({ subject }),
       ...recipientOf(to),
       ...Flags.present({ domain }),
@@ -82,8 +74,7 @@ const list = Command.make(
       ...(tag.length === 0 ? {} : { tag }),
       ...(metadata.length === 0 ? {} : { metadata: Object.fromEntries(metadata) }),
     }
-    const found = yield* firstOf((client) => client.logs.all(query), limit)
-    yield* Output.print(json ? found : yield* withScheduled(found), { json, columns: COLUMNS })
+    yield* EmailList.print(query, limit, json)
   }),
 ).pipe(Command.withDescription("List emails, newest first"))
 
@@ -94,7 +85,7 @@ const get = Command.make(
     const email = yield* call((client) => client.logs.get(id))
     if (json) return yield* Output.printJson(email, 2)
     const { content, object: _, recipients, ...stored } = email
-    const [record = stored] = yield* withScheduled([stored])
+    const [record = stored] = yield* EmailList.withScheduled([stored])
     yield* Output.printOne(record, { json })
     yield* Output.say("")
     yield* Output.print(
@@ -110,8 +101,14 @@ const timeline = Command.make(
   { id, json: Output.json },
   Effect.fn(function* ({ id, json }) {
     const { data } = yield* call((client) => client.logs.events(id))
+    if (json) return yield* Output.printJson(data, 2)
+    const { columns, ...style } = yield* OutputStyle.current
+    if (columns !== undefined)
+      return yield* Effect.forEach(EventLines.timeline(data, { ...style, columns }), Output.sayColoured, {
+        discard: true,
+      })
     const rows = data.map((event) => ({ ...event, actor: event.actor.id ?? event.actor.type }))
-    yield* json ? Output.printJson(data, 2) : Output.print(rows, { json, columns: TIMELINE_COLUMNS })
+    yield* Output.print(rows, { json, columns: TIMELINE_COLUMNS })
   }),
 ).pipe(Command.withDescription("Show everything that happened to an email"))
 

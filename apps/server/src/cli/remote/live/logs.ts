@@ -2,13 +2,12 @@ import type { Event } from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
 import * as Output from "../../Output.ts"
+import * as OutputStyle from "../../OutputStyle.ts"
 import { ApiClient } from "../ApiClient.ts"
+import * as EmailList from "../emails/EmailList.ts"
+import * as EventLines from "../emails/EventLines.ts"
 import * as Flags from "../Flags.ts"
 import { follow } from "./follow.ts"
-
-/** Facts of an event that a line of the log shows, in this order. */
-const SHOWN = ["recipient", "code", "enhanced_code", "response", "next_attempt_at", "url", "reason"]
-const TYPE_WIDTH = 22
 
 const tail = Command.make(
   "tail",
@@ -19,25 +18,32 @@ const tail = Command.make(
   },
   Effect.fn(function* ({ json, since, types }) {
     const { client } = yield* ApiClient
+    const { columns, ...style } = yield* OutputStyle.current
     const query = { ...Flags.present({ created_after: since }), ...(types.length === 0 ? {} : { types }) }
     const show = (event: Event) => {
       if (types.length === 0 && event.stream !== "email") return Effect.void
-      return json ? Output.printJson(event) : Output.say(lineOf(event))
+      if (json) return Output.printJson(event)
+      return columns === undefined
+        ? Output.say(EventLines.plain(event))
+        : Output.sayColoured(EventLines.line(event, { ...style, columns }))
     }
     const ready = json || Option.isSome(since) ? Effect.void : Output.complain("Waiting for events. Ctrl-C stops.")
     yield* follow(client, query, ready, show)
   }),
 ).pipe(Command.withDescription("Show what happens to emails, as it happens"))
 
-export const logs = Command.make("logs").pipe(
-  Command.withDescription("Events as they happen"),
+export const logs = Command.make(
+  "logs",
+  { search: EmailList.search, limit: Flags.limit, json: Output.json },
+  Effect.fn(function* ({ json, limit, search }) {
+    yield* EmailList.print(search.length === 0 ? {} : { q: search.join(" ") }, limit, json)
+  }),
+).pipe(
+  Command.withDescription("Search emails, newest first, or follow what happens to them"),
+  Command.withExamples([
+    { command: "waybill logs 'to:ana is:bounced'", description: "Why did Ana not get it?" },
+    { command: "waybill logs gmail.com is:deferred since:1h", description: "What does a provider put off?" },
+  ]),
   Command.withSubcommands([tail]),
   Command.provide(ApiClient.layer),
 )
-
-const lineOf = ({ data, occurred_at, stream_id, type }: Event): string => {
-  const facts = SHOWN.flatMap((name) =>
-    typeof data[name] === "string" || typeof data[name] === "number" ? [String(data[name])] : [],
-  )
-  return [occurred_at, type.padEnd(TYPE_WIDTH), stream_id, ...facts].join("  ")
-}

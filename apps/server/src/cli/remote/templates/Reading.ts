@@ -36,14 +36,17 @@ const version = Flag.Int("version").pipe(
 
 const shown = ({ draft, ...record }: Template) => ({ ...record, subject: draft.subject, layout: draft.layout })
 
-export const show = Command.make(
-  "show",
+export const get = Command.make(
+  "get",
   { name, json: Output.json },
   Effect.fn(function* ({ json, name }) {
     const template = yield* Pushes.working((client) => client.templates.get(name))
     yield* json ? Output.printJson(template, 2) : Output.printOne(shown(template), { json })
   }),
-).pipe(Command.withDescription("Show a template, and whether its draft differs from what is sent"))
+).pipe(
+  Command.withDescription("Show a template, and whether its draft differs from what is sent"),
+  Command.withAlias("show"),
+)
 
 export const versions = Command.make(
   "versions",

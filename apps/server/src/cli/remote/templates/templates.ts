@@ -183,7 +183,7 @@ export const templates = Command.make("templates").pipe(
   Command.withDescription("Templates of the account, and folders of them"),
   Command.withSubcommands([
     list,
-    Reading.show,
+    Reading.get,
     Reading.render,
     Reading.versions,
     Reading.rollback,

@@ -1,0 +1,114 @@
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
+import * as OutputStyle from "./OutputStyle.ts"
+import { relativeTime } from "./relativeTime.ts"
+
+const GAP = 2
+/** Fewest columns of a terminal that a shortened value takes. */
+const MIN_WIDTH = 8
+const ID = /^[a-z]{2,4}_[0-9a-z]{26}$/u
+/** Columns with a word that says how something is. */
+const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
+
+const WIDE_CHARACTER =
+  /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
+const NO_WIDTH = /^\p{M}$/u
+
+/** Number of columns that a text takes on a terminal. */
+export const widthOf = (text: string): number => {
+  let width = 0
+  for (const character of text) width += NO_WIDTH.test(character) ? 0 : WIDE_CHARACTER.test(character) ? 2 : 1
+  return width
+}
+
+/** Cuts a text that is wider. */
+export const clip = (text: string, width: number): string => {
+  if (widthOf(text) <= width) return text
+  let cut = ""
+  let taken = 1
+  for (const character of text) {
+    taken += widthOf(character)
+    if (taken > width) break
+    cut += character
+  }
+  return `${cut}…`
+}
+
+export const pad = (text: string, width: number): string => text + " ".repeat(Math.max(0, width - widthOf(text)))
+
+interface Column {
+  readonly name: string
+  readonly cells: ReadonlyArray<string>
+  /** Ids, times and states are shown whole, because a part of them is of no use. */
+  readonly isWhole: boolean
+  readonly width: number
+}
+
+type Cell = (value: unknown) => string
+
+const columnOf = (name: string, values: ReadonlyArray<unknown>, cell: Cell, now: number): Column => {
+  const texts = values.map((value) => (typeof value === "string" ? relativeTime(value, now) : undefined) ?? cell(value))
+  const isWhole =
+    values.some((value, nth) => ID.test(texts[nth] ?? "") || cell(value) !== texts[nth]) || OF_STATE.has(name)
+  return { name, cells: texts, isWhole, width: Math.max(...[name, ...texts].map(widthOf)) }
+}
+
+const totalOf = (columns: ReadonlyArray<Column>): number =>
+  columns.reduce((sum, { width }) => sum + width, GAP * (columns.length - 1))
+
+/** Shortens the widest values until a row fits, and then leaves out the last columns. */
+const fit = (columns: ReadonlyArray<Column>, width: number): ReadonlyArray<Column> => {
+  const fitted = [...columns]
+  while (totalOf(fitted) > width) {
+    const widest = fitted.reduce<Column | undefined>(
+      (best, each) => (each.isWhole || each.width <= MIN_WIDTH || each.width <= (best?.width ?? 0) ? best : each),
+      undefined,
+    )
+    if (widest === undefined) {
+      if (fitted.length === 1) return fitted
+      fitted.pop()
+    } else fitted[fitted.indexOf(widest)] = { ...widest, width: widest.width - 1 }
+  }
+  return fitted
+}
+
+/** Writes rows for a person at a terminal: at most as wide as that, with relative times and colours of states. */
+export const write = (
+  rows: ReadonlyArray<Readonly<Record<string, unknown>>>,
+  names: ReadonlyArray<string>,
+  cell: Cell,
+  now: number,
+  style: OutputStyle.Style & { readonly columns: number },
+): string => {
+  const all = names.map((name) =>
+    columnOf(
+      name,
+      rows.map((row) => row[name]),
+      cell,
+      now,
+    ),
+  )
+  const columns = fit(all, style.columns)
+  const head = columns.map(({ name, width }) => pad(clip(name.replaceAll("_", " "), width), width)).join("  ")
+  const lines = rows.map((_, nth) =>
+    columns
+      .map(({ cells, name, width }) => {
+        const text = pad(clip(cells[nth] ?? "", width), width)
+        return OF_STATE.has(name) ? OutputStyle.coloured(text, OutputStyle.colourOf(text.trim()), style) : text
+      })
+      .join("  ")
+      .trimEnd(),
+  )
+  const left = all.slice(columns.length).map(({ name }) => name)
+  const note = left.length === 0 ? [] : [`Without ${left.join(", ")}: --wide shows all.`]
+  return [
+    OutputStyle.coloured(head.trimEnd(), "dim", style),
+    ...lines,
+    ...note.map((text) => OutputStyle.coloured(text, "dim", style)),
+  ].join("\n")
+}
+
+/** Returns a value as a person reads it: a time is followed by how long ago it was. */
+export const withAge = (value: unknown, cell: Cell, now: number): string => {
+  const age = typeof value === "string" ? relativeTime(value, now) : undefined
+  return age === undefined ? cell(value) : `${HiddenCharacters.escape(String(value))} (${age})`
+}

@@ -1,0 +1,45 @@
+import type * as T from "@waybill/client/Waybill"
+import { Clock, Effect } from "effect"
+import { Argument } from "effect/cli"
+import * as Output from "../../Output.ts"
+import * as OutputStyle from "../../OutputStyle.ts"
+import { call, firstOf } from "../ApiClient.ts"
+
+const COLUMNS = ["id", "created_at", "status", "to", "subject"]
+/** In a terminal, what is read comes first. */
+const TERMINAL_COLUMNS = ["created_at", "status", "to", "subject", "id"]
+
+/** Words of a search as the dashboard takes them. */
+export const search = Argument.String("search").pipe(
+  Argument.withDescription(
+    "What to search for, such as `to:ana is:bounced since:7d` or a part of an address or subject",
+  ),
+  Argument.variadic(),
+)
+
+/** Shows people the status `scheduled`, which the API has as a filter only: queued for a time in the future. */
+export const withScheduled = <A extends { readonly status?: unknown; readonly scheduled_at?: unknown }>(
+  emails: ReadonlyArray<A>,
+) =>
+  Effect.map(Clock.currentTimeMillis, (now) =>
+    emails.map((email) =>
+      email.status === "queued" && typeof email.scheduled_at === "string" && Date.parse(email.scheduled_at) > now
+        ? { ...email, status: "scheduled" }
+        : email,
+    ),
+  )
+
+/** Lists the emails that a query finds; a person at a terminal is told how many there are. */
+export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
+  const found = yield* firstOf((client) => client.logs.all(query), limit)
+  if (json) return yield* Output.printJson(found, 2)
+  const { columns } = yield* OutputStyle.current
+  const isTerminal = columns !== undefined
+  yield* Output.print(yield* withScheduled(found), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
+  if (!isTerminal || found.length < limit) return
+  const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
+  if (total === null || (total.is_exact && total.count === found.length)) return
+  yield* Output.say(
+    `The newest ${found.length} of ${total.is_exact ? total.count : `over ${total.count}`} emails; --limit shows more.`,
+  )
+})

@@ -1,0 +1,65 @@
+import type { Event } from "@waybill/client/Waybill"
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
+import * as OutputStyle from "../../OutputStyle.ts"
+import * as TerminalTable from "../../TerminalTable.ts"
+
+/** Facts of an event that a line shows, in this order. */
+const SHOWN = ["recipient", "code", "enhanced_code", "response", "next_attempt_at", "url", "reason"]
+const TYPE_WIDTH = 22
+/** The same for a terminal, without `email.`. */
+const NAME_WIDTH = "delivery_delayed".length
+
+const factsOf = ({ data }: Event): ReadonlyArray<string> =>
+  SHOWN.flatMap((name) =>
+    typeof data[name] === "string" || typeof data[name] === "number" ? [String(data[name])] : [],
+  )
+
+/** Returns the line of an event for a program. */
+export const plain = (event: Event): string =>
+  [event.occurred_at, event.type.padEnd(TYPE_WIDTH), event.stream_id, ...factsOf(event)].join("  ")
+
+type Terminal = OutputStyle.Style & { readonly columns: number }
+
+/** Returns the line of an event for a terminal, with the time of its day in UTC. */
+export const line = (event: Event, style: Terminal): string =>
+  lineOf([event.occurred_at.slice(11, 19), nameOf(event, style), event.stream_id], factsOf(event), style)
+
+const nameOf = ({ type }: Event, style: Terminal): string => {
+  const name = type.replace(/^email\./u, "")
+  return OutputStyle.coloured(TerminalTable.pad(name, NAME_WIDTH), OutputStyle.colourOf(name), style)
+}
+
+// oxlint-disable-next-line no-control-regex
+const COLOUR = /\u001b\[\d+m/gu
+
+const lineOf = (first: ReadonlyArray<string>, facts: ReadonlyArray<string>, style: Terminal): string => {
+  const begin = `${first.join("  ")}  `
+  const room = Math.max(0, style.columns - begin.replaceAll(COLOUR, "").length)
+  return (begin + TerminalTable.clip(facts.map(HiddenCharacters.escape).join("  "), room)).trimEnd()
+}
+
+/** Returns everything that happened to an email, one line an event with the time since the one before. */
+export const timeline = (events: ReadonlyArray<Event>, style: Terminal): ReadonlyArray<string> =>
+  events.flatMap((event, nth) => {
+    const before = events[nth - 1]
+    const after = before === undefined ? "" : sinceText(Date.parse(event.occurred_at) - Date.parse(before.occurred_at))
+    const day = event.occurred_at.slice(0, 10)
+    const mark = OutputStyle.coloured("●", OutputStyle.colourOf(event.type), style)
+    const head = day === before?.occurred_at.slice(0, 10) ? [] : [OutputStyle.coloured(`${day} UTC`, "dim", style)]
+    const actor = event.actor.id ?? event.actor.type
+    const facts = [...factsOf(event), ...(nth === 0 ? [`by ${actor}`] : [])]
+    const first = [`${mark} ${event.occurred_at.slice(11, 23)}`, after.padStart(8), nameOf(event, style)]
+    return [...head, lineOf(first, facts, style)]
+  })
+
+const UNITS = [
+  ["d", 86_400_000],
+  ["h", 3_600_000],
+  ["min", 60_000],
+  ["s", 1_000],
+] as const
+
+const sinceText = (millis: number): string => {
+  const [unit, length] = UNITS.find(([, each]) => millis >= each) ?? ["ms", 1]
+  return `+${unit === "ms" ? millis : (millis / length).toFixed(1)} ${unit}`
+}

@@ -1,0 +1,155 @@
+import { Effect, Exit } from "effect"
+import * as fs from "node:fs/promises"
+import { tmpdir } from "node:os"
+import { join } from "node:path"
+import * as OutputStyle from "../../../apps/server/src/cli/OutputStyle.ts"
+import { relativeTime } from "../../../apps/server/src/cli/relativeTime.ts"
+import * as TerminalTable from "../../../apps/server/src/cli/TerminalTable.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
+
+const NOW = Date.parse("2026-11-29T12:00:00.000Z")
+const PLAIN = { columns: 80, hasColours: false }
+const ID = "msg_01kb7gcbdkq0m3n5x8r2t6v9wz"
+const cell = (value: unknown) => (value === null || value === undefined ? "-" : String(value))
+const NAMES = ["created_at", "status", "to", "subject", "id"]
+// oxlint-disable-next-line no-control-regex
+const COLOURS = /\u001b\[\d+m/gu
+
+const row = (over: object = {}) => ({
+  created_at: "2026-11-29T11:57:00.000Z",
+  status: "delivered",
+  to: "somebody.with.a.long.name@subdomain.example.org",
+  subject: "Your order has shipped and will arrive within the next few days",
+  id: ID,
+  ...over,
+})
+
+describe("a table in a terminal", () => {
+  it.effect("fits its width, with whole ids, states and relative times", function* () {
+    yield* Effect.void
+    for (const columns of [80, 100, 132]) {
+      const rows = [row(), row({ status: "bounced", subject: "領収書をお送りします".repeat(5), to: "a@b.test" })]
+      const lines = TerminalTable.write(rows, NAMES, cell, NOW, { ...PLAIN, columns }).split("\n")
+      for (const line of lines) assert.isAtMost(TerminalTable.widthOf(line), columns, line)
+      assert.match(lines[1] ?? "", /^3 min ago +delivered /u)
+      assert.include(lines[1], ID)
+      assert.include(lines[1], "…")
+    }
+    const narrow = TerminalTable.write([row()], NAMES, cell, NOW, { ...PLAIN, columns: 40 })
+    assert.match(narrow, /Without .*id: --wide shows all\.$/u)
+  })
+
+  it.effect("colours states, and nothing without colours", function* () {
+    yield* Effect.void
+    const coloured = TerminalTable.write([row({ status: "bounced" })], NAMES, cell, NOW, {
+      columns: 80,
+      hasColours: true,
+    })
+    assert.include(coloured, "\u001b[31mbounced")
+    const plain = TerminalTable.write([row({ status: "bounced" })], NAMES, cell, NOW, PLAIN)
+    assert.strictEqual(coloured.replaceAll(COLOURS, ""), plain)
+  })
+
+  it.effect("says how long ago a time was, or in how long it is", function* () {
+    yield* Effect.void
+    const cases: ReadonlyArray<readonly [time: string, text: string | undefined]> = [
+      ["2026-11-29T12:00:00.400Z", "now"],
+      ["2026-11-29T11:59:15.000Z", "45 s ago"],
+      ["2026-11-29T14:30:00.000Z", "in 2 h"],
+      ["2026-11-20T12:00:00Z", "9 d ago"],
+      ["2026-01-20T12:00:00.000Z", "2026-01-20"],
+      ["2026-11-29", undefined],
+      ["text", undefined],
+    ]
+    for (const [time, text] of cases) assert.strictEqual(relativeTime(time, NOW), text, time)
+  })
+})
+
+layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal", (it) => {
+  const terminal = (hasColours: boolean) =>
+    Effect.provideService(OutputStyle.StandardOutput, { columns: 80, hasColours })
+
+  it.effect("searches with the words of the dashboard, in 80 columns, and is told how many there are", function* () {
+    const { key, send, world } = yield* signUp({ domains: ["acme.test"] })
+    const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
+    const first = yield* send({ to: "ana@example.org", tags: ["eu"] })
+    yield* send({ to: "bo@example.org", subject: "A subject that is far too long for a line of a terminal" })
+    const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith(env, ...words)
+    const found = yield* terminal(false)(type("logs", "to:ana", "tag:eu since:1h"))
+    assert.match(
+      found.output,
+      new RegExp(`^created at  status  to .*\\n\\w.* queued  ana@example.org .*${first}$`, "u"),
+    )
+    const all = yield* terminal(false)(type("emails", "list", "--limit", "1"))
+    for (const line of all.output.split("\n")) assert.isAtMost(line.length, 80, line)
+    assert.include(all.output, "The newest 1 of 2 emails; --limit shows more.")
+    // A program gets everything, and so does who asks for it.
+    const piped = yield* type("logs", "is:queued")
+    const wide = yield* terminal(false)(type("logs", "is:queued", "--wide"))
+    assert.strictEqual(wide.output, piped.output)
+    assert.include(piped.output, "A subject that is far too long for a line of a terminal")
+    const wrong = yield* type("logs", "form:ana")
+    assert.isTrue(Exit.isFailure(wrong.exit))
+    assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
+    const timeline = yield* terminal(true)(type("emails", "timeline", first))
+    assert.match(timeline.output.replaceAll(COLOURS, ""), /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by key_/u)
+    assert.include(timeline.output, "\u001b[33mqueued")
+  })
+
+  it.effect("keeps several instances in profiles, and chooses one by a flag, a variable or for good", function* () {
+    const [one, two] = [yield* signUp({ domains: ["one.test"] }), yield* signUp({ domains: ["two.test"] })]
+    const home = yield* Effect.acquireRelease(
+      Effect.promise(() => fs.mkdtemp(join(tmpdir(), "waybill-profiles-"))),
+      (path) => Effect.promise(() => fs.rm(path, { recursive: true, force: true })),
+    )
+    const type = (...words: ReadonlyArray<string>) => CommandLine.typeWith({ XDG_CONFIG_HOME: home }, ...words)
+    const domainsWith = Effect.fnUntraced(function* (env: Readonly<Record<string, string>>, ...flags: Array<string>) {
+      const { errors, output } = yield* CommandLine.typeWith(
+        { XDG_CONFIG_HOME: home, ...env },
+        "domains",
+        "list",
+        "--json",
+        ...flags,
+      )
+      return errors === "" ? (JSON.parse(output) as ReadonlyArray<{ name: string }>).map(({ name }) => name) : errors
+    })
+    // A file of before there were profiles.
+    yield* Effect.promise(() => fs.mkdir(join(home, "waybill")))
+    const old = JSON.stringify({ url: one.world.url, key: one.key })
+    yield* Effect.promise(() => fs.writeFile(join(home, "waybill", "credentials.json"), old, { mode: 0o600 }))
+    assert.deepStrictEqual(yield* domainsWith({}), ["one.test"])
+    yield* type("login", "--url", two.world.url, "--key", two.key, "--profile", "staging")
+    assert.deepStrictEqual(yield* domainsWith({}), ["two.test"])
+    assert.deepStrictEqual(yield* domainsWith({}, "--profile", "default"), ["one.test"])
+    assert.deepStrictEqual(yield* domainsWith({ WAYBILL_PROFILE: "default" }), ["one.test"])
+    assert.deepStrictEqual(
+      yield* domainsWith({ WAYBILL_KEY: two.key, WAYBILL_URL: two.world.url }, "--profile", "default"),
+      ["one.test"],
+    )
+    assert.include(
+      yield* domainsWith({}, "--profile", "prod"),
+      'There is no profile "prod". Profiles are default, staging.',
+    )
+    yield* type("profiles", "use", "default")
+    assert.deepStrictEqual(yield* domainsWith({}), ["one.test"])
+    assert.include((yield* type("whoami")).output, "profile: default")
+    const listed = yield* type("profiles", "list", "--json")
+    assert.deepStrictEqual(
+      (JSON.parse(listed.output) as ReadonlyArray<{ profile: string; current: boolean }>).map(
+        ({ current, profile }) => [profile, current],
+      ),
+      [
+        ["default", true],
+        ["staging", false],
+      ],
+    )
+    assert.notInclude(listed.output, one.key)
+    yield* type("logout")
+    assert.deepStrictEqual(yield* domainsWith({}), ["two.test"])
+    yield* type("logout")
+    assert.include(yield* domainsWith({}), "You are not logged in.")
+  })
+})
