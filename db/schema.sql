@@ -517,6 +517,7 @@ CREATE TABLE request_log (
   body_bytes integer NOT NULL,
   body text NOT NULL,
   livemode boolean NOT NULL DEFAULT true,
+  answer text NOT NULL DEFAULT ''::text,
   CONSTRAINT request_log_pkey PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 
@@ -988,6 +989,8 @@ CREATE INDEX source_counts_by_day ON source_counts USING btree (day);
 CREATE UNIQUE INDEX suppressions_by_id ON suppressions USING btree (account_id, id) WHERE active;
 
 CREATE INDEX templates_by_alias ON templates USING btree (account_id, alias) WHERE (alias IS NOT NULL);
+
+CREATE INDEX templates_parts ON templates USING btree (account_id) WHERE ((kind <> 'template'::text) AND (NOT archived) AND (current > 0));
 
 CREATE INDEX tls_results_by_day ON tls_results USING btree (day);
 

@@ -7,7 +7,7 @@ import { defined } from "../api/defined.ts"
 import * as PagedList from "../api/PagedList.ts"
 import type { InboundEmail } from "../api/Records.ts"
 import { Marked } from "../emails/search/Marked.tsx"
-import * as SearchText from "../emails/search/SearchText.ts"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { useEventStream } from "../live/useEventStream.ts"
 import { useThrottle } from "../live/useThrottle.ts"
 import { useHasScope } from "../session/useHasScope.ts"
@@ -22,6 +22,7 @@ import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import { Results } from "../ui/feedback/Results.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { useRows } from "../ui/layout/PagedRows.tsx"
+import { ListAndDetail } from "../ui/layout/ListAndDetail.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { NoMail } from "./NoMail.tsx"
@@ -58,7 +59,8 @@ export const Received = () => {
   const { trigger } = useThrottle(update, { interval_ms: UPDATE_INTERVAL_MS, debounce_ms: DEBOUNCE_MS })
   useEventStream({ types: EVENT_TYPES, enabled: canStream, onStart: trigger, onEvent: trigger })
   const select = (next: InboundEmail | undefined) =>
-    void navigate({ search: defined({ q, id: next?.id }), replace: true })
+    // A phone goes back from the mail to the list.
+    void navigate({ search: defined({ q, id: next?.id }), replace: id !== undefined })
   // The first mail that is found is shown.
   const search = (text: string) => void navigate({ search: text === "" ? {} : { q: text }, replace: true })
   const typed = useTypedText(q ?? "", search)
@@ -122,12 +124,12 @@ export const Received = () => {
             )}
           </Panel>
         ) : (
-          <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
-            <Panel className="overflow-hidden lg:sticky lg:top-6">
-              <ul
-                aria-label="Received mail"
-                className="max-h-[40vh] divide-y divide-line overflow-y-auto lg:max-h-[calc(100dvh-10rem)]"
-              >
+          <ListAndDetail
+            label="Received mail"
+            isChosen={id !== undefined}
+            onBack={() => select(undefined)}
+            rows={
+              <>
                 {rows.map((row) => (
                   <Row
                     key={row.id}
@@ -149,21 +151,23 @@ export const Received = () => {
                     </Button>
                   </li>
                 ) : undefined}
-              </ul>
-            </Panel>
-            {selected === undefined ? undefined : (
-              <Suspense
-                key={selected}
-                fallback={
-                  <Panel>
-                    <SkeletonRows />
-                  </Panel>
-                }
-              >
-                <ReceivedMail id={selected} onDelete={canDelete ? () => deletion.mutate(selected) : undefined} />
-              </Suspense>
-            )}
-          </div>
+              </>
+            }
+            detail={
+              selected === undefined ? undefined : (
+                <Suspense
+                  key={selected}
+                  fallback={
+                    <Panel>
+                      <SkeletonRows />
+                    </Panel>
+                  }
+                >
+                  <ReceivedMail id={selected} onDelete={canDelete ? () => deletion.mutate(selected) : undefined} />
+                </Suspense>
+              )
+            }
+          />
         )}
       </Results>
     </Screen>

@@ -19,6 +19,7 @@ import { cx } from "../ui/display/cx.ts"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
+import { ListAndDetail } from "../ui/layout/ListAndDetail.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
@@ -65,7 +66,8 @@ export const Sandbox = () => {
     return () => window.clearInterval(poll)
   }, [canStream, trigger])
   const select = (next: SandboxMessage | undefined) =>
-    void navigate({ search: next === undefined ? {} : { id: next.id }, replace: true })
+    // A phone goes back from the mail to the list.
+    void navigate({ search: next === undefined ? {} : { id: next.id }, replace: id !== undefined })
   const keyIndex = useListKeys(rows.length, {
     open: (index) => select(rows[index]),
     show: (index) => select(rows[index]),
@@ -112,12 +114,12 @@ export const Sandbox = () => {
           </EmptyState>
         </Panel>
       ) : (
-        <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[20rem_minmax(0,1fr)]">
-          <Panel className="overflow-hidden lg:sticky lg:top-6">
-            <ul
-              aria-label="Mail of the sandbox"
-              className="max-h-[40vh] divide-y divide-line overflow-y-auto lg:max-h-[calc(100dvh-10rem)]"
-            >
+        <ListAndDetail
+          label="Mail of the sandbox"
+          isChosen={id !== undefined}
+          onBack={() => select(undefined)}
+          rows={
+            <>
               {rows.map((row) => (
                 <li key={row.id} id={`mail-${row.id}`}>
                   <button
@@ -155,21 +157,23 @@ export const Sandbox = () => {
                   </Button>
                 </li>
               ) : undefined}
-            </ul>
-          </Panel>
-          {selected === undefined ? undefined : (
-            <Suspense
-              key={selected.id}
-              fallback={
-                <Panel>
-                  <SkeletonRows />
-                </Panel>
-              }
-            >
-              <SandboxMail id={selected.id} onDelete={canDelete ? () => deletion.mutate(selected.id) : undefined} />
-            </Suspense>
-          )}
-        </div>
+            </>
+          }
+          detail={
+            selected === undefined ? undefined : (
+              <Suspense
+                key={selected.id}
+                fallback={
+                  <Panel>
+                    <SkeletonRows />
+                  </Panel>
+                }
+              >
+                <SandboxMail id={selected.id} onDelete={canDelete ? () => deletion.mutate(selected.id) : undefined} />
+              </Suspense>
+            )
+          }
+        />
       )}
       <ConfirmDialog
         open={emptying}

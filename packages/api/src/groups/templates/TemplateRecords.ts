@@ -22,8 +22,6 @@ const source = {
   }),
   variables: Schema.NullOr(Schema.JsonObject).annotate({ description: "JSON Schema of the variables" }),
 }
-export const Source = Schema.Struct(source).annotate({ identifier: "TemplateSource" })
-
 export const fields = {
   object: Schema.Literal("template"),
   id: Id.TemplateId,
@@ -54,7 +52,18 @@ export type ListedTemplate = typeof ListedTemplate.Type
 
 const etag = Schema.String.annotate({ description: "Changes with the names and the draft; the `base` of a push" })
 
-export const TemplateRecord = Schema.Struct({ ...fields, draft: Source, etag }).annotate({ identifier: "Template" })
+const Draft = Schema.Struct({
+  ...source,
+  number: Schema.NullOr(Schema.Natural),
+  notes: Schema.NullOr(Schema.String),
+  created_by: Schema.NullOr(Schema.String),
+  published_at: Schema.NullOr(Timestamp.Timestamp),
+}).annotate({
+  identifier: "TemplateSource",
+  description: "In the form of a version. What only a published one has (`number`, `published_at` and who) is `null`",
+})
+
+export const TemplateRecord = Schema.Struct({ ...fields, draft: Draft, etag }).annotate({ identifier: "Template" })
 export type TemplateRecord = typeof TemplateRecord.Type
 
 const version = {

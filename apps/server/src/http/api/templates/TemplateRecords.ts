@@ -41,7 +41,14 @@ export const listedVersion = (
 export const whole = (
   { draft, record, ...standing }: Templates.Found,
   used_at: string | null = null,
-): TemplateRecord => ({ ...listed(record, standing, used_at), draft, etag: Etag.of({ ...record, draft }) })
+): TemplateRecord => ({
+  ...listed(record, standing, used_at),
+  draft: { ...UNPUBLISHED, ...draft },
+  etag: Etag.of({ ...record, draft }),
+})
+
+/** Fields that only a published version has. */
+const UNPUBLISHED = { number: null, notes: null, created_by: null, published_at: null }
 
 interface Known {
   readonly used_at?: string | null
