@@ -225,7 +225,11 @@ layer(HttpWorld.layer({ timeouts: TIMEOUTS }), { excludeTestServices: true, time
         }).pipe(Effect.provide(dnsZones({})))
         const acme = yield* Smtp.customer()
         const ref = yield* World.send(acme.sender)
-        const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
+        const path = ReturnPath.make(secretKey, domain, {
+          account_id: ref.account_id,
+          emailId: ref.stream_id,
+          recipientIndex: 0,
+        })
         const commands = `EHLO mx.example.org\r\nMAIL FROM:<>\r\nRCPT TO:<${path}>\r\nDATA\r\n`
         const reports = ["gmail", "exim-dsn", "outlook-jmrp", "qmail", "nested"].map((name) =>
           readFileSync(new URL(`../fixtures/reports/${name}.eml`, import.meta.url), "latin1")

@@ -118,7 +118,11 @@ const sendBy = async (options: Parameters<typeof nodemailer.createTransport>[0],
 /** Runs a program with an interpreter of Debian, where there is one. */
 const runWith = async (language: string, args: ReadonlyArray<string>, cwd: string): Promise<string> => {
   const found = Languages.LANGUAGES.find(({ name }) => name === language) ?? assert.fail(language)
-  const { stdout } = await run(found.interpreter, args, { cwd, env: { ...env(), ...(language === "Go" ? found.env : {}) }, timeout: TIMEOUT })
+  const { stdout } = await run(found.interpreter, args, {
+    cwd,
+    env: { ...env(), ...(language === "Go" ? found.env : {}) },
+    timeout: TIMEOUT,
+  })
   return stdout
 }
 const isMissing = (language: string): boolean =>
@@ -129,7 +133,11 @@ const INSTALLED: Readonly<Record<string, boolean>> = {
   Django: isInstalled("python3", "-c", "import django"),
   Flask: isInstalled("python3", "-c", "import flask"),
   "Action Mailer": isInstalled("ruby", "-rlogger", "-raction_mailer", "-e", ""),
-  "Symfony Mailer": isInstalled("php", "-r", "extension_loaded('mbstring') || exit(1); require 'Symfony/Component/Mailer/autoload.php';"),
+  "Symfony Mailer": isInstalled(
+    "php",
+    "-r",
+    "extension_loaded('mbstring') || exit(1); require 'Symfony/Component/Mailer/autoload.php';",
+  ),
 }
 /** Says in the name of a test by what it sends. */
 const by = (framework: string, instead: string): string =>

@@ -77,7 +77,11 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a docum
             returnPath: { domain, secretKeys: [secretKey] },
           })
           const ref = yield* World.send(acme.sender)
-          const path = ReturnPath.make(secretKey, domain, { emailId: ref.stream_id, recipientIndex: 0 })
+          const path = ReturnPath.make(secretKey, domain, {
+            account_id: ref.account_id,
+            emailId: ref.stream_id,
+            recipientIndex: 0,
+          })
           const reports = yield* Smtp.raw(port)
           const report = [`MAIL FROM:<>`, `RCPT TO:<${path}>`, "DATA"]
           yield* Effect.promise(() => reports.all(["EHLO mx.example.org", ...report]))

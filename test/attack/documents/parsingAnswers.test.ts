@@ -49,9 +49,9 @@ const report = (bytes: string) =>
     const returnPath = { domain, secretKeys: [secretKey] }
     const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: domain, returnPath })
     const { sender } = yield* Smtp.customer()
-    const { stream_id } = yield* World.send(sender)
+    const { account_id, stream_id: emailId } = yield* World.send(sender)
     const client = yield* Smtp.raw(port)
-    const path = ReturnPath.make(secretKey, domain, { emailId: stream_id, recipientIndex: 0 })
+    const path = ReturnPath.make(secretKey, domain, { account_id, emailId, recipientIndex: 0 })
     yield* Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${path}>`, "DATA"]))
     client.write(`${bytes}\r\n.\r\n`)
     return yield* Effect.promise(() => client.reply())

@@ -45,9 +45,9 @@ export interface Target {
   readonly owner: Owner
   readonly customer: (limits?: Partial<Account.Limits>) => Promise<Customer>
   /** Returns a valid return path, which every recipient of the email knows. */
-  readonly returnPath: (emailId: string) => string
+  readonly returnPath: (customer: Customer, emailId: string) => string
   /** Returns the token in the List-Unsubscribe header of an email. */
-  readonly unsubscribeToken: (emailId: string) => string
+  readonly unsubscribeToken: (customer: Customer, emailId: string) => string
   /** Returns a browser of the dashboard, signed in as the first owner. */
   readonly signedIn: (from?: string) => Promise<Browser>
   /** Returns a browser of the dashboard that is not signed in. */
@@ -131,9 +131,14 @@ export const start = async (
     settings: env,
     output: () => service.output,
     customer: (limits) => customer(deployment, http, limits),
-    returnPath: (emailId) =>
-      ReturnPath.make(keys.returnPath, RETURN_PATH_DOMAIN, { emailId: emailId as never, recipientIndex: 0 }),
-    unsubscribeToken: (emailId) => Unsubscribe.token(keys.unsubscribe, emailId as never),
+    returnPath: ({ account_id }, emailId) =>
+      ReturnPath.make(keys.returnPath, RETURN_PATH_DOMAIN, {
+        account_id,
+        emailId: emailId as never,
+        recipientIndex: 0,
+      }),
+    unsubscribeToken: ({ account_id }, email_id) =>
+      Unsubscribe.token(keys.unsubscribe, { account_id: account_id as never, email_id: email_id as never }),
     visitor,
     signedIn: async (from) => {
       const page = visitor(from)

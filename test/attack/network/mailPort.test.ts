@@ -11,6 +11,9 @@ import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
 const STRANGERS = 2_000
+/** More than all places of clients that are not identified, each with about 8 KiB/s. */
+const SLOW_CLIENTS = 450
+const DRIP = `${"x".repeat(2_046)}\r\n`
 /** Connections that are opened at a time. */
 const AT_ONCE = 50
 const TIMEOUT = 240_000
@@ -91,6 +94,40 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
         sending.write(".\r\n")
         assert.match(yield* Effect.promise(() => sending.reply()), /^250 2\.0\.0/u)
         assert.strictEqual((yield* Effect.promise(() => fetch(`${node.url}/healthz`))).status, 200)
+      },
+      TIMEOUT,
+    )
+
+    // threat: smtp-connections
+    it.effect(
+      "takes mail beside 450 clients whose messages never end, each a little faster than nothing",
+      function* () {
+        const { port } = yield* Running
+        const sockets: Array<net.Socket> = []
+        const drip = setInterval(() => sockets.forEach((socket) => socket.writable && socket.write(DRIP)), 250)
+        yield* Effect.addFinalizer(() =>
+          Effect.sync(() => {
+            clearInterval(drip)
+            sockets.forEach((socket) => socket.destroy())
+          }),
+        )
+        yield* Effect.forEach(
+          Array.from({ length: SLOW_CLIENTS }, (_, nth) => nth),
+          (nth) =>
+            Effect.promise(async () => {
+              const socket = net.connect({
+                port,
+                host: "127.0.0.1",
+                localAddress: `127.3.${nth % 250}.${1 + (nth >> 8)}`,
+              })
+              socket.on("error", () => undefined).on("data", () => undefined)
+              await Promise.race([once(socket, "data"), once(socket, "close")])
+              socket.write(`${ENVELOPE.join("\r\n")}\r\nDATA\r\n${HEAD}\r\n`)
+              sockets.push(socket)
+            }),
+          { concurrency: AT_ONCE, discard: true },
+        )
+        yield* World.until(deliver(port, `${HEAD}\r\nnew`), (reply) => reply.startsWith("250 2.0.0"))
       },
       TIMEOUT,
     )

@@ -147,8 +147,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("a crowd
       returnPath: { domain, secretKeys: [secretKey] },
       limits,
     })
-    const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
-    const address = ReturnPath.make(secretKey, domain, { emailId, recipientIndex: 0 })
+    const of = { account_id: `acc_${"0".repeat(26)}`, emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never }
+    const address = ReturnPath.make(secretKey, domain, { ...of, recipientIndex: 0 })
     return { port, message: `${ehlo}MAIL FROM:<>\r\nRCPT TO:<${address}>\r\nDATA\r\n` }
   })
 

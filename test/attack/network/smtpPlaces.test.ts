@@ -138,8 +138,8 @@ layer(Smtp.layer, { excludeTestServices: true, timeout: "60 seconds" })("SMTP wi
       maxUnidentifiedPerAddress: 200,
     }
     const port = yield* Reports.listen({ host: "127.0.0.1", port: 0, name: "mx.test", returnPath, limits })
-    const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
-    const address = ReturnPath.make(World.RETURN_PATH.secretKey, returnPath.domain, { emailId, recipientIndex: 0 })
+    const of = { account_id: `acc_${"0".repeat(26)}`, emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never }
+    const address = ReturnPath.make(World.RETURN_PATH.secretKey, returnPath.domain, { ...of, recipientIndex: 0 })
     const earlier = yield* Smtp.raw(port)
     yield* Effect.promise(() => earlier.all(["EHLO x", "MAIL FROM:<>", `RCPT TO:<${address}>`]))
     // Each connection has its own address: among clients of one group the oldest would be closed first.

@@ -4,7 +4,7 @@ import { assert, describe, it } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 
 const [key, former, foreign] = [1, 2, 3].map((n) => new Uint8Array(32).fill(n)) as [Uint8Array, Uint8Array, Uint8Array]
-const place = { mail_id: id("EmailId"), nth: 12 }
+const place = { account_id: id("AccountId"), mail_id: id("EmailId"), nth: 12 }
 const EXPIRES = 1_800_000_000_000
 
 describe("the token of an attachment's link", () => {

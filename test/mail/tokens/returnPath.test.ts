@@ -5,6 +5,7 @@ import { assert, describe, it } from "../../support/effectTest.ts"
 
 const KEY = new Uint8Array(32).fill(7)
 const emailId = Id.make("EmailId", 1_795_256_120_000, Uint8Array.from([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]))
+const account_id = Id.make("AccountId", 1_795_256_110_000, Uint8Array.from([9, 8, 7, 6, 5, 4, 3, 2, 1, 0]))
 const localPart = (address: string) => address.slice(0, address.lastIndexOf("@"))
 const Index = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: ReturnPath.RECIPIENT_INDEX_LIMIT - 1 }))
 
@@ -12,13 +13,15 @@ describe("a return path", () => {
   it.prop(
     "resolves to its email and recipient, in upper and lower case",
     {
+      account_id: Id.AccountId,
       emailId: Id.EmailId,
       recipientIndex: Index,
       scope: Schema.Literals(["recipient", "domain"]),
     },
-    ({ scope, ...one }) => {
-      const bounced: ReturnPath.Bounced = scope === "domain" ? { ...one, scope } : one
-      const local = localPart(ReturnPath.make(KEY, "bounce.acme.test", bounced))
+    ({ account_id, scope, ...one }) => {
+      const to = scope === "domain" ? { ...one, scope } : one
+      const bounced: ReturnPath.Bounced = { accountStart: account_id.slice(0, 19), ...to }
+      const local = localPart(ReturnPath.make(KEY, "bounce.acme.test", { account_id, ...to }))
       assert.isAtMost(local.length, 64)
       assert.deepStrictEqual(ReturnPath.verify(KEY, local), Option.some(bounced))
       assert.deepStrictEqual(ReturnPath.verify(KEY, local.toUpperCase()), Option.some(bounced))
@@ -26,7 +29,7 @@ describe("a return path", () => {
   )
 
   it("is invalid with any one character changed", () => {
-    const local = localPart(ReturnPath.make(KEY, "d", { emailId, recipientIndex: 3 }))
+    const local = localPart(ReturnPath.make(KEY, "d", { account_id, emailId, recipientIndex: 3 }))
     for (let i = 0; i < local.length; i++) {
       const other = local.charAt(i) === "q" ? "r" : "q"
       assert.deepStrictEqual(
@@ -38,7 +41,7 @@ describe("a return path", () => {
   })
 
   it("is invalid under another key, truncated, extended or foreign", () => {
-    const local = localPart(ReturnPath.make(KEY, "d", { emailId, recipientIndex: 0 }))
+    const local = localPart(ReturnPath.make(KEY, "d", { account_id, emailId, recipientIndex: 0 }))
     assert.deepStrictEqual(ReturnPath.verify(new Uint8Array(32).fill(8), local), Option.none())
     for (const forged of [
       "",
@@ -57,14 +60,14 @@ describe("a return path", () => {
 
   it("does not change between releases", () => {
     assert.strictEqual(
-      ReturnPath.make(KEY, "d.test", { emailId, recipientIndex: 0 }),
-      "b-01m7ysmwp0e41861050r3gg28a00-cyxr4dxbr0xq7yes@d.test",
+      ReturnPath.make(KEY, "d.test", { account_id, emailId, recipientIndex: 0 }),
+      "b-01m7ysmwp0e41861050r3gg28a0001m7ysmjxgf448e-88hyk4dwbahfva1q@d.test",
     )
   })
 
   it("refuses a recipient index above the limit", () => {
     for (const recipientIndex of [-1, 0.5, ReturnPath.RECIPIENT_INDEX_LIMIT]) {
-      assert.throws(() => ReturnPath.make(KEY, "d", { emailId, recipientIndex }), RangeError)
+      assert.throws(() => ReturnPath.make(KEY, "d", { account_id, emailId, recipientIndex }), RangeError)
     }
   })
 })

@@ -9,8 +9,11 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import * as Citus from "../../support/cells/citusDatabase.ts"
 import * as Senders from "../../support/cells/senders.ts"
+import { WAITING_SESSIONS } from "../../support/cells/testCell.ts"
+import { NOWHERE } from "../../support/nowhere.ts"
 import { otherClient } from "../../support/postgres/otherClient.ts"
 import { faultProxy } from "../../support/postgres/faultProxy.ts"
+import { runToEnd, WaybillCommand } from "../../support/process/service.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -178,6 +181,77 @@ describe.skipIf(CITUS_URL === undefined)("cells on the nodes of a Citus cluster"
         assert.strictEqual(usage.json.usage.emails, QUOTA)
       }).pipe(Effect.scoped, Effect.provide(services)),
     240_000,
+  )
+
+  it.live(
+    "move to the end when the command that was killed in the switch is run again",
+    () =>
+      Effect.gen(function* () {
+        const { cells, first, nodes } = yield* installation("killed")
+        const [cell] = cells
+        const command = ["cells", "move", cell, "--node"]
+        const env = { DATABASE_URL: database.url, WAYBILL_DATA: NOWHERE, WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY }
+        const at = (node: Citus.Node) => Redacted.make(Citus.at(database.url, node.host, node.port))
+        /** Whether a node gives the positions of the cell. */
+        const gives = (node: Citus.Node) =>
+          Effect.promise(async () => {
+            const asked = `SELECT to_regclass('here_${cell}.event_position') IS NOT NULL AS gives`
+            return (await Citus.query(Redacted.value(at(node)), asked))[0]?.["gives"] === true
+          })
+        const load = yield* Senders.load(first)
+        yield* load.goesOn(MAILS)
+        /** Kills the command once the other node has what it needs, while a lock keeps it from its next step. */
+        const killed = (to: Citus.Node, server: Redacted.Redacted, lock: string) =>
+          Effect.scoped(
+            Effect.gen(function* () {
+              const locker = yield* otherClient(server)
+              yield* locker.query(`BEGIN; ${lock}`)
+              const move = new WaybillCommand([...command, `${to.host}:${to.port}`], env)
+              yield* World.until(gives(to), Boolean, PATIENCE)
+              yield* World.until(
+                Effect.promise(() => Citus.query(Redacted.value(server), WAITING_SESSIONS)),
+                ({ length }) => length > 0,
+                PATIENCE,
+              )
+              yield* Effect.promise(() => move.stop("SIGKILL"))
+              yield* locker.query("ROLLBACK")
+            }),
+          )
+        const again = Effect.fnUntraced(function* (to: Citus.Node) {
+          const { code, output } = yield* Effect.promise(() => runToEnd([...command, `${to.host}:${to.port}`], env))
+          assert.strictEqual(code, 0, output)
+        })
+        const [one, other] = nodes
+        // Both nodes have positions then. The former one goes on giving them.
+        yield* killed(other, at(one), `LOCK TABLE here_${cell}.log_epochs IN ACCESS SHARE MODE`)
+        yield* load.goesOn(MAILS)
+        assert.deepStrictEqual([yield* gives(one), yield* gives(other)], [true, true])
+        yield* again(other)
+        assert.deepStrictEqual([yield* gives(one), yield* gives(other)], [false, true])
+        yield* load.goesOn(MAILS)
+        // Only the new node has them then, and no process knows.
+        yield* killed(one, url(), `SELECT FROM cells WHERE name = '${cell}' FOR UPDATE`)
+        assert.deepStrictEqual([yield* gives(one), yield* gives(other)], [true, false])
+        yield* again(one)
+        yield* load.goesOn(MAILS)
+        yield* load.stop
+        assert.deepStrictEqual(load.others, [])
+        assert.deepStrictEqual(yield* Senders.missingIn(cell, load.accepted), [])
+        yield* inCell(
+          cell,
+          Effect.gen(function* () {
+            const sql = yield* Sql
+            const rows = yield* sql<{ readonly version: number; readonly stream_id: string }>`
+              SELECT stream_id, version FROM events ORDER BY position`
+            const versions = new Map<string, number>()
+            for (const { stream_id, version } of rows) {
+              assert.strictEqual(version, (versions.get(stream_id) ?? 0) + 1)
+              versions.set(stream_id, version)
+            }
+          }),
+        )
+      }).pipe(Effect.scoped, Effect.provide(services)),
+    300_000,
   )
 
   it.live(

@@ -117,11 +117,12 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
 
     it.effect("refuses forged tokens, other keys' tokens and unknown emails", function* () {
       const from = yield* sender
-      const { stream_id } = yield* World.send(from)
+      const { account_id, stream_id: email_id } = yield* World.send(from)
+      const mail = { account_id, email_id }
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-      const good = Unsubscribe.token(key, stream_id)
-      const gone = Unsubscribe.token(key, `msg_${"0".repeat(26)}` as EmailId)
-      const foreign = Unsubscribe.token(new Uint8Array(32), stream_id)
+      const good = Unsubscribe.token(key, mail)
+      const gone = Unsubscribe.token(key, { account_id, email_id: `msg_${"0".repeat(26)}` as EmailId })
+      const foreign = Unsubscribe.token(new Uint8Array(32), mail)
       const forged = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`
       for (const token of [forged, foreign, gone, "x", `${good}0`]) {
         assert.strictEqual((yield* request("POST", Unsubscribe.PATH + token)).status, 404, token)
@@ -133,9 +134,15 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
     it.effect("records nothing about an erased recipient", function* () {
       const from = yield* sender
       const erased = Mask.replacement(Buffer.alloc(8))
-      const { stream_id } = yield* World.send(from, { to: [{ address: erased }], list_unsubscribe: true })
+      const { account_id, stream_id: email_id } = yield* World.send(from, {
+        to: [{ address: erased }],
+        list_unsubscribe: true,
+      })
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-      assert.strictEqual((yield* request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))).status, 404)
+      assert.strictEqual(
+        (yield* request("POST", Unsubscribe.PATH + Unsubscribe.token(key, { account_id, email_id }))).status,
+        404,
+      )
       assert.deepStrictEqual(yield* reasons(from.account_id), [])
     })
 
@@ -144,7 +151,8 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       const from = yield* sender
       const [one, other] = [yield* World.send(from), yield* World.send(from)]
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-      const post = ({ stream_id }: typeof one) => request("POST", Unsubscribe.PATH + Unsubscribe.token(key, stream_id))
+      const post = ({ account_id, stream_id: email_id }: typeof one) =>
+        request("POST", Unsubscribe.PATH + Unsubscribe.token(key, { account_id, email_id }))
       const answers = yield* Effect.forEach(Array.from({ length: 25 }), () => post(one))
       const { MAX_UNSUBSCRIBES_PER_MINUTE: most } = UnsubscribeLinks
       assert.deepStrictEqual(
@@ -169,9 +177,9 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       const { state } = yield* World.history(yield* World.send(from))
       if (state._tag !== "Message") return assert.fail("no message")
       const [key = new Uint8Array()] = yield* UnsubscribeLinks.unsubscribeKeys
-      assert.strictEqual(UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)(state), undefined)
+      assert.strictEqual(UnsubscribeLinks.unsubscribeUrl("http://127.0.0.1:3025", key)("acc_1", state), undefined)
       assert.match(
-        UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)(state) ?? "",
+        UnsubscribeLinks.unsubscribeUrl(`${BASE}/`, key)("acc_1", state) ?? "",
         /^https:\/\/mail\.acme\.test\/unsubscribe\/[0-9a-z-]+$/u,
       )
     })

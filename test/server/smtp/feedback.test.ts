@@ -84,9 +84,10 @@ const reasonOf = (ref: World.MessageRef, address: string) =>
   )
 
 layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for feedback", (it) => {
-  const token = (ref: World.MessageRef, key = KEY) => `X-Waybill-Id: ${FeedbackToken.make(key, ref.stream_id)}`
+  const token = (ref: World.MessageRef, key = KEY) =>
+    `X-Waybill-Id: ${FeedbackToken.make(key, { account_id: ref.account_id, email_id: ref.stream_id })}`
   const returnPath = (ref: World.MessageRef, recipientIndex: number) =>
-    `Return-Path: <${ReturnPath.make(KEY, DOMAIN, { emailId: ref.stream_id, recipientIndex })}>`
+    `Return-Path: <${ReturnPath.make(KEY, DOMAIN, { account_id: ref.account_id, emailId: ref.stream_id, recipientIndex })}>`
 
   it.effect("is recorded in each form, also with redacted addresses, and once", function* () {
     const port = yield* listen()
@@ -162,7 +163,11 @@ layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for 
   it.effect("an address that everybody knows identifies nobody", function* () {
     const port = yield* listen({ maxConnections: 10, maxUnidentified: 2, maxUnidentifiedPerAddress: 10 })
     const ref = yield* Smtp.delivered("jo@example.org")
-    const genuine = ReturnPath.make(KEY, DOMAIN, { emailId: ref.stream_id, recipientIndex: 0 })
+    const genuine = ReturnPath.make(KEY, DOMAIN, {
+      account_id: ref.account_id,
+      emailId: ref.stream_id,
+      recipientIndex: 0,
+    })
     const clients = []
     for (const recipient of [`fbl@${DOMAIN}`, genuine]) {
       const client = yield* Smtp.raw(port)
@@ -188,7 +193,10 @@ layer(Smtp.layer, { excludeTestServices: true })("a complaint at an address for 
     const tagged = { ...state, accepted: { ...state.accepted, tags: ["Order: paid €", "b"] } }
     const [feedback, own] = headers(ref.account_id, tagged)
     assert.deepStrictEqual(feedback, ["Feedback-ID", `Order-paid-:${ref.account_id}:waybill`])
-    assert.deepStrictEqual(FeedbackToken.verify(KEY, own?.[1] ?? ""), Option.some(ref.stream_id))
+    assert.deepStrictEqual(
+      FeedbackToken.verify([KEY], own?.[1] ?? ""),
+      Option.some({ account_id: ref.account_id, email_id: ref.stream_id }),
+    )
     assert.deepStrictEqual(headers(ref.account_id, { ...state, accepted: { ...state.accepted, tags: [] } })[0], [
       "Feedback-ID",
       `untagged:${ref.account_id}:waybill`,

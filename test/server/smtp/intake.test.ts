@@ -115,10 +115,10 @@ describe("SMTP intake", () => {
   describe("places of large messages", () => {
     const LARGE = ["x".repeat(LargeMails.SMALL_BYTES), "x"]
     const make = (places: number) => {
-      const intake = Intake.make({ maxMessageBytes: 1e6, strictLines: false })
+      const intake = Intake.make({ maxMessageBytes: 4e6, strictLines: false })
       const of = new LargeMails.LargeMails(places)
       return (pieces: ReadonlyArray<string>, network: string, end = true) =>
-        receive(intake, pieces, end, { bytes: 1e6, places: { of, network } })
+        receive(intake, pieces, end, { bytes: 4e6, places: { of, network } })
     }
     const turn = () => new Promise((resolve) => setImmediate(resolve))
 
@@ -141,28 +141,77 @@ describe("SMTP intake", () => {
       assert.strictEqual(said(await (others[1]?.taken ?? Promise.reject(new Error()))), "gone")
     })
 
-    // threat: slow-clients
-    it("puts off one that waits too long, and takes the place of one that is too slow for those that wait", async () => {
+    /** Runs steps at times that the test sets. */
+    const timed = async (steps: (wait: (ms: number) => Promise<void>) => Promise<void>) => {
       mock.timers.enable({ apis: ["setTimeout", "setInterval"] })
-      const now = mock.method(performance, "now", () => 0)
+      let ms = 0
+      mock.method(performance, "now", () => ms)
       try {
-        const send = make(1)
-        const slow = send(LARGE, "a", false)
-        await turn()
-        const late = send([...LARGE, "x"], "b")
-        await turn()
-        mock.timers.tick(LargeMails.PLACE_WITHIN_MS)
-        assert.strictEqual((await late.taken)._tag, "Refused")
-        const next = send([...LARGE, "x"], "b")
-        await turn()
-        now.mock.mockImplementation(() => LargeMails.SLOW_AFTER_MS)
-        mock.timers.tick(LargeMails.SLOW_AFTER_MS)
-        assert.strictEqual((await next.taken)._tag, "Whole")
-        slow.source.end()
-        assert.strictEqual((await slow.taken)._tag, "Refused")
+        await steps(async (more) => {
+          for (const end = ms + more; ms < end;) {
+            const step = Math.min(250, end - ms)
+            ms += step
+            mock.timers.tick(step)
+            await turn()
+          }
+        })
       } finally {
         mock.reset()
       }
-    })
+    }
+    const tag = async ({ taken }: ReturnType<typeof receive>) => (await taken)._tag
+
+    // threat: slow-clients
+    it("puts off one that waits too long for its own network, and takes the place of one that is too slow for others", () =>
+      timed(async (wait) => {
+        const send = make(1)
+        const slow = send(LARGE, "a", false)
+        const own = send([...LARGE, "x"], "a")
+        await wait(LargeMails.PLACE_WITHIN_MS)
+        assert.strictEqual(await tag(own), "Refused")
+        assert.isFalse(slow.source.isPaused())
+        const next = send([...LARGE, "x"], "b")
+        await wait(250)
+        assert.strictEqual(await tag(next), "Whole")
+        slow.source.end()
+        assert.strictEqual(await tag(slow), "Refused")
+      }))
+
+    // threat: slow-clients
+    it("gives a network that waits the place of the slowest within a minute, however slowly mails of others come", () =>
+      timed(async (wait) => {
+        const places = 6
+        const send = make(places)
+        const drips = Array.from({ length: places }, (_, nth) => send(LARGE, `slow ${nth}`, false))
+        await wait(250)
+        const waiting = send([...LARGE, "x"], "b")
+        let taken = ""
+        void tag(waiting).then((found) => (taken = found))
+        for (let second = 1; second <= LargeMails.LONGEST_TURN_MS / 1_000; second++) {
+          // Above the least that a mail may come with; the third one is the slowest.
+          for (const [nth, { source }] of drips.entries())
+            if (!source.destroyed) source.write("x".repeat(LargeMails.LEAST_BYTES_PER_SECOND + (nth === 2 ? 100 : 200)))
+          await wait(1_000)
+        }
+        assert.strictEqual(taken, "Whole")
+        drips[2]?.source.end()
+        assert.strictEqual(drips[2] && (await tag(drips[2])), "Refused")
+        for (const [nth, drip] of drips.entries()) {
+          drip.source.end()
+          assert.strictEqual(await tag(drip), nth === 2 ? "Refused" : "Whole")
+        }
+      }))
+
+    // threat: slow-clients
+    it("gives each of 400 slow networks and those behind them a turn in time", () =>
+      timed(async (wait) => {
+        const send = make(6)
+        const slow = Array.from({ length: 400 }, (_, nth) => send(LARGE, `slow ${nth}`, false))
+        await wait(250)
+        const last = send([...LARGE, "x"], "last")
+        await wait(LargeMails.PLACE_WITHIN_MS - 250)
+        assert.strictEqual(await tag(last), "Whole")
+        for (const { source } of slow) source.destroy()
+      }))
   })
 })

@@ -30,11 +30,11 @@ const listen = (limits: Reports.Options["limits"] = {}) =>
   })
 
 const pathOf = (ref: World.MessageRef, recipientIndex: number, key = KEY) =>
-  ReturnPath.make(key, DOMAIN, { emailId: ref.stream_id, recipientIndex })
+  ReturnPath.make(key, DOMAIN, { account_id: ref.account_id, emailId: ref.stream_id, recipientIndex })
 
 /** Return path of all recipients of this recipient's domain. */
 const domainPathOf = (ref: World.MessageRef, recipientIndex: number) =>
-  ReturnPath.make(KEY, DOMAIN, { emailId: ref.stream_id, recipientIndex, scope: "domain" })
+  ReturnPath.make(KEY, DOMAIN, { account_id: ref.account_id, emailId: ref.stream_id, recipientIndex, scope: "domain" })
 
 /** A report that anybody who knows a return path can write. */
 const forged = (action: "failed" | "delivered", ...addresses: ReadonlyArray<string>) =>
@@ -280,11 +280,12 @@ layer(Smtp.layer, { excludeTestServices: true })("an incoming report", (it) => {
 
   it.effect("about an unknown email is accepted and dropped", function* () {
     const port = yield* listen()
-    const path = ReturnPath.make(KEY, DOMAIN, {
-      emailId: "msg_01m7ysmwp0e41861050r3gg28a" as never,
-      recipientIndex: 0,
-    })
-    assert.match(yield* report(port, path, file("gmail")), /^250 /u)
+    const emailId = "msg_01m7ysmwp0e41861050r3gg28a" as never
+    const known = yield* World.account()
+    for (const account_id of [known, `acc_${"0".repeat(26)}`]) {
+      const path = ReturnPath.make(KEY, DOMAIN, { account_id, emailId, recipientIndex: 0 })
+      assert.match(yield* report(port, path, file("gmail")), /^250 /u)
+    }
   })
 
   it.effect("is read from its beginning if it is long", function* () {

@@ -74,7 +74,8 @@ const report = Effect.fnUntraced(function* (bytes: string, ...refs: ReadonlyArra
   })
   const client = yield* Smtp.raw(port)
   const recipients = refs.map(
-    ({ stream_id }) => `RCPT TO:<${ReturnPath.make(secretKey, domain, { emailId: stream_id, recipientIndex: 0 })}>`,
+    ({ account_id, stream_id: emailId }) =>
+      `RCPT TO:<${ReturnPath.make(secretKey, domain, { account_id, emailId, recipientIndex: 0 })}>`,
   )
   yield* Effect.promise(() => client.all(["EHLO x", "MAIL FROM:<>", ...recipients, "DATA"]))
   client.write(`${bytes}.\r\n`)

@@ -80,7 +80,11 @@ layer(World.layer, { excludeTestServices: true })("a worker", (it) => {
     assert.deepStrictEqual([mail?.to, mail?.messageId, more], [["ana@example.org"], `${ref.stream_id}@acme.test`, []])
     const [local = ""] = (mail?.from ?? "").split("@")
     const bounced = Option.getOrThrow(ReturnPath.verify(World.RETURN_PATH.secretKey, local))
-    assert.deepStrictEqual(bounced, { emailId: ref.stream_id, recipientIndex: 0 })
+    assert.deepStrictEqual(bounced, {
+      accountStart: ref.account_id.slice(0, 19),
+      emailId: ref.stream_id,
+      recipientIndex: 0,
+    })
     const record = `v=DKIM1; k=rsa; p=${from.public_key}`
     const verdict = yield* Effect.promise(() =>
       dkimVerify(mail?.bytes ?? Buffer.alloc(0), { resolver: () => Promise.resolve([[record]]) }),

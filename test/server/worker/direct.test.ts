@@ -63,7 +63,12 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
       const [local = ""] = (world.mx2.mails[0]?.from ?? "").split("@")
       assert.deepStrictEqual(
         ReturnPath.verify(World.RETURN_PATH.secretKey, local),
-        Option.some({ emailId: ref.stream_id, recipientIndex: 0, scope: "domain" as const }),
+        Option.some({
+          accountStart: ref.account_id.slice(0, 19),
+          emailId: ref.stream_id,
+          recipientIndex: 0,
+          scope: "domain" as const,
+        }),
       )
 
       const resolver = new dns.Resolver()

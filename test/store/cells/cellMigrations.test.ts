@@ -1,3 +1,7 @@
+import * as CellDatabase from "@waybill/store/database/CellDatabase"
+import * as HomeTables from "@waybill/store/database/HomeTables"
+import * as NodeMigrations from "@waybill/store/database/NodeMigrations"
+import * as NodeCell from "@waybill/store/cells/NodeCell"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { splitStatements } from "@waybill/store/postgres/splitStatements"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -61,6 +65,45 @@ UPDATE cells SET made_at = made_at;`
       assert.deepStrictEqual(yield* schemasWith(table, column), ["cell_b", "cell_c", "public"])
   })
 
+  it.effect("of the tables that each server has for itself reach those of a cell on a node, also late", function* () {
+    const sql = yield* Sql
+    const { url } = yield* Database.Fresh
+    yield* sql`DELETE FROM schema_migrations WHERE name >= '9001'`
+    // A plain server stands for the node.
+    const server = { identity: "1", url, schema: "cell_n", isNode: true }
+    yield* NodeCell.begin(
+      url,
+      "cell_n",
+      CellSchema.statementsOf(yield* CellSchema.read),
+      NodeCell.first({ number: 3, after: 7n }),
+    )
+    const folder = yield* folderWith(
+      "9003_windows.sql",
+      `-- cells: server
+ALTER TABLE rate_windows ADD COLUMN note text NOT NULL DEFAULT 'new';
+ALTER TABLE processes ADD COLUMN note text;
+CREATE TABLE beside_epochs (epoch integer);`,
+    )
+    yield* Migrations.migrate(url, folder)
+    assert.deepStrictEqual(yield* schemasWith("rate_windows", "note"), ["public"])
+    assert.deepStrictEqual(yield* CellDatabase.pendingOf(server, folder), ["9003_windows.sql"])
+    yield* sql`INSERT INTO here_cell_n.rate_windows (bucket, window_start, count) VALUES ('key', now(), 5)`
+    yield* sql`ALTER TABLE here_cell_n.processes ADD COLUMN note text`
+    const { message } = yield* Effect.flip(CellDatabase.bringUpToDate(server, folder))
+    assert.include(message, "migration 9003_windows.sql failed in the cell cell_n")
+    assert.deepStrictEqual(yield* schemasWith("rate_windows", "note"), ["public"])
+    yield* sql`ALTER TABLE here_cell_n.processes DROP COLUMN note`
+    yield* Effect.forEach([1, 2, 3], () => CellDatabase.bringUpToDate(server, folder), { concurrency: "unbounded" })
+    for (const [table, column] of [
+      ["rate_windows", "note"],
+      ["processes", "note"],
+      ["beside_epochs", "epoch"],
+    ] as const)
+      assert.deepStrictEqual(yield* schemasWith(table, column), ["here_cell_n", "public"])
+    assert.deepStrictEqual(yield* sql`SELECT count, note FROM here_cell_n.rate_windows`, [{ count: 5, note: "new" }])
+    assert.deepStrictEqual(yield* CellDatabase.pendingOf(server, folder), [])
+  })
+
   it.effect("of home tables are applied once", function* () {
     const sql = yield* Sql
     const { url } = yield* Database.Fresh
@@ -100,6 +143,16 @@ describe("statements of a migration", () => {
     test(of, () => {
       assert.deepStrictEqual(splitStatements(text), statements)
     })
+
+  test("say so in their first line if they change tables that each server has for itself", async () => {
+    const tables = new RegExp(`\\b(?:${[...HomeTables.OF_EVERY_SERVER].join("|")})\\b`, "u")
+    // The first ones made the tables, or name them in comments; no node is older.
+    for (const name of (await Migrations.filesOf(Migrations.FOLDER)).filter((name) => name > "0007")) {
+      const text = await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")
+      const changed = splitStatements(text).filter((statement) => tables.test(statement))
+      assert.isTrue(changed.length === 0 || text.startsWith(NodeMigrations.EVERY_SERVER), name)
+    }
+  })
 
   test("begin with a word of SQL in our own files", async () => {
     const names = await Migrations.filesOf(Migrations.FOLDER)

@@ -81,7 +81,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a log from before the
         })
       assert.include(yield* type("events", "import", EXPORTED, "--json"), '"already_there":0')
       const again = LogImport.load(
-        [{ cell: FIRST, sql, log: sql }],
+        [{ cell: FIRST, sql, log: sql, isApart: false }],
         () => Effect.succeed(FIRST),
         LogFiles.linesOf(EXPORTED),
       )

@@ -228,10 +228,10 @@ layer(Store, { excludeTestServices: true })("waybill events", (it) => {
         // An erasure during the export has a position after its end.
         const chain = new LogFile.Chain()
         chain.take(LogFile.HEADER)
-        const end = yield* LogExport.end([{ cell: "public", sql, log: sql }])
+        const end = yield* LogExport.end([{ cell: "public", sql, log: sql, isApart: false }])
         const erasedSince = Account.recordErased(long_ago, "also@example.invalid", { streams: 1, events: 1 })
         yield* commit(Account, ref, erasedSince)
-        yield* LogExport.write([{ cell: "public", sql, log: sql }], chain, end, () => Effect.void, {
+        yield* LogExport.write([{ cell: "public", sql, log: sql, isApart: false }], chain, end, () => Effect.void, {
           strays: new Map(),
           whole: Effect.void,
         })

@@ -1,3 +1,4 @@
+import type { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Id from "@waybill/domain/values/Id"
@@ -16,21 +17,33 @@ export interface Receiver {
 const isAccountId = Schema.is(Id.AccountId)
 const PREFIX = "acc_"
 
+/** Accounts in which receiving domains were found last, so that not all cells are asked for each mail. */
+export type KnownReceivers = LruCache<string, Id.AccountId>
+
 /**
  * Finds the account that an address belongs to: by the account's own domain below `inboundDomain`, or as a domain that
  * receives. A reserved domain receives as soon as it is added, while mail is only captured.
  */
-export const find = Effect.fn("InboundAddresses.find")(function* (text: string) {
-  const parsed = Address.parseAddress(text)
-  if (Result.isFailure(parsed)) return Option.none<Receiver>()
-  const address = parsed.success
-  const { inboundDomain, transport } = yield* Instance
-  const domain = Address.domainOf(address)
-  const account = domain.endsWith(`.${inboundDomain}`)
-    ? yield* withToken(domain.slice(0, -inboundDomain.length - 1))
-    : yield* Domains.receiver(domain, transport === "capture" && DomainName.isReserved(domain))
-  return Option.map(account, (account_id): Receiver => ({ address, account_id }))
-})
+export const finder = (known?: KnownReceivers) =>
+  Effect.fn("InboundAddresses.find")(function* (text: string) {
+    const parsed = Address.parseAddress(text)
+    if (Result.isFailure(parsed)) return Option.none<Receiver>()
+    const address = parsed.success
+    const { inboundDomain, transport } = yield* Instance
+    const domain = Address.domainOf(address)
+    if (domain.endsWith(`.${inboundDomain}`)) {
+      const account = yield* withToken(domain.slice(0, -inboundDomain.length - 1))
+      return Option.map(account, (account_id): Receiver => ({ address, account_id }))
+    }
+    const anyway = transport === "capture" && DomainName.isReserved(domain)
+    const account = yield* Domains.receiver(domain, anyway, known?.get(domain))
+    if (Option.isSome(account)) known?.set(domain, account.value)
+    return Option.map(account, (account_id): Receiver => ({ address, account_id }))
+  })
+
+export type Find = ReturnType<typeof finder>
+
+export const find = finder()
 
 const withToken = Effect.fnUntraced(function* (token: string) {
   const id = `${PREFIX}${token}`

@@ -1,5 +1,6 @@
 import type { InboundEmail } from "@waybill/api/groups/Inbound"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
 import * as InboundState from "@waybill/domain/inbound/InboundState"
 import type { Arrived, InboundRecord } from "@waybill/store/readmodels/Inbound"
 import { Effect } from "effect"
@@ -41,13 +42,13 @@ const named = ({ address, name }: Arrived["to"][number]) => ({ address, name: na
 
 /** Makes records of the API of what the log says, with links to the files. */
 export const withLinks =
-  (links: AttachmentLinks.Links, livemode: boolean, results?: RouteResults.Results) =>
+  (links: AttachmentLinks.Links, account_id: string, results?: RouteResults.Results) =>
   (mail: Arrived & Partial<InboundRecord>): InboundEmail => {
-    const { attachments, ...record } = withoutLinks(mail, livemode, results)
-    const { expires_at, urlOf } = links(mail.inbound_id)
+    const { attachments, ...record } = withoutLinks(mail, Livemode.isLive(account_id), results)
+    const { expires_at, urlOf } = links(account_id as AccountId, mail.inbound_id)
     return { ...record, attachments: attachments.map((file, nth) => ({ ...file, url: urlOf(nth), expires_at })) }
   }
 
 /** The same for a client that has asked a host. `results` are those of the routes; without them, calls are pending. */
 export const presenter = (account_id: string, host: string | undefined, results?: RouteResults.Results) =>
-  Effect.map(AttachmentLinks.linksFrom(host), (links) => withLinks(links, Livemode.isLive(account_id), results))
+  Effect.map(AttachmentLinks.linksFrom(host), (links) => withLinks(links, account_id, results))

@@ -1,4 +1,4 @@
-import type { EmailId, InboundId } from "@waybill/domain/values/Id"
+import type { AccountId, EmailId, InboundId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
@@ -13,7 +13,10 @@ export const ATTACHMENT_LINK_LIFETIME = Duration.hours(1)
 export const attachmentKeys = Effect.map(InstanceKey, (keyring) => keyring.derive("attachment"))
 
 /** Links to the attachments of a mail, which work until a time. */
-export type Links = (mail_id: EmailId | InboundId) => {
+export type Links = (
+  account_id: AccountId,
+  mail_id: EmailId | InboundId,
+) => {
   readonly expires_at: Timestamp.Timestamp
   readonly urlOf: (nth: number) => string
 }
@@ -25,9 +28,9 @@ export const linksAt = Effect.fnUntraced(function* (base: string) {
     const expires_ms = now + Duration.toMillis(ATTACHMENT_LINK_LIFETIME)
     const expires_at = Timestamp.fromMillis(expires_ms)
     const start = `${base.replace(/\/+$/u, "")}${AttachmentLink.PATH}`
-    return (mail_id) => ({
+    return (account_id, mail_id) => ({
       expires_at,
-      urlOf: (nth) => `${start}${AttachmentLink.token(key, { mail_id, nth }, expires_ms)}`,
+      urlOf: (nth) => `${start}${AttachmentLink.token(key, { account_id, mail_id, nth }, expires_ms)}`,
     })
   })
 })
@@ -37,7 +40,3 @@ export const linksFrom = Effect.fnUntraced(function* (host: string | undefined) 
   const { baseUrl } = yield* Instance
   return yield* yield* linksAt(baseUrl ?? (host !== undefined && HostNames.isHost(host) ? `http://${host}` : ""))
 })
-
-/** The links of one email. */
-export const linksOf = (email_id: EmailId, host: string | undefined) =>
-  Effect.map(linksFrom(host), (links) => links(email_id))

@@ -1,14 +1,14 @@
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Email from "@waybill/domain/email/Email"
-import type { EmailId } from "@waybill/domain/values/Id"
+import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type { OwnedMail } from "@waybill/mail/tokens/MailToken"
 import * as Unsubscribe from "@waybill/mail/tokens/Unsubscribe"
-import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { InstanceKey } from "@waybill/store/secrets/InstanceKey"
 import * as Mask from "@waybill/store/erasure/Mask"
 import { Provenance, system } from "@waybill/store/log/Provenance"
-import { Effect, Option } from "effect"
+import { Effect } from "effect"
 import * as NewIds from "../process/NewIds.ts"
 
 /**
@@ -23,21 +23,18 @@ export const unsubscribeKeys = Effect.map(InstanceKey, (keyring) => keyring.deri
  */
 export const unsubscribeUrl =
   (base: string, secretKey: Uint8Array) =>
-  ({ accepted, recipients }: Email.Message): string | undefined =>
+  (account_id: string, { accepted: { email_id }, recipients }: Email.Message): string | undefined =>
     base.startsWith("https://") && recipients.length === 1
-      ? `${base.replace(/\/+$/u, "")}${Unsubscribe.PATH}${Unsubscribe.token(secretKey, accepted.email_id)}`
+      ? `${base.replace(/\/+$/u, "")}${Unsubscribe.PATH}${Unsubscribe.token(secretKey, { account_id: account_id as AccountId, email_id })}`
       : undefined
 
 /**
  * Suppresses the recipient of an email; returns false for an uncounted email. Repeating it changes nothing. Nothing is
  * recorded about a recipient whose address was erased.
  */
-export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId, address: string) {
+export const unsubscribe = Effect.fn("unsubscribe")(function* ({ account_id, email_id }: OwnedMail, address: string) {
   const store = yield* EventStore
-  const account = yield* EmailAccounts.accountOf(emailId)
-  if (Option.isNone(account)) return false
-  const account_id = account.value
-  const state = yield* store.state(Email, { account_id, stream_id: emailId })
+  const state = yield* store.state(Email, { account_id, stream_id: email_id })
   const [recipient, ...others] = state._tag === "Message" ? state.recipients : []
   if (recipient === undefined || others.length > 0 || Mask.isReplacement(recipient.address)) return false
   const add = Suppression.add(
@@ -45,7 +42,7 @@ export const unsubscribe = Effect.fn("unsubscribe")(function* (emailId: EmailId,
     yield* NewIds.newId("SuppressionId"),
     recipient.address,
     "unsubscribe",
-    emailId,
+    email_id,
   )
   const stream_id = Suppression.streamId(recipient.address)
   yield* store.commit(Suppression, { account_id, stream_id }, add).pipe(

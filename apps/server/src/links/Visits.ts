@@ -2,7 +2,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import { NothingNew } from "@waybill/domain/values/Refusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import type { TrackedMail } from "@waybill/mail/tokens/TrackingToken"
+import type { OwnedMail } from "@waybill/mail/tokens/MailToken"
 import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -30,7 +30,7 @@ export const STOP_WITHIN = Duration.seconds(27)
 
 /** An open of an email, or a click on one of its links, by a person or a program. */
 export interface Visit {
-  readonly mail: TrackedMail
+  readonly mail: OwnedMail
   /** `null` for an open. */
   readonly url: string | null
   readonly user_agent: string | null

@@ -13,6 +13,8 @@ export const MAX_LOGIN_ATTEMPTS = 3
 
 /** A message that comes more slowly than this, after a moment, loses its slot to others when slots are scarce. */
 const MIN_BYTES_PER_SECOND = 1024
+/** The same of a client that is not identified, so that some hundred of them cannot hold all slots with little traffic. */
+export const MIN_BYTES_PER_SECOND_UNIDENTIFIED = 32 * 1024
 const SLOW_AFTER_MS = 10_000
 
 /** Time for a client to read the last reply before its connection is destroyed. */
@@ -120,7 +122,8 @@ export class Connection extends SMTPConnection implements SlotHolder {
     const stream = this._dataStream
     if (!stream) return false
     const elapsed_ms = performance.now() - this.#messageSince
-    const isFast = stream.byteLength * 1000 >= MIN_BYTES_PER_SECOND * elapsed_ms
+    const least = this.isIdentified() ? MIN_BYTES_PER_SECOND : MIN_BYTES_PER_SECOND_UNIDENTIFIED
+    const isFast = stream.byteLength * 1000 >= least * elapsed_ms
     return stream.writableEnded || elapsed_ms < SLOW_AFTER_MS || isFast
   }
 

@@ -42,7 +42,7 @@ export const receive = Effect.fn("Feedback.receive")(function* (
   if (!isLoop && !feedback.isLoop) return yield* dropped(address, "not_a_complaint")
   const bounced = mailOf(secretKeys, feedback)
   if (bounced === undefined) return yield* dropped(address, "no_mail_of_ours")
-  const account_id = yield* EmailAccounts.accountOf(bounced.emailId)
+  const account_id = yield* EmailAccounts.accountOf(bounced.accountStart, bounced.emailId)
   if (Option.isNone(account_id)) return yield* dropped(address, "unknown_mail")
   const store = yield* EventStore
   const ref = { account_id: account_id.value, stream_id: bounced.emailId }
@@ -70,9 +70,8 @@ const mailOf = (
     const bounced = ReturnPath.verify(key, local)
     if (Option.isSome(bounced)) return bounced.value
   }
-  for (const key of secretKeys) {
-    const id = FeedbackToken.verify(key, token)
-    if (Option.isSome(id)) return { emailId: id.value, recipientIndex: OutgoingMessages.WHOLE_MESSAGE }
-  }
-  return undefined
+  const mail = Option.getOrUndefined(FeedbackToken.verify(secretKeys, token))
+  if (mail === undefined) return undefined
+  const accountStart = ReturnPath.startOf(mail.account_id)
+  return { accountStart, emailId: mail.email_id, recipientIndex: OutgoingMessages.WHOLE_MESSAGE }
 }

@@ -4,8 +4,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import * as Authentication from "@waybill/mail/incoming/Authentication"
 import type { Dns } from "@waybill/mail/dns/Dns"
 import * as ReadInbound from "@waybill/mail/incoming/InboundMail"
-import { FIRST } from "@waybill/store/routing/CellName"
-import { inCell } from "@waybill/store/routing/CurrentCell"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import type { EventStore } from "@waybill/store/commit/EventStore"
 import * as Provenance from "@waybill/store/log/Provenance"
@@ -24,8 +23,8 @@ import { line, reply, type SmtpReply } from "./SmtpReply.ts"
 
 /** Maximum number of recipients of one mail. */
 export const MAX_RECIPIENTS = 100
-/** Accepted recipients whose mail has not come that are remembered; others are looked up again. */
-const MAX_ACCEPTED = 10_000
+/** Accepted recipients whose mail has not come that are remembered, and domains whose account is; others are looked up again. */
+const MAX_REMEMBERED = 10_000
 /** Bytes of received mail that is being read or processed; the rest of what the listener holds is for reports. */
 export const MAX_BYTES_HELD = 192 * 1024 * 1024
 /** The part of it that large mails have. The rest is for small ones, which wait for nobody. */
@@ -73,7 +72,8 @@ export interface OtherMail<R> {
 type Needs = EventStore | PgClient.PgClient | Dns | Instance | InstanceKey
 
 export const make = (options: Options): OtherMail<Needs> => {
-  const accepted: Accepted = new LruCache({ maxEntries: MAX_ACCEPTED })
+  const accepted: Accepted = new LruCache({ maxEntries: MAX_REMEMBERED })
+  const find = InboundAddresses.finder(new LruCache({ maxEntries: MAX_REMEMBERED }))
   const places = Math.floor((MAX_BYTES_HELD * LARGE_PERCENT) / 100 / options.maxBytes)
   const of = new LargeMails(Math.max(1, places))
   return {
@@ -83,8 +83,8 @@ export const make = (options: Options): OtherMail<Needs> => {
       strictLines: true,
       places: { of, network: RateWindows.clientAddress(address).bucket },
     }),
-    receives: receives(options, new Guesses(), accepted),
-    message: (bytes, transaction, recipients) => receive(options, accepted, bytes, transaction, recipients),
+    receives: receives(options, find, new Guesses(), accepted),
+    message: (bytes, transaction, recipients) => receive(options, find, accepted, bytes, transaction, recipients),
   }
 }
 
@@ -92,12 +92,17 @@ export const make = (options: Options): OtherMail<Needs> => {
 type Accepted = LruCache<string, InboundAddresses.Receiver>
 const keyOf = ({ id }: Pick<Listener.Client, "id">, address: string): string => `${id} ${address}`
 
-const receives = ({ maxBytes }: Options, guesses: Guesses, accepted: Accepted): OtherMail<Needs>["receives"] =>
+const receives = (
+  { maxBytes }: Options,
+  find: InboundAddresses.Find,
+  guesses: Guesses,
+  accepted: Accepted,
+): OtherMail<Needs>["receives"] =>
   Effect.fnUntraced(function* (address, client) {
     const network = RateWindows.clientAddress(client.address).bucket
     const now = yield* Clock.currentTimeMillis
     if (guesses.areOver(network, now)) return yield* GUESSING
-    const found = yield* InboundAddresses.find(address)
+    const found = yield* find(address)
     if (Option.isNone(found)) {
       guesses.add(network, now)
       return false
@@ -112,6 +117,7 @@ const receives = ({ maxBytes }: Options, guesses: Guesses, accepted: Accepted): 
 /** Records a mail for each account that it came for, unless their routes refuse it. The mail is durable before the 250, and never bounced after it. */
 const receive = Effect.fn("InboundMail.receive")(function* (
   { days, maxBytes, name }: Options,
+  find: InboundAddresses.Find,
   accepted: Accepted,
   bytes: Buffer,
   { address, from, helo, id, tls }: Listener.Transaction<never>,
@@ -124,7 +130,7 @@ const receive = Effect.fn("InboundMail.receive")(function* (
   const hasPassed = yield* ForwardMarks.hasPassed(marks)
   const all = yield* Effect.forEach(recipients, (recipient) => {
     const receiver = accepted.get(keyOf({ id }, recipient))
-    return receiver === undefined ? InboundAddresses.find(recipient) : Effect.succeedSome(receiver)
+    return receiver === undefined ? find(recipient) : Effect.succeedSome(receiver)
   })
   const found = all.filter((receiver) => Option.exists(receiver, ({ address }) => !hasPassed(address)))
   if (found.length === 0) return yield* CIRCLE
@@ -165,7 +171,7 @@ const amountOf = (bytes: number) => Math.ceil(Math.max(bytes, LEAST_COUNTED_BYTE
 /** Whether an account may receive a mail of this size today. */
 const hasToday = (account_id: AccountId, bytes: number) =>
   Effect.map(
-    inCell(FIRST, RateWindows.takenOfDay(`${account_id}/inbound`)),
+    Cells.inCellOf(account_id, RateWindows.takenOfDay(`${account_id}/inbound`)),
     (taken) => taken + amountOf(bytes) <= MAX_BYTES_PER_DAY / 1024,
   )
 
@@ -173,5 +179,5 @@ const hasToday = (account_id: AccountId, bytes: number) =>
 const takeOfDay = Effect.fnUntraced(function* (account_id: AccountId, bytes: number) {
   const limit = MAX_BYTES_PER_DAY / 1024
   const taking = RateWindows.takeOfDay(`${account_id}/inbound`, amountOf(bytes), limit, { isLoose: true })
-  if ((yield* inCell(FIRST, taking)) !== undefined) return yield* FULL
+  if ((yield* Cells.inCellOf(account_id, taking)) !== undefined) return yield* FULL
 })

@@ -126,7 +126,7 @@ class Place {
   #bytes: Buffer | undefined
   #length = 0
   #timer: NodeJS.Timeout | undefined
-  #leave: (() => void) | undefined
+  #turn: LargeMails.Turn | undefined
   isTaken = false
 
   constructor(places: NonNullable<Kept["places"]>, maxBytes: number) {
@@ -134,22 +134,21 @@ class Place {
     this.#maxBytes = maxBytes
   }
 
-  /** Waits for a place; calls `refuse` if none is free in time, or if the message comes too slowly for those that wait. */
+  /** Waits for a place; calls `refuse` if none is free in time, or if the message loses it to those that wait. */
   enter(begin: () => void, refuse: () => void): void {
     this.isTaken = true
     this.#timer = setTimeout(refuse, LargeMails.PLACE_WITHIN_MS)
-    this.#leave = this.#places.of.enter(this.#places.network, () => {
-      clearTimeout(this.#timer)
-      this.#bytes = this.#places.of.memory(this.#maxBytes)
-      const since = performance.now()
-      const look = () => {
-        const least = (LargeMails.LEAST_BYTES_PER_SECOND * (performance.now() - since)) / 1000
-        if (this.#places.of.isWanted && this.#length < least) refuse()
-      }
-      this.#timer = setInterval(look, LargeMails.SLOW_AFTER_MS)
-      begin()
+    this.#turn = this.#places.of.enter({
+      network: this.#places.network,
+      begin: () => {
+        clearTimeout(this.#timer)
+        this.#bytes = this.#places.of.memory(this.#maxBytes)
+        begin()
+      },
+      bytes: () => this.#length,
+      lose: refuse,
     })
-    if (this.#leave === undefined) refuse()
+    if (this.#turn === undefined) refuse()
   }
 
   /** Takes a piece; returns false without a place. */
@@ -163,6 +162,7 @@ class Place {
   end(): Buffer | undefined {
     clearTimeout(this.#timer)
     if (this.#bytes === undefined) this.leave()
+    this.#turn?.keep()
     return this.#bytes?.subarray(0, this.#length)
   }
 
@@ -170,8 +170,8 @@ class Place {
     clearTimeout(this.#timer)
     if (this.#bytes !== undefined) this.#places.of.reuse(this.#bytes)
     this.#bytes = undefined
-    this.#leave?.()
-    this.#leave = undefined
+    this.#turn?.leave()
+    this.#turn = undefined
   }
 }
 

@@ -193,7 +193,7 @@ const receive = Effect.fn("Reports.receive")(function* (
 const THANKS = line("2.6.0", "Thank you")
 
 const subjectOf = Effect.fnUntraced(function* (bounced: ReturnPath.Bounced, address: string) {
-  const account_id = yield* EmailAccounts.accountOf(bounced.emailId)
+  const account_id = yield* EmailAccounts.accountOf(bounced.accountStart, bounced.emailId)
   if (Option.isNone(account_id)) {
     const about = { email_id: bounced.emailId, from: address }
     yield* Effect.logInfo("report was dropped; its email is unknown", about)

@@ -2,6 +2,7 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import { Option } from "effect"
 import { timingSafeEqual } from "node:crypto"
 import * as Mac from "./Mac.ts"
+import type { OwnedMail } from "./MailToken.ts"
 import * as TrackedLink from "../compose/TrackedLink.ts"
 
 /** Paths of the tracking pixel and of tracked links. */
@@ -19,23 +20,18 @@ const PURPOSES = { open: "waybill open 1\0", click: "waybill click 1\0" } as con
 const ID = `[0-7][${Mac.ALPHABET}]{${ID_CHARACTERS - 1}}`
 const TOKEN = new RegExp(`^(${ID})(${ID})([\\w-]{${TAG_CHARACTERS}})([\\w-]*)$`, "u")
 
-/** Mail and recipient of an open or click. */
-export interface TrackedMail {
-  readonly account_id: AccountId
-  readonly email_id: EmailId
-}
-export interface Click extends TrackedMail {
+export interface Click extends OwnedMail {
   readonly url: string
 }
 
 /** The token carries everything, so that a visit needs no look-up. */
-export const ofOpen = (secretKey: Uint8Array, mail: TrackedMail): string => make(secretKey, "open", mail, "")
+export const ofOpen = (secretKey: Uint8Array, mail: OwnedMail): string => make(secretKey, "open", mail, "")
 
 export const ofClick = (secretKey: Uint8Array, { url, ...mail }: Click): string =>
   make(secretKey, "click", mail, Buffer.from(url).toString("base64url"))
 
 /** Returns the mail of a token made under any of these keys; none for a forged one. */
-export const verifyOpen = (secretKeys: ReadonlyArray<Uint8Array>, token: string): Option.Option<TrackedMail> => {
+export const verifyOpen = (secretKeys: ReadonlyArray<Uint8Array>, token: string): Option.Option<OwnedMail> => {
   const read = verify(secretKeys, "open", token)
   return read === undefined || read.rest !== "" ? Option.none() : Option.some(read.mail)
 }
@@ -49,7 +45,7 @@ export const verifyClick = (secretKeys: ReadonlyArray<Uint8Array>, token: string
 
 type Kind = keyof typeof PURPOSES
 
-const make = (secretKey: Uint8Array, kind: Kind, { account_id, email_id }: TrackedMail, rest: string): string => {
+const make = (secretKey: Uint8Array, kind: Kind, { account_id, email_id }: OwnedMail, rest: string): string => {
   const ids = `${email_id.slice("msg_".length)}${account_id.slice("acc_".length)}`
   return `${ids}${tagOf(secretKey, kind, ids, rest)}${rest}`
 }

@@ -19,6 +19,11 @@ export class FairQueue<Item> {
     return this.#size === 0
   }
 
+  /** Accounts that have something queued, in the order of their turns. */
+  get accounts(): ReadonlyArray<string> {
+    return [...this.#queues.keys()]
+  }
+
   /** Returns whether the account may queue one more. */
   hasCapacity(account: string): boolean {
     return this.#size < this.#bounds.inAll && (this.#queues.get(account)?.length ?? 0) < this.#bounds.perAccount

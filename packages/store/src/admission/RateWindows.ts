@@ -72,6 +72,9 @@ export const count = (sql: Sql, requests: ReadonlyMap<string, number>) => sql<{
 /** Begins the names of windows of a day; those of the others last a minute. */
 const OF_A_DAY = "day/"
 
+/** Expression for the name of a window, of a minute or of a day. */
+export const nameOf = (sql: Sql) => sql`regexp_replace(bucket, ${`^${OF_A_DAY}`}, '')`
+
 /**
  * Takes an amount from a window of this UTC day. Returns the seconds until the window ends if so much is not left, and takes
  * nothing then. What is loose may be given back by a crash of the database: it need not wait for the disk, one after the other.

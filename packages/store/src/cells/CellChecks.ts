@@ -1,6 +1,5 @@
 import { Effect, Exit } from "effect"
 import * as CellDatabase from "../database/CellDatabase.ts"
-import * as Migrations from "../database/Migrations.ts"
 import { Sql } from "../postgres/Sql.ts"
 import type { CellName } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
@@ -17,8 +16,7 @@ export interface CellCheck {
 
 const ofServer = Effect.fnUntraced(function* (server: CellServer) {
   yield* CellDatabase.requireFit(server)
-  if (server.isNode) return ""
-  const { pending } = yield* Migrations.check(server.url)
+  const pending = yield* CellDatabase.pendingOf(server)
   return pending.length === 0
     ? ""
     : `its schema is older than this release (pending: ${pending.join(", ")}): a process migrates it when it next uses it`

@@ -3,6 +3,7 @@ import type pg from "pg"
 import * as CellDatabase from "../database/CellDatabase.ts"
 import * as HomeTables from "../database/HomeTables.ts"
 import * as Migrations from "../database/Migrations.ts"
+import * as NodeMigrations from "../database/NodeMigrations.ts"
 import { type CellName, hereOf } from "../routing/CellName.ts"
 import type { Client } from "../postgres/Sql.ts"
 import * as PositionNumbers from "./PositionNumbers.ts"
@@ -31,7 +32,8 @@ interface Here {
   readonly start: bigint
   /** Position that comes next. */
   readonly next: bigint
-  readonly windows: ReadonlyArray<{ readonly bucket: string; readonly window_start: string; readonly count: number }>
+  /** Rows of the windows. */
+  readonly windows: ReadonlyArray<object>
 }
 
 /** Numbers that a cell of this number begins with, after the positions that were given without one. */
@@ -45,7 +47,7 @@ const OFF = "SET LOCAL citus.enable_ddl_propagation = off"
 /** Statements of the schema that make the tables of a node. */
 const tables = (schema: ReadonlyArray<string>) =>
   schema.filter((statement) =>
-    HomeTables.OF_EVERY_NODE.has(/^CREATE (?:UNLOGGED )?TABLE (\w+)/u.exec(statement)?.[1] ?? ""),
+    HomeTables.OF_EVERY_SERVER.has(/^CREATE (?:UNLOGGED )?TABLE (\w+)/u.exec(statement)?.[1] ?? ""),
   )
 
 const make = async (client: pg.Client, cell: CellName, schema: ReadonlyArray<string>, here: Here) => {
@@ -60,11 +62,10 @@ const make = async (client: pg.Client, cell: CellName, schema: ReadonlyArray<str
     `CREATE SEQUENCE event_position AS bigint INCREMENT BY ${here.step} MINVALUE 1 START WITH ${here.start}`,
   )
   await client.query(`ALTER SEQUENCE event_position RESTART WITH ${here.next}`)
-  await client.query(
-    `INSERT INTO rate_windows (bucket, window_start, count)
-      SELECT bucket, window_start, count FROM json_populate_recordset(NULL::rate_windows, $1::json)`,
-    [JSON.stringify(here.windows)],
-  )
+  await client.query("INSERT INTO rate_windows SELECT * FROM json_populate_recordset(NULL::rate_windows, $1::json)", [
+    JSON.stringify(here.windows),
+  ])
+  await NodeMigrations.recordAll(client)
   await client.query("COMMIT")
 }
 
@@ -85,7 +86,8 @@ export const begin = Effect.fnUntraced(function* (
 
 /**
  * Takes the writers of a cell from the node that it has left to the one that holds it now. Every transaction that writes there
- * has announced itself by the positions, so that this waits for it; later ones find no positions and are refused.
+ * has announced itself by the positions, so that this waits for it; later ones find no positions and are refused. If it is killed
+ * before the end, the former node still has them, and the next run makes those of the other one anew.
  */
 export const handOver = Effect.fnUntraced(function* (
   from: Redacted.Redacted,
@@ -98,6 +100,8 @@ export const handOver = Effect.fnUntraced(function* (
     const { rows } = await client.query("SELECT to_regnamespace($1) IS NOT NULL AS is_here", [hereOf(cell)])
     // An earlier run has got as far as this.
     if ((rows[0] as { readonly is_here: boolean } | undefined)?.is_here !== true) return
+    // The other node gets the tables of this release.
+    await NodeMigrations.migrate(client, cell)
     await client.query("BEGIN")
     await client.query(OFF)
     await client.query(`SET LOCAL search_path = ${hereOf(cell)}`)
@@ -107,11 +111,16 @@ export const handOver = Effect.fnUntraced(function* (
       `SELECT seqincrement::text AS step, seqstart::text AS start, last_value::text AS last
         FROM former_position, pg_sequence WHERE seqrelid = 'former_position'::regclass`,
     )
-    const { rows: windows } = await client.query<Here["windows"][number]>(
-      "SELECT bucket, window_start::text AS window_start, count FROM rate_windows",
+    const { rows: windows } = await client.query<{ readonly row: object }>(
+      "SELECT to_json(w) AS row FROM rate_windows AS w",
     )
     const { last = "0", start = "0", step = "1" } = found[0] ?? {}
-    const here = { step: BigInt(step), start: BigInt(start), next: BigInt(last) + BigInt(step), windows }
+    const here = {
+      step: BigInt(step),
+      start: BigInt(start),
+      next: BigInt(last) + BigInt(step),
+      windows: windows.map(({ row }) => row),
+    }
     await Effect.runPromiseWith(context)(begin(to, cell, schema, here))
     await client.query(`DROP SCHEMA ${hereOf(cell)} CASCADE`)
     await client.query("COMMIT")

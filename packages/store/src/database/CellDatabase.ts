@@ -4,6 +4,7 @@ import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import type { CellServer } from "../routing/CellKeys.ts"
 import * as ConnectionPooler from "./ConnectionPooler.ts"
 import * as Migrations from "./Migrations.ts"
+import * as NodeMigrations from "./NodeMigrations.ts"
 import { watchedClient } from "./watchedClient.ts"
 
 /** The database of a cell's server cannot be used, with the reason in words. */
@@ -33,12 +34,14 @@ const unfit = (message: string) => new CellDatabaseUnfit({ message })
 export const onClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => Promise<A>) =>
   Effect.tryPromise({
     try: () => watchedClient(url, use),
-    catch: (cause) =>
-      unfit(
+    catch: (cause) => {
+      if (cause instanceof Migrations.MigrationFailed) return unfit(cause.message)
+      return unfit(
         cause instanceof DatabaseUrl.ConnectFailed
           ? cause.message.replace("DATABASE_URL: ", "")
           : `the server does not answer as a Postgres: ${cause instanceof Error ? cause.message : String(cause)}`,
-      ),
+      )
+    },
   })
 
 /** Connects, and refuses a database that takes no writes or is of a version that is not tested. */
@@ -110,12 +113,22 @@ export const requireFit = Effect.fnUntraced(function* (server: CellServer) {
  * Makes sure that the server is that of the cell and has the tables of this release: a cell that was away during an upgrade is
  * served once it has caught up.
  */
-export const prepare = Effect.fnUntraced(function* (server: CellServer) {
-  yield* recognize(server)
-  // The coordinator brings its tables up to date, together with those of the first cell.
-  if (server.isNode) return
-  const { pending } = yield* Effect.catch(Migrations.check(server.url), ({ message }) => Effect.fail(unfit(message)))
+export const prepare = (server: CellServer) => Effect.andThen(recognize(server), bringUpToDate(server))
+
+/** The coordinator brings most tables of a node up to date, together with those of the first cell. */
+export const bringUpToDate = Effect.fnUntraced(function* (server: CellServer, folder = Migrations.FOLDER) {
+  const pending = yield* pendingOf(server, folder)
   if (pending.length === 0) return
   yield* Effect.logInfo("the schema of a cell is brought up to date", { pending: pending.join(", ") })
-  yield* migrate(server.url)
+  if (!server.isNode) yield* migrate(server.url)
+  else yield* onClient(server.url, (client) => NodeMigrations.migrate(client, server.schema, folder))
 })
+
+/** Returns the migrations that a cell lacks at its server, or at the node that holds it. */
+export const pendingOf = (server: CellServer, folder = Migrations.FOLDER) =>
+  server.isNode
+    ? onClient(server.url, (client) => NodeMigrations.pendingIn(client, server.schema, folder))
+    : Migrations.check(server.url, folder).pipe(
+        Effect.map(({ pending }) => pending),
+        Effect.mapError(({ message }) => unfit(message)),
+      )

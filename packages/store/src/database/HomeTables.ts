@@ -31,13 +31,13 @@ export const HOME_TABLES: ReadonlySet<string> = new Set([
   "warm_up_plans",
 ])
 
-/** Those that a server of a cell has as well: what its processes, its windows and its log need there. */
-const OF_EVERY_SERVER: ReadonlySet<string> = new Set(["log_epochs", "processes", "rate_windows", "schema_migrations"])
-
-/** Those of a server that a cell on a node of Citus has for itself there. */
-export const OF_EVERY_NODE: ReadonlySet<string> = new Set(
-  [...OF_EVERY_SERVER].filter((table) => table !== "schema_migrations"),
-)
+/** Those that a server of a cell has as well, and a cell on a node of Citus for itself: what processes, windows and the log need there. */
+export const OF_EVERY_SERVER: ReadonlySet<string> = new Set([
+  "log_epochs",
+  "processes",
+  "rate_windows",
+  "schema_migrations",
+])
 
 /** Those that no other server has, so that a statement that needs one of them there fails instead of finding nothing. */
 export const ONLY_HOME: ReadonlyArray<string> = [...HOME_TABLES].filter((table) => !OF_EVERY_SERVER.has(table))

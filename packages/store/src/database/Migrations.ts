@@ -107,7 +107,7 @@ const schemasAtHome = async (client: pg.Client, text: string): Promise<ReadonlyA
   return rows.map(({ name }) => name)
 }
 
-const failureOf = (name: string, cell: CellName.CellName, cause: unknown) =>
+export const failureOf = (name: string, cell: CellName.CellName, cause: unknown) =>
   new MigrationFailed({
     message: `migration ${name} failed${cell === CellName.FIRST ? "" : ` in the cell ${cell}`}: ${messageOf(cause)}`,
     cause,

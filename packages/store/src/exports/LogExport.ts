@@ -18,6 +18,8 @@ export interface CellLog {
   readonly sql: Sql
   /** The client that tells how far the log is settled (`Replay`). */
   readonly log: Sql
+  /** Whether the cell has a server of its own, which no connection of another cell reaches. */
+  readonly isApart: boolean
 }
 
 /**

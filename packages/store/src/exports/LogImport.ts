@@ -4,14 +4,14 @@ import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { CellName } from "../routing/CellName.ts"
+import { type CellName, FIRST } from "../routing/CellName.ts"
 import type { CellLog } from "./LogExport.ts"
 import * as LogFile from "./LogFile.ts"
 import { aggregateOf } from "../log/aggregateOf.ts"
 import * as RecordedEvents from "../log/RecordedEvents.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
-import type { Client } from "../postgres/Sql.ts"
+import type { Client, Sql } from "../postgres/Sql.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
@@ -32,7 +32,7 @@ export type CellOf = (account_id: string) => Effect.Effect<CellName, StoreUnavai
 
 /**
  * Imports a file into the cells of a log that is empty or holds the beginning of the same log, as after an interrupted import. Every
- * line is checked before its page is written; a page is written completely or not at all.
+ * line is checked before its page is written; each server gets its part of a page completely or not at all.
  */
 export const load = Effect.fn("LogImport.load")(function* (
   logs: ReadonlyArray<CellLog>,
@@ -40,7 +40,9 @@ export const load = Effect.fn("LogImport.load")(function* (
   lines: AsyncIterable<string>,
   report: (events: number) => Effect.Effect<void> = () => Effect.void,
 ) {
-  const before = yield* lastPosition(logs)
+  const servers = yield* Effect.forEach(partsOf(logs), (part) =>
+    Effect.map(lastPosition(part), (before) => ({ ...part, before, last: before })),
+  )
   const chain = new LogFile.Chain()
   const reader = lines[Symbol.asyncIterator]()
   let already_there = 0
@@ -54,20 +56,49 @@ export const load = Effect.fn("LogImport.load")(function* (
       const entry = yield* check(chain, value)
       if (entry !== undefined) page.push(entry)
     }
-    const existing = page.filter(({ position }) => position <= before)
-    yield* requireSame(logs, existing, after, Math.min(before, chain.position))
-    already_there += existing.length
-    const newEntries = page.slice(existing.length)
-    if (newEntries.length > 0) yield* write(logs, yield* located(cellOf, newEntries), Math.max(before, after))
+    const all = yield* located(cellOf, page)
+    // The first server comes first: an account is known to be there by its events.
+    for (const server of servers) {
+      const own = all.filter(({ cell }) => server.logs.some((log) => log.cell === cell))
+      const existing = own.filter(({ entry }) => entry.position <= server.before)
+      yield* requireSame(
+        server,
+        existing.map(({ entry }) => entry),
+        after,
+        Math.min(server.before, chain.position),
+      )
+      already_there += existing.length
+      const rest = own.slice(existing.length)
+      if (rest.length > 0) yield* write(server, rest, server.last)
+      server.last = rest.at(-1)?.entry.position ?? server.last
+    }
     yield* report(chain.events)
   }
   if ((yield* Effect.promise(() => reader.next())).done !== true)
     return yield* refuse("the file continues after its end")
   yield* requireComplete(logs, chain)
-  // A node of Citus gives the positions of its cell itself.
-  for (const { log } of logs.slice(1)) yield* PositionNumbers.passBy(log, BigInt(chain.position))
+  // A node of Citus gives the positions of its cell itself, and a server has events of the whole file.
+  for (const { log } of logs) yield* PositionNumbers.passBy(log, BigInt(chain.position))
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
+
+/** Cells whose tables one connection reaches. */
+interface Part {
+  readonly sql: Sql
+  readonly logs: ReadonlyArray<CellLog>
+}
+
+const partsOf = (logs: ReadonlyArray<CellLog>): ReadonlyArray<Part> => {
+  const [first] = logs
+  if (first === undefined) return []
+  return [
+    { sql: first.sql, logs: logs.filter(({ isApart }) => !isApart) },
+    ...logs.filter(({ isApart }) => isApart).map((log) => ({ sql: log.sql, logs: [log] })),
+  ]
+}
+
+/** Schema of a cell's tables, for a connection to its server. */
+const schemaOf = ({ cell, isApart }: CellLog): string => (isApart ? FIRST : cell)
 
 interface Located {
   readonly cell: CellName
@@ -80,7 +111,7 @@ const located = (
 ): Effect.Effect<ReadonlyArray<Located>, StoreUnavailable> =>
   Effect.forEach(entries, (entry) => Effect.map(cellOf(entry.account_id), (cell) => ({ cell, entry })))
 
-const lastPosition = Effect.fnUntraced(function* (logs: ReadonlyArray<CellLog>) {
+const lastPosition = Effect.fnUntraced(function* ({ logs }: Part) {
   const positions = yield* Effect.forEach(
     logs,
     ({ sql }) => sql<{ readonly position: bigint }>`SELECT coalesce(max(position), 0) AS position FROM events`,
@@ -117,7 +148,7 @@ const check = (chain: LogFile.Chain, line: string) =>
 
 /** Checks that existing events are exactly those of the file, without gaps. */
 const requireSame = Effect.fnUntraced(function* (
-  logs: ReadonlyArray<CellLog>,
+  { logs }: Part,
   existing: ReadonlyArray<LogFile.Entry>,
   after: number,
   upTo: number,
@@ -141,27 +172,23 @@ const requireSame = Effect.fnUntraced(function* (
   }
 })
 
-/** Writes a page to all cells in one transaction, so that it is written completely or not at all. */
-const write = (logs: ReadonlyArray<CellLog>, page: ReadonlyArray<Located>, expected: number) => {
-  const [first] = logs
-  if (first === undefined) return Effect.die(new Error("a database without cells"))
-  const { sql } = first
-  const last = page.at(-1)?.entry.position
+/** Writes the events of a page to the cells of a server in one transaction. */
+const write = (part: Part, page: ReadonlyArray<Located>, expected: number) => {
+  const { logs, sql } = part
+  const last = page.at(-1)?.entry.position ?? 0
   const { driver } = sql
   return driver
     .withTransaction(
       Effect.gen(function* () {
         // Excludes other writers, because the file determines positions.
-        for (const { cell } of logs) yield* sql`LOCK TABLE ${sql(cell)}.events IN SHARE ROW EXCLUSIVE MODE`
-        if ((yield* lastPosition(logs)) !== expected)
+        for (const log of logs) yield* sql`LOCK TABLE ${sql(schemaOf(log))}.events IN SHARE ROW EXCLUSIVE MODE`
+        if ((yield* lastPosition(part)) !== expected)
           return yield* refuse("another process writes to this log: stop the service while importing")
-        for (const [cell, ofCell] of Map.groupBy(page, ({ cell }) => cell))
-          yield* insert(
-            driver,
-            cell,
-            ofCell.map(({ entry }) => entry),
-          )
-        yield* sql`SELECT setval('event_position', ${last ?? 1}::bigint)`
+        for (const log of logs) {
+          const rows = page.flatMap(({ cell, entry }) => (cell === log.cell ? [entry] : []))
+          if (rows.length > 0) yield* insert(driver, schemaOf(log), rows)
+        }
+        yield* PositionNumbers.passBy(sql, BigInt(last))
       }),
     )
     .pipe(
@@ -176,11 +203,11 @@ const isDuplicate = (error: unknown): boolean =>
   error instanceof SqlError.SqlError && error.reason._tag === "UniqueViolation"
 
 /** Inserts events. The answer serves only Citus: without one it loses the SQLSTATE of an error. */
-const insert = <E>(sql: Client<E>, cell: CellName, rows: ReadonlyArray<LogFile.Entry>) => {
+const insert = <E>(sql: Client<E>, schema: string, rows: ReadonlyArray<LogFile.Entry>) => {
   const columns = rows.map(PackedEvent.columnsOf)
   const jsonb = (values: ReadonlyArray<unknown>) => Result.getOrThrow(PgTypes.array(values, PgTypes.OID.jsonb))
   return sql`
-    INSERT INTO ${sql(cell)}.events (position, account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
+    INSERT INTO ${sql(schema)}.events (position, account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
     SELECT * FROM unnest(${rows.map((row) => String(row.position))}::bigint[], ${rows.map((row) => row.account_id)}::text[],
       ${rows.map((row) => row.stream_id)}::text[], ${rows.map((row) => row.version)}::int[],
       ${rows.map((row) => row.stream)}::text[], ${rows.map((row) => row.type)}::text[],

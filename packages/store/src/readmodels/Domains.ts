@@ -61,15 +61,19 @@ const tracking = (sql: Sql) => sql<{
 
 /**
  * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
- * receives if its owner wants that, or `anyway`. By an expression, as the index of names of all accounts has it.
+ * receives if its owner wants that, or `anyway`. The cell of `likely`, which had it last, is asked first. By an expression, as the
+ * index of names of all accounts has it.
  */
-export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean) {
+export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean, likely?: AccountId) {
   const sql = yield* Sql
   const search = sql<{ readonly account_id: AccountId }>`
     SELECT account_id FROM domains
     WHERE md5(name) = md5(${name}) AND name = ${name} AND NOT removed AND status IN ('verified', 'degraded')
       AND (${anyway}::bool OR record ->> 'receiving' = 'true')
     ORDER BY record ->> 'verified_at', account_id LIMIT 1`
+  const first = Effect.map(search, ([row]) => Option.fromUndefinedOr(row?.account_id))
+  const near = likely === undefined ? Option.none<AccountId>() : yield* Cells.inCellOf(likely, first)
+  if (Option.isSome(near)) return near
   const found = yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
   return Option.map(found, ({ account_id }) => account_id)
 })

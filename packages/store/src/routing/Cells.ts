@@ -1,3 +1,4 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import { type Cause, Context, Duration, Effect, Exit, Option, Redacted, Result } from "effect"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as CellNames from "./CellName.ts"
@@ -19,6 +20,8 @@ export interface CellsShape {
   readonly ofKey: (hash: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The cell of the account of a user; the first cell for an unknown user. */
   readonly ofUser: (user_id: string) => Effect.Effect<CellName, StoreUnavailable>
+  /** The live accounts whose ids begin with a text. */
+  readonly beginningWith: (start: string) => Effect.Effect<ReadonlyArray<AccountId>, StoreUnavailable>
   /** Whether there was only the first cell a moment ago, so that no commit can be in the wrong one. */
   readonly isCertainlyAlone: () => boolean
   /**
@@ -39,6 +42,7 @@ const one: CellsShape = {
   ofUnlessFenced: () => Effect.succeed(FIRST),
   ofKey: () => Effect.succeed(FIRST),
   ofUser: () => Effect.succeed(FIRST),
+  beginningWith: () => Effect.succeed([]),
   isCertainlyAlone: () => true,
   notToStart: () => Effect.succeed(StrayAccounts.NONE),
   strays: Effect.succeed(new Map()),

@@ -1,5 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import type { AccountId } from "@waybill/domain/values/Id"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Clock, Duration, Effect, Fiber, Redacted, type Scope, Semaphore } from "effect"
@@ -233,6 +234,12 @@ export const make = Effect.fnUntraced(function* (
     ofUnlessFenced: (account_id) => unlessAlone(ofLiveNow(Livemode.liveAccountOf(account_id))),
     ofKey: (hash) => byName("api_key", hash),
     ofUser: (user_id) => byName("user", user_id),
+    beginningWith: (start) =>
+      Effect.flatMap(latest, () =>
+        Effect.map(remembered(`start ${start}`, Rows.accountsFrom(sql, start)), (found) =>
+          found === NOBODY ? [] : found.split(" ").map((account_id) => account_id as AccountId),
+        ),
+      ),
     isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,
     notToStart,
     strays: Effect.map(current, ({ strays }) => strays),

@@ -150,6 +150,21 @@ export const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =
     orAway,
   )
 
+/** Finds the accounts whose ids begin with a text, in the directory and in the first cell; empty if there are none. */
+export const accountsFrom = (sql: PgClient.PgClient, start: string) => {
+  const isOf = sql`account_id >= ${start} AND account_id < ${`${start}~`}`
+  return sql<{ readonly account_id: string }>`
+    SELECT account_id FROM account_cells WHERE ${isOf} UNION SELECT account_id FROM accounts WHERE ${isOf}
+    ORDER BY account_id LIMIT ${MAX_ALIKE}::int`.pipe(
+    onOtherConnections,
+    Effect.map((rows) => rows.map(({ account_id }) => account_id).join(" ")),
+    orAway,
+  )
+}
+
+/** Accounts whose ids begin alike that are looked at. */
+const MAX_ALIKE = 20
+
 /** No request can have changed anything before a lookup, so one that meets a database that is away is told so. */
 export const orAway = <A>(lookup: Effect.Effect<A, SqlError.SqlError>): Effect.Effect<A, StoreUnavailable> =>
   lookup.pipe(

@@ -32,13 +32,23 @@ export const create = Effect.fn("Users.create")(function* (user: NewUser) {
 
 /**
  * Restores the users of an imported log: members get users with the ids they have in the log, and can sign in once they
- * are given a password. None becomes an operator, because another instance's log must not decide that.
+ * are given a password. None becomes an operator, because another instance's log must not decide that. `home` has the users.
  */
-export const restore = Effect.fn("Users.restore")(function* (sql: Sql) {
-  const made = yield* sql`
+export const restore = Effect.fn("Users.restore")(function* (sql: Sql, home: Sql) {
+  const members = yield* sql<{
+    readonly user_id: string
+    readonly email: string
+    readonly name: string
+    readonly invited_at: string
+  }>`
+    SELECT user_id, lower(email) AS email, record ->> 'name' AS name, record ->> 'invited_at' AS invited_at
+    FROM members WHERE status <> 'removed'`
+  const made = yield* home`
     INSERT INTO users (id, email, name, operator, created_at, updated_at)
-    SELECT user_id, lower(email), record ->> 'name', false, (record ->> 'invited_at')::timestamptz, now()
-    FROM members WHERE status <> 'removed'
+    SELECT id, email, name, false, invited_at, now()
+    FROM unnest(${members.map(({ user_id }) => user_id)}::text[], ${members.map(({ email }) => email)}::text[],
+      ${members.map(({ name }) => name)}::text[], ${members.map(({ invited_at }) => invited_at)}::timestamptz[])
+      AS m(id, email, name, invited_at)
     ON CONFLICT DO NOTHING RETURNING id`
   return made.length
 })

@@ -34,8 +34,8 @@ const attackTokens = async ({ dice, size }: Attack, service: Target.Target, port
   const to = `ana-${dice.text(6)}@example.org`
   const first = await Target.send(service.http, mine, { to, list_unsubscribe: true })
   const second = await Target.send(service.http, theirs, { to, list_unsubscribe: true })
-  const good = service.unsubscribeToken(first)
-  const other = service.unsubscribeToken(second)
+  const good = service.unsubscribeToken(mine, first)
+  const other = service.unsubscribeToken(theirs, second)
   const call = (method: string, token: string, parts: RequestParts = {}) =>
     requestOverTls(port, method, Unsubscribe.PATH + token, parts)
   const suppressed = async ({ key }: Target.Customer) =>

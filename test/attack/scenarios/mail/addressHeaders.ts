@@ -19,7 +19,7 @@ export const addressHeaders: Scenario = {
   load: "To, Cc and Reply-To of `a:`, `(`, `,` over submission and reports",
   run: async ({ from, size, target }) => {
     const customer = await target.customer()
-    const path = target.returnPath(await send(target.http, customer))
+    const path = target.returnPath(customer, await send(target.http, customer))
     const sender = `hi@${customer.domain}`
     const codes: Array<string> = []
     const kinds = [

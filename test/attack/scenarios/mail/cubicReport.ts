@@ -11,7 +11,8 @@ export const cubicReport: Scenario = {
   name: "report of cubic HTML",
   load: "messages of 6.4 KB to REPORTS_PORT, without a login",
   run: async ({ from, size, target }) => {
-    const recipient = target.returnPath(await send(target.http, await target.customer()))
+    const customer = await target.customer()
+    const recipient = target.returnPath(customer, await send(target.http, customer))
     const replies = await Promise.all(
       Array.from({ length: size(2, 10) }, (_, nth) =>
         submit({

@@ -25,7 +25,7 @@ export const ipv6: Scenario = {
     const service = await Target.startAnother(target, settings)
     try {
       const customer = await service.customer()
-      const recipient = service.returnPath(await Target.send(service.http, customer))
+      const recipient = service.returnPath(customer, await Target.send(service.http, customer))
       const sender = `hi@${customer.domain}`
       const bytes = `From: <${sender}>\r\nTo: <ana@example.org>\r\nSubject: x\r\n\r\nx`
       const mail = { host: "::1", bytes }

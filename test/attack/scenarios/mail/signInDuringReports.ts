@@ -28,7 +28,8 @@ export const signInDuringReports: Scenario = {
   bounds: { memory_mib: 300 },
   run: async (attack) => {
     const { dice, from, size, target } = attack
-    const recipient = target.returnPath(await send(target.http, await target.customer()))
+    const customer = await target.customer()
+    const recipient = target.returnPath(customer, await send(target.http, customer))
     const all = documents(recipient)
     let isOver = false
     const codes: Array<string> = []

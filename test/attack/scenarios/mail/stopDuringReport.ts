@@ -16,7 +16,8 @@ export const stopDuringReport: Scenario = {
   run: async ({ from, target }) => {
     const service = await Target.startAnother(target)
     try {
-      const recipient = service.returnPath(await Target.send(service.http, await service.customer()))
+      const customer = await service.customer()
+      const recipient = service.returnPath(customer, await Target.send(service.http, customer))
       const bytes = cubic("mailer-daemon@mx.attacker.test", recipient, REPEATS)
       const reply = submit({ port: service.reportsPort, from: from(0), sender: "", recipient, bytes })
       await sleep(PARSING_MS)

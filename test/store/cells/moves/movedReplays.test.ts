@@ -97,7 +97,7 @@ layer(World.layer, { excludeTestServices: true })("an unfinished move", (it) => 
       yield* CellSchema.make("cell_c")
       const account_id = yield* World.account()
       const logs = yield* Effect.forEach(["public", "cell_c"], (cell) =>
-        Effect.map(inCell(cell, CellClient.here(sql)), (sql) => ({ cell, sql, log: sql })),
+        Effect.map(inCell(cell, CellClient.here(sql)), (sql) => ({ cell, sql, log: sql, isApart: false })),
       )
       const { whole } = yield* LogExport.moves(logs)
       yield* World.accountIn("cell_c")

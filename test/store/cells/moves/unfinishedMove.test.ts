@@ -83,7 +83,7 @@ const look = Effect.fnUntraced(function* ({ message, report_id }: Effect.Success
     reports: (yield* UnreadReports.list()).rows,
     report: Option.isSome(yield* UnreadReports.find(report_id)),
     targets: yield* DomainReports.targets(["acme.test"]),
-    account: yield* EmailAccounts.accountOf(message.stream_id),
+    account: yield* EmailAccounts.accountOf(message.account_id.slice(0, 19), message.stream_id),
     rows: queue.map(({ kind, rows, state }) => [kind, state, rows]),
     unread_reports,
     rates: yield* InstanceStats.eventRates(Duration.minutes(30)),

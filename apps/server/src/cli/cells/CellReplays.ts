@@ -70,9 +70,11 @@ export const chosen = Effect.fnUntraced(function* (named: Option.Option<string>)
 
 /** Opens the logs of all cells, until the scope closes. */
 export const logs = Effect.gen(function* () {
-  const { names } = yield* CellReplays
+  const { names, servers } = yield* CellReplays
   return yield* Effect.forEach(names, (cell) =>
-    Effect.map(opened(cell), ({ log, sql }): LogExport.CellLog => ({ cell, sql, log })),
+    Effect.map(opened(cell), ({ log, sql }): LogExport.CellLog => {
+      return { cell, sql, log, isApart: servers.get(cell)?.isNode === false }
+    }),
   )
 })
 

@@ -142,7 +142,7 @@ const importing = Command.make(
       // Only events are imported, so read models are built from them here.
       yield* CellReplays.inCell(cell, rebuildAll)
       armed += yield* Rearm.rearm(sql)
-      users += yield* Users.restore(sql)
+      users += yield* Users.restore(sql, first.sql)
     }
     yield* ImportedAccounts.restoreNames(logs)
     yield* json

@@ -1,7 +1,7 @@
 import type { WithContent } from "@waybill/api/schemas/EmailRecord"
 import { Effect } from "effect"
 import type { Route } from "../Door.ts"
-import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
+import * as FileLinks from "./FileLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as ResendReceived from "../../worker/webhooks/formats/ResendReceived.ts"
@@ -10,7 +10,7 @@ import * as Paging from "./Paging.ts"
 /** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */
 const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
   const email = yield* Native.call<typeof WithContent.Type>({ method: "GET", path: nativePath`/v1/email/logs/${id}` })
-  const { expires_at, urlOf } = yield* AttachmentLinks.linksOf(email.id, host)
+  const { expires_at, urlOf } = yield* FileLinks.of(email, host)
   // Nothing can be downloaded once the content is no longer kept.
   return (email.content?.attachments ?? []).map(({ content_id, content_type, filename, size_bytes }, nth) => ({
     id: ResendReceived.attachmentIdOf(email.id, nth),

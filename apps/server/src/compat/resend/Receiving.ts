@@ -2,7 +2,7 @@ import type { InboundEmail, InboundWhole } from "@waybill/api/groups/Inbound"
 import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { Effect } from "effect"
 import type { Route } from "../Door.ts"
-import * as AttachmentLinks from "../../links/AttachmentLinks.ts"
+import * as FileLinks from "./FileLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as ResendReceived from "../../worker/webhooks/formats/ResendReceived.ts"
@@ -46,7 +46,7 @@ const get: Route = {
     const inline = format === "cid" ? "" : "?inline_images=true"
     const path = `${nativePath`/v1/inbound/${id}`}${inline}`
     const mail = yield* Native.call<typeof InboundWhole.Type>({ method: "GET", path })
-    const { expires_at, urlOf } = (yield* AttachmentLinks.linksFrom(asked["host"]))(mail.id)
+    const { expires_at, urlOf } = yield* FileLinks.of(mail, asked["host"])
     const { headers, html, text } = mail
     // A mail has a header as long as its content is kept.
     const raw = headers.length === 0 ? null : { download_url: urlOf(AttachmentLink.WHOLE), expires_at }
@@ -56,7 +56,7 @@ const get: Route = {
 
 const filesOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
   const mail = yield* Native.call<InboundEmail>({ method: "GET", path: nativePath`/v1/inbound/${id}` })
-  const { expires_at, urlOf } = (yield* AttachmentLinks.linksFrom(host))(mail.id)
+  const { expires_at, urlOf } = yield* FileLinks.of(mail, host)
   return ResendReceived.filesOf(mail).map((file, nth) => ({ ...file, download_url: urlOf(nth), expires_at }))
 })
 

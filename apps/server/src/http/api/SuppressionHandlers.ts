@@ -4,8 +4,7 @@ import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import { FIRST } from "@waybill/store/routing/CellName"
-import { inCell } from "@waybill/store/routing/CurrentCell"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import * as Suppressions from "@waybill/store/readmodels/Suppressions"
 import { Effect, Result } from "effect"
@@ -78,7 +77,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
 const takeChanges = Effect.fnUntraced(function* (count: number) {
   const { account_id } = yield* CurrentKey
   const taking = RateWindows.takeOfDay(`${account_id}/suppressions`, count, Suppression.MAX_CHANGES_PER_DAY)
-  const wait_s = yield* inCell(FIRST, taking)
+  const wait_s = yield* Cells.inCellOf(account_id, taking)
   if (wait_s !== undefined) return yield* new Suppression.TooManyChanges({ retry_after_s: wait_s })
 })
 

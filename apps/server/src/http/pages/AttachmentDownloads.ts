@@ -4,7 +4,6 @@ import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as Content from "@waybill/store/content/Content"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
 import { Clock, Effect, Option } from "effect"
 import { HttpRouter, HttpServerResponse } from "effect/http"
 import * as InboundFiles from "../../inbound/InboundFiles.ts"
@@ -27,13 +26,10 @@ export const layer = HttpRouter.use((router) =>
   }),
 )
 
-const find = Effect.fnUntraced(function* ({ mail_id, nth }: AttachmentLink.AttachmentPlace) {
-  const account = yield* EmailAccounts.accountOf(mail_id)
-  if (Option.isNone(account)) return undefined
-  return isReceived(mail_id)
-    ? yield* Cells.inCellOf(account.value, InboundFiles.find(account.value, mail_id, nth))
-    : yield* sent(account.value, mail_id, nth)
-})
+const find = ({ account_id, mail_id, nth }: AttachmentLink.AttachmentPlace) =>
+  isReceived(mail_id)
+    ? Cells.inCellOf(account_id, InboundFiles.find(account_id, mail_id, nth))
+    : sent(account_id, mail_id, nth)
 
 const isReceived = (id: string): id is Id.InboundId => id.startsWith(Id.PREFIXES.InboundId)
 

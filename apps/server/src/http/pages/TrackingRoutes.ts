@@ -1,6 +1,7 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Networks } from "@waybill/mail/dns/Network"
+import type { OwnedMail } from "@waybill/mail/tokens/MailToken"
 import * as TrackingToken from "@waybill/mail/tokens/TrackingToken"
 import * as RateWindows from "@waybill/store/admission/RateWindows"
 import { Clock, Effect, Option } from "effect"
@@ -31,7 +32,7 @@ export const layer = (trustedProxies: Networks) =>
       const keys = yield* TrackedLinks.trackingKeys
       const stopped = yield* StoppedLinks
       const visits = yield* Visits
-      const recordVisit = Effect.fnUntraced(function* (mail: TrackingToken.TrackedMail, url: string | null) {
+      const recordVisit = Effect.fnUntraced(function* (mail: OwnedMail, url: string | null) {
         const { headers, method, remoteAddress } = yield* HttpServerRequest.HttpServerRequest
         if (method !== "GET" || headers["sec-purpose"]?.startsWith("prefetch") === true) return
         visits.note({

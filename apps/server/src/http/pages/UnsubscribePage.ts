@@ -34,7 +34,7 @@ export const layer = (trustedProxies: Networks) =>
           const email = yield* emailOf
           if (Option.isNone(email)) return page(404, INVALID)
           const now_ms = yield* Clock.currentTimeMillis
-          if (!isAdmitted(email.value, now_ms))
+          if (!isAdmitted(email.value.email_id, now_ms))
             return HttpServerResponse.setHeader(page(429, TOO_MANY), "retry-after", RETRY_AFTER)
           const request = yield* HttpServerRequest.HttpServerRequest
           const address = ClientAddress.of(

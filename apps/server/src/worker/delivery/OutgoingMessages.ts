@@ -26,7 +26,7 @@ export const WHOLE_MESSAGE = ReturnPath.RECIPIENT_INDEX_LIMIT - 1
 export interface Sender {
   readonly returnPath: { readonly secretKey: Uint8Array; readonly domain: string }
   /** Https URL of one-click unsubscription, if the message can have one. */
-  readonly unsubscribeUrl?: (message: Email.Message) => string | undefined
+  readonly unsubscribeUrl?: (account_id: string, message: Email.Message) => string | undefined
   readonly track?: Track
   /** Headers by which complaints about a message are found. */
   readonly feedbackHeaders?: FeedbackHeaders
@@ -125,7 +125,7 @@ const mailOf = (
         isEntity: entity,
       }),
     ),
-    unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(message) : undefined,
+    unsubscribeUrl: accepted.list_unsubscribe ? unsubscribeUrl?.(account_id, message) : undefined,
     tracking: track?.(account_id, message, domain),
     ownHeaders: feedbackHeaders?.(account_id, message),
   }
@@ -201,6 +201,7 @@ const reportRemoved = ({ accepted: { allowed_headers, email_id, headers } }: Ema
 /** Returns the return path for these recipients. Their servers see it, so it names only recipients they may report on. */
 export const returnPathFor = (
   { returnPath }: Sender,
+  account_id: string,
   message: Email.Message,
   recipients: ReadonlyArray<string>,
 ): string => {
@@ -208,6 +209,7 @@ export const returnPathFor = (
   const [first, ...others] = recipients.map((recipient) => Address.domainOf(recipient as Address.Address))
   const isNamed = index >= 0 && index < WHOLE_MESSAGE && others.every((domain) => domain === first)
   return ReturnPath.make(returnPath.secretKey, returnPath.domain, {
+    account_id,
     emailId: message.accepted.email_id,
     recipientIndex: isNamed ? index : WHOLE_MESSAGE,
     ...(isNamed && recipients.length > 1 ? { scope: "domain" } : {}),

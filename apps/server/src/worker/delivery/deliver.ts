@@ -186,7 +186,7 @@ const attempt = Effect.fnUntraced(function* (
     const mail = {
       ...composed.success,
       emailId: message.accepted.email_id,
-      mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, message, to),
+      mailFrom: (to: ReadonlyArray<string>) => OutgoingMessages.returnPathFor(options, row.account_id, message, to),
       attempt: attempts + 1,
       ...scriptOf(message),
     }

@@ -1,3 +1,4 @@
+import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Email from "@waybill/domain/email/Email"
 import * as FeedbackToken from "@waybill/mail/tokens/FeedbackToken"
 
@@ -19,7 +20,7 @@ export const feedbackHeaders =
   (secretKey: Uint8Array): FeedbackHeaders =>
   (account_id, { accepted: { email_id, tags } }) => [
     ["Feedback-ID", `${fieldOf(tags[0])}:${account_id}:${SENDER}`],
-    [FeedbackToken.HEADER, FeedbackToken.make(secretKey, email_id)],
+    [FeedbackToken.HEADER, FeedbackToken.make(secretKey, { account_id: account_id as AccountId, email_id })],
   ]
 
 /** A tag as a field, which has neither colons nor spaces. */

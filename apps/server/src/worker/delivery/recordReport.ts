@@ -19,7 +19,10 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../../process/NewIds.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
 
-export interface About extends Bounced {
+/** The recipients that a report is about. */
+type Reported = Omit<Bounced, "accountStart">
+
+export interface About extends Reported {
   readonly account_id: AccountId
   /** Address of the client that delivered the report. */
   readonly address: string
@@ -172,7 +175,7 @@ const responseOf = (fact: ReportFact): DeliveryOutcome.ServerResponse => ({
  */
 const attribute = (
   message: Email.Message,
-  bounced: Bounced,
+  bounced: Reported,
   facts: ReadonlyArray<ReportFact>,
 ): ReadonlyArray<Pick<RecipientFact, "recipient" | "shared" | "fact">> => {
   const carriers = carriersOf(message, bounced)
@@ -190,7 +193,7 @@ const attribute = (
 /** Returns the recipients of the transactions that can have had this return path. */
 const carriersOf = (
   { recipients }: Email.Message,
-  { recipientIndex, scope }: Bounced,
+  { recipientIndex, scope }: Reported,
 ): ReadonlyArray<Recipient.Recipient> => {
   if (recipientIndex === OutgoingMessages.WHOLE_MESSAGE) return recipients
   const named = recipients[recipientIndex]

@@ -66,7 +66,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
     const contentType = `multipart/form-data; boundary=${boundary}`
     return { body: yield* ReadInbound.sendGrid(input, owner), contentType } satisfies Body
   }
-  const present = InboundRecords.withLinks(links, livemode)
+  const present = InboundRecords.withLinks(links, owner)
   // The event alone does not say which routes applied.
   const record = present(
     Option.getOrElse(yield* Inbound.find(owner, mail.id), () => InboundRecords.arrivedIn(event.data)),
