@@ -138,7 +138,7 @@ export const recordOf = (events: Draft["events"]): Draft["email"] => {
     updated_at: events.at(-1)?.entry["at"] ?? null,
     version: events.length,
   }
-  const id = shown["email_id"] ?? shown["inbound_id"]
+  const id = shown["inbound_id"] ?? shown["email_id"]
   if (id !== undefined) record["id"] = id.value
   for (const name of REPEATED) if (shown[name] !== undefined) record[name] = shown[name].value
   const recipients: Array<{ [name: string]: Value }> = []

@@ -197,7 +197,7 @@ def check_event(event, nth):
 def record_of(events):
     first = events[0].get("fields", {})
     record = {name: first[name]["value"] for name in REPEATED if name in first}
-    for name in ("inbound_id", "email_id"):
+    for name in ("email_id", "inbound_id"):
         if name in first:
             record["id"] = first[name]["value"]
     recipients = {}

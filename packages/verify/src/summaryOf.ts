@@ -12,7 +12,7 @@ export interface ShownEvent {
 /** Returns the record of a receipt: what its events say of the message, and nothing else. */
 export const summaryOf = (events: ReadonlyArray<ShownEvent>): JsonObject => {
   const [first, last] = [events[0], events.at(-1)]
-  const id = first?.fields?.["email_id"] ?? first?.fields?.["inbound_id"]
+  const id = first?.fields?.["inbound_id"] ?? first?.fields?.["email_id"]
   const repeated = Object.entries(first?.fields ?? {}).filter(([name]) => REPEATED.includes(name))
   const recipients = new Map<string, JsonObject>()
   for (const { entry, fields } of events) {

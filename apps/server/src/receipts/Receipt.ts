@@ -5,6 +5,7 @@ import * as Cells from "@waybill/store/routing/Cells"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as Receipts from "@waybill/store/transparency/Receipts"
+import { summaryOf } from "@waybill/verify/summaryOf"
 import { Duration, Effect, Schedule } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import * as Cose from "./Cose.ts"
@@ -45,7 +46,6 @@ export const make = Effect.map(LogKeys.makeSigners, (signers) => {
   const answer = Effect.fnUntraced(function* (
     account_id: Id.AccountId,
     id: Id.EmailId | Id.InboundId,
-    record: object,
     { query: { redact = [] }, request }: Call,
   ) {
     const { events, tree } = yield* prove(account_id, id)
@@ -54,15 +54,16 @@ export const make = Effect.map(LogKeys.makeSigners, (signers) => {
       events.map(({ event }) => event.data),
     )
     const signersOf = yield* signers
+    const shown = events.map(({ entry, event, index, open, proof }) => {
+      const opened = open((name) => redaction.isHidden(name, event.data[name]))
+      const fields = opened.fields as Contract.Receipt["events"][number]["fields"]
+      return { entry, fields, hidden: opened.hidden, index, proof: proof.map(base64url) }
+    })
     const receipt = {
       object: "receipt" as const,
       origin: tree.origin,
-      email: redaction.ofRecord(record) as Contract.Receipt["email"],
-      events: events.map(({ entry, event, index, open, proof }) => {
-        const opened = open((name) => redaction.isHidden(name, event.data[name]))
-        const fields = opened.fields as Contract.Receipt["events"][number]["fields"]
-        return { entry, fields, hidden: opened.hidden, index, proof: proof.map(base64url) }
-      }),
+      email: summaryOf(shown),
+      events: shown,
       checkpoint: tree.note,
       cosignatures: tree.cosignatures,
       keys: [...(yield* LogKeys.vkeysOf(tree.origin, tree.note)), ...tree.witnesses],

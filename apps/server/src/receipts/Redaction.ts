@@ -19,8 +19,6 @@ const textsOf = (value: unknown): ReadonlyArray<string> => {
 export interface Redaction {
   /** Whether a field of an event is hidden. */
   readonly isHidden: (name: string, value: unknown) => boolean
-  /** Returns the record of the mail with null in place of what is hidden. */
-  readonly ofRecord: (record: unknown) => unknown
 }
 
 /**
@@ -44,12 +42,5 @@ export const make = (
       const lower = text.toLowerCase()
       return [...addresses].some((address) => lower.includes(address))
     })
-  const ofRecord = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(ofRecord)
-    if (typeof value !== "object" || value === null) return repeats(value) ? null : value
-    return Object.fromEntries(
-      Object.entries(value).map(([name, each]) => [name, hidden.has(name) ? null : ofRecord(each)]),
-    )
-  }
-  return { isHidden: (name, value) => hidden.has(name) || repeats(value), ofRecord }
+  return { isHidden: (name, value) => hidden.has(name) || repeats(value) }
 }

@@ -60,7 +60,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
           const { account_id } = yield* CurrentKey
           const row = yield* Position.read(account_id, call.request, EmailLogQuery.find(account_id, id))
           if (Option.isNone(row)) return yield* new EmailRefusal.EmailNotFound()
-          return yield* receiptOf(account_id, id, Records.emailRecord(row.value), call)
+          return yield* receiptOf(account_id, id, call)
         }),
       cancel: (call) =>
         Effect.gen(function* () {

@@ -1,7 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
-import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -62,10 +61,8 @@ export const InboundHandlers = HttpApiBuilder.group(Api, "inbound", (handlers) =
       receipt: (call) =>
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
-          const record = yield* findMail(call.params.id)
-          const results = yield* RouteResults.of(account_id, [record])
-          const shown = InboundRecords.withoutLinks(record, Livemode.isLive(account_id), results)
-          return yield* receiptOf(account_id, call.params.id, shown, call)
+          yield* findMail(call.params.id)
+          return yield* receiptOf(account_id, call.params.id, call)
         }),
       attachment: ({ params }) =>
         Effect.gen(function* () {
