@@ -39,7 +39,6 @@ const bench = () => {
       offers: () => false,
       send: () => Effect.succeed([]),
       isUsable: () => alive.has(connection),
-      isLost: () => !alive.has(connection),
       quit: Effect.sync(gone("quit")),
       destroy: gone("destroyed"),
     }
@@ -55,7 +54,7 @@ describe("SitePool", () => {
     const pool = yield* SitePool.make()
     const reused: Array<boolean> = []
     for (let i = 0; i < 6; i++) {
-      yield* pool.use(site(), connect, (_, turn) => Effect.sync(() => void reused.push(turn.reused)))
+      yield* pool.use(site(), connect, (_, isReused) => Effect.sync(() => void reused.push(isReused)))
     }
     assert.deepStrictEqual(reused, [false, true, true, true, false, true])
     yield* Effect.yieldNow
@@ -91,66 +90,9 @@ describe("SitePool", () => {
     const pool = yield* SitePool.make()
     const one = site({ connections: 1 })
     const other = site({ connections: 1, route: "mx.other.test" })
-    const use = (at: Site) => pool.use(at, connect, (_, { reused }) => Effect.succeed(reused))
+    const use = (at: Site) => pool.use(at, connect, (_, reused) => Effect.succeed(reused))
     assert.deepStrictEqual(yield* Effect.all([use(one), use(one), use(other), use(one)]), [false, true, false, false])
     assert.deepStrictEqual([counts.most, counts.open], [1, 1])
-  })
-
-  it.effect("passes a busy connection on to the message that waits, with its slot", function* () {
-    const { connect, counts } = bench()
-    const pool = yield* SitePool.make()
-    const only = site({ connections: 1, messages: 10 })
-    const answered = yield* Deferred.make<void>()
-    const begun: Array<string> = []
-    const first = pool.use(only, connect, (_, { passOn }) => {
-      begun.push("first")
-      return Effect.andThen(Effect.yieldNow, Effect.andThen(Effect.sync(passOn), Deferred.await(answered)))
-    })
-    const next = (name: string, at: Site) =>
-      pool.use(at, connect, (_, { isAhead }) => Effect.sync(() => void begun.push(isAhead ? `${name}, ahead` : name)))
-    const all = yield* Effect.forkChild(
-      Effect.all([first, next("second", only), next("third", only)], { concurrency: "unbounded" }),
-    )
-    yield* TestClock.adjust(0)
-    // The second one gave the connection back, so the third one does not begin on an offer.
-    assert.deepStrictEqual([begun, counts.open], [["first", "second, ahead", "third"], 1])
-    yield* Deferred.succeed(answered, undefined)
-    yield* Fiber.join(all)
-    assert.deepStrictEqual([counts.opened, counts.most], [1, 1])
-  })
-
-  it.effect("does not pass a connection on past a message for other servers", function* () {
-    const { connect, counts } = bench()
-    const pool = yield* SitePool.make()
-    const one = site({ connections: 1 })
-    const other = site({ connections: 1, route: "mx.other.test" })
-    const begun: Array<string> = []
-    const use = (at: Site) =>
-      pool.use(at, connect, (_, { isAhead, passOn }) => {
-        begun.push(isAhead ? `${at.route}, ahead` : at.route)
-        return Effect.andThen(Effect.sleep("1 second"), Effect.sync(passOn))
-      })
-    const all = yield* Effect.forkChild(Effect.all([use(one), use(other), use(one)], { concurrency: "unbounded" }))
-    yield* TestClock.adjust("5 seconds")
-    yield* Fiber.join(all)
-    assert.deepStrictEqual(begun.toSorted(), [one.route, one.route, other.route])
-    assert.strictEqual(counts.most, 1)
-  })
-
-  it.effect("passes no connection on to a site that lost a message so", function* () {
-    const { connect, hangUp } = bench()
-    const pool = yield* SitePool.make()
-    const only = site({ connections: 1, messages: 10 })
-    const ahead: Array<boolean> = []
-    const use = pool.use(only, connect, (connection, { isAhead, passOn }) => {
-      ahead.push(isAhead)
-      if (isAhead) return Effect.sync(hangUp)
-      return Effect.andThen(Effect.andThen(Effect.yieldNow, Effect.sync(passOn)), Effect.sleep("1 second"))
-    })
-    const all = yield* Effect.forkChild(Effect.all([use, use, use, use], { concurrency: "unbounded" }))
-    yield* TestClock.adjust("20 seconds")
-    yield* Fiber.join(all)
-    assert.strictEqual(ahead.filter(Boolean).length, 1, `${ahead}`)
   })
 
   it.effect("does not reuse a connection that was closed while idle", function* () {
@@ -158,7 +100,7 @@ describe("SitePool", () => {
     const pool = yield* SitePool.make()
     yield* pool.use(site(), connect, () => Effect.void)
     hangUp()
-    assert.isFalse(yield* pool.use(site(), connect, (_, { reused }) => Effect.succeed(reused)))
+    assert.isFalse(yield* pool.use(site(), connect, (_, reused) => Effect.succeed(reused)))
   })
 
   it.effect("closes idle connections after the idle time", function* () {

@@ -47,8 +47,6 @@ export interface SmtpServer {
   readonly lines: ReadonlyArray<string>
   readonly connections: () => { readonly opened: number; readonly open: number; readonly most: number }
   readonly violations: ReadonlyArray<string>
-  /** Number of transactions that began in one packet with the end of the message before. */
-  readonly ahead: () => number
   readonly setScript: (script: Options["script"]) => void
 }
 
@@ -75,7 +73,6 @@ export const open = async (options: Options = {}): Promise<SmtpServer & { readon
     counts: new Map(),
     lines: [],
     violations: [],
-    ahead: 0,
   }
   let opened = 0
   let most = 0
@@ -100,7 +97,6 @@ export const open = async (options: Options = {}): Promise<SmtpServer & { readon
     counts: state.counts,
     lines: state.lines,
     violations: state.violations,
-    ahead: () => state.ahead,
     connections: () => ({ opened, open: sockets.size, most }),
     setScript: (script) => {
       state.script = script
@@ -120,7 +116,6 @@ interface State {
   readonly counts: Map<string, number>
   readonly lines: Array<string>
   readonly violations: Array<string>
-  ahead: number
 }
 
 const END = Buffer.from("\r\n.\r\n")
@@ -319,9 +314,7 @@ const serve = (state: State, raw: net.Socket, connection: number): void => {
     if (action === "store-then-hang") return void (hung = true)
     if (!act("dot", ".")) say(`250 2.0.0 OK queued as ${state.mails.length}`)
     reset()
-    if (rest.length === 0) return
-    state.ahead++
-    receive(rest)
+    if (rest.length > 0) receive(rest)
   }
 
   const receive = (chunk: Buffer): void => {

@@ -23,16 +23,9 @@ export interface IdleConnection {
   readonly since: number
 }
 
-/** A connection on which the next message may begin while the one before waits for its answer. */
-export interface Offer extends Pick<IdleConnection, "connection" | "route" | "messages"> {
-  /** The next message has the slot of the one before. */
-  isTaken: boolean
-}
-
 /** A connection slot, with a connection of the route if there is one that can be used. */
-export interface Reserved {
+interface Reserved {
   readonly idle?: IdleConnection
-  readonly offer?: Offer
 }
 
 interface Waiting {
@@ -48,9 +41,6 @@ export class SiteConnections {
   /** Connections that are sending QUIT; the server still counts them. */
   closing = 0
   readonly idle: Array<IdleConnection> = []
-  readonly #offers: Array<Offer> = []
-  /** Whether connections are offered: not to a site that lost a message which began on an offer. */
-  passesOn = true
   /** Waiting messages in the order of arrival. */
   readonly waiting = new LinkedList<Waiting>()
   cooldown: Cooldown.Cooldown
@@ -82,32 +72,9 @@ export class SiteConnections {
       this.busy++
       return { idle }
     }
-    const offer = this.#offers.find((each) => each.route === route)
-    if (offer !== undefined) {
-      this.withdraw(offer)
-      offer.isTaken = true
-      return { offer }
-    }
     if (this.open >= this.cooldown.limit) return undefined
     this.busy++
     return {}
-  }
-
-  /**
-   * Offers a connection to the message that has waited longest, if it is for the same servers and as many wait as there may
-   * be connections. Of fewer, each is served sooner by the connection that is free first.
-   */
-  offer(offer: Offer): void {
-    const next = this.waiting.first?.item
-    const { limit } = this.cooldown
-    if (!this.passesOn || next?.route !== offer.route || this.waiting.size < limit || this.open > limit) return
-    this.#offers.push(offer)
-    this.resumeNext()
-  }
-
-  withdraw(offer: Offer): void {
-    const at = this.#offers.indexOf(offer)
-    if (at >= 0) this.#offers.splice(at, 1)
   }
 
   /** Resumes the message that has waited longest. */

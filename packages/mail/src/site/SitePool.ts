@@ -1,7 +1,7 @@
 import { Clock, Effect, Exit, Schema, type Scope } from "effect"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Cooldown from "./Cooldown.ts"
-import { type Offer, type Reserved, type Site, SiteConnections } from "./SiteConnections.ts"
+import { type IdleConnection, type Site, SiteConnections } from "./SiteConnections.ts"
 import type { ConnectFailed, SmtpConnection } from "../smtp/SmtpConnection.ts"
 
 /** Time that a connection may stay idle; servers tend to hang up after one to five minutes. */
@@ -25,24 +25,15 @@ export class AtCapacity extends Schema.TaggedError<AtCapacity>()("AtCapacity", {
   }
 }
 
-/** How a message got its connection. */
-export interface Turn {
-  /** The server may have hung up unnoticed. */
-  readonly reused: boolean
-  /** The message before is not answered yet. */
-  readonly isAhead: boolean
-  /** Lets the next message begin before this one is answered. */
-  readonly passOn: () => void
-}
-
 export interface SitePool {
   /**
-   * Runs on a connection of the pool, or a new one. Interruption drops the connection.
+   * Runs on a connection of the pool, or a new one. The server may have hung up unnoticed on one that is reused.
+   * Interruption drops the connection.
    */
   readonly use: <A>(
     site: Site,
     connect: Effect.Effect<SmtpConnection, ConnectFailed>,
-    run: (connection: SmtpConnection, turn: Turn) => Effect.Effect<A>,
+    run: (connection: SmtpConnection, reused: boolean) => Effect.Effect<A>,
   ) => Effect.Effect<A, ConnectFailed | AtCapacity>
   /** Records a complaint and returns how long the site is left alone from now on. */
   readonly throttled: (site: Site) => Effect.Effect<number>
@@ -115,7 +106,7 @@ export const make = (
       clock: Clock.Clock,
       restore: <A, E>(effect: Effect.Effect<A, E>) => Effect.Effect<A, E>,
       deadline = MonotonicClock.millisOf(clock) + wait_ms,
-    ): Effect.Effect<Reserved, AtCapacity> => {
+    ): Effect.Effect<{ readonly idle?: IdleConnection }, AtCapacity> => {
       const name = site.name ?? site.key
       const now = MonotonicClock.millisOf(clock)
       const pause = Cooldown.remaining(connections.cooldown, now)
@@ -135,7 +126,7 @@ export const make = (
     const giveBack = (
       site: Site,
       connections: SiteConnections,
-      { connection, messages }: Offer,
+      { connection, messages }: Pick<IdleConnection, "connection" | "messages">,
       now: number,
     ): Effect.Effect<void> => {
       connections.busy--
@@ -172,31 +163,16 @@ export const make = (
       Effect.uninterruptibleMask((restore) =>
         Effect.flatMap(Clock.Clock, (clock) => {
           const connections = connectionsOf(site)
-          const runOn = (connection: SmtpConnection, before: Reserved["idle"] | Offer, isAhead: boolean) => {
-            const offer: Offer = {
-              connection,
-              route: site.route,
-              messages: (before?.messages ?? 0) + 1,
-              isTaken: false,
-            }
-            const passOn = () => {
-              if (isOpen && offer.messages < site.messages) connections.offer(offer)
-            }
-            const turn: Turn = { reused: before !== undefined, isAhead, passOn }
-            return Effect.onExit(restore(Effect.suspend(() => run(connection, turn))), (exit) => {
-              connections.withdraw(offer)
+          const runOn = (connection: SmtpConnection, before: number) =>
+            Effect.onExit(restore(Effect.suspend(() => run(connection, before > 0))), (exit) => {
               if (Exit.isFailure(exit)) connection.destroy()
-              // A server that loses what is sent ahead gets nothing ahead any more.
-              if (isAhead && connection.isLost()) connections.passesOn = false
-              return offer.isTaken ? Effect.void : giveBack(site, connections, offer, MonotonicClock.millisOf(clock))
+              return giveBack(site, connections, { connection, messages: before + 1 }, MonotonicClock.millisOf(clock))
             })
-          }
-          return Effect.flatMap(reserve(site, connections, clock, restore), ({ idle, offer }) => {
-            const before = idle ?? offer
-            return before === undefined
-              ? Effect.flatMap(opened(connections, restore(connect)), (connection) => runOn(connection, before, false))
-              : runOn(before.connection, before, offer !== undefined)
-          })
+          return Effect.flatMap(reserve(site, connections, clock, restore), ({ idle }) =>
+            idle === undefined
+              ? Effect.flatMap(opened(connections, restore(connect)), (connection) => runOn(connection, 0))
+              : runOn(idle.connection, idle.messages),
+          )
         }),
       )
 

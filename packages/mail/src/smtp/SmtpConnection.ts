@@ -4,6 +4,7 @@ import * as AnswerBudget from "../dns/AnswerBudget.ts"
 import * as DanePeer from "../dane/DanePeer.ts"
 import * as Reply from "../reply/Reply.ts"
 import type { WireReply } from "./ReplyLines.ts"
+import type * as SmtpCommands from "./SmtpCommands.ts"
 import * as SmtpExchange from "./SmtpExchange.ts"
 import type * as SmtpTransaction from "./SmtpTransaction.ts"
 import * as SmtpTimeouts from "./SmtpTimeouts.ts"
@@ -73,15 +74,10 @@ export interface SmtpConnection {
   readonly target: Target
   readonly tls: string | null
   readonly offers: (extension: string) => boolean
-  /** Never fails: each recipient gets an answer, even if the connection was lost. `passOn`: the next one may begin. */
-  readonly send: (
-    transaction: SmtpTransaction.Transaction,
-    passOn?: () => void,
-  ) => Effect.Effect<ReadonlyArray<SmtpTransaction.RecipientReply>>
+  /** Never fails: each recipient gets an answer, even if the connection was lost. */
+  readonly send: (transaction: SmtpCommands.Envelope) => Effect.Effect<ReadonlyArray<SmtpTransaction.RecipientReply>>
   /** Whether another message may be sent over it. */
   readonly isUsable: () => boolean
-  /** Whether it has ended, or is about to. */
-  readonly isLost: () => boolean
   readonly quit: Effect.Effect<void>
   readonly destroy: () => void
 }
@@ -101,17 +97,15 @@ const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpCo
   tls: session.wire.protocol,
   offers: (extension) => session.extensions.has(extension),
   // A callback, since a promise with a signal costs an event target for each message.
-  send: (transaction, passOn) =>
+  send: (transaction) =>
     Effect.callback((resume) => {
       SmtpExchange.send(session, transaction, {
-        passOn,
         answered: (answers) => resume(Effect.succeed(answers)),
         died: (defect) => resume(Effect.die(defect)),
       })
       return Effect.sync(() => session.wire.destroy())
     }),
   isUsable: () => !session.isClosed && session.wire.isQuiet,
-  isLost: () => session.isClosed || session.wire.hasEnded,
   quit: Effect.promise(async (signal) => {
     session.isClosed = true
     signal.addEventListener("abort", () => session.wire.destroy(), { once: true })
@@ -186,7 +180,7 @@ const handshake = async (
       stage = "auth"
       await login(wire, options.login, extensions.get("AUTH") ?? "", timeouts, failed)
     }
-    return { wire, extensions, timeouts, isClosed: false, needsReset: false, underWay: 0 }
+    return { wire, extensions, timeouts, isClosed: false, needsReset: false }
   } catch (error) {
     wire?.destroy()
     throw error instanceof WireError ? failed(error.kind, error.message) : error

@@ -18,7 +18,7 @@ const END = Buffer.from(".\r\n")
 /** Runs one MAIL transaction. */
 export const send = (
   session: SmtpTransaction.Session,
-  transaction: SmtpTransaction.Transaction,
+  transaction: SmtpCommands.Envelope,
   callbacks: SmtpTransaction.Callbacks,
 ): void => {
   const impossible = SmtpTransaction.unsupported(session, transaction)
@@ -29,7 +29,7 @@ export const send = (
 /** A transaction under way. Each reply leads to the next step at once, without a promise between them. */
 class Exchange implements ReplyReader {
   readonly #session: SmtpTransaction.Session
-  readonly #transaction: SmtpTransaction.Transaction
+  readonly #transaction: SmtpCommands.Envelope
   readonly #callbacks: SmtpTransaction.Callbacks
   readonly #pipelines: boolean
   readonly #answers: Array<SmtpTransaction.RecipientReply | undefined> = []
@@ -46,7 +46,7 @@ class Exchange implements ReplyReader {
 
   constructor(
     session: SmtpTransaction.Session,
-    transaction: SmtpTransaction.Transaction,
+    transaction: SmtpCommands.Envelope,
     callbacks: SmtpTransaction.Callbacks,
   ) {
     this.#session = session
@@ -56,7 +56,6 @@ class Exchange implements ReplyReader {
   }
 
   begin(): void {
-    this.#session.underWay++
     try {
       const { needsReset, timeouts, wire } = this.#session
       if (!needsReset) return this.#sendEnvelope()
@@ -84,7 +83,6 @@ class Exchange implements ReplyReader {
   #handle(error: unknown): void {
     if (error instanceof WireError) return this.fail(error)
     this.#isOver = true
-    this.#session.underWay--
     this.#callbacks.died(error)
   }
 
@@ -155,11 +153,10 @@ class Exchange implements ReplyReader {
 
   /** Sends the body, whose answer usually comes after its end, but may come in the middle. */
   #sendBody(): void {
-    const { body, mayWrite } = this.#transaction
+    const { body } = this.#transaction
     this.#stage = "body"
     // A reply sent before the message is no answer to it.
     if (!this.#session.wire.isQuiet) return this.#abandon()
-    if (mayWrite?.() === false) throw new WireError("closed", "this side stops")
     if (body.bytes.length > BLOCK_BYTES) void this.#sendBlocks(body.bytes)
     else this.#sendEnd(body.bytes)
   }
@@ -189,7 +186,6 @@ class Exchange implements ReplyReader {
       // The end of the data ends the transaction, whatever the answer is (RFC 5321 §4.1.1.4).
       this.#session.needsReset = false
       this.#expect(timeouts.end_of_data_ms, this.#afterBody)
-      if (this.#pipelines && !wire.hasEnded) this.#callbacks.passOn?.()
     })
   }
 
@@ -253,18 +249,16 @@ class Exchange implements ReplyReader {
   }
 
   #finish(): void {
-    if (!this.#session.isClosed && this.#session.underWay === 1) this.#session.wire.rest()
+    if (!this.#session.isClosed) this.#session.wire.rest()
     this.#end()
   }
 
   #end(): void {
     if (this.#isOver) return
     this.#isOver = true
-    this.#session.underWay--
-    const { isClosed } = this.#session
+    // A caller that is answered may send QUIT at once.
+    if (this.#session.isClosed) this.#session.wire.destroy()
     this.#callbacks.answered(this.#transaction.to.map((_, i) => this.#answers[i] ?? this.#lost("no answer")))
-    // A transaction behind this one fails with the connection, after what this one has learned is known.
-    if (isClosed) this.#session.wire.destroy()
   }
 }
 

@@ -12,13 +12,6 @@ export interface Session {
   isClosed: boolean
   /** A transaction was left half-way: RSET before the next. */
   needsReset: boolean
-  /** Number of transactions under way: one, and the next once the message of the first is written. */
-  underWay: number
-}
-
-export interface Transaction extends SmtpCommands.Envelope {
-  /** Decides, before the message itself is written, whether it may be. If not, the connection is dropped. */
-  readonly mayWrite?: (() => boolean) | undefined
 }
 
 /**
@@ -32,8 +25,6 @@ export type RecipientReply =
 
 /** Functions that a transaction calls. */
 export interface Callbacks {
-  /** The next one may begin. A server with PIPELINING takes its commands with the end of this one (RFC 2920 §3.1). */
-  readonly passOn?: (() => void) | undefined
   /** Every recipient has an answer, in the order of the envelope; no error of the connection escapes. */
   readonly answered: (answers: ReadonlyArray<RecipientReply>) => void
   readonly died: (defect: unknown) => void
@@ -47,7 +38,7 @@ const LINE_BREAK = /[\r\n\0]/u
 /** Returns the refusal that is known before any command is sent. */
 export const unsupported = (
   { extensions }: Session,
-  { body, from, to, utf8 }: Transaction,
+  { body, from, to, utf8 }: SmtpCommands.Envelope,
 ): Reply.Reply | undefined => {
   if (LINE_BREAK.test(from) || to.some((address) => LINE_BREAK.test(address))) {
     return { code: 501, enhancedCode: "5.5.4", text: "an address of the envelope contains a line break", stage: "mail" }

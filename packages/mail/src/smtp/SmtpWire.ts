@@ -19,12 +19,6 @@ export interface ReplyReader {
   readonly fail: (error: WireError) => void
 }
 
-/** A reader behind others. Its time begins when it is the first. */
-interface Waiting {
-  readonly reader: ReplyReader
-  readonly timeout_ms: number
-}
-
 interface Drain {
   readonly resolve: () => void
   readonly reject: (error: WireError) => void
@@ -37,7 +31,8 @@ export class SmtpWire {
   readonly #received = new ReplyLines()
   #replies: Array<WireReply> = []
   #unread = 0
-  readonly #readers: Array<Waiting> = []
+  /** Takes the next reply. Only one transaction is under way. */
+  #reader: ReplyReader | undefined
   readonly #deadline = new Deadline(() => this.#end(new WireError("timeout", "reply timed out")))
   /** Pieces to send at once. */
   #gathered: Array<string | Uint8Array> | undefined
@@ -80,14 +75,14 @@ export class SmtpWire {
 
   /** False once the other side has closed, or has sent a reply that no command caused. */
   get isQuiet(): boolean {
-    return this.#ended === undefined && this.#replies.length === 0 && this.#received.isEmpty
+    return !this.hasEnded && this.#replies.length === 0 && this.#received.isEmpty
   }
 
   get protocol(): string | null {
     return this.#socket instanceof tls.TLSSocket ? this.#socket.getProtocol() : null
   }
 
-  /** Passes on the next reply that no earlier call waits for. A reply received before the end still is. */
+  /** Passes on the next reply, also one that was received before the end. */
   expect(timeout_ms: number, reader: ReplyReader): void {
     const reply = this.#replies.shift()
     if (reply !== undefined) {
@@ -95,8 +90,8 @@ export class SmtpWire {
       return reader.take(reply)
     }
     if (this.#ended !== undefined) return reader.fail(this.#ended)
-    this.#readers.push({ reader, timeout_ms })
-    if (this.#readers.length === 1) this.#deadline.set(timeout_ms)
+    this.#reader = reader
+    this.#deadline.set(timeout_ms)
   }
 
   /** Returns the next reply. */
@@ -215,8 +210,8 @@ export class SmtpWire {
   }
 
   #deliver(reply: WireReply): void {
-    const waiting = this.#readers.shift()
-    if (waiting === undefined) {
+    const reader = this.#reader
+    if (reader === undefined) {
       this.#unread += sizeOf(reply)
       if (this.#replies.length >= MAX_UNREAD_REPLIES || this.#unread > MAX_UNREAD_BYTES) {
         return this.#end(new WireError("protocol", "more replies than commands"))
@@ -225,10 +220,9 @@ export class SmtpWire {
       this.#onEarly?.()
       return
     }
-    const [next] = this.#readers
-    if (next === undefined) this.#deadline.lift()
-    else this.#deadline.set(next.timeout_ms)
-    waiting.reader.take(reply)
+    this.#reader = undefined
+    this.#deadline.lift()
+    reader.take(reply)
   }
 
   #end(error: WireError): void {
@@ -238,7 +232,9 @@ export class SmtpWire {
     const drain = this.#drain
     this.#drain = undefined
     clearTimeout(drain?.timer)
-    for (const { reader } of this.#readers.splice(0)) reader.fail(ended)
+    const reader = this.#reader
+    this.#reader = undefined
+    reader?.fail(ended)
     drain?.reject(ended)
   }
 }

@@ -108,9 +108,6 @@ const deliverPart = (
   const connect = route.connect(avoid)
   if (connect === undefined) return Effect.void
   const startedAt = MonotonicClock.millisOf(clock)
-  /** Undefined until it is asked. */
-  let began: boolean | undefined
-  const begin = () => (began = mayBegin())
   const transaction = {
     from: message.mailFrom(remaining),
     to: remaining,
@@ -121,27 +118,18 @@ const deliverPart = (
   const next = (repeated: ReadonlyArray<string>, avoided: ReadonlySet<string>) =>
     round < ROUNDS && repeated.length > 0 ? deliverPart(delivery, repeated, round + 1, avoided) : Effect.void
   return Effect.matchEffect(
-    pool.use(route.site, connect, (connection, { isAhead, passOn, reused }) => {
-      // A message behind another one begins with its own content: only its commands are sent before.
-      if (!isAhead && !begin()) return Effect.succeed("not started" as const)
-      const mayWrite = isAhead ? begin : undefined
-      return Effect.map(
-        connection.send({ ...transaction, mayWrite }, passOn),
-        (answers): Round | "not started" | "not tried" => {
-          if (began === false) return "not started"
-          if (began === undefined && answers.every(({ _tag }) => _tag === "Lost")) return "not tried"
-          const { address, host } = connection.target
-          const duration_ms = MonotonicClock.millisOf(clock) - startedAt
-          return { hop: { mx: host, tls: connection.tls, duration_ms }, reused, answers, address }
-        },
-      )
+    pool.use(route.site, connect, (connection, reused): Effect.Effect<Round | "not started"> => {
+      if (!mayBegin()) return Effect.succeed("not started")
+      return Effect.map(connection.send(transaction), (answers) => {
+        const { address, host } = connection.target
+        const duration_ms = MonotonicClock.millisOf(clock) - startedAt
+        return { hop: { mx: host, tls: connection.tls, duration_ms }, reused, answers, address }
+      })
     }),
     {
       onFailure: (failure) =>
         notSent(pool, route, remaining, failure, MonotonicClock.millisOf(clock) - startedAt, outcomes),
       onSuccess: (result) => {
-        // The connection ended with the message before.
-        if (result === "not tried") return next(remaining, avoid)
         if (result === "not started") {
           for (const recipient of remaining)
             if (!outcomes.has(recipient)) outcomes.set(recipient, Transport.notStarted(recipient))
