@@ -1,4 +1,4 @@
-import * as Table from "@waybill/runtime/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 
 /** Fields that a name stands for besides its own: those that hold the same people. */
 const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {

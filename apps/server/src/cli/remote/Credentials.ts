@@ -1,4 +1,4 @@
-import * as Table from "@waybill/runtime/collections/Table"
+import * as Table from "@waybill/domain/values/Table"
 import { Config, Data, Effect, Option, Redacted, Schema } from "effect"
 import { Flag, GlobalFlag } from "effect/cli"
 import { randomBytes } from "node:crypto"
