@@ -16,6 +16,8 @@ import { freePort, runToEnd, WaybillCommand } from "../../support/process/servic
  */
 const RUN_HERE = [
   "command-line.md",
+  "first-hours.md",
+  "first-mail.md",
   "incidents.md",
   "install.md",
   "keys.md",
@@ -63,6 +65,7 @@ beforeAll(async () => {
       PATH: `${await DocCommands.shims(join(scratch, "bin"))}:${process.env["PATH"] ?? ""}`,
       ACCOUNT: account,
       WAYBILL_KEY: key,
+      WAYBILL_URL: `http://127.0.0.1:${port}`,
     },
   }
 }, TIMEOUT)

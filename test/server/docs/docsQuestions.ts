@@ -39,6 +39,11 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
     "what does a domain need in DNS SPF DKIM",
     /\/docs\/(?:start|operating|api|coming-from|domain-reports|smtp|concepts)/u,
   ],
+  ["send mail from django", /\/docs\/quickstarts\/django/u],
+  ["next.js", /\/docs\/quickstarts\/nextjs/u],
+  ["keycloak smtp", /\/docs\/quickstarts\/keycloak/u],
+  ["route 53 dkim record", /\/docs\/operating\/first-mail/u],
+  ["how much disk does a mail need", /\/docs\/(?:scaling|operating\/first-hours)/u],
   ["upgrade without downtime", /\/docs\/operating\/upgrade/u],
   ["test suite clock advance time", /\/docs\/(?:test-clocks|testing|clients\/testing|api#testclocks)/u],
 ]

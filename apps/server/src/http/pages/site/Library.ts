@@ -8,7 +8,7 @@ import * as Samples from "./Samples.ts"
 /** Root of the checkout or of the package, which has the documents. */
 const ROOT = fileURLToPath(new URL("../../../../../../", import.meta.url))
 
-export type Shelf = "Send and receive" | "Clients" | "Operate" | "Errors" | "Events" | "Understand"
+export type Shelf = "Quickstarts" | "Send and receive" | "Clients" | "Operate" | "Errors" | "Events" | "Understand"
 
 /** A page of the site. */
 export interface DocsPage {
@@ -35,12 +35,16 @@ const UNDERSTAND: ReadonlySet<string> = new Set([
 /** Pages that are read first; the others follow by their titles. */
 const FIRST: ReadonlyArray<string> = [
   "start",
+  "quickstarts",
   "coming-from",
   "api-keys",
+  "operating/first-mail",
+  "operating/first-hours",
   "operating/install",
   "configuration",
   "limits",
 ]
+const FOLDERS: ReadonlyArray<string> = ["docs", "docs/quickstarts", "docs/operating", "docs/decisions"]
 const OPERATE: ReadonlySet<string> = new Set(["configuration", "scaling"])
 
 const CLIENTS: Readonly<Record<string, string>> = {
@@ -84,7 +88,7 @@ export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): Re
       return []
     }
   }
-  const documents = [...folder("docs"), ...folder("docs/operating"), ...folder("docs/decisions")].toSorted()
+  const documents = [...FOLDERS.flatMap(folder)].toSorted()
   const pages = documents.flatMap((file) => pageOf(file, file.slice("docs/".length, -".md".length), read(file)))
   const clients = Object.entries(CLIENTS).flatMap(([path, name]) =>
     pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)),
@@ -101,6 +105,7 @@ const pageOf = (file: string, path: string, markdown: string | undefined): Reado
 
 const groupOf = (slug: string): Shelf => {
   if (slug.startsWith("clients/")) return "Clients"
+  if (slug.startsWith("quickstarts")) return "Quickstarts"
   if (slug.startsWith("operating/") || OPERATE.has(slug)) return "Operate"
   if (slug.startsWith("decisions") || UNDERSTAND.has(slug)) return "Understand"
   return slug === "errors" ? "Errors" : slug === "events" ? "Events" : "Send and receive"

@@ -7,7 +7,15 @@ import * as Library from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
 import * as SearchIndex from "./SearchIndex.ts"
 
-const GROUPS: ReadonlyArray<Shelf> = ["Send and receive", "Clients", "Operate", "Errors", "Events", "Understand"]
+const GROUPS: ReadonlyArray<Shelf> = [
+  "Quickstarts",
+  "Send and receive",
+  "Clients",
+  "Operate",
+  "Errors",
+  "Events",
+  "Understand",
+]
 
 export interface Site {
   readonly pages: ReadonlyArray<DocsPage>
