@@ -70,9 +70,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.match(text, sentence)
       }
       const { tools } = yield* Effect.promise(() => client.listTools())
-      const { status } = tools.find(({ name }) => name === "find_emails")?.inputSchema.properties as Record<string, any>
+      const { status } = (tools.find(({ name }) => name === "find_emails")?.inputSchema.properties ?? {}) as Record<
+        string,
+        { readonly anyOf: ReadonlyArray<object> }
+      >
       assert.deepStrictEqual(
-        status.anyOf.map(({ items }: { readonly items?: unknown }) => items === undefined),
+        status?.anyOf.map(({ items }: { readonly items?: unknown }) => items === undefined),
         [false, true],
       )
       // One value stands for a list of it.
@@ -102,7 +105,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const [row] = jsonOf(found.text).rows
       assert.deepInclude(row, { id, status: "delivered", error: { category: "invalid_recipient", code: 550 } })
       assert.strictEqual(row.untrusted.subject, INJECTION)
-      const [shown] = found.structured?.["rows"] as ReadonlyArray<typeof row>
+      const [shown] = (found.structured?.["rows"] ?? []) as ReadonlyArray<typeof row>
       // A program writes them as they are, unless they are escaped in the text itself.
       const subject = INJECTION.replace("\u{e0041}", "\\u{e0041}")
       assert.deepStrictEqual(shown, { ...row, untrusted: { ...row.untrusted, subject, error: subject } })

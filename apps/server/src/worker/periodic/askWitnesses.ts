@@ -1,6 +1,6 @@
 import type * as Network from "@waybill/mail/dns/Network"
 import * as PinnedRequest from "@waybill/mail/dns/PinnedRequest"
-import type { StoreUnavailable } from "@waybill/store/availability/StoreUnavailable"
+import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import type * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as Cosignatures from "@waybill/store/transparency/Cosignatures"
 import { parseNote, verifyNote } from "@waybill/verify/Note"

@@ -88,7 +88,7 @@ export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): Re
       return []
     }
   }
-  const documents = [...FOLDERS.flatMap(folder)].toSorted()
+  const documents = FOLDERS.flatMap(folder).toSorted()
   const pages = documents.flatMap((file) => pageOf(file, file.slice("docs/".length, -".md".length), read(file)))
   const clients = Object.entries(CLIENTS).flatMap(([path, name]) =>
     pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)),
