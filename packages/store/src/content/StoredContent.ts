@@ -1,6 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { Fragment } from "effect/sql/Statement"
-import { constants, zstdCompressSync, zstdDecompressSync } from "node:zlib"
+import { zstdCompressSync, zstdDecompressSync } from "node:zlib"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { Client } from "../postgres/Sql.ts"
 
@@ -28,10 +28,7 @@ const WORTHWHILE_SHARE = 0.8
 
 const compress = (bytes: Uint8Array): StoredBytes => {
   if (bytes.length < COMPRESSED_BYTES.least || bytes.length > COMPRESSED_BYTES.most) return { bytes, compressed: false }
-  const compressed = zstdCompressSync(bytes, {
-    chunkSize: constants.Z_MIN_CHUNK + Math.ceil(bytes.length / 2),
-    pledgedSrcSize: bytes.length,
-  })
+  const compressed = zstdCompressSync(bytes)
   const isWorthwhile = compressed.length <= bytes.length * WORTHWHILE_SHARE
   return { bytes: isWorthwhile ? compressed : bytes, compressed: isWorthwhile }
 }
