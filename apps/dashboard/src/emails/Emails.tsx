@@ -78,12 +78,12 @@ export const Emails = () => {
         </>
       }
     >
-      <EmailSearchBar typed={typed} context={context} onChange={setSearch} />
-      {chips.length === 0 || total === undefined || total.count === 0 ? undefined : (
-        <p role="status" className="text-xs text-ink-3 first-letter:uppercase">
-          {EmailTotals.text(total)}
-        </p>
-      )}
+      <EmailSearchBar
+        typed={typed}
+        context={context}
+        onChange={setSearch}
+        found={total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)}
+      />
       <Results isPending={typed.isPending}>
         <Panel className="overflow-hidden">
           {isUnderstood || isLoading ? (

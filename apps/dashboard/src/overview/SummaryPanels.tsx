@@ -80,7 +80,10 @@ const PendingEmails = () => {
   const deferred = emails.filter(({ status }) => status === "deferred")
   const pending = emails.filter((email) => !scheduled.includes(email) && !deferred.includes(email))
   const oldest = Math.min(...pending.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))
-  const count = (n: number) => (data?.has_more === true ? `at least ${number.format(n)}` : number.format(n))
+  const count = (n: number) => {
+    if (data === undefined) return "–"
+    return data.has_more ? `at least ${number.format(n)}` : number.format(n)
+  }
   return (
     <dl className="grid grid-cols-2 gap-4 p-4 text-sm">
       <Figure figure={queueFigures.pending}>{count(pending.length)}</Figure>

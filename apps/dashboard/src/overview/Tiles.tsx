@@ -14,7 +14,8 @@ interface Props {
 }
 
 /** The numbers of the range. Tiles with a status lead to the emails that they count. */
-export const Tiles = ({ from, totals = Series.NO_TOTALS, visits }: Props) => {
+export const Tiles = ({ from, totals: loaded, visits }: Props) => {
+  const totals = loaded ?? Series.NO_TOTALS
   const ended = Series.ended(totals)
   const bounced = Series.rate(totals.bounced, ended)
   const complained = Series.rate(totals.complained, Series.reached(totals))
@@ -76,8 +77,10 @@ export const Tiles = ({ from, totals = Series.NO_TOTALS, visits }: Props) => {
             className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
           >
             <p className="text-xs font-medium text-ink-3">{name}</p>
-            <p className={cx("tabular mt-1 text-2xl font-semibold tracking-tight", isBad && "text-bad")}>{value}</p>
-            <p className="tabular mt-0.5 text-xs text-ink-3">{hint}</p>
+            <p className={cx("tabular mt-1 text-2xl font-semibold tracking-tight", isBad && "text-bad")}>
+              {loaded === undefined ? "–" : value}
+            </p>
+            <p className="tabular mt-0.5 text-xs text-ink-3">{loaded === undefined ? "\u00a0" : hint}</p>
           </Link>
         </li>
       ))}

@@ -193,7 +193,7 @@ const Row = ({ isSelected, onSelect, row, words }: RowProps) => {
         onClick={onSelect}
         className={cx(
           "block w-full px-4 py-2.5 text-left focus-visible:-outline-offset-2",
-          isSelected ? "bg-hover" : "hover:bg-hover",
+          isSelected ? "lg:bg-hover" : "hover:bg-hover",
         )}
       >
         <span className="flex items-baseline gap-2">

@@ -128,7 +128,7 @@ export const Sandbox = () => {
                     onClick={() => select(row)}
                     className={cx(
                       "block w-full px-4 py-2.5 text-left focus-visible:-outline-offset-2",
-                      row === selected ? "bg-hover" : "hover:bg-hover",
+                      row === selected ? "lg:bg-hover" : "hover:bg-hover",
                     )}
                   >
                     <span className="flex items-baseline gap-2">

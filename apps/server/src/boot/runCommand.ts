@@ -1,5 +1,5 @@
 import { Cause, Effect } from "effect"
-import { CliOutput, Command } from "effect/cli"
+import { CliConfig, CliOutput, Command, GlobalFlag } from "effect/cli"
 import * as Version from "../process/Version.ts"
 import * as Output from "../cli/Output.ts"
 import { presenter } from "../cli/presenter.ts"
@@ -50,6 +50,11 @@ export const runCommand = Effect.fnUntraced(
     }),
   ),
   Effect.provideService(CliOutput.Presenter, presenter),
+  // A help page begins with these, and nobody logs by them.
+  Effect.provideService(
+    CliConfig.CliConfig,
+    CliConfig.make({ builtIns: [GlobalFlag.Help, GlobalFlag.Version, GlobalFlag.Completions] }),
+  ),
 )
 
 /** Returns what is printed about a failure: the message of a known error, and a stack only for a bug. */

@@ -37,6 +37,7 @@ export const printOne = Effect.fnUntraced(function* (row: Row, options: { readon
   const now = yield* Clock.currentTimeMillis
   for (const [name, value] of fields) {
     const text = TerminalTable.withAge(value, cell, now)
+    if (text === TerminalTable.EMPTY) continue
     const shown = name === "status" ? OutputStyle.coloured(text, OutputStyle.colourOf(text), style) : text
     yield* Console.log(`${OutputStyle.coloured(name.padEnd(width), "dim", style)}  ${shown}`)
   }
@@ -98,14 +99,14 @@ const cell = (value: unknown): string => HiddenCharacters.escape(text(value))
 
 /** Returns a value as people read it: lists with commas, and records as `name=value`. */
 const text = (value: unknown): string => {
-  if (value === null || value === undefined) return "-"
+  if (value === null || value === undefined) return TerminalTable.EMPTY
   if (typeof value !== "object") return String(value)
   if (!Array.isArray(value))
     return fieldsOf(value)
       .map(([name, each]) => `${name}=${text(each)}`)
       .join(" ")
   const isFlat = value.every((each) => typeof each !== "object")
-  return value.length === 0 ? "-" : value.map(text).join(isFlat ? ", " : "; ")
+  return value.length === 0 ? TerminalTable.EMPTY : value.map(text).join(isFlat ? ", " : "; ")
 }
 
 /** Returns the fields of a record and of the records inside it, which are named with dots: `limits.send`. */

@@ -9,6 +9,11 @@ const ID = /^[a-z]{2,4}_[0-9a-z]{26}$/u
 /** Columns with a word that says how something is. */
 const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
 
+/** Text of an absent value. A column of these alone is left out. */
+export const EMPTY = "-"
+
+const headOf = (name: string): string => name.replace(/_at$/u, "").replaceAll("_", " ")
+
 const WIDE_CHARACTER =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u
 const NO_WIDTH = /^\p{M}$/u
@@ -49,7 +54,7 @@ const columnOf = (name: string, values: ReadonlyArray<unknown>, cell: Cell, now:
   const texts = values.map((value) => (typeof value === "string" ? relativeTime(value, now) : undefined) ?? cell(value))
   const isWhole =
     values.some((value, nth) => ID.test(texts[nth] ?? "") || cell(value) !== texts[nth]) || OF_STATE.has(name)
-  return { name, cells: texts, isWhole, width: Math.max(...[name, ...texts].map(widthOf)) }
+  return { name, cells: texts, isWhole, width: Math.max(...[headOf(name), ...texts].map(widthOf)) }
 }
 
 const totalOf = (columns: ReadonlyArray<Column>): number =>
@@ -87,8 +92,9 @@ export const write = (
       now,
     ),
   )
-  const columns = fit(all, style.columns)
-  const head = columns.map(({ name, width }) => pad(clip(name.replaceAll("_", " "), width), width)).join("  ")
+  const shown = all.filter(({ cells }) => cells.some((text) => text !== EMPTY))
+  const columns = fit(shown, style.columns)
+  const head = columns.map(({ name, width }) => pad(clip(headOf(name), width), width)).join("  ")
   const lines = rows.map((_, nth) =>
     columns
       .map(({ cells, name, width }) => {
@@ -98,7 +104,7 @@ export const write = (
       .join("  ")
       .trimEnd(),
   )
-  const left = all.slice(columns.length).map(({ name }) => name)
+  const left = shown.slice(columns.length).map(({ name }) => name)
   const note = left.length === 0 ? [] : [`Without ${left.join(", ")}: --wide shows all.`]
   return [
     OutputStyle.coloured(head.trimEnd(), "dim", style),

@@ -70,6 +70,19 @@ const written = (line: Line): string => {
 /** Formats each entry as one line of JSON. */
 export const lines = Logger.make((entry) => written(lineOf(entry)))
 
-/** Writes log lines to standard output. */
-export const layer = (level: LogLevel.LogLevel): Layer.Layer<never> =>
-  Layer.merge(Logger.layer([Logger.withConsoleLog(lines)]), Layer.succeed(References.MinimumLogLevel, level))
+const TIME = { from: "2026-11-26T".length, to: "2026-11-26T18:55:51".length }
+
+/** Formats each entry for a person at a terminal, without its stack. */
+export const readable = Logger.make((entry) => {
+  const { cause, level, message, timestamp, ...fields } = lineOf(entry)
+  const shown = Object.entries(fields).map(([name, value]) => `${name}=${String(value)}`)
+  const why = cause === undefined ? [] : [`(${cause.message})`]
+  const words = [timestamp.slice(TIME.from, TIME.to), level, message, ...why, ...shown]
+  return HiddenCharacters.escape(words.join("  "))
+})
+
+/** Writes log lines to standard output: as JSON, or as text on a terminal. */
+export const layer = (level: LogLevel.LogLevel): Layer.Layer<never> => {
+  const format = process.stdout.isTTY ? readable : lines
+  return Layer.merge(Logger.layer([Logger.withConsoleLog(format)]), Layer.succeed(References.MinimumLogLevel, level))
+}

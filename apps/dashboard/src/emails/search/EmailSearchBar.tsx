@@ -33,9 +33,11 @@ interface Props {
   readonly typed: TypedText
   readonly context: SearchContext
   readonly onChange: (text: string) => void
+  /** How many emails there are. */
+  readonly found: string | undefined
 }
 
-export const EmailSearchBar = ({ context, onChange, typed }: Props) => {
+export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
   const input = useRef<HTMLInputElement>(null)
   const { commitNow, setText, text } = typed
   const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
@@ -88,33 +90,38 @@ export const EmailSearchBar = ({ context, onChange, typed }: Props) => {
         <SavedViews search={text.trim()} onSelect={change} />
       </div>
       {chips.length === 0 && suggestions.length === 0 ? undefined : (
-        <ul aria-label="Search filters" className="flex flex-wrap items-center gap-1.5">
-          {chips.map((chip) => (
-            <ChipItem
-              key={`${chip.start} ${chip.value}`}
-              chip={chip}
-              onRemove={() => change(SearchText.without(text, chip))}
-            />
-          ))}
-          {suggestions.map(({ name, text: next }) => (
-            <li key={name}>
-              <button
-                type="button"
-                onClick={() => change(next)}
-                className="h-7 rounded-lg border border-dashed border-line-strong px-2 text-xs text-ink-2 hover:bg-hover"
-              >
-                <UntrustedText text={name} />
-              </button>
-            </li>
-          ))}
-          {chips.length === 0 ? undefined : (
-            <li>
-              <Button variant="ghost" small onClick={() => change("")}>
-                Clear filters
-              </Button>
-            </li>
-          )}
-        </ul>
+        <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">
+          <ul aria-label="Search filters" className="flex grow flex-wrap items-center gap-1.5">
+            {chips.map((chip) => (
+              <ChipItem
+                key={`${chip.start} ${chip.value}`}
+                chip={chip}
+                onRemove={() => change(SearchText.without(text, chip))}
+              />
+            ))}
+            {suggestions.map(({ name, text: next }) => (
+              <li key={name}>
+                <button
+                  type="button"
+                  onClick={() => change(next)}
+                  className="h-7 rounded-lg border border-dashed border-line-strong px-2 text-xs text-ink-2 hover:bg-hover"
+                >
+                  <UntrustedText text={name} />
+                </button>
+              </li>
+            ))}
+            {chips.length === 0 ? undefined : (
+              <li>
+                <Button variant="ghost" small onClick={() => change("")}>
+                  Clear filters
+                </Button>
+              </li>
+            )}
+          </ul>
+          <p role="status" className="tabular text-xs text-ink-3 first-letter:uppercase">
+            {found}
+          </p>
+        </div>
       )}
     </div>
   )

@@ -34,9 +34,10 @@ const show = Effect.fnUntraced(function* (domain: T.Domain, json: boolean) {
   )
 })
 
-/** How many of the required records were found. */
-const foundOf = ({ records }: T.Domain): string => {
+/** How many of the required records were found; undefined if DNS was not asked. */
+const foundOf = ({ records }: T.Domain): string | undefined => {
   const required = records.filter((record) => record.required)
+  if (required.every(({ status }) => status === "not_checked")) return undefined
   return `${required.filter(({ status }) => status === "verified").length} of ${required.length}`
 }
 

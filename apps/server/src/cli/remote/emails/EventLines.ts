@@ -9,10 +9,7 @@ const TYPE_WIDTH = 22
 /** The same for a terminal, without `email.`. */
 const NAME_WIDTH = "delivery_delayed".length
 
-const factsOf = ({ data }: Event): ReadonlyArray<string> =>
-  SHOWN.flatMap((name) =>
-    typeof data[name] === "string" || typeof data[name] === "number" ? [String(data[name])] : [],
-  )
+const factsOf = (event: Event): ReadonlyArray<string> => textsOf(event, SHOWN)
 
 /** Returns the line of an event for a program. */
 export const plain = (event: Event): string =>
@@ -35,22 +32,42 @@ const COLOUR = /\u001b\[\d+m/gu
 const lineOf = (first: ReadonlyArray<string>, facts: ReadonlyArray<string>, style: Terminal): string => {
   const begin = `${first.join("  ")}  `
   const room = Math.max(0, style.columns - begin.replaceAll(COLOUR, "").length)
-  return (begin + TerminalTable.clip(facts.map(HiddenCharacters.escape).join("  "), room)).trimEnd()
+  return (begin + TerminalTable.clip(facts.join("  "), room)).trimEnd()
 }
 
-/** Returns everything that happened to an email, one line an event with the time since the one before. */
+/** Facts of an event that say what a server or a person did, which have a line of their own in a timeline. */
+const ANSWER = ["code", "enhanced_code", "response", "reason", "url", "next_attempt_at"]
+
+const textsOf = ({ data }: Event, names: ReadonlyArray<string>): ReadonlyArray<string> =>
+  names.flatMap((name) =>
+    typeof data[name] === "string" || typeof data[name] === "number"
+      ? [HiddenCharacters.escape(String(data[name]))]
+      : [],
+  )
+
+/** Returns everything that happened to an email: each event with the time since the one before, and what a server answered. */
 export const timeline = (events: ReadonlyArray<Event>, style: Terminal): ReadonlyArray<string> =>
   events.flatMap((event, nth) => {
     const before = events[nth - 1]
+    const isLast = nth === events.length - 1
     const after = before === undefined ? "" : sinceText(Date.parse(event.occurred_at) - Date.parse(before.occurred_at))
     const day = event.occurred_at.slice(0, 10)
     const mark = OutputStyle.coloured("●", OutputStyle.colourOf(event.type), style)
     const head = day === before?.occurred_at.slice(0, 10) ? [] : [OutputStyle.coloured(`${day} UTC`, "dim", style)]
-    const actor = event.actor.id ?? event.actor.type
-    const facts = [...factsOf(event), ...(nth === 0 ? [`by ${actor}`] : [])]
     const first = [`${mark} ${event.occurred_at.slice(11, 23)}`, after.padStart(8), nameOf(event, style)]
-    return [...head, lineOf(first, facts, style)]
+    const facts = [...textsOf(event, ["recipient"]), ...(nth === 0 ? [`by ${event.actor.id ?? event.actor.type}`] : [])]
+    const bar = OutputStyle.coloured(isLast ? " " : "│", "dim", style)
+    const answer = TerminalTable.clip(textsOf(event, ANSWER).join(" "), style.columns - INDENT)
+    return [
+      ...head,
+      lineOf(first, facts, style),
+      ...(answer === "" ? [] : [`${bar}${" ".repeat(INDENT - 1)}${answer}`]),
+      ...(isLast || answer !== "" ? [] : [bar]),
+    ]
   })
+
+/** Columns before what a server answered: those of the mark, the time and the time since. */
+const INDENT = "● 10:31:02.123  +1.2 min  ".length
 
 const UNITS = [
   ["d", 86_400_000],
