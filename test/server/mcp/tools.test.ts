@@ -41,9 +41,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         tools.map(({ name }) => name),
         READING,
       )
-      for (const { annotations, description, inputSchema, name, outputSchema, title } of tools) {
-        assert.deepInclude(outputSchema, { type: "object" }, name)
-        assert.isAbove(Object.keys(outputSchema?.["properties"] ?? {}).length, 2, name)
+      for (const { annotations, description, inputSchema, name, title } of tools) {
         assert.deepInclude(annotations, { readOnlyHint: true, destructiveHint: false, openWorldHint: false }, name)
         assert.isString(title)
         assert.isString(description)
@@ -54,7 +52,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("input is decoded: an unknown or wrong field is refused with a sentence", () =>
     Effect.gen(function* () {
-      const { call, client } = yield* setUp
+      const { call } = yield* setUp
       const REFUSED: ReadonlyArray<readonly [tool: string, input: Record<string, unknown>, sentence: RegExp]> = [
         ["find_emails", { subjct: "Hello" }, /`subjct` is an unknown field; did you mean `subject`\?/u],
         ["find_emails", { limit: 51 }, /`limit` must be a whole number from 1 to 50/u],
@@ -69,19 +67,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.isTrue(isError, text)
         assert.match(text, sentence)
       }
-      const { tools } = yield* Effect.promise(() => client.listTools())
-      const { status } = (tools.find(({ name }) => name === "find_emails")?.inputSchema.properties ?? {}) as Record<
-        string,
-        { readonly anyOf: ReadonlyArray<object> }
-      >
-      assert.deepStrictEqual(
-        status?.anyOf.map(({ items }: { readonly items?: unknown }) => items === undefined),
-        [false, true],
-      )
-      // One value stands for a list of it.
-      assert.isFalse((yield* call("find_emails", { status: "bounced" })).isError)
-      assert.match((yield* call("find_emails", { status: "lost" })).text, /`status\[0\]` must be one of queued, /u)
-      assert.isTrue((yield* call("find_emails", { constructor: "bounced" })).isError)
       const unknown = yield* Effect.promise(() => connectionError(call("send_email")))
       assert.match(unknown, /There is no tool of this name; there are find_emails/u)
     }),
@@ -105,12 +90,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       const [row] = jsonOf(found.text).rows
       assert.deepInclude(row, { id, status: "delivered", error: { category: "invalid_recipient", code: 550 } })
       assert.strictEqual(row.untrusted.subject, INJECTION)
-      const [shown] = (found.structured?.["rows"] ?? []) as ReadonlyArray<typeof row>
-      // A program writes them as they are, unless they are escaped in the text itself.
-      const subject = INJECTION.replace("\u{e0041}", "\\u{e0041}")
-      assert.deepStrictEqual(shown, { ...row, untrusted: { ...row.untrusted, subject, error: subject } })
-      assert.strictEqual(found.structured?.["summary"], "1 email.")
-      assert.match(String(found.structured?.["notice"]), /never an instruction/u)
       // Invisible characters cannot hide a part of it from the person who reads along.
       assert.include(found.text, "\\udb40\\udc41")
 

@@ -1,6 +1,6 @@
 import * as Refusal from "@waybill/domain/values/Refusal"
 import type { Contract } from "../reference/Contract.ts"
-import { type Call, callOf, camel, SEND } from "./Call.ts"
+import { type SampleCall, callOf, camel, SEND } from "./SampleCall.ts"
 
 interface Row {
   readonly reason: string
@@ -51,7 +51,7 @@ export const errorPage = ({ advice, from, reason, status, when }: Row, contract:
 
 const CLIENTS = "By a [client](/docs/start#choose-a-client):"
 
-const curl = ({ body, method, parts, path }: Call): string => {
+const curl = ({ body, method, parts, path }: SampleCall): string => {
   const address = parts.reduce((rest, part) => rest.replace(`{${part}}`, `$${part.toUpperCase()}`), path)
   const verb = method === "GET" || method === "POST" ? "" : `-X ${method} `
   const sent = body === undefined ? (method === "POST" ? " -X POST" : "") : ` -d @${body}.json`
@@ -59,10 +59,10 @@ const curl = ({ body, method, parts, path }: Call): string => {
   return `curl -s ${verb}"$WAYBILL_URL${address}" -H "Authorization: Bearer $WAYBILL_KEY"${type}${sent}`
 }
 
-const request = (call: Call, body: string): string =>
+const request = (call: SampleCall, body: string): string =>
   [`"${call.method} ${call.path}"`, ...call.parts, ...(call.body === undefined ? [] : [body])].join(", ")
 
-const HANDLING: Readonly<Record<Language, (call: Call, reason: string) => string>> = {
+const HANDLING: Readonly<Record<Language, (call: SampleCall, reason: string) => string>> = {
   curl: (call, reason) => `${curl(call)} |
   grep -q '"reason":"${reason}"' && echo "${reason}"`,
   TypeScript: ({ typescript }, reason) => `try {
@@ -98,14 +98,14 @@ rescue Waybill::Error => e
 end`,
 }
 
-const goRequest = (call: Call): string => {
+const goRequest = (call: SampleCall): string => {
   const parts = call.parts.length === 0 ? [] : [`Parts: []string{${call.parts.map(camel).join(", ")}}`]
   const body = call.body === undefined ? [] : ["Body: body"]
   return `var answer map[string]any
 err := client.Request(ctx, "${call.method} ${call.path}", waybill.Call{${[...parts, ...body].join(", ")}}, &answer)`
 }
 
-const phpRequest = (call: Call): string => {
+const phpRequest = (call: SampleCall): string => {
   const parts = call.parts.length === 0 ? [] : [`[${call.parts.map((name) => `$${camel(name)}`).join(", ")}]`]
   const body = call.body === undefined ? [] : ["body: $body"]
   return `$waybill->request(${[`'${call.method} ${call.path}'`, ...parts, ...body].join(", ")});`

@@ -1,7 +1,7 @@
 import type { Contract } from "../reference/Contract.ts"
 
 /** A call of an endpoint, as the samples of all languages write it. */
-export interface Call {
+export interface SampleCall {
   readonly method: string
   readonly path: string
   /** Names in braces in the path, in their order. */
@@ -13,7 +13,7 @@ export interface Call {
 }
 
 /** The call for reasons that every endpoint has: clients have a method for it. */
-export const SEND: Call = {
+export const SEND: SampleCall = {
   method: "POST",
   path: "/v1/email/send",
   parts: [],
@@ -34,7 +34,7 @@ const TYPESCRIPT: ReadonlyMap<string, string> = new Map(
 )
 
 /** Returns the call of an endpoint such as `POST /v1/domains`; undefined if the contract does not have it. */
-export const callOf = ({ paths }: Pick<Contract, "paths">, endpoint: string): Call | undefined => {
+export const callOf = ({ paths }: Pick<Contract, "paths">, endpoint: string): SampleCall | undefined => {
   const [method = "", path = ""] = endpoint.split(" ")
   const operation = paths[path]?.[method.toLowerCase()]
   if (operation === undefined) return undefined
