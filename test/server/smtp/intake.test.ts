@@ -114,20 +114,22 @@ describe("SMTP intake", () => {
 
   describe("places of large messages", () => {
     const LARGE = ["x".repeat(LargeMails.SMALL_BYTES), "x"]
+    /** One that keeps its place while it is processed. */
+    const LARGEST = ["x".repeat(LargeMails.SETTLED_BYTES), "x"]
     const make = (places: number) => {
-      const intake = Intake.make({ maxMessageBytes: 4e6, strictLines: false })
+      const intake = Intake.make({ maxMessageBytes: 8e6, strictLines: false })
       const of = new LargeMails.LargeMails(places)
       return (pieces: ReadonlyArray<string>, network: string, end = true) =>
-        receive(intake, pieces, end, { bytes: 4e6, places: { of, network } })
+        receive(intake, pieces, end, { bytes: 8e6, places: { of, network } })
     }
     const turn = () => new Promise((resolve) => setImmediate(resolve))
 
     // threat: memory-budgets
     it("makes large ones wait in turns of their networks, and small ones not at all", async () => {
       const send = make(2)
-      const first = await send([...LARGE, "1"], "a").taken
+      const first = await send([...LARGEST, "1"], "a").taken
       const order: Array<string> = []
-      const others = ["2", "3", "4"].map((last) => send([...LARGE, last], last === "4" ? "b" : "a"))
+      const others = ["2", "3", "4"].map((last) => send([...LARGEST, last], last === "4" ? "b" : "a"))
       for (const { taken } of others) void taken.then((each) => order.push(said(each).slice(-1)))
       assert.strictEqual(said(await send(["small"], "a").taken), "small")
       await turn()
@@ -135,10 +137,25 @@ describe("SMTP intake", () => {
       assert.isTrue(others[0]?.source.isPaused())
       if (first._tag === "Whole") first.release()
       const second = await others[0]?.taken
-      assert.strictEqual(second?._tag === "Whole" && second.bytes.length, LargeMails.SMALL_BYTES + 2)
+      assert.strictEqual(second?._tag === "Whole" && second.bytes.length, LargeMails.SETTLED_BYTES + 2)
       assert.deepStrictEqual(order, ["4", "2"])
       others[1]?.source.destroy()
       assert.strictEqual(said(await (others[1]?.taken ?? Promise.reject(new Error()))), "gone")
+    })
+
+    // threat: slow-clients
+    it("gives a place back when its mail is whole, however long that is judged, unless it is among the largest", async () => {
+      const send = make(1)
+      const judged = [await send(LARGE, "a").taken, await send(LARGE, "b").taken, await send(LARGEST, "c").taken]
+      assert.deepStrictEqual(
+        judged.map(({ _tag }) => _tag),
+        ["Whole", "Whole", "Whole"],
+      )
+      const next = send(LARGE, "d")
+      await turn()
+      assert.isTrue(next.source.isPaused())
+      for (const each of judged) if (each._tag === "Whole") each.release()
+      assert.strictEqual((await next.taken)._tag, "Whole")
     })
 
     /** Runs steps at times that the test sets. */

@@ -1,5 +1,6 @@
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 import type { Refusal } from "@waybill/domain/values/Refusal"
+import * as AttachmentLink from "@waybill/mail/tokens/AttachmentLink"
 import { Result } from "effect"
 import { type CompatHosts, DOOR_NAMES, type DoorName } from "../settings/CompatHosts.ts"
 import type { Door, RouteMatch, Trial } from "./Door.ts"
@@ -41,7 +42,9 @@ interface Request {
  */
 export const entranceOf = (encodedPath: string, request: Request, hosts: CompatHosts): Entrance | undefined => {
   const host = hosts.size === 0 ? undefined : hosts.get(hostOf(request))
-  if (host !== undefined) return entrance(NAMED[host], encodedPath, request)
+  // Links to files lead to the host that was asked.
+  if (host !== undefined && !encodedPath.startsWith(AttachmentLink.PATH))
+    return entrance(NAMED[host], encodedPath, request)
   const path = tidy(encodedPath)
   if (path.startsWith("/v1/")) return undefined
   if (!path.startsWith(COMPAT)) return atRoot(path, request)

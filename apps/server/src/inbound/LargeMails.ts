@@ -16,6 +16,12 @@ export const SLOW_AFTER_MS = 10_000
 export const LONGEST_TURN_MS = 60_000
 export const SHORTEST_TURN_MS = 1_000
 const LOOK_EVERY_MS = 250
+/**
+ * Size of a mail that gives its place up when it is whole, and bytes of all of them that are being processed: a sender whose DNS
+ * answers late would hold a place with little traffic.
+ */
+export const SETTLED_BYTES = 4 * 1024 * 1024
+const MAX_SETTLED_BYTES = 16 * 1024 * 1024
 
 /** A mail that comes in. */
 export interface LargeMail {
@@ -32,8 +38,8 @@ export interface LargeMail {
 export interface Turn {
   /** Ends the turn, or the waiting for it. */
   readonly leave: () => void
-  /** Keeps the place while the mail, which is whole now, is processed. */
-  readonly keep: () => void
+  /** Ends the taking in of the mail. Returns whether it keeps its place while it is processed. */
+  readonly settle: (bytes: number) => boolean
 }
 
 interface Holder {
@@ -52,6 +58,8 @@ export class LargeMails {
   #free: number
   /** Memory of places that were given up, for those that wait: what is left to the collector goes later than more comes. */
   #unused: Array<Buffer> = []
+  /** Bytes of whole mails that have given their place up. */
+  #settled = 0
   #timer: NodeJS.Timeout | undefined
   /** Most networks that waited at a time, in this period and in the one before it, each as long as the longest turn. */
   #crowds: readonly [now: number, before: number] = [0, 0]
@@ -79,6 +87,8 @@ export class LargeMails {
     const { network } = mail
     if (!this.#waiting.hasCapacity(network)) return undefined
     let holder: Holder | undefined
+    let settled = 0
+    let isOver = false
     const start = () => {
       holder = { mail, since: performance.now() }
       this.#coming.add(holder)
@@ -91,11 +101,25 @@ export class LargeMails {
     return {
       leave: () => {
         if (holder === undefined) return this.#waiting.remove(network, start)
+        this.#settled -= settled
+        settled = 0
+        if (isOver) return
+        isOver = true
         this.#coming.delete(holder)
         this.#count(network, -1)
         this.#next()
       },
-      keep: () => void (holder && this.#coming.delete(holder)),
+      settle: (bytes) => {
+        if (holder === undefined) return false
+        this.#coming.delete(holder)
+        if (bytes > SETTLED_BYTES || this.#settled + bytes > MAX_SETTLED_BYTES) return true
+        settled = bytes
+        this.#settled += bytes
+        isOver = true
+        this.#count(network, -1)
+        this.#next()
+        return false
+      },
     }
   }
 

@@ -158,12 +158,20 @@ class Place {
     return true
   }
 
-  /** Returns the whole message, if it has a place, which it keeps. One that was whole before its turn needs none. */
+  /** Returns the whole message, if it has a place, which a large one keeps. One that was whole before its turn needs none. */
   end(): Buffer | undefined {
     clearTimeout(this.#timer)
-    if (this.#bytes === undefined) this.leave()
-    this.#turn?.keep()
-    return this.#bytes?.subarray(0, this.#length)
+    const memory = this.#bytes
+    if (memory === undefined) {
+      this.leave()
+      return undefined
+    }
+    const whole = memory.subarray(0, this.#length)
+    if (this.#turn?.settle(whole.length) === true) return whole
+    const copy = Buffer.from(whole)
+    this.#bytes = undefined
+    this.#places.of.reuse(memory)
+    return copy
   }
 
   leave(): void {

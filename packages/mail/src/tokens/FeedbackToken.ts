@@ -11,4 +11,4 @@ export const make = (secretKey: Uint8Array, mail: MailToken.OwnedMail): string =
   MailToken.make(secretKey, PURPOSE, mail)
 
 export const verify = (secretKeys: ReadonlyArray<Uint8Array>, text: string): Option.Option<MailToken.OwnedMail> =>
-  MailToken.verify(secretKeys, PURPOSE, text)
+  MailToken.verify(secretKeys, PURPOSE, text.trim())

@@ -23,7 +23,7 @@ export const verify = (
   purpose: string,
   text: string,
 ): Option.Option<OwnedMail> => {
-  const [, email, account, tag] = FORM.exec(text.trim().toLowerCase()) ?? []
+  const [, email, account, tag] = FORM.exec(text.toLowerCase()) ?? []
   if (email === undefined || account === undefined || tag === undefined) return Option.none()
   return secretKeys.some((key) => Mac.holds(key, purpose, email + account, tag))
     ? Option.some({ email_id: `msg_${email}` as EmailId, account_id: `acc_${account}` as AccountId })
