@@ -339,7 +339,7 @@ CREATE TABLE log_leaves (
   salt bytea,
   leaves bytea NOT NULL,
   CONSTRAINT log_leaves_pkey PRIMARY KEY (stream_key)
-);
+) WITH (fillfactor=90);
 
 CREATE TABLE log_tiles (
   level integer NOT NULL,
@@ -890,7 +890,6 @@ CREATE UNIQUE INDEX api_keys_by_hash ON api_keys USING btree (hash);
 CREATE INDEX canceled_content_by_time ON canceled_content USING btree (canceled_at);
 
 CREATE INDEX content_by_expiry ON content USING btree (expires_on);
-
 
 CREATE INDEX dmarc_overrides_by_day ON dmarc_overrides USING btree (day);
 

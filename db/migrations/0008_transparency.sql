@@ -7,7 +7,9 @@ CREATE TABLE log_leaves (
   salt bytea,
   -- The index of each event in 6 bytes, from version 1.
   leaves bytea NOT NULL
-);
+)
+-- Later events of a message change its row in place, without an entry more in the index.
+WITH (fillfactor = 90);
 
 -- Hashes of the tree, 256 of a level in a row.
 CREATE TABLE log_tiles (

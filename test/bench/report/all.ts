@@ -25,6 +25,7 @@ const BENCHES: Readonly<Record<string, ReadonlyArray<string>>> = {
   size: [],
   growth: ["--messages", "1000000"],
   histories: [],
+  receipts: [],
 }
 
 const ROOT = join(import.meta.dirname, "../../..")

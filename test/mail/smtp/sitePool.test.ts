@@ -36,6 +36,7 @@ const bench = () => {
     const connection: SmtpConnection = {
       target: { host: "mx.example.test", address: "192.0.2.1", port: 25 },
       tls: null,
+      certificate_sha256: undefined,
       offers: () => false,
       send: () => Effect.succeed([]),
       isUsable: () => alive.has(connection),

@@ -3,7 +3,9 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Duration, Effect, Exit, Layer, Option, Scope } from "effect"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { dkimVerify } from "mailauth/lib/dkim/verify.js"
+import { hash, X509Certificate } from "node:crypto"
 import * as dns from "node:dns/promises"
 import * as DomainCommands from "../../../apps/server/src/operate/DomainCommands.ts"
 import { Instance } from "../../../apps/server/src/settings/Instance.ts"
@@ -58,6 +60,21 @@ layer(World.layer, { excludeTestServices: true })("a worker with direct delivery
         [["ana@acme.test", "ben@acme.test"]],
       )
       assert.strictEqual(world.mx1?.mails.length, 0)
+      // A receipt shows to whom the message was handed over, and which message.
+      const events = yield* EmailLogQuery.events(ref.account_id, ref.stream_id)
+      const handedOver = events.filter(({ type }) => type === "EmailDelivered")
+      assert.strictEqual(handedOver.length, 2)
+      for (const { data } of handedOver) {
+        assert.match(String(data["address"]), /^127\./u)
+        assert.strictEqual(
+          data["certificate_sha256"],
+          hash("sha256", new X509Certificate(String(SmtpServer.selfSigned.cert)).raw, "base64url"),
+        )
+        assert.strictEqual(
+          data["message_sha256"],
+          hash("sha256", world.mx2.mails[0]?.bytes ?? Buffer.alloc(0), "base64url"),
+        )
+      }
 
       // The return path covers only recipients of the server's domain.
       const [local = ""] = (world.mx2.mails[0]?.from ?? "").split("@")

@@ -11,6 +11,7 @@ import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import * as Versions from "@waybill/store/rebuild/Versions"
 import * as ReadModels from "@waybill/store/readmodels/ReadModels"
 import * as Retention from "@waybill/store/erasure/Retention"
+import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
 import { Deferred, Effect, Fiber, Layer, Metric, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -137,6 +138,14 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
       // One recipient, one sender, and the tags of the two messages.
       assert.deepStrictEqual([yield* inTable("email_words", own), yield* inTable("email_key_spans", own)], [4, 0])
       assert.strictEqual(yield* inTable("email_log", forEver), 1)
+      // The leaves of the log stay, and lose their salts.
+      const salts = yield* sql<{ readonly streams: number }>`
+        SELECT count(*)::int AS streams FROM log_leaves WHERE salt IS NOT NULL`
+      const kept = yield* sql<{ readonly streams: number }>`
+        SELECT count(DISTINCT (account_id, stream_id))::int AS streams FROM events`
+      assert.deepStrictEqual(salts, kept)
+      const { differences, without_data } = yield* TreeAudit.audit()
+      assert.deepStrictEqual([differences, without_data], [[], 2 * many])
       for (const { name } of ReadModels.readModels)
         assert.deepStrictEqual([name, (yield* Rebuild.verify(name, OPTIONS)).differences], [name, []])
       assert.strictEqual((yield* expireAt(days(666))).messages, 1)

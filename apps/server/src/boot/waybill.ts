@@ -19,7 +19,7 @@ import { start } from "./start.ts"
 import { temporary } from "./temporary/temporary.ts"
 import * as TopCommand from "../cli/commands/TopCommand.ts"
 import { users } from "../cli/commands/users.ts"
-import { witness } from "../cli/commands/witness.ts"
+import { witness } from "../cli/log/witness.ts"
 import * as Remote from "../cli/remote/Tree.ts"
 
 export const waybill = Command.make("waybill").pipe(

@@ -8,6 +8,8 @@ import type * as Timestamp from "../values/Timestamp.ts"
 export const MAX_RESPONSE_CHARS = 512
 const MAX_HOST_CHARS = 255
 const MAX_CATEGORY_CHARS = 64
+/** Length of an IPv6 address with a zone. */
+const MAX_ADDRESS_CHARS = 64
 
 /** Fields of a server response in every outcome event. */
 export const fields = {
@@ -20,6 +22,18 @@ export const fields = {
   category: Schema.NullOr(Text.Stored),
   attempt: Schema.Natural,
 }
+
+/**
+ * Where a message was handed over, so that a receipt can show it: the address of the server, and SHA-256 in base64url of its
+ * certificate and of the signed message. Absent where unknown, and in older events.
+ */
+export const handover = {
+  address: Schema.optionalKey(Text.Stored.check(Schema.isMaxLength(MAX_ADDRESS_CHARS))),
+  certificate_sha256: Schema.optionalKey(Text.Stored),
+  message_sha256: Schema.optionalKey(Text.Stored),
+}
+const Handover = Schema.Struct(handover)
+export type Handover = typeof Handover.Type
 
 /** The server's response to one attempt, or the contents of a later report. */
 export interface ServerResponse {
@@ -54,8 +68,12 @@ export interface Simulation {
 
 /** The result for one recipient. A delivery reports all recipients of a message at once. */
 export type Outcome =
-  | { readonly _tag: "Delivered"; readonly recipient: Address.Address; readonly words: ServerResponse }
-  | { readonly _tag: "Sent"; readonly recipient: Address.Address; readonly words: ServerResponse }
+  | {
+      readonly _tag: "Delivered" | "Sent"
+      readonly recipient: Address.Address
+      readonly words: ServerResponse
+      readonly handover?: Handover | undefined
+    }
   | {
       readonly _tag: "Deferred"
       readonly recipient: Address.Address

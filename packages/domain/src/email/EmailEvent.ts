@@ -72,8 +72,8 @@ export const Event = Schema.TaggedUnion({
     created_at: Timestamp.Timestamp,
   },
   EmailSuppressed: { recipient, reason: Suppression.Reason, simulated, at },
-  EmailSent: { recipient, ...DeliveryOutcome.fields, at },
-  EmailDelivered: { recipient, ...DeliveryOutcome.fields, at },
+  EmailSent: { recipient, ...DeliveryOutcome.fields, ...DeliveryOutcome.handover, at },
+  EmailDelivered: { recipient, ...DeliveryOutcome.fields, ...DeliveryOutcome.handover, at },
   EmailDeferred: { recipient, ...DeliveryOutcome.fields, next_attempt_at: Timestamp.Timestamp, at },
   EmailBounced: {
     recipient,

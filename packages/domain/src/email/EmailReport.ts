@@ -76,9 +76,9 @@ const eventOf = (
         at,
       }
     case "Delivered":
-      return { _tag: "EmailDelivered", recipient: address, ...words, at }
+      return { _tag: "EmailDelivered", recipient: address, ...words, ...outcome.handover, at }
     case "Sent":
-      return { _tag: "EmailSent", recipient: address, ...words, at }
+      return { _tag: "EmailSent", recipient: address, ...words, ...outcome.handover, at }
     case "Failed":
       return { _tag: "EmailFailed", recipient: address, ...words, at }
   }

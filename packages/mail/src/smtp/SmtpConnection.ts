@@ -1,4 +1,5 @@
 import { Effect, Redacted, Schema } from "effect"
+import { hash } from "node:crypto"
 import type * as tls from "node:tls"
 import * as AnswerBudget from "../dns/AnswerBudget.ts"
 import * as DanePeer from "../dane/DanePeer.ts"
@@ -73,6 +74,8 @@ export class ConnectFailed extends Schema.TaggedError<ConnectFailed>()("ConnectF
 export interface SmtpConnection {
   readonly target: Target
   readonly tls: string | null
+  /** SHA-256 of the server's certificate in base64url; undefined without TLS. */
+  readonly certificate_sha256: string | undefined
   readonly offers: (extension: string) => boolean
   /** Never fails: each recipient gets an answer, even if the connection was lost. */
   readonly send: (transaction: SmtpCommands.Envelope) => Effect.Effect<ReadonlyArray<SmtpTransaction.RecipientReply>>
@@ -95,6 +98,7 @@ export const open = (options: Options): Effect.Effect<SmtpConnection, ConnectFai
 const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpConnection => ({
   target: { host: options.host, address: options.address, port: options.port },
   tls: session.wire.protocol,
+  certificate_sha256: certificateOf(session.wire.secure),
   offers: (extension) => session.extensions.has(extension),
   // A callback, since a promise with a signal costs an event target for each message.
   send: (transaction) =>
@@ -120,6 +124,11 @@ const fromSession = (options: Options, session: SmtpTransaction.Session): SmtpCo
     session.wire.destroy()
   },
 })
+
+const certificateOf = (socket: tls.TLSSocket | undefined): string | undefined => {
+  const certificate = socket?.getPeerX509Certificate()
+  return certificate === undefined ? undefined : hash("sha256", certificate.raw, "base64url")
+}
 
 type Stage = ConnectFailed["stage"]
 

@@ -1,4 +1,5 @@
 import { Clock, Effect, Result } from "effect"
+import { isIP } from "node:net"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as Reply from "../reply/Reply.ts"
@@ -123,7 +124,8 @@ const deliverPart = (
       return Effect.map(connection.send(transaction), (answers) => {
         const { address, host } = connection.target
         const duration_ms = MonotonicClock.millisOf(clock) - startedAt
-        return { hop: { mx: host, tls: connection.tls, duration_ms }, reused, answers, address }
+        const server = serverOf(connection)
+        return { hop: { mx: host, tls: connection.tls, duration_ms, server }, reused, answers, address }
       })
     }),
     {
@@ -150,6 +152,12 @@ const deliverPart = (
     },
   )
 }
+
+/** A relay is found by the system, so that its address is not known. */
+const serverOf = ({ certificate_sha256, target: { address } }: SmtpConnection): Transport.Hop["server"] => ({
+  ...(isIP(address) === 0 ? {} : { address }),
+  ...(certificate_sha256 === undefined ? {} : { certificate_sha256 }),
+})
 
 const NONE: ReadonlySet<string> = new Set()
 

@@ -47,6 +47,9 @@ export interface RecipientOutcome {
   readonly followUp: "complained" | null
   /** The outcome is made up, and suppresses nobody. */
   readonly simulated?: true
+  /** IP address of the server, and SHA-256 of its certificate in base64url; absent where unknown. */
+  readonly address?: string
+  readonly certificate_sha256?: string
 }
 
 export class Transport extends Context.Service<
@@ -80,6 +83,7 @@ export interface Hop {
   readonly mx: string | null
   readonly tls: string | null
   readonly duration_ms: number
+  readonly server?: Pick<RecipientOutcome, "address" | "certificate_sha256">
 }
 
 export const NO_HOP: Hop = { mx: null, tls: null, duration_ms: 0 }
@@ -111,7 +115,7 @@ export const accepted = (
   hop: Hop,
   reply: Reply.Reply,
   status: "delivered" | "sent" = "delivered",
-): RecipientOutcome => ({ ...baseOutcome(recipient, hop), ...replyFields(reply), status })
+): RecipientOutcome => ({ ...baseOutcome(recipient, hop), ...replyFields(reply), ...hop.server, status })
 
 /** Accepted by a program that answers without a reply of SMTP. Its answer names the message, as far as it does. */
 export const handedOver = (recipient: string, hop: Hop, response: string): RecipientOutcome => ({

@@ -41,6 +41,11 @@ const response: ReadonlyArray<PackedField> = [
   number("duration_ms"),
   text("category"),
 ]
+const handover: ReadonlyArray<PackedField> = [
+  text("address", absent),
+  text("certificate_sha256", absent),
+  text("message_sha256", absent),
+]
 const simulation: ReadonlyArray<PackedField> = [json("simulated", absent), text("would_suppress", absent)]
 
 /**
@@ -80,8 +85,8 @@ export const LAYOUTS: Readonly<Record<string, ReadonlyArray<PackedField>>> = {
     json("reply_tracking", absent),
   ],
   EmailSuppressed: [at, recipient, text("reason"), json("simulated", absent)],
-  EmailSent: [at, recipient, ...response],
-  EmailDelivered: [at, recipient, ...response],
+  EmailSent: [at, recipient, ...response, ...handover],
+  EmailDelivered: [at, recipient, ...response, ...handover],
   EmailDeferred: [at, recipient, ...response, text("next_attempt_at")],
   EmailBounced: [at, recipient, ...response, text("bounce_type"), ...simulation],
   EmailFailed: [at, recipient, ...response],

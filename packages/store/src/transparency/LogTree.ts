@@ -25,14 +25,15 @@ export interface Head {
   readonly root: Uint8Array
 }
 
-/** Milliseconds for which this process has computed leaves and hashes. */
+/** Milliseconds of processor time for which this process has computed leaves and hashes. */
 let busy_ms = 0
 export const busyMs = (): number => busy_ms
 
 const timed = <A>(compute: () => A): A => {
-  const start = performance.now()
+  const start = process.threadCpuUsage()
   const result = compute()
-  busy_ms += performance.now() - start
+  const { system, user } = process.threadCpuUsage(start)
+  busy_ms += (system + user) / 1000
   return result
 }
 

@@ -26,7 +26,7 @@ export interface TreeAudit {
   readonly differences: ReadonlyArray<Difference>
 }
 
-/** Before every position that a row could have. */
+/** Lower than every position that a row could have. */
 const BEFORE_ALL = -(2n ** 63n)
 
 /** Differences that are named. */

@@ -6,6 +6,7 @@ import * as Script from "@waybill/domain/email/Script"
 import * as Recipient from "@waybill/domain/email/Recipient"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import { messageHash } from "@waybill/mail/dkim/messageHash"
 import * as SourceAddress from "@waybill/mail/source/SourceAddress"
 import type { Category } from "@waybill/mail/reply/Category"
 import * as Transport from "@waybill/mail/transport/Transport"
@@ -207,8 +208,13 @@ const attempt = Effect.fnUntraced(function* (
   const attempted = yield* collectOutcomes(job, recipients, { sending, provide, limit })
   // Nothing has left this machine and the service stops, so another process can take the row at once.
   const isUntouched = refused && attempted.every(({ outcome }) => outcome.no_attempt)
-  return isUntouched ? yield* Effect.fail<OutgoingMessages.Unsendable | "not started">("not started") : attempted
+  if (isUntouched) return yield* Effect.fail<OutgoingMessages.Unsendable | "not started">("not started")
+  if (!attempted.some(isHandedOver)) return attempted
+  const message_sha256 = yield* Effect.promise(() => messageHash(composed.success.bytes))
+  return attempted.map((each): Attempted => (isHandedOver(each) ? { ...each, message_sha256 } : each))
 })
+
+const isHandedOver = ({ outcome: { status } }: Attempted): boolean => status === "delivered" || status === "sent"
 
 const notAttempted = (
   { address }: Recipient.Recipient,

@@ -21,6 +21,8 @@ export const MIN_PAUSE_MS = 1_000
 export interface Attempted {
   readonly recipient: Recipient
   readonly outcome: Transport.RecipientOutcome
+  /** SHA-256 of the message in base64url, once it was handed over. */
+  readonly message_sha256?: string
 }
 
 export interface Complaint {
@@ -61,10 +63,10 @@ export const evaluateAttempts = (
   const outcomes: Array<DeliveryOutcome.Outcome> = []
   const pauses: Array<Timestamp.Timestamp> = []
   const later: Array<Timestamp.Timestamp> = []
-  for (const { outcome, recipient } of attempted) {
+  for (const { message_sha256, outcome, recipient } of attempted) {
     const evaluated = outcome.no_attempt
       ? evaluateDeferral(now, recipient, outcome, policy)
-      : evaluateAttempt(now, recipient, outcome, policy)
+      : evaluateAttempt(now, recipient, outcome, handoverOf(outcome, message_sha256), policy)
     if (evaluated === "paused") {
       pauses.push(pauseEnd(now, outcome))
       continue
@@ -134,10 +136,20 @@ const evaluateDeferral = (
     : { _tag: "Deferred", recipient: address, words: reply, next_attempt_at: pauseEnd(now, outcome) }
 }
 
+const handoverOf = (
+  { address, certificate_sha256 }: Transport.RecipientOutcome,
+  message_sha256: string | undefined,
+): DeliveryOutcome.Handover => ({
+  ...(address === undefined ? {} : { address }),
+  ...(certificate_sha256 === undefined ? {} : { certificate_sha256 }),
+  ...(message_sha256 === undefined ? {} : { message_sha256 }),
+})
+
 const evaluateAttempt = (
   now: Timestamp.Timestamp,
   { address, attempts, lost }: Recipient,
   outcome: Transport.RecipientOutcome,
+  handover: DeliveryOutcome.Handover,
   { nextAttempt, random }: Policy,
 ): DeliveryOutcome.Outcome => {
   const attempt = attempts + 1
@@ -145,9 +157,9 @@ const evaluateAttempt = (
   const reply = { code, enhanced_code, response, mx, tls, duration_ms, category, attempt }
   switch (outcome.status) {
     case "delivered":
-      return { _tag: "Delivered", recipient: address, words: reply }
+      return { _tag: "Delivered", recipient: address, words: reply, handover }
     case "sent":
-      return { _tag: "Sent", recipient: address, words: reply }
+      return { _tag: "Sent", recipient: address, words: reply, handover }
     case "bounced":
       return { _tag: "Bounced", recipient: address, words: reply, simulation: simulationOf(outcome, reasonOf(outcome)) }
     case "suppressed":

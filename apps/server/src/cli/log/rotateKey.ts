@@ -1,0 +1,34 @@
+import { Secrets } from "@waybill/store/secrets/Secrets"
+import * as LogKeys from "@waybill/store/transparency/LogKeys"
+import * as SignedNote from "@waybill/store/transparency/SignedNote"
+import { Duration, Effect, Layer } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as InstanceKeys from "../../installation/InstanceKeys.ts"
+import * as Settings from "../../settings/Settings.ts"
+import * as CliStore from "../CliStore.ts"
+import * as Output from "../Output.ts"
+
+const sealed = Secrets.layer.pipe(
+  Layer.provideMerge(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
+  Layer.provideMerge(CliStore.layer),
+)
+
+export const rotateKey = Command.make(
+  "rotate-key",
+  {
+    overlap: Flag.Int("overlap").pipe(
+      Flag.withDescription("Minutes for which the former key signs too; by default seven days"),
+      Flag.withDefault(Duration.toMinutes(LogKeys.DEFAULT_OVERLAP)),
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, overlap }) {
+    const { began_at, public_key } = yield* LogKeys.rotate(Duration.minutes(Math.max(0, overlap)))
+    const [former] = (yield* LogKeys.list).slice(-2, -1)
+    const key = SignedNote.publicPart(public_key)
+    yield* Output.printOne({ key, began_at, former_key_ends_at: former?.ends_at ?? null }, { json })
+  }),
+).pipe(
+  Command.withDescription("Make a new key for the log; the former one signs beside it for a while"),
+  Command.provide(sealed),
+)

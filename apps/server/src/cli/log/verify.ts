@@ -1,0 +1,32 @@
+import { Data, Effect, Option, Runtime } from "effect"
+import { Command, Flag } from "effect/cli"
+import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as Settings from "../../settings/Settings.ts"
+import * as Output from "../Output.ts"
+import * as RemoteLog from "./RemoteLog.ts"
+
+class LogDiffers extends Data.TaggedError("LogDiffers")<{ readonly message: string }> {
+  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
+}
+
+export const verify = Command.make(
+  "verify",
+  {
+    url: Flag.String("url").pipe(
+      Flag.withDescription("Address of the instance; by default the one that the settings of this one give"),
+      Flag.optional,
+    ),
+    key: Flag.String("key").pipe(
+      Flag.withDescription("Key that must have signed, name+hash+base64; by default those that the instance names"),
+      Flag.between(0, 100),
+    ),
+    json: Output.json,
+  },
+  Effect.fn(function* ({ json, key, url }) {
+    const address = Option.isSome(url) ? url.value : Settings.urlOf(yield* Settings.load)
+    const verified = yield* Effect.forEach(yield* RemoteLog.find(address), (log) => RemoteLog.verify(log, key)).pipe(
+      Effect.mapError(({ message }) => new LogDiffers({ message })),
+    )
+    yield* Output.print(verified, { json, columns: ["origin", "size", "root"] })
+  }),
+).pipe(Command.withDescription("Read all hashes of a log over HTTP and compare them with its signed head"))

@@ -1,0 +1,55 @@
+// npm run bench -- receipts [--leaves 1000000] [--json]: what the signed log costs a message, in processor time and bytes; how long
+// a leaf waits for its signature at 500 messages a second; and how long a receipt takes.
+import "effect/schema/SchemaJITCompiler/enable"
+import { Effect, Exit, Redacted, Scope } from "effect"
+import { parseArgs } from "node:util"
+import * as World from "../../support/world/World.ts"
+import { write } from "../logs/events.ts"
+import * as Measure from "../report/Measure.ts"
+import * as TemporaryServer from "../report/TemporaryServer.ts"
+import { build, prove } from "./build.ts"
+import { PACED_PER_SECOND, pace } from "./pace.ts"
+
+const { values } = parseArgs({
+  options: { leaves: { type: "string", default: "1000000" }, json: { type: "boolean" } },
+})
+
+const scope = Scope.makeUnsafe()
+try {
+  const server = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
+  const environment = await TemporaryServer.environment(server)
+  const url = await TemporaryServer.freshDatabase(server)
+  const services = World.services(url)
+  const run = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof build>> | Scope.Scope>) =>
+    Effect.runPromise(work.pipe(Effect.provide(services), Effect.scoped))
+  // A commit begins the first epoch of the log, without which nothing is signed.
+  await run(World.account())
+  const log = await write(Redacted.value(url), Number(values.leaves))
+  const { bytes, ...built } = await run(build(url, server.pid, log))
+  const receipt_ms = await run(prove(url))
+  const lag_ms = await run(pace(url))
+  Measure.answer(
+    { ...log, environment, summary: { ...built, bytes, receipt_ms, lag_ms } },
+    [
+      `${log.events.toLocaleString("en-US")} leaves of ${log.messages.toLocaleString("en-US")} messages.`,
+      TemporaryServer.describe(environment),
+      "",
+      `Processor time of a message: ${built.ownMicros.toFixed(0)} µs of the worker (${built.hashingMicros.toFixed(0)} of them hashing), ${built.postgresMicros.toFixed(0)} µs of Postgres.`,
+      `Bytes of a message: ${bytes.leaves.toFixed(0)} for its salt and leaves, ${bytes.tiles.toFixed(0)} for hashes.`,
+      `A receipt: ${Measure.millis(receipt_ms.p50)} ms (p50), ${Measure.millis(receipt_ms.p99)} ms (p99).`,
+      `A leaf in a signed checkpoint, at ${PACED_PER_SECOND} messages a second: ${Measure.millis(lag_ms.p50)} ms (p50), ${Measure.millis(lag_ms.p99)} ms (p99).`,
+    ].join("\n"),
+    [
+      {
+        what: "bytes of a message in the signed log",
+        measured: Measure.once(bytes.leaves + bytes.tiles),
+        atMost: 250,
+        unit: "bytes",
+      },
+      { what: "a receipt, p99", measured: Measure.once(receipt_ms.p99), atMost: 20, unit: "ms" },
+      { what: "a leaf in a signed checkpoint, p99", measured: Measure.once(lag_ms.p99), atMost: 2_000, unit: "ms" },
+    ],
+  )
+} finally {
+  await Effect.runPromise(Scope.close(scope, Exit.void))
+}
