@@ -100,6 +100,7 @@ describe("the package that npm pack makes", () => {
         for (const [path, text] of [
           ["/", `id="root"`],
           ["/docs", "API reference"],
+          ["/verify", "Verify a receipt"],
         ] as const)
           assert.include(await (await fetch(url + path)).text(), text)
         const data = join(where().cwd, ".waybill")

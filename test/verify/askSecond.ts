@@ -1,6 +1,6 @@
 import { execFileSync, spawnSync } from "node:child_process"
 import { fileURLToPath } from "node:url"
-import type { Options } from "../../packages/verify/src/verify.ts"
+import type { VerifyOptions } from "../../packages/verify/src/verify.ts"
 
 const PROGRAM = fileURLToPath(new URL("verify_receipt.py", import.meta.url))
 const NEEDED = [
@@ -8,7 +8,7 @@ const NEEDED = [
   ["openssl", "version"],
 ] as const
 
-export interface Asked extends Options {
+export interface Asked extends VerifyOptions {
   readonly name: string
   readonly receipt: string
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { canonicalJson, parseJson } from "../../packages/verify/src/Json.ts"
+import { canonicalJson, parseJson } from "../../packages/verify/src/JsonValue.ts"
 import { assert, describe, it } from "../support/effectTest.ts"
 
 /** Vectors of github.com/cyberphone/json-canonicalization, to which RFC 8785 refers. */

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs"
 import type { Bytes } from "../../packages/verify/src/Bytes.ts"
-import { leafHash, nodeHash, verifyConsistency, verifyInclusion } from "../../packages/verify/src/Merkle.ts"
+import { leafHash, nodeHash, verifyConsistency, verifyInclusion } from "../../packages/verify/src/MerkleProof.ts"
 import { assert, describe, it } from "../support/effectTest.ts"
 import { consistencyOf, pathOf, rootOf, sha256 } from "./MadeLog.ts"
 

@@ -2,7 +2,13 @@ import { execFileSync } from "node:child_process"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { parseCheckpoint, parseNote, parseSignature, parseVkey, verifyNote } from "../../packages/verify/src/Note.ts"
+import {
+  parseCheckpoint,
+  parseNote,
+  parseSignature,
+  parseVkey,
+  verifyNote,
+} from "../../packages/verify/src/SignedNote.ts"
 import { assert, describe, it } from "../support/effectTest.ts"
 import { makeKey, sha256 } from "./MadeLog.ts"
 

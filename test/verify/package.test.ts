@@ -97,9 +97,9 @@ describe("the packed verifier", () => {
     assert.strictEqual((await run("node", ["use.mjs"], { cwd: project })).stdout, "true\n")
     await writeFile(
       join(project, "use.mts"),
-      `import { type Options, type Step, verify, verifyConsistency } from "@waybill/verify"
+      `import { type VerifyOptions, type ReceiptStep, verify, verifyConsistency } from "@waybill/verify"
        import { verifyCose } from "@waybill/verify/cose"
-       export const check = async (text: string, options: Options): Promise<ReadonlyArray<Step>> =>
+       export const check = async (text: string, options: VerifyOptions): Promise<ReadonlyArray<ReceiptStep>> =>
          (await verify(text, options)).steps
        export const others = [verifyConsistency, verifyCose]
        // @ts-expect-error a receipt is a text or bytes

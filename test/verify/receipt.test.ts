@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs"
-import { type Options, verify } from "../../packages/verify/src/verify.ts"
+import { type VerifyOptions, verify } from "../../packages/verify/src/verify.ts"
 import { assert, describe, it } from "../support/effectTest.ts"
 import * as MadeLog from "./MadeLog.ts"
 import { sampleLog } from "./sampleLog.ts"
@@ -7,11 +7,15 @@ import { TAMPERED } from "./tampered.ts"
 
 const { log, origin, others, own, keys, witnesses } = sampleLog()
 const proving = { keys, log, origin, witnesses }
-const pinned: Options = { keys: keys.map(({ vkey }) => vkey), witnesses: witnesses.map(({ vkey }) => vkey), origin }
+const pinned: VerifyOptions = {
+  keys: keys.map(({ vkey }) => vkey),
+  witnesses: witnesses.map(({ vkey }) => vkey),
+  origin,
+}
 const good = () => MadeLog.receiptOf(own, proving)
 
 /** Results of the steps by their first letters: p(assed), w(arning), f(ailed), s(kipped). */
-const resultsOf = async (receipt: MadeLog.Draft | string, options: Options = pinned): Promise<string> => {
+const resultsOf = async (receipt: MadeLog.Draft | string, options: VerifyOptions = pinned): Promise<string> => {
   const { holds, steps } = await verify(typeof receipt === "string" ? receipt : JSON.stringify(receipt), options)
   const results = steps.map(({ result }) => result[0]).join("")
   assert.strictEqual(holds, !/[fs]/u.test(results))

@@ -1,9 +1,9 @@
 import { type Bytes, concat, utf8, verifyEd25519 } from "./Bytes.ts"
-import { canonicalJson } from "./Json.ts"
-import { leafHash, rootOfProof } from "./Merkle.ts"
+import { canonicalJson } from "./JsonValue.ts"
+import { leafHash, rootOfProof } from "./MerkleProof.ts"
 import { parseReceipt } from "./parseReceipt.ts"
 
-/** What CBOR holds. A tag is a map of its number to its content. */
+/** A value of CBOR. A tag is a map of its number to its content. */
 type Cbor = null | number | string | Bytes | ReadonlyArray<Cbor> | ReadonlyMap<Cbor, Cbor>
 
 const MAX_DEPTH = 16

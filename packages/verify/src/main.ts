@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs"
 import { parseArgs } from "node:util"
 import { keysOfLog } from "./keysOfLog.ts"
-import { type Options, type Verdict, verify } from "./verify.ts"
+import { type VerifyOptions, type ReceiptVerdict, verify } from "./verify.ts"
 
 const USAGE = `Usage: waybill-verify receipt.json [options]    (- reads standard input)
   --key KEY        key of the log that must have signed (name+id+base64), or a saved /.well-known/waybill-log.json;
@@ -14,10 +14,10 @@ Exits with 0 if the receipt holds, 1 if it does not, 2 if it could not be checke
 `
 const MARKS = { passed: "ok      ", warning: "warning ", failed: "FAILED  ", skipped: "skipped " }
 
-const keysOf = (given: string): NonNullable<Options["keys"]> =>
+const keysOf = (given: string): NonNullable<VerifyOptions["keys"]> =>
   given.includes("+") ? [given] : keysOfLog(readFileSync(given, "utf8"))
 
-const report = ({ holds, steps }: Verdict): string => {
+const report = ({ holds, steps }: ReceiptVerdict): string => {
   const lines = steps.map(({ result, title, words }) => `${MARKS[result]}${title}. ${words}\n`)
   return `${lines.join("")}${holds ? "The receipt holds" : "The receipt does not hold"}.\n`
 }

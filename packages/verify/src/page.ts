@@ -1,7 +1,7 @@
-import type { Json } from "./Json.ts"
+import { isObject, type JsonValue } from "./JsonValue.ts"
 import { keysOfLog } from "./keysOfLog.ts"
 import { parseReceipt } from "./parseReceipt.ts"
-import { type Options, type Step, verify } from "./verify.ts"
+import { type VerifyOptions, type ReceiptStep, verify } from "./verify.ts"
 
 /** The page that checks a receipt in a browser, without a server. */
 
@@ -29,12 +29,12 @@ const linesOf = (id: string): ReadonlyArray<string> => {
 }
 
 /** Reads what is given as keys of the log: lines, or the file in which an instance publishes them. */
-const keys = (): NonNullable<Options["keys"]> => {
+const keys = (): NonNullable<VerifyOptions["keys"]> => {
   const lines = linesOf("keys")
   return lines[0]?.startsWith("{") === true ? keysOfLog(lines.join("\n")) : lines
 }
 
-const stepItem = ({ result, title, words }: Step, nth: number): HTMLElement => {
+const stepItem = ({ result, title, words }: ReceiptStep, nth: number): HTMLElement => {
   const mark = element("span", MARKS[result], "mark")
   mark.setAttribute("role", "img")
   mark.setAttribute("aria-label", SPOKEN[result])
@@ -49,7 +49,16 @@ const stepItem = ({ result, title, words }: Step, nth: number): HTMLElement => {
   return item
 }
 
-const shown = (value: Json): string => (typeof value === "string" ? value : JSON.stringify(value))
+/** Writes mailboxes as mail does, and lists with commas. */
+const shown = (value: JsonValue): string => {
+  if (typeof value === "string") return value
+  if (Array.isArray(value)) return value.length === 0 ? "none" : value.map(shown).join(", ")
+  if (!isObject(value)) return value === null ? "none" : String(value)
+  const { address, at, last_event, name, ...rest } = value
+  if (typeof address !== "string" || Object.keys(rest).length > 0) return JSON.stringify(value)
+  const mailbox = name === undefined ? address : `${shown(name)} <${address}>`
+  return last_event === undefined ? mailbox : `${mailbox}: ${shown(last_event)} at ${shown(at ?? null)}`
+}
 
 const pairs = (members: ReadonlyArray<readonly [string, string]>): ReadonlyArray<HTMLElement> =>
   members.flatMap(([name, value]) => [element("dt", name), element("dd", value)])
@@ -73,7 +82,7 @@ let file: File | undefined
 /** Number of the latest check: a slower one of before must not overwrite its result. */
 let latest = 0
 
-const show = (tone: string, words: string, steps: ReadonlyArray<Step> = []): void => {
+const show = (tone: string, words: string, steps: ReadonlyArray<ReceiptStep> = []): void => {
   byId("verdict").className = tone
   byId("verdict").textContent = words
   byId("steps").replaceChildren(...steps.map(stepItem))

@@ -1,12 +1,12 @@
-import { canonicalJson, type Json, type JsonObject, parseJson } from "./Json.ts"
+import { canonicalJson, type JsonValue, type JsonObject, parseJson } from "./JsonValue.ts"
 
 export interface ReceiptEvent {
-  /** What the leaf of the log holds, as canonical JSON. */
+  /** The contents of the leaf, which are hashed as canonical JSON. */
   readonly entry: { readonly [name in "event" | "stream" | "type" | "at" | "data"]: string } & {
     readonly version: number
   }
   /** Missing, as `hidden` is, once the data is erased. */
-  readonly fields?: Readonly<Record<string, { readonly salt: string; readonly value: Json }>>
+  readonly fields?: Readonly<Record<string, { readonly salt: string; readonly value: JsonValue }>>
   /** Commitments of the fields that are not shown. */
   readonly hidden?: Readonly<Record<string, string>>
   readonly index: number

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "./Json.ts"
+import type { JsonValue, JsonObject } from "./JsonValue.ts"
 
 /** Fields of the first event that the record of a receipt repeats. */
 const REPEATED = ["message_id", "from", "to", "cc", "bcc", "reply_to", "subject"]
@@ -6,7 +6,7 @@ const REPEATED = ["message_id", "from", "to", "cc", "bcc", "reply_to", "subject"
 /** An event of a receipt, as far as its record follows from it. */
 export interface ShownEvent {
   readonly entry: { readonly type: string; readonly at: string }
-  readonly fields?: Readonly<Record<string, { readonly value: Json }>>
+  readonly fields?: Readonly<Record<string, { readonly value: JsonValue }>>
 }
 
 /** Returns the record of a receipt: what its events say of the message, and nothing else. */

@@ -1,16 +1,16 @@
 import { concat, fromBase64url, sha256, toBase64, toBase64url, utf8, verifyEd25519 } from "./Bytes.ts"
-import { canonicalJson } from "./Json.ts"
-import { leafHash, verifyInclusion } from "./Merkle.ts"
-import { parseCheckpoint, parseNote, parseSignature, parseVkey, type Vkey, verifyNote } from "./Note.ts"
+import { canonicalJson } from "./JsonValue.ts"
+import { leafHash, verifyInclusion } from "./MerkleProof.ts"
+import { parseCheckpoint, parseNote, parseSignature, parseVkey, type Vkey, verifyNote } from "./SignedNote.ts"
 import { parseReceipt, type Receipt } from "./parseReceipt.ts"
 import { summaryOf } from "./summaryOf.ts"
 
-export { canonicalJson } from "./Json.ts"
-export { leafHash, nodeHash, verifyConsistency, verifyInclusion } from "./Merkle.ts"
-export { parseCheckpoint, parseNote, parseVkey, verifyNote } from "./Note.ts"
+export { canonicalJson } from "./JsonValue.ts"
+export { leafHash, nodeHash, verifyConsistency, verifyInclusion } from "./MerkleProof.ts"
+export { parseCheckpoint, parseNote, parseVkey, verifyNote } from "./SignedNote.ts"
 
-/** What you have from elsewhere than the receipt. */
-export interface Options {
+/** Keys and names that you have from elsewhere than the receipt. */
+export interface VerifyOptions {
   /** Keys of the log, of which one must have signed; with a time if it signed until then. */
   readonly keys?: ReadonlyArray<string | { readonly key: string; readonly until: string }>
   /** Keys of witnesses, of which each must have cosigned. */
@@ -18,17 +18,17 @@ export interface Options {
   readonly origin?: string
 }
 
-export interface Step {
+export interface ReceiptStep {
   readonly title: string
   /** `warning`: the step holds, and says less than it could. `skipped`: an earlier step failed that it needs. */
   readonly result: "passed" | "warning" | "failed" | "skipped"
   readonly words: string
 }
 
-export interface Verdict {
+export interface ReceiptVerdict {
   /** Whether no step failed. */
   readonly holds: boolean
-  readonly steps: ReadonlyArray<Step>
+  readonly steps: ReadonlyArray<ReceiptStep>
 }
 
 /** A public key of RFC 8032, by which the platform shows that it has Ed25519. */
@@ -44,14 +44,14 @@ type Pinned = Vkey & { readonly until?: string }
 type Done<A> = readonly [value: A, words: string, result?: "warning"]
 
 /** Checks a receipt step by step. Throws only for keys that are none, and where the platform cannot check signatures. */
-export const verify = async (receipt: string | Uint8Array, options: Options = {}): Promise<Verdict> => {
+export const verify = async (receipt: string | Uint8Array, options: VerifyOptions = {}): Promise<ReceiptVerdict> => {
   await verifyEd25519(fromBase64url(KNOWN_KEY), new Uint8Array(64), new Uint8Array()).catch(() => {
     throw new Error(`Signatures by Ed25519 cannot be checked here. ${PLATFORMS}`)
   })
   const given = (options.keys ?? []).map((key) => (typeof key === "string" ? { key } : key))
   const keys = await Promise.all(given.map(async (key) => ({ ...key, ...(await parseVkey(key.key)) })))
   const witnesses = await Promise.all((options.witnesses ?? []).map(parseVkey))
-  const steps: Array<Step> = []
+  const steps: Array<ReceiptStep> = []
   const step = async <A>(title: string, run: () => Done<A> | Promise<Done<A>>): Promise<() => A> => {
     try {
       const [value, words, result = "passed"] = await run()

@@ -46,7 +46,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is compressed for clients that accept it, and a 304 for those that have it", function* () {
     const world = yield* HttpWorld
-    for (const path of ["/docs", "/docs/api", "/docs/start.md", "/openapi.json"]) {
+    for (const path of ["/docs", "/docs/api", "/docs/start.md", "/openapi.json", "/verify"]) {
       const request = (headers: Readonly<Record<string, string>>) => world.request("GET", path, { headers })
       const plain = yield* request({ "accept-encoding": "identity" })
       assert.isNull(plain.headers.get("content-encoding"))

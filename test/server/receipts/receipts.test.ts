@@ -45,7 +45,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     assert.isUndefined(problemOf(json))
     assert.notMatch(text, /ana@example|bo@example/u)
     assert.hasAllKeys(json.events[0].hidden, ["to", "cc", "bcc", "subject"])
-    assert.deepStrictEqual([json.email.to, json.email.cc, json.email.subject], [null, null, null])
+    assert.doesNotHaveAnyKeys(json.email, ["to", "cc", "bcc", "subject"])
+    assert.deepStrictEqual(json.email.recipients, [])
     const subject = (yield* receipt("?redact=subject")).json
     assert.isUndefined(problemOf(subject))
     assert.deepStrictEqual(Object.keys(subject.events[0].hidden), ["subject"])
@@ -69,7 +70,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     yield* buildLog
     const { json } = yield* call("GET", `/v1/inbound/${mail.id}/receipt`)
     assert.isUndefined(problemOf(json))
-    assert.deepStrictEqual([json.email.object, json.email.id], ["inbound_email", mail.id])
+    assert.strictEqual(json.email.id, mail.id)
     assert.strictEqual(json.events[0].fields.inbound_id.value, mail.id)
   })
 

@@ -2,8 +2,8 @@ import { Effect } from "effect"
 import nodemailer from "nodemailer"
 import { verifyCose } from "../../../packages/verify/src/Cose.ts"
 import { keysOfLog } from "../../../packages/verify/src/keysOfLog.ts"
-import { parseVkey } from "../../../packages/verify/src/Note.ts"
-import { type Options, verify } from "../../../packages/verify/src/verify.ts"
+import { parseVkey } from "../../../packages/verify/src/SignedNote.ts"
+import { type VerifyOptions, verify } from "../../../packages/verify/src/verify.ts"
 import { assert, layer, type TestContext } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { freePort } from "../../support/process/service.ts"
@@ -87,11 +87,11 @@ const start = Effect.gen(function* () {
       client.close()
     }
   })
-  const pinned = Effect.map(text("/.well-known/waybill-log.json"), (json): Options => ({ keys: keysOfLog(json) }))
+  const pinned = Effect.map(text("/.well-known/waybill-log.json"), (json): VerifyOptions => ({ keys: keysOfLog(json) }))
   return { pinned, post, read, receipt, receive, send, text }
 })
 
-const wrongSteps = (receipt: string | Uint8Array, options: Options) =>
+const wrongSteps = (receipt: string | Uint8Array, options: VerifyOptions) =>
   Effect.map(
     Effect.promise(() => verify(receipt, options)),
     ({ steps }) => steps.filter(({ result }) => result === "failed" || result === "skipped").map(({ words }) => words),

@@ -1,6 +1,6 @@
 import * as SignedNote from "@waybill/store/transparency/SignedNote"
 import { fromBase64 } from "@waybill/verify/Bytes"
-import { parseNote, parseVkey, verifyNote } from "@waybill/verify/Note"
+import { parseNote, parseVkey, verifyNote } from "@waybill/verify/SignedNote"
 import { Effect, Exit } from "effect"
 import { createPublicKey, randomBytes, verify } from "node:crypto"
 import * as fs from "node:fs/promises"

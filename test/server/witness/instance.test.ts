@@ -1,5 +1,5 @@
 import { Sql } from "@waybill/store/postgres/Sql"
-import { parseNote, parseVkey, verifyNote } from "@waybill/verify/Note"
+import { parseNote, parseVkey, verifyNote } from "@waybill/verify/SignedNote"
 import { Duration, Effect } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"

@@ -1,4 +1,4 @@
-import { parseVkey, type Vkey } from "@waybill/verify/Note"
+import { parseVkey, type Vkey } from "@waybill/verify/SignedNote"
 import { Config, ConfigProvider, Effect } from "effect"
 import { CommaList } from "./Setting.ts"
 

@@ -1,5 +1,5 @@
 import { concat, sha256, toBase64, toHex, utf8 } from "@waybill/verify/Bytes"
-import { parseVkey, type Vkey } from "@waybill/verify/Note"
+import { parseVkey, type Vkey } from "@waybill/verify/SignedNote"
 import { createPrivateKey, createPublicKey, randomBytes, sign } from "node:crypto"
 import * as fs from "node:fs/promises"
 

@@ -1,5 +1,11 @@
 import { type Bytes, concat, toBase64 } from "@waybill/verify/Bytes"
-import { type Checkpoint, type NoteSignature, parseCheckpoint, parseNote, type SignedNote } from "@waybill/verify/Note"
+import {
+  type Checkpoint,
+  type NoteSignature,
+  parseCheckpoint,
+  parseNote,
+  type SignedNote,
+} from "@waybill/verify/SignedNote"
 import { DateTime, Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"

@@ -2,8 +2,8 @@ import type * as Network from "@waybill/mail/dns/Network"
 import * as PinnedRequest from "@waybill/mail/dns/PinnedRequest"
 import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
 import * as TilePath from "@waybill/store/transparency/TilePath"
-import { verifyConsistency } from "@waybill/verify/Merkle"
-import { type Checkpoint, parseVkey } from "@waybill/verify/Note"
+import { verifyConsistency } from "@waybill/verify/MerkleProof"
+import { type Checkpoint, parseVkey } from "@waybill/verify/SignedNote"
 import { Data, Duration, Effect, Schema } from "effect"
 
 /** Time for an answer of a log. */

@@ -1,5 +1,5 @@
 import { areEqual, sha256 } from "@waybill/verify/Bytes"
-import { verifyConsistency } from "@waybill/verify/Merkle"
+import { verifyConsistency } from "@waybill/verify/MerkleProof"
 import {
   type Checkpoint,
   parseCheckpoint,
@@ -7,7 +7,7 @@ import {
   parseVkey,
   type SignedNote,
   verifyNote,
-} from "@waybill/verify/Note"
+} from "@waybill/verify/SignedNote"
 import { Clock, Data, Effect, Semaphore } from "effect"
 import * as AddCheckpoint from "./AddCheckpoint.ts"
 import type { Cosigner } from "./Cosigner.ts"

@@ -1,6 +1,6 @@
 import type * as Network from "@waybill/mail/dns/Network"
 import { areEqual } from "@waybill/verify/Bytes"
-import { parseNote } from "@waybill/verify/Note"
+import { parseNote } from "@waybill/verify/SignedNote"
 import { Effect } from "effect"
 import * as LogReader from "./LogReader.ts"
 import * as Witness from "./Witness.ts"

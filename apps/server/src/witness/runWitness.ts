@@ -1,5 +1,5 @@
 import * as Network from "@waybill/mail/dns/Network"
-import { parseVkey } from "@waybill/verify/Note"
+import { parseVkey } from "@waybill/verify/SignedNote"
 import { Data, Duration, Effect, Layer, Result, Runtime, Schedule } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"

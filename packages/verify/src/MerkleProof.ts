@@ -3,7 +3,8 @@ import { areEqual, type Bytes, concat, sha256 } from "./Bytes.ts"
 /** Longest proof: the height of a tree whose size is an exact number of JavaScript, and one more for consistency. */
 const MAX_PROOF = 54
 
-type Hashes = ReadonlyArray<Bytes>
+/** Hashes that lead from a leaf, or from an earlier tree, to a root. */
+export type MerkleProof = ReadonlyArray<Bytes>
 
 /** Hash of a leaf (RFC 9162, section 2.1.1). */
 export const leafHash = (entry: Bytes): Promise<Bytes> => sha256(concat(Uint8Array.of(0), entry))
@@ -19,7 +20,7 @@ const half = (number: number): number => Math.floor(number / 2)
  * the node, which is the root of an earlier tree, and the one of the whole tree. Returns undefined if the proof does not end
  * at the root.
  */
-const climb = async (node: number, last: number, start: Bytes, proof: Hashes) => {
+const climb = async (node: number, last: number, start: Bytes, proof: MerkleProof) => {
   if (proof.length > MAX_PROOF || ![start, ...proof].every(({ length }) => length === 32)) return undefined
   let [earlier, whole] = [start, start]
   for (const sibling of proof) {
@@ -35,27 +36,27 @@ const climb = async (node: number, last: number, start: Bytes, proof: Hashes) =>
 }
 
 /** Returns the root that a proof leads to from a leaf, given by its hash (section 2.1.3.2). */
-export const rootOfProof = async (leaf: Bytes, index: number, size: number, proof: Hashes) => {
+export const rootOfProof = async (leaf: Bytes, index: number, size: number, proof: MerkleProof) => {
   if (!isSize(index) || !isSize(size) || index >= size) return undefined
   return (await climb(index, size - 1, leaf, proof))?.whole
 }
 
 /** Whether a leaf is at an index of the tree with this size and root. */
-export const verifyInclusion = async (leaf: Bytes, index: number, size: number, proof: Hashes, root: Bytes) => {
+export const verifyInclusion = async (leaf: Bytes, index: number, size: number, proof: MerkleProof, root: Bytes) => {
   const own = await rootOfProof(leaf, index, size, proof)
   return own !== undefined && areEqual(own, root)
 }
 
-/** Whether a tree (2) extends an earlier one (1): the same leaves in their places, and then others (section 2.1.4.2). */
-export const verifyConsistency = async (size1: number, root1: Bytes, size2: number, root2: Bytes, proof: Hashes) => {
-  if (!isSize(size1) || !isSize(size2) || size1 > size2 || root1.length !== 32 || root2.length !== 32) return false
-  if (size1 === size2) return proof.length === 0 && areEqual(root1, root2)
+/** Whether a tree of n leaves extends one of m: the same leaves in their places, and then others (section 2.1.4.2). */
+export const verifyConsistency = async (m: number, rootM: Bytes, n: number, rootN: Bytes, proof: MerkleProof) => {
+  if (!isSize(m) || !isSize(n) || m > n || rootM.length !== 32 || rootN.length !== 32) return false
+  if (m === n) return proof.length === 0 && areEqual(rootM, rootN)
   // Every tree extends the empty one, whose root is the hash of nothing.
-  if (size1 === 0) return proof.length === 0 && areEqual(root1, await sha256(new Uint8Array()))
-  let [node, last] = [size1 - 1, size2 - 1]
+  if (m === 0) return proof.length === 0 && areEqual(rootM, await sha256(new Uint8Array()))
+  let [node, last] = [m - 1, n - 1]
   while (node % 2 === 1) [node, last] = [half(node), half(last)]
   // An earlier tree that is whole is itself the first hash, which the proof leaves out.
-  const [first = new Uint8Array(), ...rest] = node === 0 ? [root1, ...proof] : proof
+  const [first = new Uint8Array(), ...rest] = node === 0 ? [rootM, ...proof] : proof
   const roots = await climb(node, last, first, rest)
-  return roots !== undefined && areEqual(roots.earlier, root1) && areEqual(roots.whole, root2)
+  return roots !== undefined && areEqual(roots.earlier, rootM) && areEqual(roots.whole, rootN)
 }

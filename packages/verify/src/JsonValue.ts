@@ -1,6 +1,6 @@
-export type Json = null | boolean | number | string | ReadonlyArray<Json> | JsonObject
+export type JsonValue = null | boolean | number | string | ReadonlyArray<JsonValue> | JsonObject
 export interface JsonObject {
-  readonly [name: string]: Json
+  readonly [name: string]: JsonValue
 }
 
 /** Deepest nesting of a value, so that no file exhausts the stack. */
@@ -31,8 +31,8 @@ const quoted = (text: string): string => {
 }
 
 /** Parses JSON, and refuses an object with two members of one name, of which programs would read different ones. */
-export const parseJson = (text: string): Json => {
-  const value: Json = JSON.parse(text)
+export const parseJson = (text: string): JsonValue => {
+  const value: JsonValue = JSON.parse(text)
   const objects: Array<Set<string> | undefined> = []
   for (const [token, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/gu)) {
     if (token === "{") objects.push(new Set())

@@ -17,7 +17,7 @@ export interface NoteSignature {
 
 /** A signed note (c2sp.org/signed-note). */
 export interface SignedNote {
-  /** What is signed, with its last newline. */
+  /** The text that is signed, with its last newline. */
   readonly text: string
   readonly signatures: ReadonlyArray<NoteSignature>
 }
