@@ -1,4 +1,4 @@
-import type { Receipt } from "../../../apps/dashboard/src/receipts/ReceiptFacts.ts"
+import type { ShownReceipt } from "../../../apps/dashboard/src/receipts/ReceiptFacts.ts"
 
 const NOTE = `mail.example.com/log
 20852163
@@ -35,11 +35,11 @@ interface Message {
   readonly subject?: string
   readonly from?: ReturnType<typeof named>
   readonly to?: ReadonlyArray<string>
-  readonly events?: ReadonlyArray<Receipt["events"][number]>
+  readonly events?: ReadonlyArray<ShownReceipt["events"][number]>
 }
 
 /** A receipt of a sent message that was delivered to all of its recipients. */
-export const receiptOf = ({ events, from, subject, to = ["ana@example.org"] }: Message = {}): Receipt => ({
+export const receiptOf = ({ events, from, subject, to = ["ana@example.org"] }: Message = {}): ShownReceipt => ({
   origin: "mail.example.com/log",
   events: [
     eventOf("email.queued", 11, {
@@ -57,7 +57,7 @@ export const receiptOf = ({ events, from, subject, to = ["ana@example.org"] }: M
 })
 
 /** A receipt of a mail that came in. */
-export const received = (): Receipt => ({
+export const received = (): ShownReceipt => ({
   ...receiptOf(),
   events: [
     eventOf("email.received", 4, {
@@ -78,9 +78,9 @@ export const received = (): Receipt => ({
 })
 
 /** A receipt that shows no recipient. */
-export const redacted = (): Receipt => {
+export const redacted = (): ShownReceipt => {
   const receipt = receiptOf({ to: ["ana@example.org", "bo@example.org"] })
-  const hide = (event: Receipt["events"][number], name: string) => {
+  const hide = (event: ShownReceipt["events"][number], name: string) => {
     const { [name]: _, ...fields } = event.fields ?? {}
     return { ...event, fields, hidden: { ...event.hidden, [name]: "Y29tbWl0bWVudA" } }
   }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto"
 import { inflateSync } from "node:zlib"
 import { assert, describe, it } from "vitest"
 import * as PdfPage from "../../../apps/dashboard/src/receipts/PdfPage.ts"
-import { factsOf, type Receipt } from "../../../apps/dashboard/src/receipts/ReceiptFacts.ts"
+import * as ReceiptFacts from "../../../apps/dashboard/src/receipts/ReceiptFacts.ts"
 import * as ReceiptPdf from "../../../apps/dashboard/src/receipts/ReceiptPdf.ts"
 import { delivered, named, received, receiptOf, redacted } from "./receiptOf.ts"
 
@@ -23,7 +23,7 @@ const brush: PdfPage.Brush = {
   draw: (text, size) => ({ width: [...text].length * size, height: size * PdfPage.LINE, pixels: new Uint8Array(16) }),
 }
 
-const page = async (receipt: Receipt) => {
+const page = async (receipt: ReceiptFacts.ShownReceipt) => {
   const bytes = Buffer.from(await (await ReceiptPdf.make(receipt, FILE, PLACES, brush)).arrayBuffer())
   const file = bytes.toString("latin1")
   const drawn: Array<Drawn> = []
@@ -134,26 +134,26 @@ describe("the page of a receipt", () => {
   })
 
   it("shows hidden characters, and keeps the direction of a text from its neighbours", () => {
-    const { subject } = factsOf(receiptOf({ subject: "\u202egpj.exe\u202c" }))
+    const { subject } = ReceiptFacts.of(receiptOf({ subject: "\u202egpj.exe\u202c" }))
     assert.strictEqual(subject, "[U+202E]gpj.exe[U+202C]")
-    assert.strictEqual(factsOf(receiptOf({ subject: "مرحبا" })).subject, "\u2068مرحبا\u2069")
+    assert.strictEqual(ReceiptFacts.of(receiptOf({ subject: "مرحبا" })).subject, "\u2068مرحبا\u2069")
   })
 
   it("says what a receipt does not show: redacted fields, and erased ones", async () => {
-    const hidden = factsOf(redacted())
+    const hidden = ReceiptFacts.of(redacted())
     assert.deepStrictEqual(
       hidden.outcomes.map(({ recipient }) => recipient),
       ["(redacted)", "(redacted)"],
     )
     assert.include((await page(redacted())).text, "(redacted)")
     const { entry, index } = receiptOf().events[0] ?? assert.fail()
-    const erased = factsOf({ ...receiptOf(), events: [{ entry, index }] })
+    const erased = ReceiptFacts.of({ ...receiptOf(), events: [{ entry, index }] })
     assert.strictEqual(erased.subject, "(erased)")
     assert.deepStrictEqual(erased.outcomes, [])
   })
 
   it("says where a received mail came from, and what else the log has of it", async () => {
-    const { outcomes, others } = factsOf(received())
+    const { outcomes, others } = ReceiptFacts.of(received())
     const [{ detail, outcome, recipient } = assert.fail()] = outcomes
     assert.deepStrictEqual(
       [recipient, outcome, detail],

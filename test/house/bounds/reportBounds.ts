@@ -8,7 +8,10 @@ const RECEIVE = "apps/server/src/smtp/DomainReports.ts"
 const API = "packages/api/src/schemas/DomainReports.ts"
 const SETTINGS = "apps/server/src/settings/DatabaseSettings.ts"
 
-/** Bounds of aggregate reports about domains. */
+const WITNESS = "apps/server/src/witness/"
+const ASK = "apps/server/src/worker/periodic/askWitnesses.ts"
+
+/** Bounds of aggregate reports about domains, and of witnesses of the log. */
 export const reportBounds: ReadonlyArray<Group> = [
   {
     title: "DMARC and TLS reports",
@@ -21,6 +24,34 @@ export const reportBounds: ReadonlyArray<Group> = [
       customer("Unverified reports of a day about a domain", "MAX_UNVERIFIED_PER_DAY", STORE, "dropped"),
       customer("`days` of the reports of a domain", "MAX_DAYS", API, "400"),
       operator("`DOMAIN_REPORT_DAYS`, at most", "MAX_DOMAIN_REPORT_DAYS", SETTINGS, "the process does not start"),
+    ],
+  },
+  {
+    title: "Witnesses",
+    bounds: [
+      operator(
+        "Witnesses in `WITNESSES`",
+        "MAX_WITNESSES",
+        "apps/server/src/settings/Witnesses.ts",
+        "the process does not start",
+      ),
+      operator("Answer of a witness", "ASK_TIMEOUT", ASK, "it is asked again later"),
+      operator("Answer of a witness, on the wire", "ASK_WIRE_BYTES", ASK, "it is asked again later"),
+      operator("Logs of `waybill witness`", "MAX_LOGS", `${WITNESS}WitnessConfig.ts`, "it does not start"),
+      operator(
+        "Answer of a log to `waybill witness`",
+        "READ_TIMEOUT",
+        `${WITNESS}LogReader.ts`,
+        "it is read again later",
+      ),
+      operator(
+        "Answer of a log to `waybill witness`, on the wire",
+        "READ_WIRE_BYTES",
+        `${WITNESS}LogReader.ts`,
+        "it is read again later",
+      ),
+      operator("A request to `waybill witness`", "MAX_REQUEST_BYTES", `${WITNESS}WitnessServer.ts`, "400"),
+      operator("Open connections to `waybill witness`", "MAX_CONNECTIONS", `${WITNESS}WitnessServer.ts`, "refused"),
     ],
   },
 ]

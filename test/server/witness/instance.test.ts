@@ -127,9 +127,8 @@ layer(World.layer, { excludeTestServices: true })("two witnesses of an instance"
       const sql = yield* Sql
       yield* sql`TRUNCATE log_leaves, log_tiles, log_heads`
       yield* sql`UPDATE followers SET position = 0 WHERE name = 'log_tree'`
-      const more = load(() => [service], key)
-      yield* more.more(MAILS_BETWEEN)
-      yield* more.end
+      const body = { from: "hi@acme.test", to: "ana@example.org", subject: "Another history", text: "Hello." }
+      yield* Effect.promise(() => service.request("POST", "/v1/email/send", { key, body }))
       const isNamed = Effect.sync(() => witnesses.every(({ output }) => output().includes("has shown two histories")))
       yield* World.until(isNamed, (named) => named, WAIT)
       yield* World.until(

@@ -1,8 +1,8 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { eventName } from "../ui/display/eventName.ts"
 
-/** What of a receipt is said in words. `docs/receipts.md` describes the whole. */
-export interface Receipt {
+/** The parts of a receipt that are said in words. `docs/receipts.md` describes the whole. */
+export interface ShownReceipt {
   readonly origin: string
   readonly events: ReadonlyArray<{
     readonly entry: { readonly type: string; readonly at: string }
@@ -15,7 +15,7 @@ export interface Receipt {
   readonly checkpoint: string
   readonly cosignatures: ReadonlyArray<string>
 }
-type ReceiptEvent = Receipt["events"][number]
+type ShownEvent = ShownReceipt["events"][number]
 
 export interface Outcome {
   readonly recipient: string
@@ -27,7 +27,7 @@ export interface Outcome {
 
 type Row = readonly [label: string, value: string]
 
-/** What a receipt says, as text without hidden characters. */
+/** The content of a receipt, as text without hidden characters. */
 export interface Facts {
   readonly subject: string
   readonly heading: ReadonlyArray<Row>
@@ -50,7 +50,7 @@ const OUTCOMES: ReadonlySet<string> = new Set([
   "email.complained",
 ])
 
-export const factsOf = (receipt: Receipt): Facts => {
+export const of = (receipt: ShownReceipt): Facts => {
   const { events, origin } = receipt
   const first = events.find(({ entry: { type } }) => type === "email.queued" || type === "email.received")
   const isReceived = first?.entry.type === "email.received"
@@ -62,13 +62,13 @@ export const factsOf = (receipt: Receipt): Facts => {
       counts.set(name, (counts.get(name) ?? 0) + 1)
     }
   const [, size = "", root = ""] = receipt.checkpoint.split("\n")
-  const of = (name: string) => (first === undefined ? "" : fieldOf(first, name))
+  const field = (name: string) => (first === undefined ? "" : fieldOf(first, name))
   return {
-    subject: of("subject") || "No subject",
+    subject: field("subject") || "No subject",
     heading: [
-      ["From", of("from")],
-      ["To", isReceived ? of("to") : ["to", "cc", "bcc"].map(of).filter(Boolean).join(", ")],
-      ["Message-ID", of("message_id")],
+      ["From", field("from")],
+      ["To", isReceived ? field("to") : ["to", "cc", "bcc"].map(field).filter(Boolean).join(", ")],
+      ["Message-ID", field("message_id")],
       [isReceived ? "Received" : "Accepted", first === undefined ? "" : timeOf(first.entry.at)],
     ],
     outcomes,
@@ -84,7 +84,7 @@ export const factsOf = (receipt: Receipt): Facts => {
 }
 
 /** Rows for a mail that came in: one for each address that it came to. */
-const receivedBy = (event: ReceiptEvent) => {
+const receivedBy = (event: ShownEvent) => {
   const envelope = valueOf(event, "envelope")
   const [to, remote_ip, helo, tls] = ["to", "remote_ip", "helo", "tls"].map((name) => propertyOf(envelope, name))
   const server = [textOf(helo), textOf(remote_ip) && `[${textOf(remote_ip)}]`].filter(Boolean).join(" ")
@@ -96,8 +96,8 @@ const receivedBy = (event: ReceiptEvent) => {
   }
 }
 
-const outcomesIn = (events: ReadonlyArray<ReceiptEvent>, first: ReceiptEvent | undefined) => {
-  const latest = new Map<string, ReceiptEvent>()
+const outcomesIn = (events: ReadonlyArray<ShownEvent>, first: ShownEvent | undefined) => {
+  const latest = new Map<string, ShownEvent>()
   const canceled = events.findLast(({ entry: { type } }) => type === "email.canceled")
   for (const name of ["to", "cc", "bcc"]) {
     const list = first === undefined ? undefined : valueOf(first, name)
@@ -105,7 +105,7 @@ const outcomesIn = (events: ReadonlyArray<ReceiptEvent>, first: ReceiptEvent | u
       if (first !== undefined) latest.set(textOf(propertyOf(mailbox, "address")), canceled ?? first)
   }
   for (const event of events)
-    // Nobody can tell whether two redacted recipients are the same one.
+    // Two redacted recipients may be the same one, or not.
     if (OUTCOMES.has(event.entry.type))
       latest.set(isShown(event) ? fieldOf(event, "recipient") : `${event.index}`, event)
   return {
@@ -119,10 +119,10 @@ const outcomesIn = (events: ReadonlyArray<ReceiptEvent>, first: ReceiptEvent | u
   }
 }
 
-const isShown = (event: ReceiptEvent): boolean => valueOf(event, "recipient") !== undefined
+const isShown = (event: ShownEvent): boolean => valueOf(event, "recipient") !== undefined
 
 /** The reply of the server in words; empty for an event without one. */
-const detailOf = (event: ReceiptEvent): string => {
+const detailOf = (event: ShownEvent): string => {
   if (event.fields === undefined) return ""
   const server = fieldOf(event, "mx")
   const reply = ["code", "enhanced_code", "response"].map((name) => fieldOf(event, name)).filter(Boolean)
@@ -133,10 +133,9 @@ const detailOf = (event: ReceiptEvent): string => {
     .join(" · ")
 }
 
-const isHidden = ({ hidden }: ReceiptEvent, name: string): boolean =>
-  hidden !== undefined && Object.hasOwn(hidden, name)
-const valueOf = ({ fields }: ReceiptEvent, name: string): unknown => fields?.[name]?.value
-const fieldOf = (event: ReceiptEvent, name: string): string =>
+const isHidden = ({ hidden }: ShownEvent, name: string): boolean => hidden !== undefined && Object.hasOwn(hidden, name)
+const valueOf = ({ fields }: ShownEvent, name: string): unknown => fields?.[name]?.value
+const fieldOf = (event: ShownEvent, name: string): string =>
   event.fields === undefined ? ERASED : isHidden(event, name) ? REDACTED : textOf(valueOf(event, name))
 
 const propertyOf = (value: unknown, name: string): unknown =>

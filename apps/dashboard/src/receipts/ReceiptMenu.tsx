@@ -5,7 +5,7 @@ import { Button } from "../ui/controls/Button.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { showError } from "../ui/feedback/Toasts.tsx"
 import { saveReceipt } from "./saveReceipt.ts"
-import type { Receipt } from "./ReceiptFacts.ts"
+import type { ShownReceipt } from "./ReceiptFacts.ts"
 
 interface Props {
   readonly id: string
@@ -16,7 +16,8 @@ interface Props {
 /** Downloads the receipt of a message, sent or received: the file that can be checked, or a page that says it in words. */
 export const ReceiptMenu = ({ id, of, small = false }: Props) => {
   const saving = useMutation({
-    mutationFn: async (form: "json" | "pdf") => saveReceipt(await Api.get<Receipt>(`/${of}/${id}/receipt`), id, form),
+    mutationFn: async (form: "json" | "pdf") =>
+      saveReceipt(await Api.get<ShownReceipt>(`/${of}/${id}/receipt`), id, form),
     onError: showError,
   })
   return (

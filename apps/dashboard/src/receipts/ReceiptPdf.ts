@@ -1,6 +1,6 @@
 import * as PdfPage from "./PdfPage.ts"
 import * as QrCode from "./QrCode.ts"
-import { factsOf, type Outcome, type Receipt } from "./ReceiptFacts.ts"
+import * as ReceiptFacts from "./ReceiptFacts.ts"
 
 const MARGIN = 48
 const ROOM = PdfPage.WIDTH - 2 * MARGIN
@@ -33,12 +33,12 @@ export interface Places {
 
 /** Makes a page of PDF that says a receipt in words, with the receipt attached. */
 export const make = (
-  receipt: Receipt,
+  receipt: ReceiptFacts.ShownReceipt,
   file: { readonly name: string; readonly bytes: Uint8Array<ArrayBuffer> },
   places: Places,
   brush: PdfPage.Brush,
 ): Promise<Blob> => {
-  const facts = factsOf(receipt)
+  const facts = ReceiptFacts.of(receipt)
   const page = PdfPage.make(brush)
   const rows = (top: number, list: ReadonlyArray<readonly [string, string]>, right: number): number => {
     for (const [nth, [label, value]] of list.entries()) {
@@ -83,7 +83,12 @@ const drawCode = (page: PdfPage.PdfPage, address: string): void => {
     page.text(CODE_LEFT, 48 + CODE + 12, "Newest checkpoint of the log", { size: 6.8, gray: 0.4 }, CODE)
 }
 
-const writeOutcomes = (page: PdfPage.PdfPage, outcomes: ReadonlyArray<Outcome>, top: number, bottom: number): void => {
+const writeOutcomes = (
+  page: PdfPage.PdfPage,
+  outcomes: ReadonlyArray<ReceiptFacts.Outcome>,
+  top: number,
+  bottom: number,
+): void => {
   const room = bottom - top
   if (outcomes.length * TWO_LINES <= room) {
     for (const [nth, { at, detail, outcome, recipient }] of outcomes.entries()) {

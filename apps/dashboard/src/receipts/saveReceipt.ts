@@ -1,9 +1,9 @@
 import { instance } from "../api/instance.ts"
 import { download } from "../ui/display/download.ts"
-import type { Receipt } from "./ReceiptFacts.ts"
+import type { ShownReceipt } from "./ReceiptFacts.ts"
 
 /** Gives a receipt to the user's browser. The code that makes pages of PDF is loaded when it is needed. */
-export const saveReceipt = async (receipt: Receipt, id: string, form: "json" | "pdf"): Promise<void> => {
+export const saveReceipt = async (receipt: ShownReceipt, id: string, form: "json" | "pdf"): Promise<void> => {
   const bytes = new TextEncoder().encode(`${JSON.stringify(receipt, null, 2)}\n`)
   const name = `receipt-${id}.json`
   if (form === "json") return download(new Blob([bytes], { type: "application/json" }), name)

@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 
-/** What a witness remembers of a log. */
+/** The memory that a witness has of a log. */
 const SeenLog = Schema.Struct({
   origin: Schema.String,
   /** Keys that the log may sign with. */

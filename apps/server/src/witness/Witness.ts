@@ -33,7 +33,7 @@ export interface WatchedLog {
   readonly turn: Semaphore.Semaphore
 }
 
-export interface Answer {
+export interface WitnessAnswer {
   readonly status: number
   readonly body: string
   readonly type?: string
@@ -149,7 +149,7 @@ export const make = Effect.fnUntraced(function* (folder: string, cosigner: Cosig
   }
 })
 
-const refusal = (status: number, message: string): Answer => ({ status, body: `${message}\n` })
+const refusal = (status: number, message: string): WitnessAnswer => ({ status, body: `${message}\n` })
 
 /** Verifies a checkpoint with the keys of its log. Signatures of other keys do not count, wrong ones refuse it. */
 export const verify = (log: WatchedLog, text: string): Effect.Effect<Shown, NotTrusted> =>

@@ -4,7 +4,7 @@ import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse 
 import { createServer } from "node:http"
 import * as AddCheckpoint from "./AddCheckpoint.ts"
 import * as SeenLogs from "./SeenLogs.ts"
-import type { Answer, Witness } from "./Witness.ts"
+import type { Witness, WitnessAnswer } from "./Witness.ts"
 
 /** Maximum bytes of a request: 63 hashes, and a checkpoint with some signatures. */
 export const MAX_REQUEST_BYTES = 64 * 1024
@@ -45,7 +45,7 @@ const addCheckpoint = (witness: Witness) =>
       Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(MAX_REQUEST_BYTES)),
       Effect.flatMap(witness.answer),
       Effect.catchTag("HttpServerError", () =>
-        Effect.succeed<Answer>({
+        Effect.succeed<WitnessAnswer>({
           status: 400,
           body: `The request is larger than ${MAX_REQUEST_BYTES} bytes, or broken.\n`,
         }),
