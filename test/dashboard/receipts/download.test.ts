@@ -1,11 +1,12 @@
+import { verify } from "@waybill/verify/verify"
 import { copyFileSync, readFileSync } from "node:fs"
 import { join } from "node:path"
+import { inflateSync } from "node:zlib"
 import type { Locator, Page } from "playwright-core"
 import { assert, it } from "vitest"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
-import { receiptOf } from "./receiptOf.ts"
 
 /** Opens the menu by the keyboard, chooses a form, and returns the file. */
 const downloaded = async (page: Page, button: Locator, downs: number): Promise<{ name: string; bytes: Buffer }> => {
@@ -31,7 +32,7 @@ await inDashboard("receipts in the dashboard", (opened) => {
     { timeout: TIMEOUT },
     async () => {
       const { page } = opened.tab
-      const sent = await send("請求書 2026-1129")
+      const sent = await send("請求書 2026-1129 – 👩‍👩‍👧‍👦 مرحبا ) Tj")
       const { json: mail } = await opened.instance.request("POST", "/test/inbound", {
         from: "ana@example.org",
         to: "hello@acme.test",
@@ -44,14 +45,15 @@ await inDashboard("receipts in the dashboard", (opened) => {
         [mail.id, `/received?id=${mail.id}`],
       ] as const) {
         await page.goto(path)
-        await page.route("**/v1/*/*/receipt*", (route) =>
-          route.fulfill({ json: receiptOf({ subject: "請求書 2026-1129 – 👩‍👩‍👧‍👦 مرحبا ) Tj" }) }),
-        )
         const json = await downloaded(page, button, 1)
         assert.strictEqual(json.name, `receipt-${id}.json`)
+        const { holds, steps } = await verify(json.bytes)
+        assert.isTrue(holds, JSON.stringify(steps))
         const pdf = await downloaded(page, button, 2)
         assert.strictEqual(pdf.name, `receipt-${id}.pdf`)
         assert.strictEqual(pdf.bytes.subarray(0, 8).toString(), "%PDF-1.7")
+        const attached = pdf.bytes.subarray(pdf.bytes.indexOf("stream\n", pdf.bytes.indexOf("/EmbeddedFile/")) + 7)
+        assert.isTrue((await verify(inflateSync(attached))).holds)
         // The subject has letters that the standard fonts lack: the browser draws them.
         if (id === sent) assert.match(pdf.bytes.toString("latin1"), /\/Subtype\/Image\/Width \d{3}/u)
       }
