@@ -143,6 +143,25 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "240 seconds" })(
     assert.strictEqual(row?.salts, 0)
     assert.strictEqual((yield* audit).code, 0)
   })
+
+  it.effect("proves no event by the proof of another one, and by no head of another log", function* () {
+    const { receipt, sql } = yield* setUp
+    const { json } = yield* receipt
+    const [queued, canceled] = json.events
+    const swapped = [
+      { ...queued, index: canceled.index, proof: canceled.proof },
+      { ...canceled, index: queued.index, proof: queued.proof },
+    ]
+    assert.strictEqual(problemOf({ ...json, events: swapped }), "root")
+    // The same key signs another history of the same size: what a log would show to somebody else.
+    yield* sql`UPDATE log_heads SET root = sha256(root)`
+    yield* sql`UPDATE log_trees SET size = size - 1`
+    yield* buildLog
+    const { text: fork } = yield* (yield* HttpWorld).request("GET", "/log/checkpoint")
+    assert.strictEqual(fork.split("\n")[1], json.checkpoint.split("\n")[1])
+    assert.strictEqual(problemOf({ ...json, checkpoint: fork }), "root")
+    assert.deepStrictEqual(reasonOf(yield* receipt), MISMATCH)
+  })
 })
 
 /** Whether only unused bits of base64, or names that nothing depends on, differ. */

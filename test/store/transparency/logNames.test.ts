@@ -23,7 +23,7 @@ const build = (cell = "public", base = "https://a.test") =>
   inCell(
     cell,
     Effect.gen(function* () {
-      while ((yield* LogTree.step).events > 0);
+      yield* Effect.repeat(LogTree.step, { until: ({ events, isFull }) => !isFull && events === 0 })
       yield* Checkpoints.sign(Checkpoints.originOf(base, yield* CurrentCell), signers)
       return yield* Checkpoints.trees(yield* Sql)
     }),

@@ -12,7 +12,7 @@ import { LOG_URL } from "./HttpWorld.ts"
 
 /** Appends all events to the tree of the fiber's cell and signs it, as a worker does. */
 export const buildLog = Effect.gen(function* () {
-  while ((yield* LogTree.step).events > 0);
+  yield* Effect.repeat(LogTree.step, { until: ({ events, isFull }) => !isFull && events === 0 })
   const signers = yield* LogKeys.makeSigners
   yield* Checkpoints.sign(Checkpoints.originOf(LOG_URL, yield* CurrentCell), yield* signers)
 })

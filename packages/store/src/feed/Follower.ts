@@ -3,10 +3,13 @@ import type { Counts } from "./Counts.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "./Feed.ts"
 import { Sql } from "../postgres/Sql.ts"
+import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Counts that are updated from the log, after the commits. */
 export interface Follower extends Counts {
   readonly by: "follower"
+  /** Work that comes before the next page; none if there is nothing left to do. The follower's position is locked meanwhile. */
+  readonly before?: (sql: Sql) => Effect.Effect<Step | undefined, StoreUnavailable>
 }
 
 export interface Step {
@@ -24,16 +27,18 @@ const BUSY: Step = { isBusy: true, events: 0, isFull: false }
  * unchanged. Of several processes only one works at a time; the others return at once.
  */
 export const step = Effect.fnUntraced(function* (
-  follower: Pick<Follower, "name" | "types" | "count">,
+  follower: Pick<Follower, "name" | "types" | "count" | "before">,
   limit = Feed.MAX_FEED_PAGE,
 ) {
   const sql = yield* Sql
-  const { count, name, types } = follower
+  const { before, count, name, types } = follower
   const page = Effect.gen(function* () {
     const rows = yield* sql<{ readonly position: bigint }>`
       SELECT position FROM followers WHERE name = ${name} FOR UPDATE SKIP LOCKED`
     const after = rows[0]?.position
     if (after === undefined) return BUSY
+    const earlier = before === undefined ? undefined : yield* before(sql)
+    if (earlier !== undefined) return earlier
     const { events, upTo } = yield* Feed.read(sql, { after, types, limit })
     if (events.length > 0) yield* count(sql, events)
     if (upTo > after) yield* sql`UPDATE followers SET position = ${upTo}::bigint, moved_at = now() WHERE name = ${name}`

@@ -10,7 +10,7 @@ import * as LogTree from "../transparency/LogTree.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import * as PipelinedConnection from "../routing/PipelinedConnection.ts"
 
-const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count">> = [
+const FOLLOWERS: ReadonlyArray<Pick<Follower.Follower, "name" | "types" | "count" | "before">> = [
   EmailStatsFollower.follower,
   EmailWords.follower,
   LogTree.follower,

@@ -93,20 +93,6 @@ const count = Effect.fnUntraced(function* (sql: Sql, events: ReadonlyArray<Store
     ON CONFLICT (id) DO UPDATE SET size = excluded.size, root = excluded.root`
 })
 
-/** Builds the tree behind the ordered feed: each event of the cell becomes a leaf. */
-export const follower: Pick<Follower.Follower, "name" | "types" | "count"> = {
-  name: FOLLOWER,
-  types: DomainEvent.TAGS,
-  count,
-}
-
-/** Appends a page of events that arrived with an account, or else of the next ones of the log. */
-export const step = Effect.gen(function* () {
-  const sql = yield* Sql
-  const arrived = yield* sql.withTransaction(countArrived(sql))
-  return arrived.events > 0 ? arrived : yield* Follower.step(follower)
-})
-
 /** Lets the tree rest until the end of the transaction, so that no leaf is made of data that changes meanwhile. */
 export const hold = (sql: Sql) => sql`SELECT FROM followers WHERE name = ${FOLLOWER} FOR UPDATE`
 
@@ -116,12 +102,11 @@ export const noteArrival = (sql: Sql, accounts: ReadonlyArray<string>, last: big
   SELECT account, 0, ${last}::bigint FROM unnest(${Arrays.texts(accounts)}) AS a(account)
   ON CONFLICT (account) DO UPDATE SET position = 0, last_position = excluded.last_position`
 
+/** Appends a page of events that came with an account, before later events of that account. */
 const countArrived = Effect.fnUntraced(function* (sql: Sql) {
   const [next] = yield* sql<{ readonly account: string; readonly position: bigint; readonly last_position: bigint }>`
     SELECT account, position, last_position FROM log_arrivals WHERE position < last_position ORDER BY account LIMIT 1`
-  if (next === undefined) return { isBusy: false, events: 0, isFull: false }
-  const place = yield* sql`SELECT FROM followers WHERE name = ${FOLLOWER} FOR UPDATE SKIP LOCKED`
-  if (place.length === 0) return { isBusy: true, events: 0, isFull: false }
+  if (next === undefined) return undefined
   const rows = yield* sql<PackedEvent.Row>`
     SELECT ${Feed.columns(sql)} FROM events
     WHERE account_id = ${next.account} AND position > ${next.position}::bigint AND position <= ${next.last_position}::bigint
@@ -130,8 +115,19 @@ const countArrived = Effect.fnUntraced(function* (sql: Sql) {
   const isFull = rows.length === Feed.MAX_FEED_PAGE
   const upTo = isFull ? (rows.at(-1)?.position ?? next.last_position) : next.last_position
   yield* sql`UPDATE log_arrivals SET position = ${upTo}::bigint WHERE account = ${next.account}`
-  return { isBusy: false, events: rows.length, isFull }
+  return { isBusy: false, events: rows.length, isFull: true } satisfies Follower.Step
 })
+
+/** Builds the tree behind the ordered feed: each event of the cell becomes a leaf. */
+export const follower: Pick<Follower.Follower, "name" | "types" | "count" | "before"> = {
+  name: FOLLOWER,
+  types: DomainEvent.TAGS,
+  count,
+  before: countArrived,
+}
+
+/** Appends the events of one page to the tree of the fiber's cell. */
+export const step = Follower.step(follower)
 
 export const read = <E>(sql: Client<E>) =>
   Effect.map(
