@@ -14,10 +14,7 @@ const SECRETS = ["second.example.org", "gone@example.org", "Second subject", "ot
 const LATER = "2030-01-01T00:00:00Z"
 const HOUR = "2026-11-01T10:00:00Z"
 
-/**
- * Creates an account with two domains, one resource of each kind per domain, and an admin key bound to the first
- * domain.
- */
+/** Creates an account with two domains, one resource of each kind for each, and an admin key bound to the first one. */
 const setUp = Effect.gen(function* () {
   const { account, key: whole, keyWith, world } = yield* signUp()
   const { id: bound_id, secret: bound } = yield* world.key(account, { domain: "acme.test" })
