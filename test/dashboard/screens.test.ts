@@ -144,7 +144,6 @@ describe.skipIf(typeof browser === "string")(
       await instance.runCommand("ips", "pools", "overflow", "default", "transactional")
       await instance.runCommand("ips", "check")
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
     }, TIMEOUT)
 
     afterAll(async () => {

@@ -50,7 +50,6 @@ describe.skipIf(typeof browser === "string")(
       await send(NEVER, { scheduled_at })
       await instance.request("POST", `/email/${ids[NEVER]}/cancel`)
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
       const countsOf = async () => (await instance.request("GET", `/email/logs/${ids[NEWS]}`)).json.recipient_counts
       await vi.waitFor(async () => assert.strictEqual((await countsOf()).bounced, 1), { timeout: TIMEOUT })

@@ -26,7 +26,6 @@ describe.skipIf(typeof browser === "string")(
       endpoint = createServer((_, response) => response.writeHead(TEAPOT).end()).listen(0, "127.0.0.1")
       instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", MAIL_PORT: String(await freePort()) })
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
 
@@ -287,7 +286,6 @@ describe.skipIf(typeof browser === "string")(
         if (typeof browser === "string") return
         const { json } = await instance.request("POST", "/members", { email: VIEWER.email, role: "viewer" })
         const { context, page } = await Browser.openTab(browser, instance.url)
-        await Accessibility.install(context)
         await page.goto(json.url)
         await page.getByText(VIEWER.email).waitFor()
         assert.deepEqual(await Accessibility.violations(page), [], "invitation")

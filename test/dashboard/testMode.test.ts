@@ -21,7 +21,6 @@ describe.skipIf(typeof browser === "string")(
       const email = { from: "hello@acme.test", to: "ana@example.org", subject: "A live one", text: "Hello." }
       await instance.request("POST", "/email/send", email)
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
       tab.page.on("request", (request) => {
         const { pathname, searchParams } = new URL(request.url())

@@ -103,7 +103,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
           yield* Effect.promise(async () => {
             for (const url of [pathToFileURL(PAGE).href, "/verify"]) {
               const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
-              await Accessibility.install(context)
               const asked = watched(context)
               if (url !== "/verify") await context.setOffline(true)
               await usePage(page, url)

@@ -43,7 +43,6 @@ describe.skipIf(typeof browser === "string")(
       await send(NEVER, { scheduled_at, to: LONG })
       await instance.request("POST", `/email/${ids[NEVER]}/cancel`)
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
 

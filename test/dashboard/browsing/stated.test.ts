@@ -21,7 +21,6 @@ describe.skipIf(typeof browser === "string")(
       receiver = await WebhookReceiver.open({ answer: () => ({ status, body: "oh no" }) })
       instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
 

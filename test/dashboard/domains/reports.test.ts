@@ -35,7 +35,6 @@ describe.skipIf(typeof browser === "string")(
         REPORTS_PORT: String(port),
       })
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
 

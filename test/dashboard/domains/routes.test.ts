@@ -65,7 +65,6 @@ describe.skipIf(typeof browser === "string")(
       })
       await instance.request("POST", "/webhooks", { url: "http://127.0.0.1:9/orders", events: ["email.bounced"] })
       tab = await Browser.openTab(browser, instance.url)
-      await Accessibility.install(tab.context)
       await Browser.signIn(tab.page, instance.owner)
     }, TIMEOUT)
 

@@ -1,5 +1,5 @@
 import axe from "axe-core"
-import type { BrowserContext, Page } from "playwright-core"
+import type { Page } from "playwright-core"
 
 interface Violation {
   readonly id: string
@@ -17,9 +17,6 @@ const RULES = {
   phone: `, rules: { "color-contrast": { enabled: false } }`,
 }
 const PHONE = { width: 390, height: 844 }
-
-/** Adds the checker to every page that is opened from now on. */
-export const install = (context: BrowserContext): Promise<unknown> => context.addInitScript(axe.source)
 
 /** Returns the serious violations of accessibility rules of a page: in both themes, and on a phone. */
 export const violations = async (page: Page): Promise<ReadonlyArray<string>> => {
@@ -39,6 +36,8 @@ const violationsIn = async (page: Page, look: keyof typeof RULES): Promise<Reado
   await page.evaluate("new Promise(requestAnimationFrame)")
   // Pages outside the dashboard have no class for the theme.
   await page.locator(theme === "dark" ? "html.dark, html:not(:has(#root))" : "html:not(.dark)").waitFor()
+  // Only here: as a script of each document and frame, half a megabyte would be compiled for pages that nobody checks.
+  if (!(await page.evaluate("typeof axe === 'object'"))) await page.evaluate(`${axe.source}; undefined`)
   const options = `{ resultTypes: ["violations"], iframes: false${RULES[look]} }`
   const run = `axe.run(document, ${options}).then(({ violations }) => violations)`
   const violated = (await page.evaluate(run)) as ReadonlyArray<Violation>

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe } from "vitest"
-import * as Accessibility from "./Accessibility.ts"
 import * as Browser from "./Browser.ts"
 import * as ContactSheet from "./ContactSheet.ts"
 import * as Instance from "./Instance.ts"
@@ -37,7 +36,6 @@ export const inDashboard = async (
         surroundings = await surround()
         opened.instance = await Instance.start(surroundings.settings)
         opened.tab = await Browser.openTab(browser, opened.instance.url)
-        await Accessibility.install(opened.tab.context)
         await Browser.signIn(opened.tab.page, opened.instance.owner)
       }, TIMEOUT)
       afterAll(async () => {
