@@ -72,6 +72,8 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
         const sending = yield* Smtp.raw(port)
         yield* Effect.promise(() => sending.all([...ENVELOPE, "DATA"]))
         sending.write(`${HEAD}\r\n${"Hello\r\n".repeat(100_000)}`)
+        const goesOn = setInterval(() => sending.write("Hello\r\n".repeat(2_000)), 250)
+        yield* Effect.addFinalizer(() => Effect.sync(() => clearInterval(goesOn)))
         const sockets: Array<net.Socket> = []
         yield* Effect.addFinalizer(() => Effect.sync(() => sockets.forEach((socket) => socket.destroy())))
         yield* Effect.forEach(
@@ -91,6 +93,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
         )
         // A stranger in the middle of a message holds its place for ten seconds, and a mail server that finds none tries again.
         yield* World.until(deliver(port, `${HEAD}\r\nnew`), (reply) => reply.startsWith("250 2.0.0"))
+        clearInterval(goesOn)
         sending.write(".\r\n")
         assert.match(yield* Effect.promise(() => sending.reply()), /^250 2\.0\.0/u)
         assert.strictEqual((yield* Effect.promise(() => fetch(`${node.url}/healthz`))).status, 200)

@@ -56,6 +56,8 @@ it.effect("a door is found by every spelling of its address, and takes no path o
       foundBy(Doors.entranceOf(path, { method: "GET", headers: { host } }, hosts))
     assert.strictEqual(at("Mail.acme.test:443", "/domains"), "resend /domains")
     assert.isUndefined(at("acme.test", "/domains"))
+    // The addresses of files lead to the host that was asked.
+    assert.isUndefined(at("mail.acme.test", "/attachments/x"))
   }),
 )
 

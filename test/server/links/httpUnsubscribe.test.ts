@@ -124,7 +124,7 @@ layer(Site.pipe(Layer.provideMerge(INSTANCE), Layer.provideMerge(World.layer)), 
       const gone = Unsubscribe.token(key, { account_id, email_id: `msg_${"0".repeat(26)}` as EmailId })
       const foreign = Unsubscribe.token(new Uint8Array(32), mail)
       const forged = `${good.slice(0, -1)}${good.endsWith("0") ? "1" : "0"}`
-      for (const token of [forged, foreign, gone, "x", `${good}0`]) {
+      for (const token of [forged, foreign, gone, "x", `${good}0`, `${good}%0a`, `%20${good}`]) {
         assert.strictEqual((yield* request("POST", Unsubscribe.PATH + token)).status, 404, token)
       }
       assert.deepStrictEqual(yield* reasons(from.account_id), [])
