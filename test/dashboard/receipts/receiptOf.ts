@@ -21,14 +21,16 @@ const eventOf = (type: string, index: number, values: Values, hidden: Readonly<R
 
 export const named = (address: string, name: string | null = null) => ({ address, name })
 
-export const delivered = (recipient: string, index: number) =>
+export const delivered = (recipient: string, index: number, fields: Values = {}) =>
   eventOf("email.delivered", index, {
     recipient,
     code: 250,
     enhanced_code: "2.0.0",
     response: `OK: queued as 9F${index}`,
     mx: "mx1.example.org",
+    address: "192.0.2.7",
     tls: "TLSv1.3",
+    ...fields,
   })
 
 interface Message {

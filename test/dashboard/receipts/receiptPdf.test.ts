@@ -75,8 +75,8 @@ describe("the page of a receipt", () => {
       "ana@example.org",
       "Delivered",
       "2026-11-29 18:10:02 UTC",
-      "mx1.example.org answered: 250 2.0.0 OK: queued as 9F12 · TLSv1.3",
-      "11 to 12 of 20852163",
+      "mx1.example.org [192.0.2.7] answered: 250 2.0.0 OK: queued as 9F12 · TLSv1.3",
+      "11 to 12, of 20852163",
       "CsUYapGGPo4dkMgIAUqom/Xajj7h2fB2MPA3j2jxq2I=",
       "witness.example.com/w1 at 2023-03-20 12:25:47 UTC",
     ])
@@ -150,6 +150,15 @@ describe("the page of a receipt", () => {
     const erased = ReceiptFacts.of({ ...receiptOf(), events: [{ entry, index }] })
     assert.strictEqual(erased.subject, "(erased)")
     assert.deepStrictEqual(erased.outcomes, [])
+  })
+
+  it("calls mail that was kept in the sandbox not sent", () => {
+    const kept = delivered("ana@example.org", 12, { mx: "capture" })
+    const [outcome] = ReceiptFacts.of(receiptOf({ events: [kept] })).outcomes
+    assert.deepInclude(outcome, {
+      outcome: "Not sent",
+      detail: "Kept in the sandbox of the service and sent to nobody",
+    })
   })
 
   it("says where a received mail came from, and what else the log has of it", async () => {

@@ -75,7 +75,7 @@ export const of = (receipt: ShownReceipt): Facts => {
     others: [...counts].map(([name, count]) => (count === 1 ? name : `${name} (${count} times)`)).join(", "),
     proof: [
       ["Log", shownText(origin)],
-      ["Entries", `${rangesOf(events.map(({ index }) => index))} of ${shownText(size)}`],
+      ["Entries", `${rangesOf(events.map(({ index }) => index))}, of ${shownText(size)}`],
       ["Root hash", shownText(root)],
       ["Signed by", signersOf(receipt.checkpoint)],
       ["Witnesses", receipt.cosignatures.map(witnessOf).join(", ") || "None"],
@@ -111,7 +111,7 @@ const outcomesIn = (events: ReadonlyArray<ShownEvent>, first: ShownEvent | undef
   return {
     outcomes: Array.from(latest, ([recipient, event]) => ({
       recipient: OUTCOMES.has(event.entry.type) ? fieldOf(event, "recipient") : recipient,
-      outcome: eventName(event.entry.type),
+      outcome: isKept(event) ? "Not sent" : eventName(event.entry.type),
       at: timeOf(event.entry.at),
       detail: detailOf(event),
     })),
@@ -121,16 +121,21 @@ const outcomesIn = (events: ReadonlyArray<ShownEvent>, first: ShownEvent | undef
 
 const isShown = (event: ShownEvent): boolean => valueOf(event, "recipient") !== undefined
 
+/** Mail that an instance keeps for its developers goes to this server, and so to nobody. */
+const isKept = (event: ShownEvent): boolean => valueOf(event, "mx") === "capture"
+
 /** The reply of the server in words; empty for an event without one. */
 const detailOf = (event: ShownEvent): string => {
   if (event.fields === undefined) return ""
-  const server = fieldOf(event, "mx")
-  const reply = ["code", "enhanced_code", "response"].map((name) => fieldOf(event, name)).filter(Boolean)
-  const said = reply.join(" ")
-  const reason = fieldOf(event, "reason")
-  return [said === "" ? server : server === "" ? said : `${server} answered: ${said}`, reason, fieldOf(event, "tls")]
+  if (isKept(event)) return "Kept in the sandbox of the service and sent to nobody"
+  const address = fieldOf(event, "address")
+  const server = [fieldOf(event, "mx"), address && `[${address}]`].filter(Boolean).join(" ")
+  const said = ["code", "enhanced_code", "response"]
+    .map((name) => fieldOf(event, name))
     .filter(Boolean)
-    .join(" · ")
+    .join(" ")
+  const reply = said === "" || server === "" ? `${server}${said}` : `${server} answered: ${said}`
+  return [reply, fieldOf(event, "reason"), fieldOf(event, "tls")].filter(Boolean).join(" · ")
 }
 
 const isHidden = ({ hidden }: ShownEvent, name: string): boolean => hidden !== undefined && Object.hasOwn(hidden, name)

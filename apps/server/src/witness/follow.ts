@@ -32,33 +32,36 @@ const followLog = Effect.fnUntraced(function* (
   allowed: Network.Networks,
 ) {
   const log = yield* witness.watch(described.url, described.origin, keys)
-  yield* log.turn.withPermits(1)(
-    Effect.gen(function* () {
-      const { suspect } = log
-      log.suspect = undefined
-      if (suspect !== undefined) yield* judge(witness, log, suspect, allowed)
-      const shown = yield* Witness.verify(log, yield* LogReader.checkpoint(described, allowed))
-      yield* judge(witness, log, shown, allowed)
-      yield* changeKeys(witness, log, shown, described.keys)
-    }),
-  )
+  const { suspect } = log
+  log.suspect = undefined
+  if (suspect !== undefined) yield* judge(witness, log, suspect, allowed)
+  const shown = yield* Witness.verify(log, yield* LogReader.checkpoint(described, allowed))
+  yield* judge(witness, log, shown, allowed)
+  yield* log.turn.withPermits(1)(changeKeys(witness, log, shown, described.keys))
 })
 
+/**
+ * Compares a checkpoint with the largest one that was seen. The tiles are read outside the log's turn, so that requests for
+ * cosignatures do not wait for them; if one was signed meanwhile, the comparison is left to the next time.
+ */
 const judge = Effect.fnUntraced(function* (
   witness: Witness.Witness,
   log: Witness.WatchedLog,
   shown: Witness.Shown,
   allowed: Network.Networks,
 ) {
-  if (log.seen.fork !== null) return
   const { latest, seen } = log
-  if (latest === undefined || seen.checkpoint === null) return void (yield* witness.cosign(log, shown))
+  const sign = Effect.suspend(() => (log.latest === latest ? Effect.asVoid(witness.cosign(log, shown)) : Effect.void))
+  if (latest === undefined || seen.checkpoint === null) return yield* log.turn.withPermits(1)(sign)
   const known = { note: parseNote(seen.checkpoint), checkpoint: latest }
   const [smaller, larger] = shown.checkpoint.size < latest.size ? [shown, known] : [known, shown]
   const { proof, root } = yield* LogReader.compare(log.url, smaller.checkpoint, larger.checkpoint, allowed)
-  if (smaller.checkpoint.size > 0 && !areEqual(root, smaller.checkpoint.root))
-    return yield* witness.refuse(log, { smaller: smaller.note, larger: larger.note, root, proof })
-  if (shown.checkpoint.size > latest.size) yield* witness.cosign(log, shown)
+  const isFork = smaller.checkpoint.size > 0 && !areEqual(root, smaller.checkpoint.root)
+  if (!isFork && shown.checkpoint.size <= latest.size) return
+  const fork = { smaller: smaller.note, larger: larger.note, root, proof }
+  yield* log.turn.withPermits(1)(
+    Effect.suspend(() => (log.seen.fork !== null ? Effect.void : isFork ? witness.refuse(log, fork) : sign)),
+  )
 })
 
 /** Trusts a new key once it has signed together with one that is trusted, and no longer one that the log has retired. */

@@ -70,6 +70,7 @@ const askInTurn = (states: ReadonlyMap<string, Asked>, tree: Checkpoints.Tree, a
     if (state === undefined) return []
     const result = yield* Effect.result(ask(witness, state, tree, allowed))
     if (result._tag === "Success") {
+      if (result.success === undefined) return []
       CosignatureMetrics.answered("signed")
       state.failures = 0
       state.size = tree.size
@@ -95,7 +96,7 @@ const ask = (
   tree: Checkpoints.Tree,
   allowed: Network.Networks,
   isSecond = false,
-): Effect.Effect<string, NotCosigned | StoreUnavailable, Effect.Services<ReturnType<typeof exchange>>> =>
+): Effect.Effect<string | undefined, NotCosigned | StoreUnavailable, Effect.Services<ReturnType<typeof exchange>>> =>
   Effect.gen(function* () {
     const old = Math.min(state.size, tree.size)
     const { body, status } = yield* exchange(witness, old, tree, allowed)
@@ -103,7 +104,9 @@ const ask = (
     if (status === 200) return yield* lineOf(witness, tree.note, text)
     if (status === 409 && !isSecond && /^\d{1,15}\n$/u.test(text)) {
       state.size = Number(text)
-      if (state.size <= tree.size) return yield* ask(witness, state, tree, allowed, true)
+      // It has read a newer head by itself, which it signs next.
+      if (state.size > tree.size) return undefined
+      return yield* ask(witness, state, tree, allowed, true)
     }
     return yield* new NotCosigned({
       outcome: status === 422 ? "refused" : "failed",
