@@ -78,7 +78,7 @@ describe("the packed verifier", () => {
     for (const [args, message] of [
       [[], /one receipt is needed[^]*Usage:/u],
       [["missing.json"], /ENOENT/u],
-      [["receipt.json", "--key", "a+b+c"], /A key is not one of Ed25519/u],
+      [["receipt.json", "--key", "a+b+c"], /A key is not of the form name\+id\+base64/u],
       [["receipt.json", "--nonsense"], /nonsense/u],
       [["receipt.json", "forged.json"], /one receipt is needed/u],
     ] as const) {

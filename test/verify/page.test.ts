@@ -80,7 +80,7 @@ const usePage = async (page: Page, url: string): Promise<void> => {
   await Browser.eventually(() => marks(page)).toEqual(["Failed", ...Array<string>(8).fill("Not checked")])
   await page.getByLabel("Keys of witnesses, one a line").fill("nonsense")
   await page.getByLabel("Keys of witnesses, one a line").blur()
-  await Browser.eventually(() => verdict(page)).toMatch(/^The receipt could not be checked\. A key is not one/u)
+  await Browser.eventually(() => verdict(page)).toMatch(/^The receipt could not be checked\. A key is not of the form/u)
 }
 
 /** Addresses that the page has asked for, other than its own. */

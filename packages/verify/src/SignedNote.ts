@@ -48,7 +48,7 @@ export const parseVkey = async (text: string): Promise<Vkey> => {
   const bytes = fromBase64(encoded)
   const kind = KINDS[bytes[0] ?? 0]
   if (!isName(name) || kind === undefined || bytes.length !== 33)
-    throw new Error("A key is not one of Ed25519 in the form name+id+base64.")
+    throw new Error("A key is not of the form name+id+base64, or not one of Ed25519.")
   const expected = await sha256(concat(utf8(`${name}\n`), bytes))
   if (!toHex(expected).startsWith(id)) throw new Error(`The key of ${name} does not have the id ${id}.`)
   return { name, id, kind, key: bytes.slice(1) }

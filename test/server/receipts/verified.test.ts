@@ -67,7 +67,7 @@ const start = Effect.gen(function* () {
     const look = Effect.map(read(path), ({ bytes, status }) => {
       last = new TextDecoder().decode(bytes)
       if (status === 200) return last
-      assert.include(last, "receipt_pending", path)
+      assert.include(last, "receipt_pending", `${path}: ${last}`)
       return undefined
     })
     return until(look)
