@@ -41,18 +41,19 @@ export class Unproved extends Data.TaggedError("Unproved")<{
 export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountId, stream_id: string) {
   const sql = yield* Sql
   const key = Leaves.keyOf({ account_id, stream_id })
+  const whyWithout = yield* placeOf(account_id)
   const [newest] = yield* Checkpoints.trees(sql, 1)
   const row = (yield* Leaves.read(sql, [key])).get(key)
   const events = (yield* LogReads.readStreams(sql, [{ account_id, stream_id }])).get(
     streamKey({ account_id, stream_id }),
   )
   if (events === undefined) return yield* new Unproved({ why: row === undefined ? "missing" : "changed" })
-  if (row === undefined || newest === undefined) return yield* new Unproved({ why: yield* whyWithout(events) })
+  if (row === undefined || newest === undefined) return yield* new Unproved({ why: whyWithout(events) })
   if (row.salt === null) return yield* new Unproved({ why: "erased" })
   const indexes = events.map(({ version }) => Leaves.indexOf(row.leaves, version))
   if (Leaves.countOf(row.leaves) > events.length) return yield* new Unproved({ why: "changed" })
   const missing = events.filter((_, nth) => indexes[nth] === undefined)
-  if (missing.length > 0) return yield* new Unproved({ why: yield* whyWithout(missing) })
+  if (missing.length > 0) return yield* new Unproved({ why: whyWithout(missing) })
   const known = indexes.flatMap((index) => index ?? [])
   if (known.some((index) => index >= newest.size)) return yield* new Unproved({ why: "pending" })
   const cosigned = yield* Cosignatures.covering(sql, newest.tree, Math.max(...known))
@@ -90,13 +91,18 @@ export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountI
 
 export const areEqual = (one: Uint8Array, other: Uint8Array): boolean => Buffer.compare(one, other) === 0
 
-/** Events without leaves have come lately, or were put behind the place of the tree in the log by hand. */
-const whyWithout = Effect.fnUntraced(function* (events: ReadonlyArray<Stored>) {
+/**
+ * Returns why events have no leaves: they have come lately, or were put behind the place of the tree in the log by hand. Read
+ * before the leaves, because the tree may go past events while their leaves are read.
+ */
+const placeOf = Effect.fnUntraced(function* (account_id: AccountId) {
   const sql = yield* Sql
   const [place] = yield* sql<{ readonly position: bigint; readonly arriving: boolean }>`
     SELECT position, EXISTS (
-        SELECT FROM log_arrivals WHERE account = ${events[0]?.account_id ?? ""} AND position < last_position) AS arriving
+        SELECT FROM log_arrivals WHERE account = ${account_id} AND position < last_position) AS arriving
     FROM followers WHERE name = ${LogTree.FOLLOWER}`
-  if (place === undefined || place.arriving) return "pending"
-  return events.every(({ position }) => position > place.position) ? "pending" : "changed"
+  return (events: ReadonlyArray<Stored>): "pending" | "changed" =>
+    place === undefined || place.arriving || events.every(({ position }) => position > place.position)
+      ? "pending"
+      : "changed"
 })
