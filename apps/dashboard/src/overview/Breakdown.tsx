@@ -139,6 +139,7 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
             <th className={HEAD}>Accepted</th>
             <th className={HEAD}>Delivered</th>
             <th className={HEAD}>Bounced</th>
+            <th className={cx(HEAD, wide)}>Complained</th>
             {hasVisits ? (
               <>
                 <th className={cx(HEAD, wide)}>Opens</th>
@@ -150,6 +151,8 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
         <tbody className="divide-y divide-line">
           {sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map((row) => {
             const { name, search } = subjectOf(group, row, keyName)
+            const linkOf = (status: "bounced" | "complained") =>
+              row.recipient_counts[status] === 0 ? undefined : search && `after:${from} ${search} anyone:${status}`
             return (
               <tr key={name} className="hover:bg-hover">
                 <td className="w-2/5 max-w-0 py-2.5 pr-2 pl-4">
@@ -160,15 +163,10 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
                 <td className={CELL}>{number.format(row.accepted)}</td>
                 <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
                 <td className={CELL}>
-                  <Emails
-                    search={
-                      row.recipient_counts.bounced === 0
-                        ? undefined
-                        : search && `after:${from} ${search} anyone:bounced`
-                    }
-                  >
-                    {share(row.recipient_counts.bounced, row)}
-                  </Emails>
+                  <Emails search={linkOf("bounced")}>{share(row.recipient_counts.bounced, row)}</Emails>
+                </td>
+                <td className={cx(CELL, wide)}>
+                  <Emails search={linkOf("complained")}>{share(row.recipient_counts.complained, row)}</Emails>
                 </td>
                 {hasVisits ? (
                   <>

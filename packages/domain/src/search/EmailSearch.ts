@@ -172,7 +172,11 @@ const statusReader =
       .split(",")
       .filter((each) => each !== "")
     const unknown = statuses.find((each) => !known.includes(each))
-    if (unknown !== undefined) return { problem: `There is no status “${unknown}”. Use ${known.join(", ")}.` }
+    if (unknown !== undefined) {
+      const nearest = nearestName(unknown, known)
+      const advice = nearest === undefined ? `Use ${known.join(", ")}.` : `Did you mean “${nearest}”?`
+      return { problem: `There is no status “${unknown}”. ${advice}` }
+    }
     filters[key] = [...new Set([...(filters[key]?.split(",") ?? []), ...statuses])].join(",")
     return { name, value: statuses.map(capitalize).join(", ") }
   }
