@@ -8,7 +8,7 @@ import * as Samples from "./Samples.ts"
 /** Root of the checkout or of the package, which has the documents. */
 const ROOT = fileURLToPath(new URL("../../../../../../", import.meta.url))
 
-export type Shelf = "Quickstarts" | "Send and receive" | "Clients" | "Operate" | "Errors" | "Events" | "Understand"
+export type Shelf = "Start" | "Send and receive" | "Clients" | "Operate" | "Errors" | "Events" | "Understand"
 
 /** A page of the site. */
 export interface DocsPage {
@@ -105,7 +105,7 @@ const pageOf = (file: string, path: string, markdown: string | undefined): Reado
 
 const groupOf = (slug: string): Shelf => {
   if (slug.startsWith("clients/")) return "Clients"
-  if (slug.startsWith("quickstarts")) return "Quickstarts"
+  if (slug === "start" || slug.startsWith("quickstarts")) return "Start"
   if (slug.startsWith("operating/") || OPERATE.has(slug)) return "Operate"
   if (slug.startsWith("decisions") || UNDERSTAND.has(slug)) return "Understand"
   return slug === "errors" ? "Errors" : slug === "events" ? "Events" : "Send and receive"

@@ -8,7 +8,7 @@ import * as Markdown from "./Markdown.ts"
 import * as SearchIndex from "./SearchIndex.ts"
 
 const GROUPS: ReadonlyArray<Shelf> = [
-  "Quickstarts",
+  "Start",
   "Send and receive",
   "Clients",
   "Operate",
@@ -28,14 +28,17 @@ const link = (url: string, text: string, isCurrent = false): string =>
 const listed = (pages: ReadonlyArray<DocsPage>, group: Shelf): ReadonlyArray<DocsPage> =>
   pages.filter((page) => page.group === group && !page.isPart)
 
-const navigation = ({ pages }: Site, slug: string): string =>
-  GROUPS.map((group) => {
+const navigation = ({ pages }: Site, slug: string): string => {
+  const isPart = pages.some((page) => page.slug === slug && page.isPart)
+  return GROUPS.map((group) => {
     const items = listed(pages, group).map((page) => {
-      const isCurrent = slug === page.slug || (group === page.group && slug.startsWith(`${page.slug}/`))
+      // A part is not listed; the page that lists it stands for it.
+      const isCurrent = slug === page.slug || (isPart && slug.startsWith(`${page.slug}/`))
       return `<li>${link(`/docs/${page.slug}`, page.title, isCurrent)}</li>`
     })
     return items.length === 0 ? "" : `<h2>${group}</h2>\n<ul>${items.join("\n")}</ul>`
   }).join("\n")
+}
 
 /** Returns a page of the site, whole without its script and without other files. */
 const shell = (site: Site, slug: string, title: string, content: string, query = ""): string => `<!doctype html>
