@@ -97,8 +97,7 @@ describe("the packed verifier", () => {
     assert.strictEqual((await run("node", ["use.mjs"], { cwd: project })).stdout, "true\n")
     await writeFile(
       join(project, "use.mts"),
-      `import { type VerifyOptions, type ReceiptStep, verify, verifyConsistency } from "@waybill/verify"
-       import { verifyCose } from "@waybill/verify/cose"
+      `import { type VerifyOptions, type ReceiptStep, verify, verifyConsistency, verifyCose } from "@waybill/verify"
        export const check = async (text: string, options: VerifyOptions): Promise<ReadonlyArray<ReceiptStep>> =>
          (await verify(text, options)).steps
        export const others = [verifyConsistency, verifyCose]

@@ -117,9 +117,12 @@ describe("a receipt", () => {
 
   it("is checked by less than 400 lines of code", () => {
     const folder = new URL("../../packages/verify/src/", import.meta.url)
+    // Another form of receipts (Cose.ts), the command and the page use these, and are not part of them.
     const files = new Set(["verify.ts"])
     for (const file of files)
-      for (const [, name = ""] of readFileSync(new URL(file, folder), "utf8").matchAll(/from "\.\/([\w.]+)"/gu))
+      for (const [, name = ""] of readFileSync(new URL(file, folder), "utf8").matchAll(
+        /^import .* from "\.\/([\w.]+)"/gmu,
+      ))
         files.add(name)
     const code = [...files].flatMap((file) => readFileSync(new URL(file, folder), "utf8").split("\n"))
     assert.isAbove(files.size, 6)

@@ -5,6 +5,7 @@ import { parseCheckpoint, parseNote, parseSignature, parseVkey, type Vkey, verif
 import { parseReceipt, type Receipt } from "./parseReceipt.ts"
 import { summaryOf } from "./summaryOf.ts"
 
+export { verifyCose } from "./Cose.ts"
 export { canonicalJson } from "./JsonValue.ts"
 export { leafHash, nodeHash, verifyConsistency, verifyInclusion } from "./MerkleProof.ts"
 export { parseCheckpoint, parseNote, parseVkey, verifyNote } from "./SignedNote.ts"
