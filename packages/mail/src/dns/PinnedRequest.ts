@@ -65,7 +65,13 @@ const exchange = (url: URL, address: string, { body, max_bytes }: Options): Effe
     }
     const request = (isSecure ? https : http).request(options, (response) => {
       const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
+      let bytes = 0
+      response.on("data", (chunk: Buffer) => {
+        bytes += chunk.length
+        // The wire is counted in intervals, in which much can arrive.
+        if (bytes > max_bytes) fail(`the answer is larger than ${max_bytes / 1024} KB`)
+        else chunks.push(chunk)
+      })
       response.on("error", ({ message }) => fail(message))
       response.on("end", () =>
         resume(
