@@ -83,7 +83,7 @@ export interface Hop {
   readonly mx: string | null
   readonly tls: string | null
   readonly duration_ms: number
-  readonly server?: Pick<RecipientOutcome, "address" | "certificate_sha256">
+  readonly server?: Pick<RecipientOutcome, "address" | "certificate_sha256"> | undefined
 }
 
 export const NO_HOP: Hop = { mx: null, tls: null, duration_ms: 0 }
