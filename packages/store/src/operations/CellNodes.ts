@@ -21,6 +21,10 @@ export interface Progress {
 export type Report = (progress: Progress) => Effect.Effect<void>
 
 const LOOK_EVERY = "1 second"
+/** Times that a move is tried again because Citus has not removed yet what an earlier one has left: it does so every 15 seconds. */
+const MAX_TRIES = 20
+const isLeftBehind = (error: unknown): boolean =>
+  error instanceof CellSchema.CellRefused && error.message.includes("orphaned shard")
 
 export const textOf = ({ host, port }: Address): string => `${host}:${port}`
 
@@ -73,7 +77,12 @@ export const move = Effect.fn("CellNodes.move")(
     )
     yield* Effect.forkScoped(Effect.repeat(reportProgress(sql, report), Schedule.spaced(LOOK_EVERY)))
     const isThere = (yield* ofCells()).get(cell) === textOf(node)
-    if (!isThere) yield* withoutTimeout(sql, moving)
+    if (!isThere)
+      yield* Effect.retry(withoutTimeout(sql, moving), {
+        while: isLeftBehind,
+        schedule: Schedule.spaced(LOOK_EVERY),
+        times: MAX_TRIES,
+      })
     // Also after a move that was stopped, or one that Citus made by itself.
     return (yield* follow(sql, cell)) || !isThere
   },
