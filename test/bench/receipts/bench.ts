@@ -1,7 +1,7 @@
 // npm run bench -- receipts [--leaves 1000000] [--json]: what the signed log costs a message, in processor time and bytes; how long
 // a leaf waits for its signature at 500 messages a second; and how long a receipt takes.
 import "effect/schema/SchemaJITCompiler/enable"
-import { Effect, Exit, Redacted, Scope } from "effect"
+import { Effect, Exit, type Layer, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
 import * as World from "../../support/world/World.ts"
 import { write } from "../logs/events.ts"
@@ -20,7 +20,7 @@ try {
   const environment = await TemporaryServer.environment(server)
   const url = await TemporaryServer.freshDatabase(server)
   const services = World.services(url)
-  const run = <A, E>(work: Effect.Effect<A, E, Effect.Services<ReturnType<typeof build>> | Scope.Scope>) =>
+  const run = <A, E>(work: Effect.Effect<A, E, Layer.Success<typeof services> | Scope.Scope>) =>
     Effect.runPromise(work.pipe(Effect.provide(services), Effect.scoped))
   // A commit begins the first epoch of the log, without which nothing is signed.
   await run(World.account())

@@ -154,7 +154,10 @@ const deliverPart = (
 }
 
 /** A relay is found by the system, so that its address is not known. */
-const serverOf = ({ certificate_sha256, target: { address } }: SmtpConnection): Transport.Hop["server"] => ({
+const serverOf = ({
+  certificate_sha256,
+  target: { address },
+}: SmtpConnection): NonNullable<Transport.Hop["server"]> => ({
   ...(isIP(address) === 0 ? {} : { address }),
   ...(certificate_sha256 === undefined ? {} : { certificate_sha256 }),
 })
