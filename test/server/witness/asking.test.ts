@@ -1,5 +1,5 @@
 import * as Network from "@waybill/mail/dns/Network"
-import { parseVkey } from "@waybill/verify/Note"
+import { parseVkey } from "@waybill/verify/SignedNote"
 import * as Cosignatures from "@waybill/store/transparency/Cosignatures"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { ConfigProvider, Effect, Result } from "effect"
