@@ -1,3 +1,4 @@
+import * as Dns from "@waybill/mail/dns/Dns"
 import * as Network from "@waybill/mail/dns/Network"
 import { parseVkey } from "@waybill/verify/SignedNote"
 import * as Cosignatures from "@waybill/store/transparency/Cosignatures"
@@ -17,6 +18,9 @@ const SECONDS = 1_800_000_000
 
 const cosignerOf = (name: string, seed: number) =>
   Effect.promise(() => Cosigner.make(name, new Uint8Array(32).fill(seed)))
+
+const ask = (witnesses: ReadonlyArray<Witnesses.LogWitness>, allowed: Network.Networks) =>
+  askWitnesses(witnesses, allowed).pipe(Effect.provide(Dns.Dns.layer({})))
 
 /** The note in a request for a cosignature. */
 const textIn = (body: string): string => {
@@ -68,7 +72,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
         old === "0" ? { status: 409, body: "1\n" } : { status: 200, body: one.cosign(text, SECONDS) },
       )
       const second = yield* witnessOf(other)
-      yield* askWitnesses([first.witness, second.witness], LOOPBACK)
+      yield* ask([first.witness, second.witness], LOOPBACK)
       const { checkpoint, cosignatures, keys } = yield* World.until(receipt, (json) => json.cosignatures?.length === 2)
       assert.includeMembers(keys, [one.text, other.text])
       const text = textIn(`\n\n${checkpoint}`)
@@ -89,7 +93,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
         (text) => ({ status: 200, body: `nonsense\n${wrong.cosign(text, SECONDS)}${right.cosign(text, SECONDS)}` }),
       ]
       const { calls, witness } = yield* witnessOf(right, (text, _, nth) => answers[nth - 1]?.(text) ?? "drop")
-      yield* askWitnesses([witness], LOOPBACK)
+      yield* ask([witness], LOOPBACK)
       const { cosignatures } = yield* World.until(receipt, (json) => json.cosignatures?.length > 0)
       assert.lengthOf(cosignatures, 1)
       assert.lengthOf(calls, answers.length)
@@ -102,8 +106,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
         yield* witnessOf(yield* cosignerOf("w.example/1", 1)),
         yield* witnessOf(yield* cosignerOf("w.example/2", 2)),
       ]
-      yield* askWitnesses([hidden.witness], [])
-      yield* askWitnesses([shown.witness], LOOPBACK)
+      yield* ask([hidden.witness], [])
+      yield* ask([shown.witness], LOOPBACK)
       yield* World.until(receipt, (json) => json.cosignatures?.length === 1)
       assert.deepStrictEqual(hidden.calls, [])
     })
