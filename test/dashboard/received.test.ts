@@ -96,6 +96,20 @@ await inDashboard(
       stranger.close()
     })
 
+    it("opens in place of the list on a phone, and goes back to it", { timeout: TIMEOUT }, async () => {
+      const { page } = opened.tab
+      await page.setViewportSize(ContactSheet.PHONE)
+      await page.goto("/received")
+      const list = page.getByRole("list", { name: "Received mail" })
+      await list.getByRole("button").first().click()
+      await page.getByRole("tab", { name: "Conversation" }).waitFor()
+      assert.isFalse(await list.isVisible())
+      await page.getByRole("button", { name: "Received mail" }).click()
+      await list.waitFor()
+      assert.isFalse(await page.getByRole("tab", { name: "Conversation" }).isVisible())
+      await page.setViewportSize(Browser.DESKTOP)
+    })
+
     it("is found by words of its sender, its recipient and its subject", { timeout: TIMEOUT }, async () => {
       const { page } = opened.tab
       const receive = async (from: string, to: string, subject: string) => {

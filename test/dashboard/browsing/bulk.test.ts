@@ -90,6 +90,35 @@ await inDashboard("actions on several emails of the list", (opened) => {
     await Browser.eventually(() => page.getByText("Returned").count()).toBe(2)
   })
 
+  it("selects all emails of a search, also those that are not loaded", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const mail = { from: "hello@acme.test", to: "many@example.org", subject: "Many", text: "Hi" }
+    await opened.instance.request("POST", "/email/send/batch", { emails: Array.from({ length: 60 }, () => mail) })
+    await page.goto("/emails?search=to:many@example.org")
+    await page.getByText("60 emails", { exact: true }).waitFor()
+    await page.getByRole("checkbox", { name: "Select all 50 loaded emails" }).check()
+    await bar().getByText("50 selected").waitFor()
+    await bar().getByRole("button", { name: "Select 60 emails" }).click()
+    await bar().getByText("60 selected").waitFor()
+    await bar().getByRole("button", { name: "Clear the selection" }).click()
+  })
+
+  it("shows attached pictures as in the dark, too", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const content = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg=="
+    const { json } = await opened.instance.request("POST", "/email/send", {
+      from: "hello@acme.test",
+      to: "dark@example.org",
+      subject: "Picture",
+      html: '<p><img src="cid:logo" alt="Logo"></p>',
+      attachments: [{ filename: "logo.png", content, content_type: "image/png", content_id: "logo" }],
+    })
+    await page.goto(`/emails/${json.id}`)
+    await page.getByRole("button", { name: "Dark mode" }).click()
+    const picture = page.frameLocator('iframe[src^="/preview/template"]').getByAltText("Logo")
+    await Browser.eventually(() => picture.getAttribute("src")).toMatch(/^data:image\/png;base64,/u)
+  })
+
   it("logs no errors but the refusal", () =>
     assert.deepEqual(
       opened.tab.consoleErrors.filter((error) => !/ 422 .*\/resend/u.test(error)),

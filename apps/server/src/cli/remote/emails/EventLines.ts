@@ -56,7 +56,7 @@ export const timeline = (events: ReadonlyArray<Event>, style: Terminal): Readonl
     const head = day === before?.occurred_at.slice(0, 10) ? [] : [OutputStyle.coloured(`${day} UTC`, "dim", style)]
     const first = [`${mark} ${event.occurred_at.slice(11, 23)}`, after.padStart(8), nameOf(event, style)]
     const facts = [...textsOf(event, ["recipient"]), ...(nth === 0 ? [`by ${event.actor.id ?? event.actor.type}`] : [])]
-    const bar = OutputStyle.coloured(isLast ? " " : "│", "dim", style)
+    const bar = isLast ? " " : OutputStyle.coloured("│", "dim", style)
     const answer = TerminalTable.clip(textsOf(event, ANSWER).join(" "), style.columns - INDENT)
     return [
       ...head,
