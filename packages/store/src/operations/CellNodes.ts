@@ -21,10 +21,13 @@ export interface Progress {
 export type Report = (progress: Progress) => Effect.Effect<void>
 
 const LOOK_EVERY = "1 second"
-/** Times that a move is tried again because Citus has not removed yet what an earlier one has left: it does so every 15 seconds. */
+/**
+ * Times that a move is tried again after a deadlock, or because Citus has not removed yet what an earlier one has left: it does so
+ * every 15 seconds.
+ */
 const MAX_TRIES = 20
-const isLeftBehind = (error: unknown): boolean =>
-  error instanceof CellSchema.CellRefused && error.message.includes("orphaned shard")
+const isPassing = (error: unknown): boolean =>
+  error instanceof CellSchema.CellRefused && /orphaned shard|deadlock detected/u.test(error.message)
 
 export const textOf = ({ host, port }: Address): string => `${host}:${port}`
 
@@ -79,7 +82,7 @@ export const move = Effect.fn("CellNodes.move")(
     const isThere = (yield* ofCells()).get(cell) === textOf(node)
     if (!isThere)
       yield* Effect.retry(withoutTimeout(sql, moving), {
-        while: isLeftBehind,
+        while: isPassing,
         schedule: Schedule.spaced(LOOK_EVERY),
         times: MAX_TRIES,
       })
