@@ -104,7 +104,11 @@ const COLUMNS = [
 const meta = { ...system, schema_version: 1 }
 
 /** Writes messages until the log holds this many events; returns the numbers of messages and events. */
-export const write = async (url: string, atLeast: number): Promise<{ messages: number; events: number }> => {
+export const write = async (
+  url: string,
+  atLeast: number,
+  underWay = UNDER_WAY,
+): Promise<{ messages: number; events: number }> => {
   const client = new pg.Client({ connectionString: url })
   await client.connect()
   try {
@@ -126,7 +130,7 @@ export const write = async (url: string, atLeast: number): Promise<{ messages: n
       }
       const due = later
       later = []
-      for (let n = 0; n < UNDER_WAY; n++) {
+      for (let n = 0; n < underWay; n++) {
         const [first, ...rest] = life(messages++)
         if (first !== undefined) add(first)
         later.push(...rest)

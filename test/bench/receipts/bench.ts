@@ -14,6 +14,9 @@ const { values } = parseArgs({
   options: { leaves: { type: "string", default: "1000000" }, json: { type: "boolean" } },
 })
 
+/** Messages that are accepted and not delivered: those of 200 ms at 500 a second. */
+const UNDER_WAY = 100
+
 const scope = Scope.makeUnsafe()
 try {
   const server = await Effect.runPromise(Scope.provide(TemporaryServer.temporaryServer(), scope))
@@ -24,7 +27,7 @@ try {
     Effect.runPromise(work.pipe(Effect.provide(services), Effect.scoped))
   // A commit begins the first epoch of the log, without which nothing is signed.
   await run(World.account())
-  const log = await write(Redacted.value(url), Number(values.leaves))
+  const log = await write(Redacted.value(url), Number(values.leaves), UNDER_WAY)
   const { bytes, ...built } = await run(build(url, server.pid, log))
   const receipt_ms = await run(prove(url))
   const lag_ms = await run(pace(url))
