@@ -54,6 +54,8 @@ describe("canonical JSON", () => {
       assert.throws(() => parseJson(text), "appears twice", text)
     for (const text of ['{"a":{"a":{"a":"a"}},"b":["a","a"]}', '[{"a":1},{"a":1}]', String.raw`{"\"a":1,"a":"\\"}`])
       assert.deepStrictEqual(parseJson(text), JSON.parse(text))
+    // A long text takes no stack.
+    assert.throws(() => parseJson(`{"a":"${"x".repeat(10_000_000)}","a":1}`), "appears twice")
     for (const text of ["", "{", "{'a':1}", "[1,]", "{}{}"]) assert.throws(() => parseJson(text))
   })
 })

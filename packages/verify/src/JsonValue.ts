@@ -34,7 +34,7 @@ const quoted = (text: string): string => {
 export const parseJson = (text: string): JsonValue => {
   const value: JsonValue = JSON.parse(text)
   const objects: Array<Set<string> | undefined> = []
-  for (const [token, colon] of text.matchAll(/"(?:[^"\\]|\\.)*"(\s*:)?|[{}[\]]/gu)) {
+  for (const [token, colon] of text.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"(\s*:)?|[{}[\]]/gu)) {
     if (token === "{") objects.push(new Set())
     else if (token === "[") objects.push(undefined)
     else if (token === "}" || token === "]") objects.pop()
