@@ -12,8 +12,8 @@ const SAMPLES = FILES.flatMap((file) =>
     return { file, body, title: text.trim().slice(0, 40) }
   }),
 )
-/** Samples that are no request: bodies of webhook calls, settings of MCP clients, and lines to `waybill temporary`. */
-const OTHERS = ["type", "RecordType", "mcpServers", "script"]
+/** Samples that are no request: bodies of webhook calls, settings of programs, receipts, and lines to `waybill temporary`. */
+const OTHERS = ["type", "RecordType", "mcpServers", "script", "origin", "listen"]
 /** A list is a call of a webhook as SendGrid makes it. */
 const REQUESTS = SAMPLES.filter(({ body }) => !Array.isArray(body) && !OTHERS.some((name) => name in body))
 
