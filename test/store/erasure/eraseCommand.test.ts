@@ -200,7 +200,7 @@ layer(Store, { excludeTestServices: true })("waybill erase", (it) => {
         )
 
         const counted = yield* sql`
-          SELECT tag, count::int FROM email_stats WHERE account_id = ${one} AND measure = 'accepted' AND tag > '' ORDER BY 1`
+          SELECT tag, count::int FROM email_stats WHERE account_id = ${one} AND measure = 'accepted' AND tag > ' ' ORDER BY 1`
         assert.deepStrictEqual(counted, [
           { tag: erased_as, count: 4 },
           { tag: "vip", count: 2 },

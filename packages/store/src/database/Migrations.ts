@@ -87,7 +87,8 @@ const apply = async (client: pg.Client, name: string, text: string, of: Owner): 
     for (const statement of statements)
       await client.query(statement).catch((cause: unknown) => Promise.reject(failureOf(name, cell, cause)))
   }
-  if (of === "cell" && name === FIRST_FILE) await client.query(`DROP TABLE ${HomeTables.ONLY_HOME.join(", ")} CASCADE`)
+  if (of === "cell" && name === FIRST_FILE)
+    await client.query(`DROP TABLE IF EXISTS ${HomeTables.ONLY_HOME.join(", ")} CASCADE`)
   await client.query("COMMIT")
 }
 
