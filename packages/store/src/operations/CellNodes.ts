@@ -22,12 +22,13 @@ export type Report = (progress: Progress) => Effect.Effect<void>
 
 const LOOK_EVERY = "1 second"
 /**
- * Times that a move is tried again after a deadlock, or because Citus has not removed yet what an earlier one has left: it does so
- * every 15 seconds.
+ * Times that a move is tried again after a deadlock, or because Citus has not removed yet what an earlier one has left, or does
+ * so now: it does every 15 seconds.
  */
 const MAX_TRIES = 20
 const isPassing = (error: unknown): boolean =>
-  error instanceof CellSchema.CellRefused && /orphaned shard|deadlock detected/u.test(error.message)
+  error instanceof CellSchema.CellRefused &&
+  /orphaned shard|deadlock detected|could not acquire the lock/u.test(error.message)
 
 export const textOf = ({ host, port }: Address): string => `${host}:${port}`
 
