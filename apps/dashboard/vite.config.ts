@@ -109,7 +109,7 @@ export default defineConfig({
             },
             {
               name: "shared",
-              test: /apps\/dashboard\/src\/(?:api|early|shell|ui|requests\/useKeyNames|settings\/UsageMeter|webhooks\/DisabledReason|operate\/queueFigures|firstEmail\/ReceiveCommand)|node_modules\/lucide-react/,
+              test: /apps\/dashboard\/src\/(?:api|early|shell|ui|requests\/useKeyNames|settings\/UsageMeter|webhooks\/DisabledReason|operate\/queueFigures|firstEmail\/ReceiveCommand|emails\/list\/SentTime)|node_modules\/lucide-react/,
               minShareCount: 2,
             },
             { name: "mail", test: /apps\/dashboard\/src\/(?:emails|firstEmail)\//, minShareCount: 3 },

@@ -53,7 +53,7 @@ await inDashboard(
       const forwarded = page.getByRole("tabpanel").getByRole("listitem")
       assert.match(await forwarded.innerText(), /^forward/u)
       await forwarded.getByRole("link", { name: "View the email" }).click()
-      await page.getByRole("link", { name: id }).waitFor()
+      await page.getByRole("link", { name: id, exact: true }).waitFor()
 
       await page.goto(`/emails/${sent.id}`)
       const conversation = page.locator("section", { has: page.getByRole("heading", { name: "Conversation" }) })

@@ -126,7 +126,7 @@ interface RowsProps {
 
 const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
   const [isWhole, setWhole] = useState(false)
-  const names = useKeyNames()
+  const names = useKeyNames(group === "api_key")
   const keyName = (id: string) => names.get(id) ?? id
   const sorted = rows.toSorted((a, b) => b.accepted - a.accepted)
   const wide = "hidden sm:table-cell"
