@@ -5,17 +5,14 @@ import * as RequestLogDays from "@waybill/store/requests/RequestLogDays"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as EmailStatsMonths from "@waybill/store/statistics/EmailStatsMonths"
 import { Effect, Fiber, Layer, Redacted } from "effect"
-import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
 import pg from "pg"
-import { inject } from "vitest"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import { dumpSchema } from "../../support/postgres/schemaDump.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import { openedMail, send } from "../commit/commits.ts"
@@ -39,15 +36,6 @@ const query = (url: string, text: string) =>
       await client.end()
     }
   })
-
-const emptyDatabase = Effect.gen(function* () {
-  const server = inject("postgresUrl")
-  const name = `test_${randomBytes(8).toString("hex")}`
-  yield* Effect.acquireRelease(query(server, `CREATE DATABASE ${name}`), () =>
-    query(inject("postgresAdminUrl"), `DROP DATABASE ${name} WITH (FORCE)`),
-  )
-  return onDatabase(server, name)
-})
 
 const waybill = (url: string, ...words: ReadonlyArray<string>) =>
   Effect.map(
@@ -93,7 +81,7 @@ layer(Store, { excludeTestServices: true })("a backup", (it) => {
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
-        const [source, target] = [Redacted.value(url), yield* emptyDatabase]
+        const [source, target] = [Redacted.value(url), yield* Database.emptyDatabase]
         const file = path.join(yield* folder, "one.backup")
         yield* CellSchema.make("cell_b")
         yield* RequestLogDays.keep(7)
@@ -146,7 +134,7 @@ layer(Store, { excludeTestServices: true })("a backup", (it) => {
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
-        const [source, target] = [Redacted.value(url), yield* emptyDatabase]
+        const [source, target] = [Redacted.value(url), yield* Database.emptyDatabase]
         const file = path.join(yield* folder, "two.backup")
         yield* inCell("cell_b", RequestLogDays.keep(7))
         yield* succeed(source, "backup", "--to", file)
@@ -162,7 +150,7 @@ layer(Store, { excludeTestServices: true })("a backup", (it) => {
     () =>
       Effect.gen(function* () {
         const { url } = yield* Database.Fresh
-        const [source, target] = [Redacted.value(url), yield* emptyDatabase]
+        const [source, target] = [Redacted.value(url), yield* Database.emptyDatabase]
         const home = yield* folder
         const file = path.join(home, "three.backup")
         yield* succeed(source, "backup", "--to", file)
@@ -224,7 +212,7 @@ layer(Store, { excludeTestServices: true })("a backup", (it) => {
         const newer = path.join(home, "newer.backup")
         yield* succeed(source, "backup", "--to", newer)
         yield* query(source, "DELETE FROM schema_migrations WHERE name = '9999_next.sql'")
-        const target = yield* emptyDatabase
+        const target = yield* Database.emptyDatabase
         const refused = yield* waybill(target, "restore", newer)
         assert.include(refused.output, "is of the newer release")
         const empty = yield* waybill(target, "backup", "--to", path.join(home, "none.backup"))

@@ -57,6 +57,16 @@ export const freshDatabase: Effect.Effect<Database, SqlError.SqlError, Scope.Sco
   }
 })
 
+/** Creates a database without tables, as for a restore, and drops it with the scope; returns its address. */
+export const emptyDatabase = Effect.gen(function* () {
+  const { inject } = yield* Effect.promise(() => import("vitest"))
+  const name = `test_${randomBytes(8).toString("hex")}`
+  yield* Effect.acquireRelease(administer(inject("postgresUrl"), `CREATE DATABASE ${name}`), () =>
+    Effect.orDie(administer(inject("postgresAdminUrl"), `DROP DATABASE ${name} WITH (FORCE)`)),
+  )
+  return onDatabase(inject("postgresUrl"), name)
+})
+
 /**
  * Makes every rate window of a database end after a second: a function with the name of the built-in one comes first in the
  * search path. A test that counts in a window of the real clock, and fails when a minute ends meanwhile, then fails always.
