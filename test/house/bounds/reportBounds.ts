@@ -39,6 +39,12 @@ export const reportBounds: ReadonlyArray<Group> = [
       operator("Answer of a witness, on the wire", "ASK_WIRE_BYTES", ASK, "it is asked again later"),
       operator("Logs of `waybill witness`", "MAX_LOGS", `${WITNESS}WitnessConfig.ts`, "it does not start"),
       operator(
+        "Names of logs of one instance in `waybill witness`",
+        "MAX_LOGS_OF_INSTANCE",
+        `${WITNESS}Witness.ts`,
+        "further ones are not followed",
+      ),
+      operator(
         "Answer of a log to `waybill witness`",
         "READ_TIMEOUT",
         `${WITNESS}LogReader.ts`,

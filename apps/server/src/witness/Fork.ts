@@ -23,19 +23,14 @@ export interface Fork {
   readonly proof: ReadonlyArray<Bytes>
 }
 
-interface Named {
-  readonly url: string
-  readonly seen: SeenLogs.SeenLog
-}
-
 /** Stores the proof that a log has forked, which anybody can check, and returns the name of its file. */
-export const write = Effect.fnUntraced(function* (folder: string, { seen, url }: Named, fork: Fork) {
+export const write = Effect.fnUntraced(function* (folder: string, seen: SeenLogs.SeenLog, fork: Fork) {
   const found_at = DateTime.formatIso(yield* DateTime.now)
   const text = JSON.stringify(
     {
       object: "fork",
       origin: seen.origin,
-      url,
+      url: seen.url,
       found_at,
       keys: seen.keys,
       smaller: textOf(fork.smaller),
@@ -52,7 +47,7 @@ export const write = Effect.fnUntraced(function* (folder: string, { seen, url }:
 })
 
 /** Says which log has shown two histories: sizes, roots, and the file with the proof. */
-export const logRefusal = ({ seen, url }: Named, folder: string) =>
+export const logRefusal = (seen: SeenLogs.SeenLog, folder: string) =>
   Effect.gen(function* () {
     const file = join(folder, seen.fork ?? "")
     const fork = yield* Effect.promise(() =>
@@ -66,7 +61,7 @@ export const logRefusal = ({ seen, url }: Named, folder: string) =>
       note === undefined ? null : described(parseCheckpoint(parseNote(note).text))
     yield* Effect.logError("log has shown two histories; nothing of it is signed any more", {
       origin: seen.origin,
-      url,
+      url: seen.url,
       smaller: of(fork?.smaller),
       larger: of(fork?.larger),
       root_in_larger: fork?.root_in_larger ?? null,

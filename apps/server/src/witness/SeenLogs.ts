@@ -6,6 +6,8 @@ import { join } from "node:path"
 /** The memory that a witness has of a log. */
 const SeenLog = Schema.Struct({
   origin: Schema.String,
+  /** Address of its checkpoint and tiles, as it is known. */
+  url: Schema.String,
   /** Keys that the log may sign with. */
   keys: Schema.Array(Schema.String),
   /** The largest checkpoint, with the cosignature of the witness; `null` before the first. */

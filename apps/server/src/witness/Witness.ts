@@ -24,9 +24,9 @@ export interface Shown {
 
 /** A log that a witness watches. */
 export interface WatchedLog {
-  /** Address of its checkpoint and tiles, as it is known. */
-  url: string
   seen: SeenLogs.SeenLog
+  /** Whether the operator has named its keys, to which the log then adds none. */
+  readonly isPinned: boolean
   latest: Checkpoint | undefined
   /** A signed checkpoint that was submitted without a proof that fits. It is compared with the tiles of the log. */
   suspect: Shown | undefined
@@ -44,30 +44,61 @@ export class NotTrusted extends Data.TaggedError("NotTrusted")<{ readonly messag
 
 export type Witness = Effect.Success<ReturnType<typeof make>>
 
-export const make = Effect.fnUntraced(function* (folder: string, cosigner: Cosigner) {
+/** Names under which one instance may have shown logs: of its cells, and after restores. */
+export const MAX_LOGS_OF_INSTANCE = 256
+
+/** Address of the instance that a log is of. */
+const instanceOf = (url: string): string => url.replace(/\/log(?:\/cells\/[a-z0-9_]+)?$/u, "")
+
+/** `instances` are the addresses that are followed. */
+export const make = Effect.fnUntraced(function* (
+  folder: string,
+  cosigner: Cosigner,
+  instances: ReadonlyArray<string> = [],
+) {
   const logs = new Map<string, WatchedLog>()
   const remembered = new Map((yield* SeenLogs.readAll(folder)).map((seen) => [seen.origin, seen]))
 
-  /** Begins to watch a log, from where it was left. Keys that are given are trusted besides those known. */
-  const watch = Effect.fnUntraced(function* (url: string, origin: string, keys: ReadonlyArray<string>) {
+  /** Refuses the name of a log of another instance: whoever could claim it could add keys to that log. */
+  const checkName = Effect.fnUntraced(function* (url: string, origin: string) {
+    const instance = instanceOf(url)
+    const known = logs.get(origin)?.seen ?? remembered.get(origin)
+    const owner = known === undefined ? instance : instanceOf(known.url)
+    if (owner !== instance && (logs.has(origin) || instances.includes(owner)))
+      return yield* new NotTrusted({ message: `${instance} names the log ${origin}, which is one of ${owner}.` })
+    const all = new Map([...remembered, ...[...logs].map(([name, { seen }]) => [name, seen] as const)])
+    const own = [...all.values()].filter((seen) => instanceOf(seen.url) === instance)
+    if (known === undefined && own.length >= MAX_LOGS_OF_INSTANCE)
+      return yield* new NotTrusted({ message: `${instance} has named more than ${MAX_LOGS_OF_INSTANCE} logs.` })
+  })
+
+  /** Begins to watch a log, from where it was left. Keys of the first contact are trusted unless the operator names some. */
+  const watch = Effect.fnUntraced(function* (
+    url: string,
+    origin: string,
+    keys: ReadonlyArray<string>,
+    isPinned = true,
+  ) {
+    yield* checkName(url, origin)
     const known = logs.get(origin)
     if (known !== undefined) {
-      known.url = url
+      known.seen = { ...known.seen, url }
       return known
     }
     const before = remembered.get(origin)
     const seen = {
       origin,
-      keys: [...new Set([...keys, ...(before?.keys ?? [])])],
+      url,
+      keys: isPinned ? keys : (before?.keys ?? keys),
       checkpoint: before?.checkpoint ?? null,
       fork: before?.fork ?? null,
     }
     const latest = seen.checkpoint === null ? undefined : parseCheckpoint(parseNote(seen.checkpoint).text)
-    const log: WatchedLog = { url, seen, latest, suspect: undefined, turn: yield* Semaphore.make(1) }
+    const log: WatchedLog = { seen, isPinned, latest, suspect: undefined, turn: yield* Semaphore.make(1) }
     yield* SeenLogs.write(folder, seen)
     logs.set(origin, log)
     yield* Effect.logInfo("log is watched", { origin, url, keys: seen.keys, size: latest?.size ?? 0 })
-    if (seen.fork !== null) yield* Fork.logRefusal(log, folder)
+    if (seen.fork !== null) yield* Fork.logRefusal(seen, folder)
     return log
   })
 
@@ -87,10 +118,10 @@ export const make = Effect.fnUntraced(function* (folder: string, cosigner: Cosig
 
   /** Names a log that has shown two histories. From now on nothing of it is signed. */
   const refuse = Effect.fnUntraced(function* (log: WatchedLog, fork: Fork.Fork) {
-    const seen = { ...log.seen, fork: yield* Fork.write(folder, log, fork) }
+    const seen = { ...log.seen, fork: yield* Fork.write(folder, log.seen, fork) }
     yield* SeenLogs.write(folder, seen)
     log.seen = seen
-    yield* Fork.logRefusal(log, folder)
+    yield* Fork.logRefusal(seen, folder)
   })
 
   return {
@@ -135,15 +166,19 @@ export const make = Effect.fnUntraced(function* (folder: string, cosigner: Cosig
         verifyConsistency(known, latest?.root ?? empty, checkpoint.size, checkpoint.root, proof),
       )
       if (isExtended) return { status: 200, body: yield* cosign(log, shown) }
-      if (latest !== undefined && log.seen.checkpoint !== null && known === checkpoint.size && proof.length === 0)
-        yield* refuse(log, {
-          smaller: parseNote(log.seen.checkpoint),
-          larger: shown.note,
-          root: checkpoint.root,
-          proof,
-        })
-      // Anybody can send a proof that is wrong, so it alone does not say that the log has forked.
-      else log.suspect = shown
+      if (latest !== undefined && log.seen.checkpoint !== null && known === checkpoint.size) {
+        // Two roots of one size are a fork, whatever the proof is.
+        if (!areEqual(latest.root, checkpoint.root))
+          yield* refuse(log, {
+            smaller: parseNote(log.seen.checkpoint),
+            larger: shown.note,
+            root: checkpoint.root,
+            proof: [],
+          })
+      }
+      // Anybody can send a proof that is wrong, so it alone does not say that the log has forked. Of several, the one whose
+      // size the log has reached first is judged.
+      else if (log.suspect === undefined || checkpoint.size < log.suspect.checkpoint.size) log.suspect = shown
       return refusal(422, "The proof does not show that the checkpoint extends the last one.")
     })
   }

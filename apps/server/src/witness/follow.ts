@@ -21,23 +21,24 @@ export const follow = Effect.fnUntraced(function* (
         origin: log.origin,
         url: log.url,
       })
-    else yield* followLog(witness, log, pinned ?? log.keys, allowed)
+    else yield* followLog(witness, log, pinned, allowed)
   }
 })
 
 const followLog = Effect.fnUntraced(function* (
   witness: Witness.Witness,
   described: LogReader.LogDescription,
-  keys: ReadonlyArray<string>,
+  pinned: ReadonlyArray<string> | undefined,
   allowed: Network.Networks,
 ) {
-  const log = yield* witness.watch(described.url, described.origin, keys)
-  const { suspect } = log
-  log.suspect = undefined
-  if (suspect !== undefined) yield* judge(witness, log, suspect, allowed)
+  const log = yield* witness.watch(described.url, described.origin, pinned ?? described.keys, pinned !== undefined)
   const shown = yield* Witness.verify(log, yield* LogReader.checkpoint(described, allowed))
   yield* judge(witness, log, shown, allowed)
-  yield* log.turn.withPermits(1)(changeKeys(witness, log, shown, described.keys))
+  // Behind the head that the log shows, so that its tiles tell what it has at the size of the other one.
+  const { suspect } = log
+  if (suspect !== undefined) yield* judge(witness, log, suspect, allowed)
+  log.suspect = undefined
+  if (!log.isPinned) yield* log.turn.withPermits(1)(changeKeys(witness, log, shown, described.keys))
 })
 
 /**
@@ -55,7 +56,7 @@ const judge = Effect.fnUntraced(function* (
   if (latest === undefined || seen.checkpoint === null) return yield* log.turn.withPermits(1)(sign)
   const known = { note: parseNote(seen.checkpoint), checkpoint: latest }
   const [smaller, larger] = shown.checkpoint.size < latest.size ? [shown, known] : [known, shown]
-  const { proof, root } = yield* LogReader.compare(log.url, smaller.checkpoint, larger.checkpoint, allowed)
+  const { proof, root } = yield* LogReader.compare(log.seen.url, smaller.checkpoint, larger.checkpoint, allowed)
   const isFork = smaller.checkpoint.size > 0 && !areEqual(root, smaller.checkpoint.root)
   if (!isFork && shown.checkpoint.size <= latest.size) return
   const fork = { smaller: smaller.note, larger: larger.note, root, proof }

@@ -10,7 +10,7 @@ import * as Witness from "./Witness.ts"
 import * as WitnessConfig from "./WitnessConfig.ts"
 import * as WitnessServer from "./WitnessServer.ts"
 
-/** Logs that the witness follows at once. */
+/** Logs that are followed at once, if each is followed once. */
 const CONCURRENT_LOGS = 8
 
 /** A log has shown two histories. */
@@ -28,29 +28,34 @@ export const runWitness = Effect.fnUntraced(function* (file: string, once: boole
     try: () => Cosigner.fromFile(config.name, join(config.folder, "witness.key")),
     catch: refused,
   })
-  const witness = yield* Witness.make(config.folder, cosigner)
+  const witness = yield* Witness.make(
+    config.folder,
+    cosigner,
+    config.logs.map(({ url }) => url),
+  )
   for (const { keys = [], url } of config.logs)
     for (const key of keys) {
       const { name } = yield* Effect.tryPromise({ try: () => parseVkey(key), catch: refused })
       const named = keys.filter((each) => each.startsWith(`${name}+`))
-      yield* witness.watch(`${url}/log`, name, named)
+      yield* Effect.mapError(witness.watch(`${url}/log`, name, named), refused)
     }
   const allowed = Result.getOrElse(Network.parseAll(config.allow_networks), () => [])
-  const followAll = Effect.forEach(
-    config.logs,
-    (log) =>
-      Effect.catch(follow(witness, log, allowed), ({ message }) =>
-        Effect.logWarning("log could not be followed; it will be retried", { url: log.url, reason: message }),
-      ),
-    { concurrency: CONCURRENT_LOGS, discard: true },
-  )
+  const followOne = (log: WitnessConfig.WitnessConfig["logs"][number]) =>
+    Effect.catch(follow(witness, log, allowed), ({ message }) =>
+      Effect.logWarning("log could not be followed; it will be retried", { url: log.url, reason: message }),
+    )
   if (once) {
-    yield* followAll
+    yield* Effect.forEach(config.logs, followOne, { concurrency: CONCURRENT_LOGS, discard: true })
     const forked = [...witness.logs.values()].filter(({ seen }) => seen.fork !== null).map(({ seen }) => seen.origin)
     if (forked.length > 0) return yield* new Forked({ message: `shown two histories by: ${forked.join(", ")}` })
     return
   }
-  const following = Effect.repeat(followAll, Schedule.spaced(Duration.seconds(config.follow_seconds)))
+  const schedule = Schedule.spaced(Duration.seconds(config.follow_seconds))
+  // Each by itself, so that an instance that answers slowly holds up no other one.
+  const following = Effect.forEach(config.logs, (log) => Effect.repeat(followOne(log), schedule), {
+    concurrency: "unbounded",
+    discard: true,
+  })
   const started = Effect.logInfo("witness started", { key: cosigner.text, logs: config.logs.length })
   return yield* Layer.launch(
     Layer.effectDiscard(Effect.andThen(started, Effect.forkScoped(following))).pipe(
