@@ -1,4 +1,6 @@
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as SignedNote from "@waybill/store/transparency/SignedNote"
+import { Effect } from "effect"
 import { sign } from "node:crypto"
 import * as Cbor from "./Cbor.ts"
 
@@ -49,9 +51,17 @@ const receipt = (signer: SignedNote.Signer, { root, size }: ProvedLeaves, { inde
   return sign1(signer, [[HEADER.dataStructure, RFC9162_SHA256]], proofs, root, null)
 }
 
-/** Signs a text of JSON, with a COSE Receipt for each of its events in their order. */
-export const statement = (signer: SignedNote.Signer, json: string, proved: ProvedLeaves): Uint8Array => {
-  const receipts = proved.leaves.map((leaf) => receipt(signer, proved, leaf))
+/** Signs a text of JSON, with a COSE Receipt for each of its events in their order. Each is made when it is the account's turn. */
+export const statement = Effect.fnUntraced(function* (
+  account: string,
+  signer: SignedNote.Signer,
+  json: string,
+  proved: ProvedLeaves,
+) {
+  const receipts = yield* Effect.forEach(proved.leaves, (leaf) =>
+    Effect.map(Turn.shared(account), () => receipt(signer, proved, leaf)),
+  )
+  yield* Turn.next
   const payload = Buffer.from(json)
   return sign1(signer, [[HEADER.contentType, JSON_TYPE]], new Map([[HEADER.receipts, receipts]]), payload, payload)
-}
+})

@@ -5,6 +5,7 @@ import * as Cells from "@waybill/store/routing/Cells"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as Receipts from "@waybill/store/transparency/Receipts"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { summaryOf } from "@waybill/verify/summaryOf"
 import { Duration, Effect, Schedule } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
@@ -54,11 +55,13 @@ export const make = Effect.map(LogKeys.makeSigners, (signers) => {
       events.map(({ event }) => event.data),
     )
     const signersOf = yield* signers
-    const shown = events.map(({ entry, event, index, open, proof }) => {
+    const shown: Array<Contract.Receipt["events"][number]> = []
+    for (const { entry, event, index, open, proof } of events) {
+      yield* Turn.shared(account_id)
       const opened = open((name) => redaction.isHidden(name, event.data[name]))
       const fields = opened.fields as Contract.Receipt["events"][number]["fields"]
-      return { entry, fields, hidden: opened.hidden, index, proof: proof.map(base64url) }
-    })
+      shown.push({ entry, fields, hidden: opened.hidden, index, proof: proof.map(base64url) })
+    }
     const receipt = {
       object: "receipt" as const,
       origin: tree.origin,
@@ -72,7 +75,8 @@ export const make = Effect.map(LogKeys.makeSigners, (signers) => {
     if (signer === undefined || !(request.headers["accept"] ?? "").includes(COSE)) return receipt
     const { root } = Checkpoints.checkpointOf(tree.note)
     const proved = { size: tree.size, root, leaves: events }
-    return HttpServerResponse.uint8Array(Cose.statement(signer, JSON.stringify(receipt), proved), { contentType: COSE })
+    const statement = yield* Cose.statement(account_id, signer, JSON.stringify(receipt), proved)
+    return HttpServerResponse.uint8Array(statement, { contentType: COSE })
   })
   return answer
 })

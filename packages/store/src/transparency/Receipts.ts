@@ -1,9 +1,10 @@
 import type { AccountId } from "@waybill/domain/values/Id"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import { Data, Effect } from "effect"
 import * as LogReads from "../feed/LogReads.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import { streamKey } from "../log/StreamRef.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { type Client, Sql } from "../postgres/Sql.ts"
 import * as Checkpoints from "./Checkpoints.ts"
 import * as Commitments from "./Commitments.ts"
 import * as Cosignatures from "./Cosignatures.ts"
@@ -37,6 +38,32 @@ export class Unproved extends Data.TaggedError("Unproved")<{
   readonly why: "pending" | "erased" | "changed" | "missing"
 }> {}
 
+/** Events whose tiles are in memory together, and whose hashes take some milliseconds. */
+const EVENTS_PER_TURN = 20
+
+/** Proves leaves. A mail may have thousands, each in another tile, so that other work has its turn in between. */
+const proofsOf = Effect.fnUntraced(function* <E>(
+  sql: Client<E>,
+  account_id: AccountId,
+  indexes: ReadonlyArray<number>,
+  size: number,
+) {
+  // Hashes of ranges, many of which are in the proofs of several leaves.
+  const known = new Map<string, Uint8Array>()
+  const nameOf = ({ end, start }: MerkleTree.Range) => `${start}-${end}`
+  const proofs: Array<ReadonlyArray<Uint8Array>> = []
+  for (let nth = 0; nth < indexes.length; nth += EVENTS_PER_TURN) {
+    const page = indexes.slice(nth, nth + EVENTS_PER_TURN).map((index) => MerkleTree.inclusion(index, size))
+    const missing = page.flat().filter((range) => !known.has(nameOf(range)))
+    const hashOf = MerkleTree.hashOf(yield* LogTree.readTiles(sql, MerkleTree.tilesOf(missing)))
+    yield* Turn.shared(account_id)
+    for (const range of missing)
+      if (!known.has(nameOf(range))) known.set(nameOf(range), Uint8Array.from(hashOf(range)))
+    proofs.push(...page.map((ranges) => ranges.map((range) => known.get(nameOf(range)) ?? MerkleTree.EMPTY_ROOT)))
+  }
+  return proofs
+})
+
 /** Proves the history of a stream of the fiber's cell. */
 export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountId, stream_id: string) {
   const sql = yield* Sql
@@ -58,34 +85,19 @@ export const prove = Effect.fn("Receipts.prove")(function* (account_id: AccountI
   if (known.some((index) => index >= newest.size)) return yield* new Unproved({ why: "pending" })
   const cosigned = yield* Cosignatures.covering(sql, newest.tree, Math.max(...known))
   const tree = { ...newest, witnesses: [], cosignatures: [], ...cosigned }
-  const proofs = known.map((index) => MerkleTree.inclusion(index, tree.size))
-  const leaves = known.map((index) => ({ start: index, end: index + 1 }))
-  const tiles = yield* LogTree.readTiles(sql, MerkleTree.tilesOf([...leaves, ...proofs.flat()]))
-  const hashOf = MerkleTree.hashOf(tiles)
   const of = Commitments.ofStream(row.salt)
   const { root } = Checkpoints.checkpointOf(tree.note)
-  const proved = events.map((event, nth): ProvedEvent => {
+  const proofs = yield* proofsOf(sql, account_id, known, tree.size)
+  const proved: Array<ProvedEvent> = []
+  for (const [nth, event] of events.entries()) {
+    if (nth % EVENTS_PER_TURN === 0) yield* Turn.shared(account_id)
     const committed = LogTree.committed(event)
-    const proof = (proofs[nth] ?? []).map(hashOf)
-    return {
-      event,
-      entry: of.entry(committed),
-      index: known[nth] ?? 0,
-      proof,
-      open: (isHidden) => of.open(committed, isHidden),
-    }
-  })
-  const isHeld = ({ entry, index, proof }: ProvedEvent) =>
-    areEqual(
-      MerkleTree.rootFrom(
-        MerkleTree.leafHash(Commitments.textOf(entry)),
-        index,
-        MerkleTree.inclusion(index, tree.size),
-        proof,
-      ),
-      root,
-    )
-  if (!proved.every(isHeld)) return yield* new Unproved({ why: "changed" })
+    const [entry, index, proof] = [of.entry(committed), known[nth] ?? 0, proofs[nth] ?? []]
+    const leaf = MerkleTree.leafHash(Commitments.textOf(entry))
+    if (!areEqual(MerkleTree.rootFrom(leaf, index, MerkleTree.inclusion(index, tree.size), proof), root))
+      return yield* new Unproved({ why: "changed" })
+    proved.push({ event, entry, index, proof, open: (isHidden) => of.open(committed, isHidden) })
+  }
   return { tree, events: proved } satisfies Proved
 })
 
