@@ -56,6 +56,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     assert.include(refused.error.message, "subject")
   })
 
+  it.effect("hides an address that another field has in another spelling", function* () {
+    const { call, send } = yield* setUp
+    const id = yield* send({
+      to: "Ana <ana@b\u00fccher.example>",
+      subject: "See https://track.example/?to=%2Faccount%3Fuser%3DANA%2540xn--bcher-kva.example",
+      metadata: { "ana@b\u00fccher.example": "key" },
+    })
+    yield* buildLog
+    const { json, text } = yield* call("GET", `/v1/email/${id}/receipt?redact=recipient`)
+    assert.isUndefined(problemOf(json))
+    assert.includeMembers(Object.keys(json.events[0].hidden), ["subject", "metadata", "to"])
+    assert.notMatch(text, /ana(?:@|%)/iu)
+  })
+
   it.effect("waits for the signature of the last event, and is refused without it", function* () {
     const { call, send } = yield* setUp
     const id = yield* send(PRIVATE)

@@ -1,4 +1,5 @@
 import * as Table from "@waybill/domain/values/Table"
+import { domainToASCII, domainToUnicode } from "node:url"
 
 /** Fields that a name stands for besides its own: those that hold the same people. */
 const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -12,7 +13,31 @@ const ADDRESS = /[^\s<>"',;:()[\]]+@[^\s<>"',;:()[\]]+/gu
 
 const textsOf = (value: unknown): ReadonlyArray<string> => {
   if (typeof value === "string") return [value]
-  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : []
+  if (Array.isArray(value)) return value.flatMap(textsOf)
+  return typeof value === "object" && value !== null ? Object.entries(value).flat().flatMap(textsOf) : []
+}
+
+const ESCAPED = /(?:%[0-9a-f]{2})+/gu
+/** Times that a text may be escaped, as an address in a link that another link leads to. */
+const MAX_ESCAPES = 3
+
+/** Returns a text in lower case, without the escapes of addresses in links. */
+const plain = (text: string): string => {
+  let read = text.toLowerCase()
+  for (let nth = 0; nth < MAX_ESCAPES && read.includes("%"); nth++)
+    read = read.replaceAll(ESCAPED, (bytes) =>
+      Buffer.from(bytes.replaceAll("%", ""), "hex").toString("utf8").toLowerCase(),
+    )
+  return read
+}
+
+/** Returns an address with its domain as DNS has it, and as people read it. */
+const spellings = (address: string): ReadonlyArray<string> => {
+  const at = address.lastIndexOf("@")
+  const [local, domain] = [address.slice(0, at), address.slice(at + 1)]
+  return [domain, domainToASCII(domain), domainToUnicode(domain)].flatMap((each) =>
+    each === "" ? [] : `${local}@${each}`,
+  )
 }
 
 /** The parts of a mail that its receipt does not show. */
@@ -35,12 +60,13 @@ export const make = (
     for (const [name, value] of Object.entries(data))
       if (hidden.has(name) && PEOPLE.has(name))
         for (const text of textsOf(value))
-          for (const [address] of text.matchAll(ADDRESS)) addresses.add(address.toLowerCase())
+          for (const [address] of text.matchAll(ADDRESS))
+            for (const each of spellings(address.toLowerCase())) addresses.add(each)
   const repeats = (value: unknown) =>
     addresses.size > 0 &&
     textsOf(value).some((text) => {
-      const lower = text.toLowerCase()
-      return [...addresses].some((address) => lower.includes(address))
+      const read = plain(text)
+      return [...addresses].some((address) => read.includes(address))
     })
   return { isHidden: (name, value) => hidden.has(name) || repeats(value) }
 }
