@@ -57,6 +57,10 @@ export const TAMPERED: Readonly<Record<string, Case>> = {
     const recipients = receipt.email["recipients"] as Array<{ last_event: string }>
     nth(recipients, 1).last_event = "email.bounced"
   }, "pppfppppp"),
+  "a list of what is hidden": rewriting('"hidden":{}', '"hidden":[]', UNREAD),
+  "a cosignature, again and again": changing((receipt) => {
+    receipt.cosignatures = Array.from({ length: 257 }, () => nth(receipt.cosignatures, 0))
+  }, "ppppppfss"),
   "a salt": changing((receipt) => {
     const { salt, value } = fieldsOf(receipt, 0)["subject"] ?? fail()
     fieldsOf(receipt, 0)["subject"] = { salt: salt.startsWith("A") ? `B${salt.slice(1)}` : `A${salt.slice(1)}`, value }

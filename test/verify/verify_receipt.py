@@ -240,6 +240,7 @@ def check(receipt, keys, witnesses, origin):
         need(root_of(leaf, int(event["index"]), size, path) == root, "an event is not in the log")
 
     need(isinstance(receipt["cosignatures"], list) and isinstance(receipt["keys"], list), "lists")
+    need(max(len(receipt["cosignatures"]), len(receipt["keys"])) <= 256, "too many cosignatures or keys")
     signatures += [signature_line(line) for line in receipt["cosignatures"]]
     pinned = [(Key(key), None) if isinstance(key, str) else (Key(key["key"]), key["until"]) for key in keys]
     trusted = [Key(key) for key in witnesses]

@@ -41,7 +41,7 @@ const known = ({ checkpoint, cosignatures, email, events, keys, origin }: Receip
   email,
   events: events.map(({ entry: { at, data, event, stream, type, version }, fields, hidden, index, proof }) => ({
     entry: { v: 1, event, stream, version, type, at, data },
-    ...(fields === undefined && hidden === undefined ? {} : { fields: openings(fields), hidden: hidden ?? {} }),
+    ...(fields === undefined && hidden === undefined ? {} : { fields: openings(fields), hidden: { ...hidden } }),
     index,
     proof,
   })),

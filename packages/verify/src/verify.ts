@@ -140,6 +140,8 @@ const checkInclusion = async ({ events }: Receipt, { root, size }: Head): Promis
 
 /** Verifies all signatures, by the keys of the file and those given. One that nobody can check could have been altered. */
 const checkSignatures = async (file: Receipt, { note }: Head, given: ReadonlyArray<Vkey>): Promise<Done<Signed>> => {
+  // Each key is looked for among all signatures.
+  if (Math.max(file.cosignatures.length, file.keys.length) > 256) throw new Error("There are more than 256 in a list.")
   const signatures = [...note.signatures, ...file.cosignatures.map(parseSignature)]
   const keys = new Map([...(await Promise.all(file.keys.map(parseVkey))), ...given].map((key) => [labelOf(key), key]))
   const unknown = signatures.find((signature) => !keys.has(labelOf(signature)))
@@ -179,5 +181,4 @@ const checkWitnesses = (signed: Signed, trusted: ReadonlyArray<Vkey>): Done<void
 }
 
 const labelOf = ({ id, name }: Pick<Vkey, "id" | "name">): string => `${name}+${id}`
-const counted = (list: ReadonlyArray<unknown>, noun: string): string =>
-  `${list.length} ${noun}${list.length === 1 ? "" : "s"}`
+const counted = ({ length }: ReadonlyArray<unknown>, noun: string) => `${length} ${noun}${length === 1 ? "" : "s"}`
