@@ -80,12 +80,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
 
   it.effect("is that of a received mail too", function* () {
     const { call } = yield* setUp
-    const { json: mail } = yield* call("POST", "/v1/test/inbound", { from: "ana@example.org", to: "hi@acme.test" })
+    const { json: mail } = yield* call("POST", "/v1/test/inbound", { from: "ana@example.org", to: "hi+bo@acme.test" })
     yield* buildLog
     const { json } = yield* call("GET", `/v1/inbound/${mail.id}/receipt`)
     assert.isUndefined(problemOf(json))
     assert.strictEqual(json.email.id, mail.id)
     assert.strictEqual(json.events[0].fields.inbound_id.value, mail.id)
+    const hidden = (yield* call("GET", `/v1/inbound/${mail.id}/receipt?redact=recipient`)).json
+    assert.isUndefined(problemOf(hidden))
+    const { fields } = hidden.events[0]
+    assert.doesNotHaveAnyKeys(fields, ["to", "envelope", "mailbox_hash"])
+    assert.strictEqual(fields.from.value.address, "ana@example.org")
   })
 
   it.effect("is signed with a COSE Receipt for each event", function* () {

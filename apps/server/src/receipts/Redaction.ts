@@ -3,7 +3,7 @@ import { domainToASCII, domainToUnicode } from "node:url"
 
 /** Fields that a name stands for besides its own: those that hold the same people. */
 const ALSO: Readonly<Record<string, ReadonlyArray<string>>> = {
-  recipient: ["to", "cc", "bcc", "address"],
+  recipient: ["to", "cc", "bcc", "address", "envelope", "mailbox_hash"],
 }
 
 /** Fields that hold people, whose addresses other fields may repeat. */
@@ -40,6 +40,9 @@ const spellings = (address: string): ReadonlyArray<string> => {
   )
 }
 
+const recipientsOf = (envelope: unknown): unknown =>
+  typeof envelope === "object" && envelope !== null && "to" in envelope ? envelope.to : []
+
 /** The parts of a mail that its receipt does not show. */
 export interface Redaction {
   /** Whether a field of an event is hidden. */
@@ -59,7 +62,8 @@ export const make = (
   for (const data of events)
     for (const [name, value] of Object.entries(data))
       if (hidden.has(name) && PEOPLE.has(name))
-        for (const text of textsOf(value))
+        // An envelope that is hidden for its recipients does not hide its sender elsewhere.
+        for (const text of textsOf(name === "envelope" && !names.includes(name) ? recipientsOf(value) : value))
           for (const [address] of text.matchAll(ADDRESS))
             for (const each of spellings(address.toLowerCase())) addresses.add(each)
   const repeats = (value: unknown) =>

@@ -57,8 +57,7 @@ const proofsOf = Effect.fnUntraced(function* <E>(
     const missing = page.flat().filter((range) => !known.has(nameOf(range)))
     const hashOf = MerkleTree.hashOf(yield* LogTree.readTiles(sql, MerkleTree.tilesOf(missing)))
     yield* Turn.shared(account_id)
-    for (const range of missing)
-      if (!known.has(nameOf(range))) known.set(nameOf(range), Uint8Array.from(hashOf(range)))
+    for (const range of missing) if (!known.has(nameOf(range))) known.set(nameOf(range), Uint8Array.from(hashOf(range)))
     proofs.push(...page.map((ranges) => ranges.map((range) => known.get(nameOf(range)) ?? MerkleTree.EMPTY_ROOT)))
   }
   return proofs
