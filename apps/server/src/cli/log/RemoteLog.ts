@@ -22,11 +22,19 @@ type Log = typeof Log.Type
 const get = (url: string) =>
   Effect.tryPromise({
     try: async () => {
-      const response = await fetch(url, { signal: AbortSignal.timeout(Duration.toMillis(ANSWER_WITHIN)) })
+      const signal = AbortSignal.timeout(Duration.toMillis(ANSWER_WITHIN))
+      // A redirect could lead to an address that only this machine reaches.
+      const response = await fetch(url, { signal, redirect: "manual" })
       if (!response.ok) throw new Error(`the answer is ${response.status}`)
-      const bytes = new Uint8Array(await response.arrayBuffer())
-      if (bytes.length > MAX_ANSWER_BYTES) throw new Error("the answer is too long")
-      return bytes
+      const chunks: Array<Uint8Array> = []
+      let length = 0
+      for await (const chunk of response.body ?? []) {
+        length += chunk.length
+        // Ends the answer too, which may have no end.
+        if (length > MAX_ANSWER_BYTES) throw new Error("the answer is too long")
+        chunks.push(chunk)
+      }
+      return new Uint8Array(Buffer.concat(chunks))
     },
     catch: (cause) =>
       new LogUnverified({ message: `${url}: ${cause instanceof Error ? cause.message : String(cause)}` }),
