@@ -79,7 +79,14 @@ describe("waybill witness", () => {
       assert.strictEqual((await fetch(url(path))).status, status)
     const large = await fetch(url(AddCheckpoint.PATH), { method: "POST", body: "x".repeat(70_000) })
     assert.strictEqual(large.status, 400)
+    // A witness in another container takes the folder, without seeing this one.
+    await fs.writeFile(join(folder, "seen", "lock"), "0 another")
+    const note = log.grow(1).note()
+    assert.strictEqual((await submit({ old: 42, note, proof: log.proof(42) })).status, 500)
+    log.leaves = log.leaves.slice(0, 42)
+    assert.strictEqual((await submit({ old: 5 })).body, "42\n")
     assert.strictEqual((await again.stop()).code, 0)
+    assert.strictEqual(await fs.readFile(join(folder, "seen", "lock"), "utf8"), "0 another")
   })
 
   it("names a log that has forked, and ends with the code of a difference", { timeout: TIMEOUT }, async () => {

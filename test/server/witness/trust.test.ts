@@ -29,7 +29,7 @@ const start = Effect.fnUntraced(function* (...logs: ReadonlyArray<FakeLog>) {
     urls.push(url)
   }
   const cosigner = yield* Effect.promise(() => Cosigner.make("w", new Uint8Array(32)))
-  const open = Effect.map(Witness.make(folder, cosigner, urls), (witness) => ({
+  const open = Effect.map(Witness.make(folder, cosigner, { instances: urls }), (witness) => ({
     witness,
     follow: (nth = 0, keys?: ReadonlyArray<string>) =>
       follow(witness, { url: urls[nth] ?? "", ...(keys === undefined ? {} : { keys }) }, LOOPBACK).pipe(

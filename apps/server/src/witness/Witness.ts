@@ -50,13 +50,20 @@ export const MAX_LOGS_OF_INSTANCE = 256
 /** Address of the instance that a log is of. */
 const instanceOf = (url: string): string => url.replace(/\/log(?:\/cells\/[a-z0-9_]+)?$/u, "")
 
-/** `instances` are the addresses that are followed. */
+export interface Options {
+  /** Addresses that are followed. */
+  readonly instances?: ReadonlyArray<string>
+  /** Dies if another process has taken the folder: then nothing more may be signed. */
+  readonly fence?: Effect.Effect<void>
+}
+
 export const make = Effect.fnUntraced(function* (
   folder: string,
   cosigner: Cosigner,
-  instances: ReadonlyArray<string> = [],
+  { fence = Effect.void, instances = [] }: Options = {},
 ) {
   const logs = new Map<string, WatchedLog>()
+  const store = (seen: SeenLogs.SeenLog) => Effect.andThen(fence, SeenLogs.write(folder, seen))
   const remembered = new Map((yield* SeenLogs.readAll(folder)).map((seen) => [seen.origin, seen]))
 
   /** Refuses the name of a log of another instance: whoever could claim it could add keys to that log. */
@@ -95,7 +102,7 @@ export const make = Effect.fnUntraced(function* (
     }
     const latest = seen.checkpoint === null ? undefined : parseCheckpoint(parseNote(seen.checkpoint).text)
     const log: WatchedLog = { seen, isPinned, latest, suspect: undefined, turn: yield* Semaphore.make(1) }
-    yield* SeenLogs.write(folder, seen)
+    yield* store(seen)
     logs.set(origin, log)
     yield* Effect.logInfo("log is watched", { origin, url, keys: seen.keys, size: latest?.size ?? 0 })
     if (seen.fork !== null) yield* Fork.logRefusal(seen, folder)
@@ -110,7 +117,7 @@ export const make = Effect.fnUntraced(function* (
       .filter(({ id, name }) => signers.some((key) => key.startsWith(`${name}+${id}+`)))
       .map(Fork.lineOf)
     const seen = { ...log.seen, checkpoint: `${note.text}\n${own.join("")}${line}` }
-    yield* SeenLogs.write(folder, seen)
+    yield* store(seen)
     log.seen = seen
     log.latest = checkpoint
     return line
@@ -119,7 +126,7 @@ export const make = Effect.fnUntraced(function* (
   /** Names a log that has shown two histories. From now on nothing of it is signed. */
   const refuse = Effect.fnUntraced(function* (log: WatchedLog, fork: Fork.Fork) {
     const seen = { ...log.seen, fork: yield* Fork.write(folder, log.seen, fork) }
-    yield* SeenLogs.write(folder, seen)
+    yield* store(seen)
     log.seen = seen
     yield* Fork.logRefusal(seen, folder)
   })
@@ -144,7 +151,7 @@ export const make = Effect.fnUntraced(function* (
     /** Stores a further key of a log, or leaves out one that it has retired. */
     setKeys: Effect.fnUntraced(function* (log: WatchedLog, keys: ReadonlyArray<string>) {
       const seen = { ...log.seen, keys }
-      yield* SeenLogs.write(folder, seen)
+      yield* store(seen)
       log.seen = seen
     }),
 

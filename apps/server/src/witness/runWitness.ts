@@ -1,6 +1,7 @@
 import * as Network from "@waybill/mail/dns/Network"
 import { parseVkey } from "@waybill/verify/SignedNote"
 import { Data, Duration, Effect, Layer, Result, Runtime, Schedule } from "effect"
+import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
 import * as ExitCodes from "../process/ExitCodes.ts"
@@ -23,16 +24,12 @@ const refused = (cause: unknown) => new WitnessConfig.WitnessRefused({ message: 
 /** Follows the logs of a configuration and answers requests until it is stopped; once, if `once` is set. */
 export const runWitness = Effect.fnUntraced(function* (file: string, once: boolean) {
   const config = yield* WitnessConfig.read(file)
-  yield* lock(config.folder)
+  const fence = yield* lock(config.folder)
   const cosigner = yield* Effect.tryPromise({
     try: () => Cosigner.fromFile(config.name, join(config.folder, "witness.key")),
     catch: refused,
   })
-  const witness = yield* Witness.make(
-    config.folder,
-    cosigner,
-    config.logs.map(({ url }) => url),
-  )
+  const witness = yield* Witness.make(config.folder, cosigner, { instances: config.logs.map(({ url }) => url), fence })
   for (const { keys = [], url } of config.logs)
     for (const key of keys) {
       const { name } = yield* Effect.tryPromise({ try: () => parseVkey(key), catch: refused })
@@ -64,21 +61,31 @@ export const runWitness = Effect.fnUntraced(function* (file: string, once: boole
   )
 }, Effect.scoped)
 
-/** Keeps a second process from the same folder, in which it could sign another history. */
+/**
+ * Keeps a second process from the same folder, in which it could sign another history. Returns a check that fails once another
+ * one has taken the folder: one that started at the same moment, or in a container, from which this process cannot be seen.
+ */
 const lock = Effect.fnUntraced(function* (folder: string) {
   const file = join(folder, "lock")
+  const own = `${process.pid} ${randomBytes(TOKEN_BYTES).toString("hex")}`
+  const read = () => fs.readFile(file, "utf8").catch(() => "")
   const take = async () => {
     await fs.mkdir(folder, { recursive: true, mode: 0o700 })
-    const holder = Number(await fs.readFile(file, "utf8").catch(() => ""))
+    const holder = Number((await read()).split(" ", 1)[0])
     if (holder > 0 && holder !== process.pid && isAlive(holder))
       throw new Error(`${folder} is used by the process ${holder}. If that is no witness, delete ${file}.`)
-    await fs.rm(file, { force: true })
-    await fs.writeFile(file, String(process.pid), { flag: "wx" })
+    await fs.writeFile(file, own)
   }
-  yield* Effect.acquireRelease(Effect.tryPromise({ try: take, catch: refused }), () =>
-    Effect.promise(() => fs.rm(file, { force: true })),
-  )
+  const release = async () => {
+    if ((await read()) === own) await fs.rm(file, { force: true })
+  }
+  yield* Effect.acquireRelease(Effect.tryPromise({ try: take, catch: refused }), () => Effect.promise(release))
+  return Effect.promise(async () => {
+    if ((await read()) !== own) throw new Error(`another witness has taken ${folder}; this one signs nothing any more`)
+  })
 })
+
+const TOKEN_BYTES = 8
 
 const isAlive = (pid: number): boolean => {
   try {
