@@ -37,6 +37,18 @@ describe("a log that is verified over HTTP", () => {
     assert.isBelow(written, 64)
   })
 
+  it.effect("is read on when the instance has asked to wait", function* () {
+    let asked = 0
+    const description = { origin: "mail.example.com/log", keys: [], url: "https://mail.example.com/log" }
+    const { url } = yield* serve((_, response) => {
+      if (asked++ === 0) response.writeHead(429, { "retry-after": "0" }).end("later")
+      else response.end(JSON.stringify(description))
+    })
+    assert.deepStrictEqual(yield* RemoteLog.find(url), [{ ...description, url: `${url}/log` }])
+    const busy = yield* serve((_, response) => void response.writeHead(429, { "retry-after": "0" }).end())
+    assert.include((yield* Effect.flip(RemoteLog.find(busy.url))).message, "again and again")
+  })
+
   it.effect("leads to no other address", function* () {
     const asked: Array<string> = []
     const { url: internal } = yield* serve(({ url }, response) => {

@@ -19,12 +19,22 @@ const Log = Schema.Struct({ origin: Schema.String, keys: Schema.Array(Schema.Str
 const WellKnown = Schema.Struct({ ...Log.fields, cells: Schema.optionalKey(Schema.Array(Log)) })
 type Log = typeof Log.Type
 
-const get = (url: string) =>
+/** A log has more tiles than an address may read in a minute, so the reader waits as long as the answer says. */
+const TOO_MANY = 429
+const MAX_WAITS = 10
+const MAX_WAIT_SECONDS = 60
+
+/** Reads an answer, or the seconds after which to ask again. */
+const ask = (url: string) =>
   Effect.tryPromise({
     try: async () => {
       const signal = AbortSignal.timeout(Duration.toMillis(ANSWER_WITHIN))
       // A redirect could lead to an address that only this machine reaches.
       const response = await fetch(url, { signal, redirect: "manual" })
+      if (response.status === TOO_MANY) {
+        await response.body?.cancel()
+        return Math.min(Number(response.headers.get("retry-after") ?? MAX_WAIT_SECONDS) || 0, MAX_WAIT_SECONDS)
+      }
       if (!response.ok) throw new Error(`the answer is ${response.status}`)
       const chunks: Array<Uint8Array> = []
       let length = 0
@@ -39,6 +49,15 @@ const get = (url: string) =>
     catch: (cause) =>
       new LogUnverified({ message: `${url}: ${cause instanceof Error ? cause.message : String(cause)}` }),
   })
+
+const get = Effect.fnUntraced(function* (url: string) {
+  for (let waits = 0; waits <= MAX_WAITS; waits++) {
+    const answer = yield* ask(url)
+    if (typeof answer !== "number") return answer
+    yield* Effect.sleep(Duration.seconds(answer))
+  }
+  return yield* new LogUnverified({ message: `${url}: the answer is ${TOO_MANY}, again and again` })
+})
 
 /** Reads where the logs of an instance are, and their keys. */
 export const find = Effect.fnUntraced(function* (url: string) {

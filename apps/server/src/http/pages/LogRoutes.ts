@@ -57,16 +57,14 @@ const part = Effect.gen(function* () {
   return yield* inCell(cell, name === "checkpoint" ? checkpoint : tile(name))
 })
 
-/** The keys of a log under one of its names. */
-const keysOf = Effect.fnUntraced(function* (origin: string) {
-  const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
-  const keys = (yield* LogKeys.list).toReversed()
+/** The keys of a log under one of its names, the newest first. */
+const keysOf = (keys: ReadonlyArray<LogKeys.LogKey>, now: Timestamp.Timestamp, origin: string) => {
   const vkey = ({ public_key }: LogKeys.LogKey) => SignedNote.vkeyOf({ name: origin, key: public_key })
   return {
     keys: keys.filter(({ ends_at }) => ends_at === null || now < ends_at).map(vkey),
     former_keys: keys.flatMap((key) => (key.ends_at === null ? [] : [{ key: vkey(key), until: key.ends_at }])),
   }
-})
+}
 
 const logOf = (baseUrl: string, isPublic: boolean, cell: string) =>
   inCell(
@@ -74,12 +72,17 @@ const logOf = (baseUrl: string, isPublic: boolean, cell: string) =>
     Effect.gen(function* () {
       const [tree, ...former] = yield* Checkpoints.trees(yield* Sql)
       const origin = tree?.origin ?? Checkpoints.originOf(baseUrl, cell)
-      const named = yield* Effect.forEach(former, (each) =>
-        Effect.map(keysOf(each.origin), (keys) => ({ origin: each.origin, ...keys, checkpoint: each.note })),
-      )
+      // Read once, however many names the log has had.
+      const keys = (yield* LogKeys.list).toReversed()
+      const now = Timestamp.fromMillis(yield* Clock.currentTimeMillis)
+      const named = former.map((each) => ({
+        origin: each.origin,
+        ...keysOf(keys, now, each.origin),
+        checkpoint: each.note,
+      }))
       return {
         origin,
-        ...(yield* keysOf(origin)),
+        ...keysOf(keys, now, origin),
         ...(isPublic ? { url: `${baseUrl.replace(/\/$/u, "")}/${Checkpoints.prefixOf(cell)}`, former: named } : {}),
       }
     }),
