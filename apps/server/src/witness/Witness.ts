@@ -24,6 +24,8 @@ export interface Shown {
 
 /** A log that a witness watches. */
 export interface WatchedLog {
+  /** Hash of its origin, by which it is asked for. */
+  readonly name: string
   seen: SeenLogs.SeenLog
   /** Whether the operator has named its keys, to which the log then adds none. */
   readonly isPinned: boolean
@@ -101,7 +103,8 @@ export const make = Effect.fnUntraced(function* (
       fork: before?.fork ?? null,
     }
     const latest = seen.checkpoint === null ? undefined : parseCheckpoint(parseNote(seen.checkpoint).text)
-    const log: WatchedLog = { seen, isPinned, latest, suspect: undefined, turn: yield* Semaphore.make(1) }
+    const name = yield* Effect.promise(() => SeenLogs.nameOf(origin))
+    const log: WatchedLog = { name, seen, isPinned, latest, suspect: undefined, turn: yield* Semaphore.make(1) }
     yield* store(seen)
     logs.set(origin, log)
     yield* Effect.logInfo("log is watched", { origin, url, keys: seen.keys, size: latest?.size ?? 0 })

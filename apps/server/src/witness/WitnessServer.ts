@@ -3,7 +3,6 @@ import { ByteSize, Effect, Layer } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { createServer } from "node:http"
 import * as AddCheckpoint from "./AddCheckpoint.ts"
-import * as SeenLogs from "./SeenLogs.ts"
 import type { Witness, WitnessAnswer } from "./Witness.ts"
 
 /** Maximum bytes of a request: 63 hashes, and a checkpoint with some signatures. */
@@ -57,9 +56,8 @@ const addCheckpoint = (witness: Witness) =>
 const checkpoint = (witness: Witness) =>
   Effect.gen(function* () {
     const { name } = yield* HttpRouter.params
-    for (const { seen } of witness.logs.values())
-      if (seen.checkpoint !== null && (yield* Effect.promise(() => SeenLogs.nameOf(seen.origin))) === name)
-        return HttpServerResponse.text(seen.checkpoint, { contentType: TEXT })
+    const note = witness.logs.values().find((log) => log.name === name)?.seen.checkpoint ?? null
+    if (note !== null) return HttpServerResponse.text(note, { contentType: TEXT })
     return HttpServerResponse.text("This witness has not signed a checkpoint of that log.\n", { status: 404 })
   })
 
