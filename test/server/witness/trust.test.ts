@@ -91,6 +91,14 @@ describe("what a witness trusts", () => {
     assert.deepStrictEqual(started.keys(log), keys)
   })
 
+  it.effect("refuses a name that is none of a key, which no metric could have as its label", function* () {
+    const log = new FakeLog("mail.example.com/log\u0001").grow(3)
+    const { follow, witness } = yield* start(log)
+    log.signers = []
+    assert.include((yield* Effect.flip(follow())).message, "does not describe a log")
+    assert.strictEqual(witness.logs.size, 0)
+  })
+
   it.effect("refuses names without end from one instance", function* () {
     const log = new FakeLog().grow(3)
     const { witness } = yield* start(log)
