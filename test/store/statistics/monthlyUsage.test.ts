@@ -7,6 +7,7 @@ import type { AccountId, EmailId } from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as EmailWords from "@waybill/store/search/EmailWords"
+import * as LogTree from "@waybill/store/transparency/LogTree"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
@@ -366,7 +367,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
           )
         yield* send(short, { to: ["ana"], at: MAY })
         yield* send(forEver, { to: ["ana"], at: MAY })
-        for (const follower of [EmailStatsFollower.follower, EmailWords.follower])
+        for (const follower of [EmailStatsFollower.follower, EmailWords.follower, LogTree.follower])
           while ((yield* Follower.step(follower)).events > 0);
         const june = Timestamp.plus(NOVEMBER, 8 * Timestamp.DAY)
         assert.strictEqual((yield* at(june, Retention.expire())).messages, 1)

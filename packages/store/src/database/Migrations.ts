@@ -144,23 +144,24 @@ export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) 
   )
 
 const compare = async (client: pg.Client, folder: string): Promise<Status> => {
-  const table = await client.query<{ readonly exists: boolean }>(
-    "SELECT to_regclass('schema_migrations') IS NOT NULL AS exists",
+  const table = await client.query<{ readonly exists: boolean; readonly is_former: boolean }>(
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists, to_regclass('${FORMER_TABLE}') IS NOT NULL AS is_former`,
   )
   const rows =
     table.rows[0]?.exists === true
       ? (await client.query<{ readonly name: string }>("SELECT name FROM schema_migrations ORDER BY name")).rows
       : []
-  const status = statusOf(
-    rows.map((row) => row.name),
-    await filesOf(folder),
-  )
+  const applied = rows.map((row) => row.name)
+  const isFormer = table.rows[0]?.is_former === true
+  const status = statusOf(isFormer ? [BEFORE_RELEASES, ...applied] : applied, await filesOf(folder))
   if (Result.isFailure(status)) throw status.failure
   return status.success
 }
 
 /** The first migration of versions from before the first release, whose schema no release upgrades. */
 const BEFORE_RELEASES = "0001_event_log.sql"
+/** A table of the last of them, without which their bodies cannot be read. */
+const FORMER_TABLE = "content_templates"
 
 /** Returns the names of the migrations in a folder, in their order. */
 export const filesOf = async (folder: string): Promise<ReadonlyArray<string>> =>
