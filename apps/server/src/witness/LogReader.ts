@@ -22,7 +22,7 @@ const MAX_CELLS = 100
 const MAX_KEYS = 64
 
 const described = {
-  // As the name of a key, which is also a label of a metric: no spaces, and nothing that is written as an escape.
+  // The name of a key, and the label of a metric: no spaces, and nothing that is written as an escape.
   origin: Schema.String.check(Schema.isMaxLength(MAX_ORIGIN_CHARS), Schema.isPattern(/^[^\s+"\\\p{Cc}\p{Cs}]+$/u)),
   keys: Schema.Array(Schema.Union([Schema.String, Schema.Struct({ key: Schema.String })])).check(
     Schema.isMaxLength(MAX_KEYS),

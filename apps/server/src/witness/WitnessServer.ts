@@ -56,7 +56,7 @@ const addCheckpoint = (witness: Witness) =>
 const checkpoint = (witness: Witness) =>
   Effect.gen(function* () {
     const { name } = yield* HttpRouter.params
-    const note = witness.logs.values().find((log) => log.name === name)?.seen.checkpoint ?? null
+    const note = [...witness.logs.values()].find((log) => log.name === name)?.seen.checkpoint ?? null
     if (note !== null) return HttpServerResponse.text(note, { contentType: TEXT })
     return HttpServerResponse.text("This witness has not signed a checkpoint of that log.\n", { status: 404 })
   })
