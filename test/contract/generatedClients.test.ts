@@ -41,6 +41,9 @@ const UNKNOWN = [
   /(?:data|sample|suggested_variables|variables|webhook_payload|zTemplateVariables)(?:: | = )z\.record\(z\.string\(\), z\.unknown\(\)\)/u,
   /Inbound(?:Raw|Attachment)Response = zod\.unknown\(\)/u,
   /EventsStreamResponse = zod\.unknown\(\)/u,
+  // A field of an event in a receipt, and the record that follows from those which are shown.
+  /^\s*"?value"?: (?:z|zod)\.unknown\(\)/u,
+  /^\s*"?email"?: (?:z|zod)\.record\((?:z|zod)\.string\(\), (?:z|zod)\.unknown\(\)\)/u,
 ]
 
 let home = ""

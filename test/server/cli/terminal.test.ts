@@ -121,21 +121,27 @@ describe("a command over the API", () => {
     )
   })
 
-  it.effect("prints JSON when it is requested, each but the server for assistants", function* () {
-    const leaves = (
-      command: Command.Command.Any,
-      path: ReadonlyArray<string>,
-    ): ReadonlyArray<ReadonlyArray<string>> => {
-      const children = command.subcommands.flatMap((group) => group.commands)
-      return children.length === 0 ? [path] : children.flatMap((child) => leaves(child, [...path, child.name]))
-    }
-    const all = commands.flatMap((command) => leaves(command, [command.name]))
-    assert.isAbove(all.length, 25)
-    const without = yield* Effect.filter(all, (path) =>
-      Effect.map(CommandLine.typeWith(EMPTY_PLACES, ...path, "--help"), ({ output }) => !/^ +--json\b/mu.test(output)),
-    )
-    assert.deepStrictEqual(without, [["mcp"]])
-  })
+  it.effect(
+    "prints JSON when it is requested, each but receipts, which are JSON, and the server for assistants",
+    function* () {
+      const leaves = (
+        command: Command.Command.Any,
+        path: ReadonlyArray<string>,
+      ): ReadonlyArray<ReadonlyArray<string>> => {
+        const children = command.subcommands.flatMap((group) => group.commands)
+        return children.length === 0 ? [path] : children.flatMap((child) => leaves(child, [...path, child.name]))
+      }
+      const all = commands.flatMap((command) => leaves(command, [command.name]))
+      assert.isAbove(all.length, 25)
+      const without = yield* Effect.filter(all, (path) =>
+        Effect.map(
+          CommandLine.typeWith(EMPTY_PLACES, ...path, "--help"),
+          ({ output }) => !/^ +--json\b/mu.test(output),
+        ),
+      )
+      assert.deepStrictEqual(without, [["receipt"], ["mcp"]])
+    },
+  )
 
   it("loads no code that reads the database, serves HTTP or delivers mail", () => {
     const seen = new Set<string>()

@@ -13,6 +13,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "profiles",
   "send",
   "emails",
+  "receipt",
   "logs",
   "domains",
   "webhooks",
