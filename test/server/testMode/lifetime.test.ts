@@ -6,6 +6,7 @@ import * as Erase from "@waybill/store/erasure/Erase"
 import * as Mask from "@waybill/store/erasure/Mask"
 import * as Retention from "@waybill/store/erasure/Retention"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
+import * as LogTree from "@waybill/store/transparency/LogTree"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Conservation from "@waybill/store/operations/Conservation"
@@ -100,6 +101,7 @@ layer(layers, { excludeTestServices: true, timeout: "90 seconds" })("test mail i
     const expired = Effect.gen(function* () {
       yield* Follower.step(EmailStatsFollower.follower)
       yield* Follower.step(EmailWords.follower)
+      yield* LogTree.step
       yield* expireAfter(31)
       return yield* rows("email_log")
     })
