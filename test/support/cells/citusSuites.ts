@@ -15,7 +15,7 @@ export const FILES = [
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
   "test/store/admission/*.test.ts",
   "test/store/commit/{eventStore,packedEvents}.test.ts",
-  "test/store/erasure/{content,contentTemplates,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
+  "test/store/erasure/{content,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
   "test/store/operations/{audit,conservation,eventsCommand}.test.ts",
   "test/store/outbox/*.test.ts",
