@@ -29,6 +29,11 @@ const succeed = Effect.fnUntraced(function* (url: string, ...words: ReadonlyArra
   assert.strictEqual(CommandLine.codeOf(exit), 0, `${output}\n${errors}`)
 })
 
+const on = (url: string) =>
+  Layer.fresh(EventStore.layer()).pipe(
+    Layer.provideMerge(Layer.fresh(StoreDatabase.layer({ url: Redacted.make(url) }))),
+  )
+
 /** Sends a mail, appends and signs its events, and returns the names of the log, the present one first. */
 const grow = Effect.gen(function* () {
   const { transact } = yield* EventStore
@@ -52,10 +57,10 @@ layer(Store, { excludeTestServices: true })("a log that is restored from an olde
         assert.deepStrictEqual([lost?.origin, (lost?.size ?? 0) > (saved?.size ?? 0)], ["a.test/log", true])
 
         yield* succeed(target, "restore", file)
-        const Restored = Layer.fresh(EventStore.layer()).pipe(
-          Layer.provideMerge(Layer.fresh(StoreDatabase.layer({ url: Redacted.make(target) }))),
+        const [[now, former], { differences }] = yield* Effect.provide(
+          Effect.all([grow, TreeAudit.audit()]),
+          on(target),
         )
-        const [[now, former], { differences }] = yield* Effect.provide(Effect.all([grow, TreeAudit.audit()]), Restored)
         assert.match(now?.origin ?? "", /^a\.test\/log\/~[0-9a-f]{8}$/u)
         assert.strictEqual(former?.note, saved?.note)
         const last = Checkpoints.checkpointOf(saved?.note ?? "")
@@ -63,6 +68,31 @@ layer(Store, { excludeTestServices: true })("a log that is restored from an olde
         const root = Buffer.from(last.root).toString("base64")
         assert.deepStrictEqual(extensions, [`continues a.test/log ${last.size} ${root}`])
         assert.isAbove(size, last.size)
+        assert.deepStrictEqual(differences, [])
+      }).pipe(Effect.scoped),
+    TIMEOUT,
+  )
+})
+
+layer(Store, { excludeTestServices: true })("a log that is imported from a file", (it) => {
+  it.effect(
+    "has leaves of its own for all events, under a name of its own",
+    () =>
+      Effect.gen(function* () {
+        const { url } = yield* Database.Fresh
+        const [source, target] = [Redacted.value(url), yield* Database.emptyDatabase]
+        const file = path.join(yield* folder, "log.jsonl")
+        const [exported] = yield* grow
+        yield* succeed(source, "events", "export", file)
+        yield* succeed(target, "migrate")
+        yield* succeed(target, "events", "import", file)
+        const [[imported, former], { differences, leaves }] = yield* Effect.provide(
+          Effect.all([grow, TreeAudit.audit()]),
+          on(target),
+        )
+        assert.match(imported?.origin ?? "", /^a\.test\/log\/~[0-9a-f]{8}$/u)
+        assert.isUndefined(former)
+        assert.isAbove(leaves, exported?.size ?? 0)
         assert.deepStrictEqual(differences, [])
       }).pipe(Effect.scoped),
     TIMEOUT,
