@@ -7,6 +7,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import * as Migrations from "@waybill/store/database/Migrations"
 import * as TableSizes from "@waybill/store/rebuild/TableSizes"
+import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
+import * as LogTree from "@waybill/store/transparency/LogTree"
+import * as SignedNote from "@waybill/store/transparency/SignedNote"
+import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -57,6 +61,22 @@ const ownedBy = Effect.fnUntraced(function* (role: string) {
   return Redacted.make(as(role, hostname, port))
 })
 
+/** The node of the cell, and another one. */
+const places = Effect.gen(function* () {
+  const sql = yield* Sql
+  const nodes = yield* inCell(
+    FIRST,
+    sql<CellNodes.Address>`SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE groupid > 0 ORDER BY 2`,
+  )
+  const at = (yield* CellNodes.ofCells()).get("cell_b")
+  const [there, back] = [
+    nodes.find((node) => CellNodes.textOf(node) !== at),
+    nodes.find((node) => CellNodes.textOf(node) === at),
+  ]
+  assert(there !== undefined && back !== undefined)
+  return { back, there }
+})
+
 describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
   it.live(
     "a role that only owns the database can make cells",
@@ -102,16 +122,7 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
       const stream_id = yield* store.transact(send(account_id))
       const ref = { account_id, stream_id }
       const { upTo: before } = yield* store.feed({ after: 0n })
-      const nodes = yield* inCell(
-        FIRST,
-        sql<CellNodes.Address>`SELECT nodename AS host, nodeport AS port FROM pg_dist_node WHERE groupid > 0 ORDER BY 2`,
-      )
-      const at = (yield* CellNodes.ofCells()).get("cell_b")
-      const [there, back] = [
-        nodes.find((node) => CellNodes.textOf(node) !== at),
-        nodes.find((node) => CellNodes.textOf(node) === at),
-      ]
-      assert(there !== undefined && back !== undefined)
+      const { back, there } = yield* places
       yield* inCell(
         FIRST,
         sql`SELECT citus_schema_move('cell_b'::regnamespace, ${there.host}, ${there.port}::int, 'force_logical') IS NULL AS done`,
@@ -129,6 +140,26 @@ describe.skipIf(CITUS_URL === undefined)("on a node of Citus", () => {
         events.map(({ version }) => version),
         [2, 3, 4],
       )
+    })
+
+    it.effect("has a signed log that goes on at another node, which lost nothing", function* () {
+      const store = yield* EventStore
+      const account_id = id("AccountId")
+      const grow = Effect.gen(function* () {
+        yield* store.transact(send(account_id))
+        yield* Effect.repeat(LogTree.step, { until: ({ events, isFull }) => !isFull && events === 0 })
+        yield* Checkpoints.sign("a.test/log", (origin) => [SignedNote.signer(origin, Buffer.alloc(32, 1))])
+        return yield* Checkpoints.trees(yield* Sql)
+      })
+      const [first] = yield* grow
+      const { back, there } = yield* places
+      const report = () => Effect.void
+      assert.isTrue(yield* CellNodes.move("cell_b", there, report))
+      const [second, former] = yield* grow
+      assert.deepStrictEqual([second?.origin, former?.note], [first?.origin, undefined])
+      assert.isAbove(second?.size ?? 0, first?.size ?? 0)
+      assert.deepStrictEqual((yield* TreeAudit.audit()).differences, [])
+      assert.isTrue(yield* CellNodes.move("cell_b", back, report))
     })
 
     it.effect("is measured where its tables are", function* () {
