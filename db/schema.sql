@@ -351,7 +351,7 @@ CREATE TABLE log_tiles (
 CREATE TABLE log_trees (
   tree integer NOT NULL,
   origin text COLLATE "C" NOT NULL,
-  epoch integer NOT NULL,
+  epoch text COLLATE "C" NOT NULL,
   size bigint NOT NULL,
   note text COLLATE "C" NOT NULL,
   signed_at timestamp with time zone NOT NULL,

@@ -30,7 +30,7 @@ CREATE TABLE log_heads (
 CREATE TABLE log_trees (
   tree integer PRIMARY KEY,
   origin text COLLATE "C" NOT NULL,
-  epoch integer NOT NULL,
+  epoch text COLLATE "C" NOT NULL,
   size bigint NOT NULL,
   note text COLLATE "C" NOT NULL,
   signed_at timestamptz NOT NULL

@@ -118,8 +118,8 @@ export const distance = ({ gaps, step }: Gaps, after: bigint, upTo: bigint): big
 
 /** The epoch of the log on this server. */
 export interface Present {
-  /** 0 where the server is hidden, so that there are none. */
-  readonly epoch: number
+  /** The position after which it began, which no other epoch with events of its own has; empty where the server is hidden. */
+  readonly epoch: string
   /** Whether the log had events before the first commit, as after an import. */
   readonly isImported: boolean
 }
@@ -127,11 +127,11 @@ export interface Present {
 /** Returns the present epoch; undefined while it has not begun on this server. */
 export const present = ({ driver: sql }: Sql): Effect.Effect<Present | undefined, StoreUnavailable> =>
   sql<Present & { readonly is_current: boolean }>`
-    SELECT coalesce(max(epoch), 0) AS epoch, coalesce(max(last_position) FILTER (WHERE epoch = 1) > 0, false) AS "isImported",
+    SELECT max(after_position)::text AS epoch, coalesce(max(last_position) FILTER (WHERE epoch = 1) > 0, false) AS "isImported",
       ${sql.literal(RECORDED_SERVER)} = ${sql.literal(CURRENT_SERVER)} AS is_current
     FROM log_epochs`.pipe(
     Effect.map(([row]) => (row?.is_current === true ? { epoch: row.epoch, isImported: row.isImported } : undefined)),
-    Effect.catchIf(isServerHidden, () => Effect.succeed({ epoch: 0, isImported: false })),
+    Effect.catchIf(isServerHidden, () => Effect.succeed({ epoch: "", isImported: false })),
     SqlErrors.orUnavailable,
   )
 

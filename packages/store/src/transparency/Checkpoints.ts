@@ -13,7 +13,7 @@ export interface Tree {
   readonly tree: number
   readonly origin: string
   /** Epoch of the log in which it was signed. */
-  readonly epoch: number
+  readonly epoch: string
   readonly size: number
   readonly note: string
 }
@@ -96,6 +96,6 @@ const signHere = Effect.fnUntraced(function* (sql: Sql, base: string, signersOf:
   else
     yield* sql`
       INSERT INTO log_trees (tree, origin, epoch, size, note, signed_at)
-      VALUES (${(last?.tree ?? 0) + 1}::int, ${origin}, ${epoch.epoch}::int, ${size}::bigint, ${note}, now())
+      VALUES (${(last?.tree ?? 0) + 1}::int, ${origin}, ${epoch.epoch}, ${size}::bigint, ${note}, now())
       ON CONFLICT DO NOTHING`
 })
