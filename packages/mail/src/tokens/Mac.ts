@@ -1,4 +1,4 @@
-import { createHmac, timingSafeEqual } from "node:crypto"
+import { createHmac, createSecretKey, timingSafeEqual } from "node:crypto"
 
 /** 80 bits: an attacker gets one guess per RCPT or request, and the text stays short. */
 const MAC_BYTES = 10
@@ -13,9 +13,9 @@ export const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 export const tag = (secretKey: Uint8Array, purpose: string, text: string): string =>
   base32(sum(secretKey, purpose, text).subarray(0, MAC_BYTES))
 
-/** The full MAC as bytes. */
+/** The full MAC as bytes. With the bytes themselves, Node throws and catches an error for each MAC, which takes 11 µs more. */
 export const sum = (secretKey: Uint8Array, purpose: string, text: string): Buffer =>
-  createHmac("sha256", secretKey).update(purpose).update(text).digest()
+  createHmac("sha256", createSecretKey(secretKey)).update(purpose).update(text).digest()
 
 export const holds = (secretKey: Uint8Array, purpose: string, text: string, received: string): boolean => {
   const [theirs, ours] = [Buffer.from(received, "latin1"), Buffer.from(tag(secretKey, purpose, text), "latin1")]

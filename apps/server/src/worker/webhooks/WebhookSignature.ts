@@ -1,4 +1,4 @@
-import { createHmac } from "node:crypto"
+import { createHmac, createSecretKey, type KeyObject } from "node:crypto"
 
 // Standard Webhooks. Imported by the command line too, so without other code of the service.
 
@@ -16,7 +16,8 @@ export interface Signed {
   readonly svixHeaders: boolean
 }
 
-const keyOf = (secret: string): Buffer => Buffer.from(secret.slice(SECRET_PREFIX.length), "base64")
+const keyOf = (secret: string): KeyObject =>
+  createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), "base64"))
 
 const signatureHeaders = (prefix: string, id: string, epochSeconds: number, signature: string) => ({
   [`${prefix}-id`]: id,
