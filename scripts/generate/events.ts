@@ -132,25 +132,31 @@ const payloadOf = (type: PublicType.PublicType): string => {
   return JSON.stringify(shown)
 }
 
-const section = (type: PublicType.PublicType): string => {
-  const how = PublicType.isWebhookType(type)
-    ? "Sent as this body, with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`:"
-    : "Not sent to webhooks. In `GET /v1/events`, shortened:"
-  return `### \`${type}\`\n\n${WHEN[type]} ${how}\n\n\`\`\`json\n${payloadOf(type)}\n\`\`\``
-}
+const section = (title: string, types: ReadonlyArray<PublicType.PublicType>, how: string): ReadonlyArray<string> => [
+  `## ${title}`,
+  ["| event | when |", "|---|---|", ...types.map((type) => `| \`${type}\` | ${WHEN[type]} |`)].join("\n"),
+  how,
+  ["```json", ...types.map(payloadOf), "```"].join("\n"),
+]
 
-/** Returns the text of the document. */
+/** Returns the text of the document. The site makes a page of each row of its tables and of the line with that type. */
 export const written = (): string => {
   const types = (Object.keys(WHEN) as Array<PublicType.PublicType>).toSorted()
-  const [sent, quiet] = [true, false].map((isSent) => types.filter((type) => PublicType.isWebhookType(type) === isSent))
+  const isSent = (type: PublicType.PublicType) => PublicType.isWebhookType(type)
   return [
     "# Events",
     "<!-- Written by scripts/generate/events.ts. -->",
     "Each change of an account is an event in its log. [Receive webhooks](webhooks.md) explains how events are sent, signed and\nrepeated; `GET /v1/events` reads all of them in order. New types and new fields may appear: ignore those that you do not\nknow.",
-    "## Sent to webhooks",
-    ...(sent ?? []).map(section),
-    "## Only in the log",
-    ...(quiet ?? []).map(section),
+    ...section(
+      "Sent to webhooks",
+      types.filter(isSent),
+      "Sent as this body, with the headers `webhook-id`, `webhook-timestamp` and `webhook-signature`:",
+    ),
+    ...section(
+      "Only in the log",
+      types.filter((type) => !isSent(type)),
+      "Not sent to webhooks. In `GET /v1/events`, shortened:",
+    ),
     "",
   ]
     .join("\n\n")

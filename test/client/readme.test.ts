@@ -153,8 +153,6 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: TIMEOUT_MS })("pa
       assert.deepStrictEqual(results["verify-webhooks-1"]?.statuses, [204, 401])
       assert.deepStrictEqual(lines("verify-webhooks-1"), [["email.delivered", { email_id: "msg_1" }]])
       assert.isAtLeast(lines("read-the-log-1").length, 4)
-      assert.isAtLeast(lines("manage-domains-1").length, 3)
-      assert.match(String(lines("manage-api-keys-1")[0]), /^wb_/u)
 
       const logs = yield* Effect.promise(() => waybill.logs.list())
       const bySubject = (subject: string) => logs.data.filter((each) => each.subject === subject)

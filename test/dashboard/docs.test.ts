@@ -91,7 +91,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
 
             await page.getByRole("link", { name: "OpenAPI document" }).click()
             await page.waitForURL(/openapi\.json$/u)
-          }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
+          }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
         }),
       TIMEOUT,
     )
@@ -125,7 +125,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             assert.deepStrictEqual(consoleErrors, [])
             await page.getByRole("link", { name: "Dashboard", exact: true }).click()
             await page.waitForURL(`${world.url}/`)
-          }).pipe(Effect.ensuring(Effect.promise(() => opened.close())))
+          }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
         }),
       TIMEOUT,
     )
@@ -165,7 +165,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             [],
           )
         } finally {
-          await opened.close()
+          await Browser.closeTabs()
           await instance.close()
         }
       },

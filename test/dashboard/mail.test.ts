@@ -1,10 +1,10 @@
 import * as TrackedHtml from "@waybill/mail/compose/TrackedHtml"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import * as Browser from "./support/Browser.ts"
+import { inBrowser } from "./support/inBrowser.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 const HOUR_MS = 3_600_000
 
@@ -32,288 +32,273 @@ const malformedDocuments = (count: number): ReadonlyArray<string> => {
   )
 }
 
-describe.skipIf(typeof browser === "string")(
-  `emails in the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let instance: Instance.Instance
-    let tab: Browser.BrowserTab
+await inBrowser("emails in the dashboard", (browser) => {
+  let instance: Instance.Instance
+  let tab: Browser.BrowserTab
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      instance = await Instance.start()
-      tab = await Browser.openTab(browser, instance.url)
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
+  beforeAll(async () => {
+    instance = await Instance.start()
+    tab = await Browser.openTab(browser, instance.url)
+    await Browser.signIn(tab.page, instance.owner)
+  }, TIMEOUT)
 
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      await browser.close()
-      await instance.close()
-    }, TIMEOUT)
+  afterAll(async () => {
+    await instance.close()
+  }, TIMEOUT)
 
-    const waitForHeading = (name: string) => tab.page.getByRole("heading", { name }).first().waitFor()
+  const waitForHeading = (name: string) => tab.page.getByRole("heading", { name }).first().waitFor()
 
-    it("sends a composed email as the signed-in user", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      await page.goto("/compose")
-      // Nothing is written for the author, and the button is in sight on a low screen.
-      assert.strictEqual(await page.getByLabel("HTML").inputValue(), "")
-      await page.getByText("Nothing to preview yet.").waitFor()
-      await page.setViewportSize({ width: 1280, height: 700 })
-      const { height = 0, y = 0 } = (await page.getByRole("button", { name: "Send", exact: true }).boundingBox()) ?? {}
-      assert.isAtMost(y + height, 700)
-      await page.getByLabel("To", { exact: true }).fill("ana@example.org")
-      await page.getByLabel("Subject").fill("A bad example")
-      await page
-        .getByLabel("HTML")
-        .fill("<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style><p>Seen</p>")
-      const seen = page.frameLocator("iframe").getByText("Seen")
-      const color = () => seen.evaluate((element) => getComputedStyle(element).color)
-      await Browser.eventually(color).toBe("rgb(0, 0, 0)")
-      await page.getByRole("button", { name: "Dark mode" }).click()
-      await Browser.eventually(color).toBe("rgb(1, 2, 3)")
-      await page.getByRole("button", { name: "Phone", exact: true }).click()
-      await Browser.eventually(async () => (await page.locator("iframe").boundingBox())?.width).toBe(390)
-      await page.getByRole("button", { name: "Desktop", exact: true }).click()
-      await page.setViewportSize(Browser.DESKTOP)
-      await page.getByLabel("HTML").fill(BAD_HTML)
-      await page.getByLabel("Tags").fill("trial")
-      // The request is shown with a key that works, or not at all.
-      assert.notInclude(await page.locator("main").innerText(), "Authorization")
-      await page.getByRole("button", { name: "Create API key" }).click()
-      await page.getByText(/Authorization: Bearer wb_(?!YOUR)/u).waitFor()
-      await page.getByRole("button", { name: "Send", exact: true }).click()
-      await waitForHeading("A bad example")
-      await page.locator("li[data-event='email.delivered']").waitFor()
-      const { json } = await instance.request("GET", "/email/logs?tag=trial")
-      const events = await instance.request("GET", `/email/logs/${json.data[0].id}/events`)
-      assert.strictEqual(events.json.data[0].actor.type, "user")
-    })
+  it("sends a composed email as the signed-in user", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await page.goto("/compose")
+    // Nothing is written for the author, and the button is in sight on a low screen.
+    assert.strictEqual(await page.getByLabel("HTML").inputValue(), "")
+    await page.getByText("Nothing to preview yet.").waitFor()
+    await page.setViewportSize({ width: 1280, height: 700 })
+    const { height = 0, y = 0 } = (await page.getByRole("button", { name: "Send", exact: true }).boundingBox()) ?? {}
+    assert.isAtMost(y + height, 700)
+    await page.getByLabel("To", { exact: true }).fill("ana@example.org")
+    await page.getByLabel("Subject").fill("A bad example")
+    await page
+      .getByLabel("HTML")
+      .fill("<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style><p>Seen</p>")
+    const seen = page.frameLocator("iframe").getByText("Seen")
+    const color = () => seen.evaluate((element) => getComputedStyle(element).color)
+    await Browser.eventually(color).toBe("rgb(0, 0, 0)")
+    await page.getByRole("button", { name: "Dark mode" }).click()
+    await Browser.eventually(color).toBe("rgb(1, 2, 3)")
+    await page.getByRole("button", { name: "Phone", exact: true }).click()
+    await Browser.eventually(async () => (await page.locator("iframe").boundingBox())?.width).toBe(390)
+    await page.getByRole("button", { name: "Desktop", exact: true }).click()
+    await page.setViewportSize(Browser.DESKTOP)
+    await page.getByLabel("HTML").fill(BAD_HTML)
+    await page.getByLabel("Tags").fill("trial")
+    // The request is shown with a key that works, or not at all.
+    assert.notInclude(await page.locator("main").innerText(), "Authorization")
+    await page.getByRole("button", { name: "Create API key" }).click()
+    await page.getByText(/Authorization: Bearer wb_(?!YOUR)/u).waitFor()
+    await page.getByRole("button", { name: "Send", exact: true }).click()
+    await waitForHeading("A bad example")
+    await page.locator("li[data-event='email.delivered']").waitFor()
+    const { json } = await instance.request("GET", "/email/logs?tag=trial")
+    const events = await instance.request("GET", `/email/logs/${json.data[0].id}/events`)
+    assert.strictEqual(events.json.data[0].actor.type, "user")
+  })
 
-    it("runs no script of an email in its preview", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      await page.frameLocator("iframe").getByText("Hello").waitFor()
-      const frame = page.frames().find((each) => each.url().includes("/preview/emails/"))
-      assert.strictEqual(await frame?.title(), "")
-      for (const [tabName, text] of [
-        ["HTML", "cid:lost"],
-        ["Headers", "DKIM-Signature"],
-        ["Raw", "MIME-Version"],
-      ] as const) {
-        await page.getByRole("tab", { name: tabName }).click()
-        await page.getByRole("tabpanel").getByText(text).first().waitFor()
+  it("runs no script of an email in its preview", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await page.frameLocator("iframe").getByText("Hello").waitFor()
+    const frame = page.frames().find((each) => each.url().includes("/preview/emails/"))
+    assert.strictEqual(await frame?.title(), "")
+    for (const [tabName, text] of [
+      ["HTML", "cid:lost"],
+      ["Headers", "DKIM-Signature"],
+      ["Raw", "MIME-Version"],
+    ] as const) {
+      await page.getByRole("tab", { name: tabName }).click()
+      await page.getByRole("tabpanel").getByText(text).first().waitFor()
+    }
+  })
+
+  it("tracking rewrites exactly the links that a browser finds and changes no text", { timeout: TIMEOUT }, async () => {
+    const OPEN = "https://t.test/open"
+    const click = (url: string) => `https://t.test/${encodeURIComponent(url)}`
+    const documents = malformedDocuments(1_500).map((html) => [html, TrackedHtml.rewrite(html, { click, open: OPEN })])
+    // A separate page, because the content security policy of the dashboard reports each inline style.
+    const empty = await tab.context.newPage()
+    const differing = await empty.evaluate((pairs) => {
+      const parse = (html: string) => {
+        const parsed = new DOMParser().parseFromString(html, "text/html")
+        const pixels = [...parsed.querySelectorAll("img[src='https://t.test/open']")]
+        for (const pixel of pixels) pixel.remove()
+        const links = [...parsed.querySelectorAll("a[href],area[href]")].map((each) => each.getAttribute("href") ?? "")
+        return { text: parsed.documentElement.textContent, links, pixels: pixels.length }
       }
-    })
+      return pairs.filter(([html = "", tracked = ""]) => {
+        const [before, after] = [parse(html), parse(tracked)]
+        const trackedLinks = after.links.filter((each) => each.startsWith("https://t.test/"))
+        const targets = after.links.map((each) => decodeURIComponent(each.replace(/^https:\/\/t\.test\//u, "")))
+        const expected = before.links.filter((each) => /^https:\/\/x\.test\/\d[&\w]*$/u.test(each))
+        const isSame = before.text === after.text && before.links.join(" ") === targets.join(" ")
+        return !isSame || trackedLinks.length < expected.length || after.pixels > 1
+      })
+    }, documents)
+    await empty.close()
+    assert.deepEqual(differing, [])
+  })
 
-    it(
-      "tracking rewrites exactly the links that a browser finds and changes no text",
-      { timeout: TIMEOUT },
-      async () => {
-        const OPEN = "https://t.test/open"
-        const click = (url: string) => `https://t.test/${encodeURIComponent(url)}`
-        const documents = malformedDocuments(1_500).map((html) => [
-          html,
-          TrackedHtml.rewrite(html, { click, open: OPEN }),
-        ])
-        // A separate page, because the content security policy of the dashboard reports each inline style.
-        const empty = await tab.context.newPage()
-        const differing = await empty.evaluate((pairs) => {
-          const parse = (html: string) => {
-            const parsed = new DOMParser().parseFromString(html, "text/html")
-            const pixels = [...parsed.querySelectorAll("img[src='https://t.test/open']")]
-            for (const pixel of pixels) pixel.remove()
-            const links = [...parsed.querySelectorAll("a[href],area[href]")].map(
-              (each) => each.getAttribute("href") ?? "",
-            )
-            return { text: parsed.documentElement.textContent, links, pixels: pixels.length }
-          }
-          return pairs.filter(([html = "", tracked = ""]) => {
-            const [before, after] = [parse(html), parse(tracked)]
-            const trackedLinks = after.links.filter((each) => each.startsWith("https://t.test/"))
-            const targets = after.links.map((each) => decodeURIComponent(each.replace(/^https:\/\/t\.test\//u, "")))
-            const expected = before.links.filter((each) => /^https:\/\/x\.test\/\d[&\w]*$/u.test(each))
-            const isSame = before.text === after.text && before.links.join(" ") === targets.join(" ")
-            return !isSame || trackedLinks.length < expected.length || after.pixels > 1
-          })
-        }, documents)
-        await empty.close()
-        assert.deepEqual(differing, [])
-      },
+  it("checks a captured message and shows its problems", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await page.goto("/sandbox")
+    await waitForHeading("A bad example")
+    await page.getByRole("tab", { name: /^Checks/u }).click()
+    for (const message of [
+      "Gmail clips messages over 102.0 KB",
+      "1 of 1 images have no alt text",
+      "No attachment for cid:lost",
+      "These links will not work for recipients: javascript:alert(1), http://localhost/",
+      "acme.test is reserved for tests",
+      "DKIM signature of acme.test",
+    ])
+      await Browser.eventually(() => page.getByRole("tabpanel").textContent()).toContain(message)
+    await page.getByRole("tab", { name: /^Links/u }).click()
+    // The javascript: address is shown as text, not as a link.
+    const links = page.getByRole("tabpanel").getByRole("link")
+    await links.first().waitFor()
+    assert.deepEqual(await links.allTextContents(), ["http://localhost/", "https://example.org/real"])
+  })
+
+  // threat: dashboard-text
+  it("shows hidden characters of a subject and isolates its text direction", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await instance.request("POST", "/email/send", {
+      from: "hello@acme.test",
+      to: "ana@example.org",
+      subject: "Invoice \u202egpj.exe \u001b[31mred",
+      text: "x",
+      scheduled_at: new Date(Date.now() + HOUR_MS).toISOString(),
+    })
+    await page.goto("/emails")
+    const subject = page.getByText("Invoice [U+202E]gpj.exe ␛[31mred").first()
+    await subject.waitFor()
+    assert.strictEqual(await subject.evaluate((node) => getComputedStyle(node).unicodeBidi), "isolate")
+    await subject.click()
+    await waitForHeading("Invoice [U+202E]gpj.exe ␛[31mred")
+  })
+
+  it("reschedules a scheduled email, undoes it and cancels the email", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
+    const sent = await instance.request("POST", "/email/send", {
+      from: "hello@acme.test",
+      to: "ana@example.org",
+      subject: "Later",
+      text: "Not yet.",
+      scheduled_at,
+    })
+    const scheduled = async () => (await instance.request("GET", `/email/logs/${sent.json.id}`)).json.scheduled_at
+    await page.goto(`/emails/${sent.json.id}`)
+    await page.getByRole("button", { name: "Reschedule" }).click()
+    const later = new Date(Date.now() + 2 * HOUR_MS).toISOString()
+    await page.getByLabel("Send at").fill(later.slice(0, 16))
+    await page.getByRole("dialog").getByRole("button", { name: "Reschedule" }).click()
+    await page.getByText("Email rescheduled.", { exact: true }).waitFor()
+    assert.strictEqual(await scheduled(), `${later.slice(0, 16)}:00.000Z`)
+    await page.getByRole("button", { name: "Undo" }).click()
+    await Browser.eventually(scheduled).toBe(scheduled_at)
+    await page.getByRole("button", { name: "Cancel", exact: true }).click()
+    await page.getByRole("button", { name: "Cancel email" }).click()
+    await page.locator("li[data-event='email.canceled']").waitFor()
+    assert.strictEqual((await instance.request("GET", `/email/logs/${sent.json.id}`)).json.status, "canceled")
+  })
+
+  it("renders only the visible rows of a long list", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const emails = Array.from({ length: 100 }, (_, nth) => ({
+      from: "hello@acme.test",
+      to: `reader${nth}@example.org`,
+      subject: `Number ${nth}`,
+      text: "One of many.",
+    }))
+    assert.isBelow((await instance.request("POST", "/email/send/batch", { emails })).status, 300)
+    await page.goto("/emails")
+    const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
+    await page
+      .getByRole("link", { name: /Number/u })
+      .first()
+      .waitFor()
+    for (let nth = 0; nth < 60; nth++) await page.keyboard.press("j")
+    await Browser.eventually(() => page.evaluate("scrollY > 1000")).toBe(true)
+    assert.isBelow(await rows.count(), 60)
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: /Number \d+/u }).waitFor()
+  })
+
+  it("says what happened to an email, and sends it again without the suppression", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const bounced = "bounced+2@customers.test"
+    const message = { from: "hello@acme.test", to: bounced, subject: "To a lost mailbox", text: "Hello." }
+    const first: string = (await instance.request("POST", "/email/send", message)).json.id
+    const emailOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json
+    await Browser.eventually(async () => (await emailOf(first)).status).toBe("bounced")
+    // The simulator suppresses nobody.
+    assert.strictEqual((await instance.request("POST", "/suppressions", { email: bounced })).status, 201)
+    await page.goto(`/emails/${first}`)
+    const panel = page.locator("section").filter({ has: page.getByRole("heading", { name: "What happened" }) })
+    await panel.getByText(/The server refused the email for good\. .* The address is now suppressed/u).waitFor()
+    await panel.getByText(/remove its suppression and send again\.$/u).waitFor()
+    await ContactSheet.shoot(page, "email-bounced")
+    await panel.getByRole("button", { name: "Remove and send again" }).click()
+    await page.getByRole("alertdialog").getByRole("button", { name: "Remove and send again" }).click()
+    await page.getByText("Suppression removed, copy queued.").waitFor()
+    const { json } = await instance.request("GET", `/suppressions?q=${encodeURIComponent(bounced)}`)
+    assert.deepEqual(json.data, [])
+    assert.lengthOf((await emailOf(first)).copies, 1)
+  })
+
+  it("shows headers and source of mail in any state, and whether it was sent", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
+    const send = async (over: object): Promise<string> => {
+      const message = { from: "hello@acme.test", to: "ana@example.org", subject: "Hello", text: "Hello.", ...over }
+      return (await instance.request("POST", "/email/send", message)).json.id
+    }
+    const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
+    const states: ReadonlyArray<readonly [id: string, status: string, note: string | null]> = [
+      [
+        await send({ subject: "Later", scheduled_at }),
+        "queued",
+        "Not sent yet. This is the message as it will be sent.",
+      ],
+      [await send({ subject: "Never", scheduled_at }), "canceled", "This email was never sent."],
+      [await send({ to: "bounced@customers.test" }), "bounced", "as it was composed for delivery"],
+      [await send({}), "delivered", null],
+    ]
+    await instance.request("POST", `/email/${states[1]?.[0]}/cancel`)
+    for (const [id, status, note] of states) {
+      await Browser.eventually(() => statusOf(id)).toBe(status)
+      await page.goto(`/emails/${id}`)
+      for (const name of ["Headers", "Raw"]) {
+        await page.getByRole("tab", { name, exact: true }).click()
+        const panel = page.getByRole("tabpanel", { name, exact: true })
+        await panel.getByText(`<${id}@acme.test>`).first().waitFor()
+        const text = (await panel.textContent()) ?? ""
+        assert.strictEqual(text.includes("DKIM-Signature"), note === null, `${status} ${name}`)
+        if (note !== null) assert.include(text, note)
+      }
+    }
+  })
+
+  it("shows a sent email as readers see it in the dark", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const style = "<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style>"
+    const email = { from: "hello@acme.test", to: "ana@example.org", subject: "Dark", html: `${style}<p>Seen</p>` }
+    const { json } = await instance.request("POST", "/email/send", email)
+    await page.goto(`/emails/${json.id}`)
+    await page.frameLocator("iframe").getByText("Seen").waitFor()
+    await page.getByRole("button", { name: "Dark mode" }).click()
+    const seen = page.frameLocator("iframe >> nth=0").getByText("Seen")
+    await Browser.eventually(() => seen.evaluate((element) => getComputedStyle(element).color)).toBe("rgb(1, 2, 3)")
+    await ContactSheet.shoot(page, "email-dark")
+    await page.getByRole("button", { name: "Dark mode" }).click()
+    // On a phone, the recipients and what happened come before the content.
+    await page.setViewportSize({ width: 390, height: 844 })
+    const topOf = async (name: string) =>
+      (await page.getByRole("heading", { level: 2, name }).boundingBox())?.y ?? Number.NaN
+    const content = (await page.locator("iframe").boundingBox())?.y ?? 0
+    const tops = [await topOf("Recipients"), await topOf("Timeline"), content, await topOf("Details")]
+    assert.deepStrictEqual(
+      tops,
+      tops.toSorted((one, other) => one - other),
     )
+    await page.setViewportSize(Browser.DESKTOP)
+  })
 
-    it("checks a captured message and shows its problems", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      await page.goto("/sandbox")
-      await waitForHeading("A bad example")
-      await page.getByRole("tab", { name: /^Checks/u }).click()
-      for (const message of [
-        "Gmail clips messages over 102.0 KB",
-        "1 of 1 images have no alt text",
-        "No attachment for cid:lost",
-        "These links will not work for recipients: javascript:alert(1), http://localhost/",
-        "acme.test is reserved for tests",
-        "DKIM signature of acme.test",
-      ])
-        await Browser.eventually(() => page.getByRole("tabpanel").textContent()).toContain(message)
-      await page.getByRole("tab", { name: /^Links/u }).click()
-      // The javascript: address is shown as text, not as a link.
-      const links = page.getByRole("tabpanel").getByRole("link")
-      await links.first().waitFor()
-      assert.deepEqual(await links.allTextContents(), ["http://localhost/", "https://example.org/real"])
-    })
-
-    // threat: dashboard-text
-    it("shows hidden characters of a subject and isolates its text direction", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      await instance.request("POST", "/email/send", {
-        from: "hello@acme.test",
-        to: "ana@example.org",
-        subject: "Invoice \u202egpj.exe \u001b[31mred",
-        text: "x",
-        scheduled_at: new Date(Date.now() + HOUR_MS).toISOString(),
-      })
-      await page.goto("/emails")
-      const subject = page.getByText("Invoice [U+202E]gpj.exe ␛[31mred").first()
-      await subject.waitFor()
-      assert.strictEqual(await subject.evaluate((node) => getComputedStyle(node).unicodeBidi), "isolate")
-      await subject.click()
-      await waitForHeading("Invoice [U+202E]gpj.exe ␛[31mred")
-    })
-
-    it("reschedules a scheduled email, undoes it and cancels the email", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
-      const sent = await instance.request("POST", "/email/send", {
-        from: "hello@acme.test",
-        to: "ana@example.org",
-        subject: "Later",
-        text: "Not yet.",
-        scheduled_at,
-      })
-      const scheduled = async () => (await instance.request("GET", `/email/logs/${sent.json.id}`)).json.scheduled_at
-      await page.goto(`/emails/${sent.json.id}`)
-      await page.getByRole("button", { name: "Reschedule" }).click()
-      const later = new Date(Date.now() + 2 * HOUR_MS).toISOString()
-      await page.getByLabel("Send at").fill(later.slice(0, 16))
-      await page.getByRole("dialog").getByRole("button", { name: "Reschedule" }).click()
-      await page.getByText("Email rescheduled.", { exact: true }).waitFor()
-      assert.strictEqual(await scheduled(), `${later.slice(0, 16)}:00.000Z`)
-      await page.getByRole("button", { name: "Undo" }).click()
-      await Browser.eventually(scheduled).toBe(scheduled_at)
-      await page.getByRole("button", { name: "Cancel", exact: true }).click()
-      await page.getByRole("button", { name: "Cancel email" }).click()
-      await page.locator("li[data-event='email.canceled']").waitFor()
-      assert.strictEqual((await instance.request("GET", `/email/logs/${sent.json.id}`)).json.status, "canceled")
-    })
-
-    it("renders only the visible rows of a long list", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const emails = Array.from({ length: 100 }, (_, nth) => ({
-        from: "hello@acme.test",
-        to: `reader${nth}@example.org`,
-        subject: `Number ${nth}`,
-        text: "One of many.",
-      }))
-      assert.isBelow((await instance.request("POST", "/email/send/batch", { emails })).status, 300)
-      await page.goto("/emails")
-      const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
-      await page
-        .getByRole("link", { name: /Number/u })
-        .first()
-        .waitFor()
-      for (let nth = 0; nth < 60; nth++) await page.keyboard.press("j")
-      await Browser.eventually(() => page.evaluate("scrollY > 1000")).toBe(true)
-      assert.isBelow(await rows.count(), 60)
-      await page.keyboard.press("Enter")
-      await page.getByRole("heading", { level: 1, name: /Number \d+/u }).waitFor()
-    })
-
-    it("says what happened to an email, and sends it again without the suppression", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const bounced = "bounced+2@customers.test"
-      const message = { from: "hello@acme.test", to: bounced, subject: "To a lost mailbox", text: "Hello." }
-      const first: string = (await instance.request("POST", "/email/send", message)).json.id
-      const emailOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json
-      await Browser.eventually(async () => (await emailOf(first)).status).toBe("bounced")
-      // The simulator suppresses nobody.
-      assert.strictEqual((await instance.request("POST", "/suppressions", { email: bounced })).status, 201)
-      await page.goto(`/emails/${first}`)
-      const panel = page.locator("section").filter({ has: page.getByRole("heading", { name: "What happened" }) })
-      await panel.getByText(/The server refused the email for good\. .* The address is now suppressed/u).waitFor()
-      await panel.getByText(/remove its suppression and send again\.$/u).waitFor()
-      await ContactSheet.shoot(page, "email-bounced")
-      await panel.getByRole("button", { name: "Remove and send again" }).click()
-      await page.getByRole("alertdialog").getByRole("button", { name: "Remove and send again" }).click()
-      await page.getByText("Suppression removed, copy queued.").waitFor()
-      const { json } = await instance.request("GET", `/suppressions?q=${encodeURIComponent(bounced)}`)
-      assert.deepEqual(json.data, [])
-      assert.lengthOf((await emailOf(first)).copies, 1)
-    })
-
-    it("shows headers and source of mail in any state, and whether it was sent", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const scheduled_at = new Date(Date.now() + HOUR_MS).toISOString()
-      const send = async (over: object): Promise<string> => {
-        const message = { from: "hello@acme.test", to: "ana@example.org", subject: "Hello", text: "Hello.", ...over }
-        return (await instance.request("POST", "/email/send", message)).json.id
-      }
-      const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
-      const states: ReadonlyArray<readonly [id: string, status: string, note: string | null]> = [
-        [
-          await send({ subject: "Later", scheduled_at }),
-          "queued",
-          "Not sent yet. This is the message as it will be sent.",
-        ],
-        [await send({ subject: "Never", scheduled_at }), "canceled", "This email was never sent."],
-        [await send({ to: "bounced@customers.test" }), "bounced", "as it was composed for delivery"],
-        [await send({}), "delivered", null],
-      ]
-      await instance.request("POST", `/email/${states[1]?.[0]}/cancel`)
-      for (const [id, status, note] of states) {
-        await Browser.eventually(() => statusOf(id)).toBe(status)
-        await page.goto(`/emails/${id}`)
-        for (const name of ["Headers", "Raw"]) {
-          await page.getByRole("tab", { name, exact: true }).click()
-          const panel = page.getByRole("tabpanel", { name, exact: true })
-          await panel.getByText(`<${id}@acme.test>`).first().waitFor()
-          const text = (await panel.textContent()) ?? ""
-          assert.strictEqual(text.includes("DKIM-Signature"), note === null, `${status} ${name}`)
-          if (note !== null) assert.include(text, note)
-        }
-      }
-    })
-
-    it("shows a sent email as readers see it in the dark", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const style = "<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style>"
-      const email = { from: "hello@acme.test", to: "ana@example.org", subject: "Dark", html: `${style}<p>Seen</p>` }
-      const { json } = await instance.request("POST", "/email/send", email)
-      await page.goto(`/emails/${json.id}`)
-      await page.frameLocator("iframe").getByText("Seen").waitFor()
-      await page.getByRole("button", { name: "Dark mode" }).click()
-      const seen = page.frameLocator("iframe >> nth=0").getByText("Seen")
-      await Browser.eventually(() => seen.evaluate((element) => getComputedStyle(element).color)).toBe("rgb(1, 2, 3)")
-      await ContactSheet.shoot(page, "email-dark")
-      await page.getByRole("button", { name: "Dark mode" }).click()
-      // On a phone, the recipients and what happened come before the content.
-      await page.setViewportSize({ width: 390, height: 844 })
-      const topOf = async (name: string) =>
-        (await page.getByRole("heading", { level: 2, name }).boundingBox())?.y ?? Number.NaN
-      const content = (await page.locator("iframe").boundingBox())?.y ?? 0
-      const tops = [await topOf("Recipients"), await topOf("Timeline"), content, await topOf("Details")]
-      assert.deepStrictEqual(
-        tops,
-        tops.toSorted((one, other) => one - other),
-      )
-      await page.setViewportSize(Browser.DESKTOP)
-    })
-
-    it("logs no console errors except for blocked scripts of previews", () => {
-      // The request log has a request a moment after its answer; an email that is opened sooner has no link to it.
-      assert.deepEqual(
-        tab.consoleErrors.filter((each) => !/\/preview\/(?:emails\/|template)|\/v1\/requests\/req_/u.test(each)),
-        [],
-      )
-    })
-  },
-)
+  it("logs no console errors except for blocked scripts of previews", () => {
+    // The request log has a request a moment after its answer; an email that is opened sooner has no link to it.
+    assert.deepEqual(
+      tab.consoleErrors.filter((each) => !/\/preview\/(?:emails\/|template)|\/v1\/requests\/req_/u.test(each)),
+      [],
+    )
+  })
+})

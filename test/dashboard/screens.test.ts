@@ -2,17 +2,17 @@ import { mkdirSync } from "node:fs"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { CDPSession, Page } from "playwright-core"
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import * as DnsServer from "../support/mail/dnsServer.ts"
 import * as Accessibility from "./support/Accessibility.ts"
 import * as Browser from "./support/Browser.ts"
+import { inBrowser } from "./support/inBrowser.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 import * as RequestChain from "./support/RequestChain.ts"
 import { seedAccount } from "./support/seedAccount.ts"
 import { seedProviders } from "./support/seedProviders.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 const PHONE_PX = 360
 const MAX_FIRST_SCREEN_BYTES = 250 * 1024
@@ -121,167 +121,160 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/operate/addresses", ready: "Overflow: transactional" },
 ]
 
-describe.skipIf(typeof browser === "string")(
-  `screens of the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let dns: Awaited<ReturnType<typeof DnsServer.open>>
-    let instance: Instance.Instance
-    let tab: Browser.BrowserTab
-    const widths = new Map<string, string>()
+await inBrowser("screens of the dashboard", (browser) => {
+  let dns: Awaited<ReturnType<typeof DnsServer.open>>
+  let instance: Instance.Instance
+  let tab: Browser.BrowserTab
+  const widths = new Map<string, string>()
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      dns = await DnsServer.open({
-        "wb1._domainkey.mail.shop.dev": { TXT: ["v=DKIM1; k=rsa; p=somebodyElses"] },
-        "mail1.acme.test": { A: ["9.9.9.9"] },
-      })
-      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", DNS_SERVERS: dns.server })
-      await seedAccount(instance)
-      await seedProviders(instance)
-      await instance.runCommand("ips", "add", "127.0.0.21", "--pool", "transactional", "--ehlo", "mail1.acme.test")
-      await instance.runCommand("ips", "add", "2001:db8:1234:5678:9abc:def0:1234:5678", "--plan", "standard")
-      await instance.runCommand("ips", "pause", "127.0.0.21", "--site", "google.com", "--reason", "ticket 4711")
-      await instance.runCommand("ips", "pools", "overflow", "default", "transactional")
-      await instance.runCommand("ips", "check")
-      tab = await Browser.openTab(browser, instance.url)
-    }, TIMEOUT)
-
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      ContactSheet.write()
-      await browser.close()
-      await instance.close()
-      await dns.close()
-    }, TIMEOUT)
-
-    it("sign-in has no accessibility violations", { timeout: TIMEOUT }, async () => {
-      await tab.page.goto("/")
-      await tab.page.getByLabel("Email").waitFor()
-      assert.deepEqual(await Accessibility.violations(tab.page), [], "sign-in")
-      await ContactSheet.shoot(tab.page, "sign-in")
+  beforeAll(async () => {
+    dns = await DnsServer.open({
+      "wb1._domainkey.mail.shop.dev": { TXT: ["v=DKIM1; k=rsa; p=somebodyElses"] },
+      "mail1.acme.test": { A: ["9.9.9.9"] },
     })
+    instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8", DNS_SERVERS: dns.server })
+    await seedAccount(instance)
+    await seedProviders(instance)
+    await instance.runCommand("ips", "add", "127.0.0.21", "--pool", "transactional", "--ehlo", "mail1.acme.test")
+    await instance.runCommand("ips", "add", "2001:db8:1234:5678:9abc:def0:1234:5678", "--plan", "standard")
+    await instance.runCommand("ips", "pause", "127.0.0.21", "--site", "google.com", "--reason", "ticket 4711")
+    await instance.runCommand("ips", "pools", "overflow", "default", "transactional")
+    await instance.runCommand("ips", "check")
+    tab = await Browser.openTab(browser, instance.url)
+  }, TIMEOUT)
 
-    it("the first screen is small and quick, and requests nothing twice", { timeout: TIMEOUT }, async () => {
-      await Browser.signIn(tab.page, instance.owner)
-      const page = await tab.context.newPage()
-      const devtools = await tab.context.newCDPSession(page)
-      await devtools.send("Network.enable")
-      await devtools.send("Network.setCacheDisabled", { cacheDisabled: true })
-      let bytes = 0
-      devtools.on("Network.loadingFinished", ({ encodedDataLength }) => void (bytes += encodedDataLength))
-      const requested: Array<string> = []
-      page.on("request", (request) => void requested.push(`${request.method()} ${request.url()}`))
-      const chain = RequestChain.follow(devtools)
-      const works = [await workOf(page, devtools, () => showOverview(page))]
-      const depths = chain.depths()
-      assert.isAbove(bytes, 50 * 1024)
-      assert.isBelow(bytes, MAX_FIRST_SCREEN_BYTES)
-      assert.isAtMost(depths.size, MAX_FIRST_SCREEN_REQUESTS, [...depths.keys()].join(" "))
-      assert.isAtMost(Math.max(...depths.values()), MAX_DEPTH)
-      assert.deepStrictEqual(lateReads(depths), [])
-      await page.goto("/emails")
-      await page.getByText("Your order has shipped").first().waitFor()
-      assert.deepStrictEqual(lateReads(chain.depths()), [])
-      assert.isAbove(requested.filter((request) => request.includes("/v1/email/logs?")).length, 0)
-      const opened = requested.findLastIndex((request) => request.endsWith("/emails"))
-      const twice = [requested.slice(0, opened), requested.slice(opened)].flatMap((all) =>
-        all.filter((request, nth) => all.indexOf(request) !== nth),
-      )
-      assert.deepStrictEqual(twice, [])
-      await page.close()
-      while (Math.min(...works) >= MAX_FIRST_SCREEN_WORK && works.length < ATTEMPTS) {
-        const again = await tab.context.newPage()
-        const session = await tab.context.newCDPSession(again)
-        await session.send("Network.enable")
-        await session.send("Network.setCacheDisabled", { cacheDisabled: true })
-        works.push(await workOf(again, session, () => showOverview(again)))
-        await again.close()
-      }
-      assert.isBelow(Math.min(...works), MAX_FIRST_SCREEN_WORK)
-    })
+  afterAll(async () => {
+    await instance.close()
+    await dns.close()
+  }, TIMEOUT)
 
-    it("chart shows the values of the day under the pointer", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const plot = page.locator(".u-over")
-      const { height = 0, width = 0 } = (await plot.boundingBox()) ?? {}
-      // The last bar is today, when all emails of the test were sent.
-      await plot.hover({ position: { x: width - 20, y: height / 2 } })
-      const legendOf = (name: string) => page.locator("span", { hasText: new RegExp(`^${name}\\s*\\d`, "u") }).first()
-      await legendOf("Delivered").waitFor()
-      assert.match((await legendOf("Delivered").textContent()) ?? "", /[1-9]/u)
-      assert.match((await legendOf("Deferred").textContent()) ?? "", /\d/u)
-    })
+  it("sign-in has no accessibility violations", { timeout: TIMEOUT }, async () => {
+    await tab.page.goto("/")
+    await tab.page.getByLabel("Email").waitFor()
+    assert.deepEqual(await Accessibility.violations(tab.page), [], "sign-in")
+    await ContactSheet.shoot(tab.page, "sign-in")
+  })
 
-    it("chart renders in a browser whose language is not a valid locale", { timeout: TIMEOUT }, async () => {
-      const page = await tab.context.newPage()
-      await page.addInitScript(
-        'Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true })',
-      )
-      await page.goto("/overview")
-      await page.locator("canvas").waitFor()
-      assert.strictEqual(await page.evaluate("navigator.language"), "en")
-      await page.close()
-    })
-
-    for (const { keys = [], path, ready, screenshot } of SCREENS) {
-      it(`${path} is accessible in both themes and fits a phone`, { timeout: TIMEOUT }, async () => {
-        const { page } = tab
-        // Client-side navigation, without reloading the page.
-        await page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
-        await page.getByText(ready).first().waitFor()
-        for (const key of keys) await page.keyboard.press(key)
-        if (keys.length > 0) await page.getByText("Timeline").waitFor()
-        assert.deepEqual(await Accessibility.violations(page), [], path)
-        if (takesScreenshots && screenshot !== undefined) {
-          mkdirSync(IMAGES, { recursive: true })
-          for (const colorScheme of ["dark", "light"] as const) {
-            await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
-            await page.screenshot({ path: join(IMAGES, `${screenshot}-${colorScheme}.png`) })
-          }
-        }
-        await ContactSheet.shoot(page, nameOf(path, keys))
-        widths.set(path, String(await page.evaluate(CONTENT_WIDTH)))
-        // The page must not scroll horizontally on a phone.
-        await page.setViewportSize({ width: PHONE_PX, height: 740 })
-        await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE_PX)
-        assert.deepEqual(await page.evaluate(MISFITS), [], path)
-        // A mail is at most as wide as the phone, or scaled.
-        for (const mail of await page.locator("iframe").all()) {
-          const fits = async () => {
-            const { width = 0, x = 0 } = (await mail.boundingBox()) ?? {}
-            return x + width <= PHONE_PX
-          }
-          // The frame is scaled after the page has its new width.
-          await Browser.eventually(fits).toBe(true)
-        }
-        await page.setViewportSize(Browser.DESKTOP)
-      })
+  it("the first screen is small and quick, and requests nothing twice", { timeout: TIMEOUT }, async () => {
+    await Browser.signIn(tab.page, instance.owner)
+    const page = await tab.context.newPage()
+    const devtools = await tab.context.newCDPSession(page)
+    await devtools.send("Network.enable")
+    await devtools.send("Network.setCacheDisabled", { cacheDisabled: true })
+    let bytes = 0
+    devtools.on("Network.loadingFinished", ({ encodedDataLength }) => void (bytes += encodedDataLength))
+    const requested: Array<string> = []
+    page.on("request", (request) => void requested.push(`${request.method()} ${request.url()}`))
+    const chain = RequestChain.follow(devtools)
+    const works = [await workOf(page, devtools, () => showOverview(page))]
+    const depths = chain.depths()
+    assert.isAbove(bytes, 50 * 1024)
+    assert.isBelow(bytes, MAX_FIRST_SCREEN_BYTES)
+    assert.isAtMost(depths.size, MAX_FIRST_SCREEN_REQUESTS, [...depths.keys()].join(" "))
+    assert.isAtMost(Math.max(...depths.values()), MAX_DEPTH)
+    assert.deepStrictEqual(lateReads(depths), [])
+    await page.goto("/emails")
+    await page.getByText("Your order has shipped").first().waitFor()
+    assert.deepStrictEqual(lateReads(chain.depths()), [])
+    assert.isAbove(requested.filter((request) => request.includes("/v1/email/logs?")).length, 0)
+    const opened = requested.findLastIndex((request) => request.endsWith("/emails"))
+    const twice = [requested.slice(0, opened), requested.slice(opened)].flatMap((all) =>
+      all.filter((request, nth) => all.indexOf(request) !== nth),
+    )
+    assert.deepStrictEqual(twice, [])
+    await page.close()
+    while (Math.min(...works) >= MAX_FIRST_SCREEN_WORK && works.length < ATTEMPTS) {
+      const again = await tab.context.newPage()
+      const session = await tab.context.newCDPSession(again)
+      await session.send("Network.enable")
+      await session.send("Network.setCacheDisabled", { cacheDisabled: true })
+      works.push(await workOf(again, session, () => showOverview(again)))
+      await again.close()
     }
+    assert.isBelow(Math.min(...works), MAX_FIRST_SCREEN_WORK)
+  })
 
-    it("shows of a provider when it reported last, how late, and why a call was refused", async () => {
-      await tab.page.goto("/operate/providers")
-      const row = tab.page.getByRole("row", { name: /Shop/u })
-      await row.waitFor()
-      const cells = (await row.getByRole("cell").allTextContents()).map((text) => text.trim())
-      assert.deepStrictEqual(
-        [...cells.slice(0, 2), ...cells.slice(3)],
-        ["Shop", "mailgun", "2 min", "1", "0", "1", "signature_too_old"],
-      )
-      assert.match(cells[2] ?? "", /ago$/u)
-      const other = tab.page.getByRole("row", { name: /Newsletter/u })
-      const [, provider, last, lag] = await other.getByRole("cell").allTextContents()
-      assert.deepStrictEqual([provider, last, lag], ["postmark", "None", "–"])
-    })
+  it("chart shows the values of the day under the pointer", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const plot = page.locator(".u-over")
+    const { height = 0, width = 0 } = (await plot.boundingBox()) ?? {}
+    // The last bar is today, when all emails of the test were sent.
+    await plot.hover({ position: { x: width - 20, y: height / 2 } })
+    const legendOf = (name: string) => page.locator("span", { hasText: new RegExp(`^${name}\\s*\\d`, "u") }).first()
+    await legendOf("Delivered").waitFor()
+    assert.match((await legendOf("Delivered").textContent()) ?? "", /[1-9]/u)
+    assert.match((await legendOf("Deferred").textContent()) ?? "", /\d/u)
+  })
 
-    it("have one content width", () => {
-      assert.deepEqual(new Set(widths.values()).size, 1, JSON.stringify([...widths]))
-    })
+  it("chart renders in a browser whose language is not a valid locale", { timeout: TIMEOUT }, async () => {
+    const page = await tab.context.newPage()
+    await page.addInitScript(
+      'Object.defineProperty(Navigator.prototype, "language", { get: () => "en-US@posix", configurable: true })',
+    )
+    await page.goto("/overview")
+    await page.locator("canvas").waitFor()
+    assert.strictEqual(await page.evaluate("navigator.language"), "en")
+    await page.close()
+  })
 
-    it("log no console errors", () => {
-      assert.deepEqual(tab.consoleErrors, [])
+  for (const { keys = [], path, ready, screenshot } of SCREENS) {
+    it(`${path} is accessible in both themes and fits a phone`, { timeout: TIMEOUT }, async () => {
+      const { page } = tab
+      // Client-side navigation, without reloading the page.
+      await page.evaluate(`history.pushState({}, "", ${JSON.stringify(path)})`)
+      await page.getByText(ready).first().waitFor()
+      for (const key of keys) await page.keyboard.press(key)
+      if (keys.length > 0) await page.getByText("Timeline").waitFor()
+      assert.deepEqual(await Accessibility.violations(page), [], path)
+      if (takesScreenshots && screenshot !== undefined) {
+        mkdirSync(IMAGES, { recursive: true })
+        for (const colorScheme of ["dark", "light"] as const) {
+          await page.emulateMedia({ colorScheme, reducedMotion: "reduce" })
+          await page.screenshot({ path: join(IMAGES, `${screenshot}-${colorScheme}.png`) })
+        }
+      }
+      await ContactSheet.shoot(page, nameOf(path, keys))
+      widths.set(path, String(await page.evaluate(CONTENT_WIDTH)))
+      // The page must not scroll horizontally on a phone.
+      await page.setViewportSize({ width: PHONE_PX, height: 740 })
+      await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE_PX)
+      assert.deepEqual(await page.evaluate(MISFITS), [], path)
+      // A mail is at most as wide as the phone, or scaled.
+      for (const mail of await page.locator("iframe").all()) {
+        const fits = async () => {
+          const { width = 0, x = 0 } = (await mail.boundingBox()) ?? {}
+          return x + width <= PHONE_PX
+        }
+        // The frame is scaled after the page has its new width.
+        await Browser.eventually(fits).toBe(true)
+      }
+      await page.setViewportSize(Browser.DESKTOP)
     })
-  },
-)
+  }
+
+  it("shows of a provider when it reported last, how late, and why a call was refused", async () => {
+    await tab.page.goto("/operate/providers")
+    const row = tab.page.getByRole("row", { name: /Shop/u })
+    await row.waitFor()
+    const cells = (await row.getByRole("cell").allTextContents()).map((text) => text.trim())
+    assert.deepStrictEqual(
+      [...cells.slice(0, 2), ...cells.slice(3)],
+      ["Shop", "mailgun", "2 min", "1", "0", "1", "signature_too_old"],
+    )
+    assert.match(cells[2] ?? "", /ago$/u)
+    const other = tab.page.getByRole("row", { name: /Newsletter/u })
+    const [, provider, last, lag] = await other.getByRole("cell").allTextContents()
+    assert.deepStrictEqual([provider, last, lag], ["postmark", "None", "–"])
+  })
+
+  it("have one content width", () => {
+    assert.deepEqual(new Set(widths.values()).size, 1, JSON.stringify([...widths]))
+  })
+
+  it("log no console errors", () => {
+    assert.deepEqual(tab.consoleErrors, [])
+  })
+})
 
 /** Returns the data that a first screen requested only once its code ran. The stream of events is not waited for. */
 const lateReads = (depths: ReadonlyMap<string, number>): ReadonlyArray<string> =>

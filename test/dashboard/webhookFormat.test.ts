@@ -1,95 +1,89 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import * as WebhookReceiver from "../support/web/WebhookReceiver.ts"
 import * as Browser from "./support/Browser.ts"
+import { inBrowser } from "./support/inBrowser.ts"
 import * as Instance from "./support/Instance.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 
-describe.skipIf(typeof browser === "string")(
-  `the webhook form${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let receiver: WebhookReceiver.Receiver
-    let instance: Instance.Instance
-    let tab: Browser.BrowserTab
+await inBrowser("the webhook form", (browser) => {
+  let receiver: WebhookReceiver.Receiver
+  let instance: Instance.Instance
+  let tab: Browser.BrowserTab
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      receiver = await WebhookReceiver.open()
-      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
-      tab = await Browser.openTab(browser, instance.url)
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.open()
+    instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+    tab = await Browser.openTab(browser, instance.url)
+    await Browser.signIn(tab.page, instance.owner)
+  }, TIMEOUT)
 
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      await browser.close()
-      await instance.close()
-      await receiver.close()
-    }, TIMEOUT)
+  afterAll(async () => {
+    await instance.close()
+    await receiver.close()
+  }, TIMEOUT)
 
-    it("changes a webhook to the format of Resend, with its headers", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const events = ["email.delivered", "api_key.created"]
-      const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
-      await page.goto(`/webhooks/${webhook.id}`)
-      await page.getByRole("button", { name: "Webhook actions" }).click()
-      await page.getByRole("menuitem", { name: "Edit" }).click()
-      await page.getByLabel("Format").selectOption("resend")
-      assert.isTrue(await page.getByLabel("Also send the signature in svix headers").isChecked())
-      // A type that the format has not is neither offered nor kept.
-      assert.strictEqual(await page.getByLabel("api_key.created").count(), 0)
-      await page.getByRole("button", { name: "Save changes" }).click()
-      await page.getByText("webhook-* and svix-*").waitFor()
+  it("changes a webhook to the format of Resend, with its headers", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const events = ["email.delivered", "api_key.created"]
+    const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+    await page.goto(`/webhooks/${webhook.id}`)
+    await page.getByRole("button", { name: "Webhook actions" }).click()
+    await page.getByRole("menuitem", { name: "Edit" }).click()
+    await page.getByLabel("Format").selectOption("resend")
+    assert.isTrue(await page.getByLabel("Also send the signature in svix headers").isChecked())
+    // A type that the format has not is neither offered nor kept.
+    assert.strictEqual(await page.getByLabel("api_key.created").count(), 0)
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByText("webhook-* and svix-*").waitFor()
+    const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+    assert.deepStrictEqual([json.format, json.svix_headers, json.events], ["resend", true, ["email.delivered"]])
+    await page.getByRole("button", { name: "Send test event" }).click()
+    await Browser.eventually(() => receiver.calls.length).toBe(1)
+    const [call] = receiver.calls
+    assert.hasAllKeys(JSON.parse(call?.body ?? "{}"), ["type", "created_at", "livemode", "data"])
+    assert.isString(call?.headers["svix-signature"])
+    assert.strictEqual(call?.headers["svix-signature"], call?.headers["webhook-signature"])
+  })
+
+  it("changes a webhook to the format of Postmark", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const events = ["email.queued", "email.bounced", "suppression.added"]
+    const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+    await page.goto(`/webhooks/${webhook.id}`)
+    await page.getByRole("button", { name: "Webhook actions" }).click()
+    await page.getByRole("menuitem", { name: "Edit" }).click()
+    await page.getByLabel("Format").selectOption("postmark")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("definition").filter({ hasText: "Postmark" }).waitFor()
+    const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
+    assert.deepStrictEqual(
+      [json.format, json.svix_headers, json.events],
+      ["postmark", false, ["email.bounced", "suppression.added"]],
+    )
+  })
+
+  it("changes a webhook to the format of SendGrid, and shows its public key", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const events = ["email.queued", "email.bounced", "suppression.removed"]
+    const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
+    await page.goto(`/webhooks/${webhook.id}`)
+    await page.getByRole("button", { name: "Webhook actions" }).click()
+    await page.getByRole("menuitem", { name: "Edit" }).click()
+    await page.getByLabel("Format").selectOption("sendgrid")
+    await page.getByRole("button", { name: "Save changes" }).click()
+    await page.getByRole("definition").filter({ hasText: "SendGrid" }).waitFor()
+    const shown = async () => {
       const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
-      assert.deepStrictEqual([json.format, json.svix_headers, json.events], ["resend", true, ["email.delivered"]])
-      await page.getByRole("button", { name: "Send test event" }).click()
-      await Browser.eventually(() => receiver.calls.length).toBe(1)
-      const [call] = receiver.calls
-      assert.hasAllKeys(JSON.parse(call?.body ?? "{}"), ["type", "created_at", "livemode", "data"])
-      assert.isString(call?.headers["svix-signature"])
-      assert.strictEqual(call?.headers["svix-signature"], call?.headers["webhook-signature"])
-    })
-
-    it("changes a webhook to the format of Postmark", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const events = ["email.queued", "email.bounced", "suppression.added"]
-      const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
-      await page.goto(`/webhooks/${webhook.id}`)
-      await page.getByRole("button", { name: "Webhook actions" }).click()
-      await page.getByRole("menuitem", { name: "Edit" }).click()
-      await page.getByLabel("Format").selectOption("postmark")
-      await page.getByRole("button", { name: "Save changes" }).click()
-      await page.getByRole("definition").filter({ hasText: "Postmark" }).waitFor()
-      const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
-      assert.deepStrictEqual(
-        [json.format, json.svix_headers, json.events],
-        ["postmark", false, ["email.bounced", "suppression.added"]],
-      )
-    })
-
-    it("changes a webhook to the format of SendGrid, and shows its public key", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const events = ["email.queued", "email.bounced", "suppression.removed"]
-      const webhook = (await instance.request("POST", "/webhooks", { url: receiver.url, events })).json
-      await page.goto(`/webhooks/${webhook.id}`)
-      await page.getByRole("button", { name: "Webhook actions" }).click()
-      await page.getByRole("menuitem", { name: "Edit" }).click()
-      await page.getByLabel("Format").selectOption("sendgrid")
-      await page.getByRole("button", { name: "Save changes" }).click()
-      await page.getByRole("definition").filter({ hasText: "SendGrid" }).waitFor()
-      const shown = async () => {
-        const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
-        await page.getByText(json.public_key).waitFor()
-        return json
-      }
-      const { events: kept, format, public_key } = await shown()
-      assert.deepStrictEqual([format, kept], ["sendgrid", ["email.queued", "email.bounced"]])
-      await page.getByRole("button", { name: "Webhook actions" }).click()
-      await page.getByRole("menuitem", { name: "Rotate signing secret" }).click()
-      await page.getByRole("button", { name: "Rotate secret" }).click()
-      await page.getByRole("button", { name: "Done" }).click()
-      assert.notStrictEqual((await shown()).public_key, public_key)
-    })
-  },
-)
+      await page.getByText(json.public_key).waitFor()
+      return json
+    }
+    const { events: kept, format, public_key } = await shown()
+    assert.deepStrictEqual([format, kept], ["sendgrid", ["email.queued", "email.bounced"]])
+    await page.getByRole("button", { name: "Webhook actions" }).click()
+    await page.getByRole("menuitem", { name: "Rotate signing secret" }).click()
+    await page.getByRole("button", { name: "Rotate secret" }).click()
+    await page.getByRole("button", { name: "Done" }).click()
+    assert.notStrictEqual((await shown()).public_key, public_key)
+  })
+})

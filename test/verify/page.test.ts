@@ -110,7 +110,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
               assert.lengthOf(asked, 1, "nothing but the page")
               await context.close()
             }
-            await opened.close()
+            await Browser.closeTabs()
           })
         }),
       180_000,

@@ -1,117 +1,110 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import * as Browser from "../support/Browser.ts"
+import { inBrowser } from "../support/inBrowser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 /** Emails that somebody opens one after another. */
 const EMAILS = 20
 
-describe.skipIf(typeof browser === "string")(
-  `looking through many emails in the dashboard${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let instance: Instance.Instance
-    let tab: Browser.BrowserTab
-    const ids: Array<string> = []
+await inBrowser("looking through many emails in the dashboard", (browser) => {
+  let instance: Instance.Instance
+  let tab: Browser.BrowserTab
+  const ids: Array<string> = []
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      instance = await Instance.start()
-      for (let nth = 0; nth < EMAILS; nth++) {
-        const email = {
-          from: "hello@acme.test",
-          to: `ana${nth}@example.org`,
-          subject: `Mail ${nth}`,
-          html: `<p>Text ${nth}.</p>`,
-        }
-        ids.push((await instance.request("POST", "/email/send", email)).json.id)
+  beforeAll(async () => {
+    instance = await Instance.start()
+    for (let nth = 0; nth < EMAILS; nth++) {
+      const email = {
+        from: "hello@acme.test",
+        to: `ana${nth}@example.org`,
+        subject: `Mail ${nth}`,
+        html: `<p>Text ${nth}.</p>`,
       }
-      tab = await Browser.openTab(browser, instance.url)
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
+      ids.push((await instance.request("POST", "/email/send", email)).json.id)
+    }
+    tab = await Browser.openTab(browser, instance.url)
+    await Browser.signIn(tab.page, instance.owner)
+  }, TIMEOUT)
 
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      ContactSheet.write()
-      await browser.close()
-      await instance.close()
-    }, TIMEOUT)
+  afterAll(async () => {
+    await instance.close()
+  }, TIMEOUT)
 
-    it("opens one event stream, is never refused, and shows every preview", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const streams: Array<string> = []
-      const refused: Array<string> = []
-      page.on("request", (request) => {
-        if (request.url().includes("/v1/events/stream")) streams.push(request.url())
-      })
-      page.on("response", (response) => {
-        // The request log has a call a moment after its answer.
-        if (response.status() >= 400 && !response.url().includes("/v1/requests/"))
-          refused.push(`${response.status()} ${response.url()}`)
-      })
-      await page.goto("/emails")
-      for (let nth = 0; nth < EMAILS; nth++) {
-        await page.getByRole("link", { name: new RegExp(`Mail ${nth}(?!\\d)`, "u") }).click()
-        await page.frameLocator("iframe").getByText(`Text ${nth}.`).waitFor()
-        await page.getByRole("link", { name: "Emails", exact: true }).first().click()
-        await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
-      }
-      assert.deepStrictEqual(refused, [])
-      assert.deepStrictEqual(streams.length, 1)
+  it("opens one event stream, is never refused, and shows every preview", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const streams: Array<string> = []
+    const refused: Array<string> = []
+    page.on("request", (request) => {
+      if (request.url().includes("/v1/events/stream")) streams.push(request.url())
     })
+    page.on("response", (response) => {
+      // The request log has a call a moment after its answer.
+      if (response.status() >= 400 && !response.url().includes("/v1/requests/"))
+        refused.push(`${response.status()} ${response.url()}`)
+    })
+    await page.goto("/emails")
+    for (let nth = 0; nth < EMAILS; nth++) {
+      await page.getByRole("link", { name: new RegExp(`Mail ${nth}(?!\\d)`, "u") }).click()
+      await page.frameLocator("iframe").getByText(`Text ${nth}.`).waitFor()
+      await page.getByRole("link", { name: "Emails", exact: true }).first().click()
+      await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
+    }
+    assert.deepStrictEqual(refused, [])
+    assert.deepStrictEqual(streams.length, 1)
+  })
 
-    it(
-      "shows what happens to an email that was opened while the stream was already open",
-      { timeout: TIMEOUT },
-      async () => {
-        const { page } = tab
-        const scheduled_at = new Date(Date.now() + 36e5).toISOString()
-        const email = {
-          from: "hello@acme.test",
-          to: "ana@example.org",
-          subject: "Later",
-          html: "<p>Later.</p>",
-          scheduled_at,
-        }
-        const { id } = (await instance.request("POST", "/email/send", email)).json
-        await page.getByRole("link", { name: /Later/u }).click()
-        await page.getByText("Nothing was sent yet.").first().waitFor()
-        await instance.request("POST", `/email/${id}/cancel`)
-        await page.locator("li[data-event='email.canceled']").waitFor()
-        const note = page.getByRole("note").filter({ hasText: "Canceled on" })
-        await note.waitFor()
-        assert.include(await note.innerText(), "Nothing was sent.")
-      },
-    )
+  it(
+    "shows what happens to an email that was opened while the stream was already open",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = tab
+      const scheduled_at = new Date(Date.now() + 36e5).toISOString()
+      const email = {
+        from: "hello@acme.test",
+        to: "ana@example.org",
+        subject: "Later",
+        html: "<p>Later.</p>",
+        scheduled_at,
+      }
+      const { id } = (await instance.request("POST", "/email/send", email)).json
+      await page.getByRole("link", { name: /Later/u }).click()
+      await page.getByText("Nothing was sent yet.").first().waitFor()
+      await instance.request("POST", `/email/${id}/cancel`)
+      await page.locator("li[data-event='email.canceled']").waitFor()
+      const note = page.getByRole("note").filter({ hasText: "Canceled on" })
+      await note.waitFor()
+      assert.include(await note.innerText(), "Nothing was sent.")
+    },
+  )
 
-    it(
-      "shows words in the preview when its request is refused, and the preview when it is loaded again",
-      { timeout: TIMEOUT },
-      async () => {
-        const { page } = tab
-        const user = (await instance.request("GET", "/members")).json.data[0].id
-        const forget = () => instance.sql(`DELETE FROM rate_windows WHERE bucket = '${user}/other'`)
-        await page.goto(`/emails/${ids[0]}`)
-        const frame = page.frameLocator("iframe")
-        await frame.getByText("Text 0.").waitFor()
-        await instance.sql(
-          `INSERT INTO rate_windows (bucket, window_start, count)
-         SELECT '${user}/other', date_trunc('minute', now()) + n * interval '1 minute', 100000 FROM generate_series(0, 1) AS n
-         ON CONFLICT (bucket, window_start) DO UPDATE SET count = 100000`,
-        )
-        await page.getByRole("button", { name: "Reload preview" }).click()
-        await frame.getByText("Too many requests").waitFor()
-        assert.notMatch((await frame.locator("body").textContent()) ?? "", /[{}"]/u)
-        await forget()
-        await ContactSheet.shoot(page, "preview-refused")
-        await page.getByRole("button", { name: "Reload preview" }).click()
-        await frame.getByText("Text 0.").waitFor()
-        await instance.sql("DELETE FROM content")
-        await page.getByRole("button", { name: "Reload preview" }).click()
-        await frame.getByText("Content deleted").waitFor()
-        await ContactSheet.shoot(page, "preview-deleted")
-      },
-    )
-  },
-)
+  it(
+    "shows words in the preview when its request is refused, and the preview when it is loaded again",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = tab
+      const user = (await instance.request("GET", "/members")).json.data[0].id
+      const forget = () => instance.sql(`DELETE FROM rate_windows WHERE bucket = '${user}/other'`)
+      await page.goto(`/emails/${ids[0]}`)
+      const frame = page.frameLocator("iframe")
+      await frame.getByText("Text 0.").waitFor()
+      await instance.sql(
+        `INSERT INTO rate_windows (bucket, window_start, count)
+       SELECT '${user}/other', date_trunc('minute', now()) + n * interval '1 minute', 100000 FROM generate_series(0, 1) AS n
+       ON CONFLICT (bucket, window_start) DO UPDATE SET count = 100000`,
+      )
+      await page.getByRole("button", { name: "Reload preview" }).click()
+      await frame.getByText("Too many requests").waitFor()
+      assert.notMatch((await frame.locator("body").textContent()) ?? "", /[{}"]/u)
+      await forget()
+      await ContactSheet.shoot(page, "preview-refused")
+      await page.getByRole("button", { name: "Reload preview" }).click()
+      await frame.getByText("Text 0.").waitFor()
+      await instance.sql("DELETE FROM content")
+      await page.getByRole("button", { name: "Reload preview" }).click()
+      await frame.getByText("Content deleted").waitFor()
+      await ContactSheet.shoot(page, "preview-deleted")
+    },
+  )
+})

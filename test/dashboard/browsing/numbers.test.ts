@@ -3,10 +3,10 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Email } from "../../../apps/dashboard/src/api/Records.ts"
 import * as EmailFilters from "../../../apps/dashboard/src/emails/EmailFilters.ts"
 import * as Browser from "../support/Browser.ts"
+import { inBrowser } from "../support/inBrowser.ts"
 import * as Instance from "../support/Instance.ts"
 import { freePort } from "../../support/process/service.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 const HOUR_MS = 3_600_000
 const SMTP_PORT = await freePort()
@@ -14,179 +14,171 @@ const SMTP_PORT = await freePort()
 const numbersIn = (text: string | null): ReadonlyArray<number> =>
   [...(text ?? "").matchAll(/(\d+)(?:,|$)/gu)].map(([, digits]) => Number(digits))
 
-describe.skipIf(typeof browser === "string")(
-  `numbers and samples on the screens${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let instance: Instance.Instance
-    let tab: Browser.BrowserTab
+await inBrowser("numbers and samples on the screens", (browser) => {
+  let instance: Instance.Instance
+  let tab: Browser.BrowserTab
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      instance = await Instance.start({ SMTP_PORT: String(SMTP_PORT) })
-      tab = await Browser.openTab(browser, instance.url.replace("127.0.0.1", "localhost"))
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
+  beforeAll(async () => {
+    instance = await Instance.start({ SMTP_PORT: String(SMTP_PORT) })
+    tab = await Browser.openTab(browser, instance.url.replace("127.0.0.1", "localhost"))
+    await Browser.signIn(tab.page, instance.owner)
+  }, TIMEOUT)
 
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      await browser.close()
-      await instance.close()
-    }, TIMEOUT)
+  afterAll(async () => {
+    await instance.close()
+  }, TIMEOUT)
 
-    const sample = async (name: string): Promise<string> => {
-      await tab.page.getByRole("tab", { name }).click()
-      return (await tab.page.locator(`pre[aria-label="${name}"]`).textContent()) ?? ""
+  const sample = async (name: string): Promise<string> => {
+    await tab.page.getByRole("tab", { name }).click()
+    return (await tab.page.locator(`pre[aria-label="${name}"]`).textContent()) ?? ""
+  }
+
+  it("samples use the address of the page and the port of SMTP", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const { port } = new URL(instance.url)
+    for (const path of ["/overview", "/emails", "/sandbox"]) {
+      await page.goto(path)
+      await page.getByRole("button", { name: "Create API key" }).click()
+      assert.include(await sample("curl"), `curl http://localhost:${port}/v1/email/send`, path)
+      assert.include(await sample("JavaScript"), `baseUrl: "http://localhost:${port}"`, path)
+      const smtp = await sample("SMTP")
+      assert.include(smtp, `swaks --server 127.0.0.1 --port ${SMTP_PORT} --auth PLAIN`, path)
+      assert.include(smtp, "Works only on the server itself", path)
+      assert.include(smtp, "--from hello@acme.test", path)
     }
+  })
 
-    it("samples use the address of the page and the port of SMTP", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const { port } = new URL(instance.url)
-      for (const path of ["/overview", "/emails", "/sandbox"]) {
-        await page.goto(path)
-        await page.getByRole("button", { name: "Create API key" }).click()
-        assert.include(await sample("curl"), `curl http://localhost:${port}/v1/email/send`, path)
-        assert.include(await sample("JavaScript"), `baseUrl: "http://localhost:${port}"`, path)
-        const smtp = await sample("SMTP")
-        assert.include(smtp, `swaks --server 127.0.0.1 --port ${SMTP_PORT} --auth PLAIN`, path)
-        assert.include(smtp, "Works only on the server itself", path)
-        assert.include(smtp, "--from hello@acme.test", path)
-      }
-    })
-
-    it("the SMTP sample follows the listener's address and TLS", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const withSubmission = async (submission: object) => {
-        await page.route("**/overview", async (route) => {
-          const response = await route.fetch()
-          const settings = JSON.stringify({ url: "https://mail.example.com", submission })
-          const body = (await response.text()).replace(
-            /(<meta name="waybill" content=")[^"]*"/u,
-            (_, start: string) => `${start}${settings.replaceAll('"', "&quot;")}"`,
-          )
-          await route.fulfill({ response, body })
-        })
-        await page.goto("/overview")
-        await page.getByRole("button", { name: "Create API key" }).click()
-        const smtp = await sample("SMTP")
-        await page.unroute("**/overview")
-        return smtp
-      }
-      const everywhere = await withSubmission({ host: null, port: 587, tls: true, tlsPort: null })
-      assert.include(everywhere, "--server mail.example.com --port 587 --tls --auth PLAIN")
-      assert.notInclude(everywhere, "Works only")
-      const bound = await withSubmission({ host: "192.0.2.5", port: 25, tls: true, tlsPort: null })
-      assert.include(bound, "--server 192.0.2.5 --port 25 --tls")
-      const local = await withSubmission({ host: null, port: 25, tls: false, tlsPort: null })
-      assert.include(local, "--server 127.0.0.1 --port 25 --auth")
-      const both = await withSubmission({ host: null, port: 587, tls: true, tlsPort: 465 })
-      assert.include(both, "# Port 465 begins with TLS. For STARTTLS, use --port 587 --tls.")
-      assert.include(both, "--server mail.example.com --port 465 --tls-on-connect --auth PLAIN")
-    })
-
-    const send = async (body: object): Promise<string> => {
-      const { json, status } = await instance.request("POST", "/email/send", {
-        from: "Acme <hello@acme.test>",
-        subject: "Hello",
-        text: "Hello",
-        ...body,
+  it("the SMTP sample follows the listener's address and TLS", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const withSubmission = async (submission: object) => {
+      await page.route("**/overview", async (route) => {
+        const response = await route.fetch()
+        const settings = JSON.stringify({ url: "https://mail.example.com", submission })
+        const body = (await response.text()).replace(
+          /(<meta name="waybill" content=")[^"]*"/u,
+          (_, start: string) => `${start}${settings.replaceAll('"', "&quot;")}"`,
+        )
+        await route.fulfill({ response, body })
       })
-      assert.strictEqual(status, 200, JSON.stringify(json))
-      return json.id
+      await page.goto("/overview")
+      await page.getByRole("button", { name: "Create API key" }).click()
+      const smtp = await sample("SMTP")
+      await page.unroute("**/overview")
+      return smtp
     }
-    const figure = (name: string): Locator => tab.page.locator("dt", { hasText: new RegExp(`^${name}$`, "u") })
-    const value = (name: string) => figure(name).locator("xpath=following-sibling::dd").textContent()
+    const everywhere = await withSubmission({ host: null, port: 587, tls: true, tlsPort: null })
+    assert.include(everywhere, "--server mail.example.com --port 587 --tls --auth PLAIN")
+    assert.notInclude(everywhere, "Works only")
+    const bound = await withSubmission({ host: "192.0.2.5", port: 25, tls: true, tlsPort: null })
+    assert.include(bound, "--server 192.0.2.5 --port 25 --tls")
+    const local = await withSubmission({ host: null, port: 25, tls: false, tlsPort: null })
+    assert.include(local, "--server 127.0.0.1 --port 25 --auth")
+    const both = await withSubmission({ host: null, port: 587, tls: true, tlsPort: 465 })
+    assert.include(both, "# Port 465 begins with TLS. For STARTTLS, use --port 587 --tls.")
+    assert.include(both, "--server mail.example.com --port 465 --tls-on-connect --auth PLAIN")
+  })
 
-    it("the chart and the tiles count each recipient once", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      const later = new Date(Date.now() + HOUR_MS).toISOString()
-      await send({
-        subject: "Partly",
-        to: ["a@example.org", "b@example.org", "c@example.org", "d@example.org", "bounced+1@customers.test"],
-      })
-      await send({ subject: "Complained", to: "complained+1@customers.test" })
-      await send({ subject: "Deferred", to: ["deferred+1@customers.test", "e@example.org"] })
-      await send({ subject: "Tomorrow", to: "f@example.org", scheduled_at: later })
-      const canceled = await send({ subject: "Never", to: ["g@example.org", "h@example.org"], scheduled_at: later })
-      assert.strictEqual((await instance.request("POST", `/email/${canceled}/cancel`)).status, 200)
-      await instance.request("POST", "/suppressions", { email: "left@example.org", reason: "manual" })
-      await send({ subject: "Suppressed", to: ["left@example.org", "i@example.org"] })
-      const counts = async () => (await instance.request("GET", "/stats")).json.data[0]?.recipient_counts
-      await Browser.eventually(counts).toEqual({
-        queued: 1,
-        deferred: 1,
-        sent: 0,
-        delivered: 6,
-        bounced: 1,
-        failed: 0,
-        suppressed: 1,
-        canceled: 2,
-        complained: 1,
-      })
-      const [row] = (await instance.request("GET", "/stats")).json.data
-      assert.strictEqual(row.accepted, 13)
-
-      await page.goto("/overview")
-      await page.getByRole("link", { name: /^Accepted\s*13/u }).waitFor()
-      const chart = page.getByRole("img", { name: /^Recipients accepted/u })
-      const stacks = async () => numbersIn(((await chart.getAttribute("aria-label")) ?? "").split(": ")[1] ?? "")
-      await Browser.eventually(stacks).toEqual([6, 1, 1, 1, 1, 3])
-      await page.getByRole("link", { name: /^Delivered\s*87\.5%\s*7 of 8/u }).waitFor()
-      await page.getByRole("link", { name: /^Complained\s*14\.29%\s*1 complaint/u }).waitFor()
-      // A scheduled email is not called queued, and waits for nobody.
-      await page.getByRole("link", { name: /^Scheduled.*Tomorrow/u }).waitFor()
-      const figures = ["Pending", "Deferred", "Scheduled"]
-      // The pending emails are read apart from what the tiles show.
-      const ofAccount = () => Promise.all(figures.map(value))
-      await Browser.eventually(ofAccount).toEqual(["0", "1", "1"])
-      await page.getByText("Oldest pending", { exact: true }).waitFor()
-      // The queue of deliveries has the same figures by the same names. This account is the only one.
-      await page.goto("/operate/queues")
-      const table = page.getByRole("table", { name: "Queues" })
-      await table.getByRole("row", { name: /^Email deliveries/u }).waitFor()
-      const names = await table.getByRole("columnheader").allInnerTexts()
-      const cells = await table
-        .getByRole("row", { name: /^Email deliveries/u })
-        .getByRole("cell")
-        .allInnerTexts()
-      assert.includeMembers(names, [...figures, "Oldest pending"])
-      assert.deepStrictEqual(
-        figures.map((name) => cells[names.indexOf(name)] ?? null),
-        ["0", "1", "1"],
-      )
-      await page.goto("/overview")
+  const send = async (body: object): Promise<string> => {
+    const { json, status } = await instance.request("POST", "/email/send", {
+      from: "Acme <hello@acme.test>",
+      subject: "Hello",
+      text: "Hello",
+      ...body,
     })
+    assert.strictEqual(status, 200, JSON.stringify(json))
+    return json.id
+  }
+  const figure = (name: string): Locator => tab.page.locator("dt", { hasText: new RegExp(`^${name}$`, "u") })
+  const value = (name: string) => figure(name).locator("xpath=following-sibling::dd").textContent()
 
-    it("a tile leads to the emails that it counts, also to partly delivered ones", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      await page.getByRole("link", { name: /^Bounced\s*12\.5%\s*1 bounced/u }).click()
-      await page.getByRole("button", { name: "For anyone: Bounced" }).waitFor()
-      const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
-      await Browser.eventually(() => rows.count()).toBe(1)
-      assert.include(await rows.first().textContent(), "Partly")
-      await page.goto("/emails")
-      await page.getByRole("button", { name: "Status", exact: true }).click()
-      await page.getByRole("menuitem", { name: "Scheduled" }).click()
-      await Browser.eventually(() => rows.allTextContents()).toHaveLength(1)
-      assert.include(await rows.first().textContent(), "Tomorrow")
+  it("the chart and the tiles count each recipient once", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const later = new Date(Date.now() + HOUR_MS).toISOString()
+    await send({
+      subject: "Partly",
+      to: ["a@example.org", "b@example.org", "c@example.org", "d@example.org", "bounced+1@customers.test"],
     })
+    await send({ subject: "Complained", to: "complained+1@customers.test" })
+    await send({ subject: "Deferred", to: ["deferred+1@customers.test", "e@example.org"] })
+    await send({ subject: "Tomorrow", to: "f@example.org", scheduled_at: later })
+    const canceled = await send({ subject: "Never", to: ["g@example.org", "h@example.org"], scheduled_at: later })
+    assert.strictEqual((await instance.request("POST", `/email/${canceled}/cancel`)).status, 200)
+    await instance.request("POST", "/suppressions", { email: "left@example.org", reason: "manual" })
+    await send({ subject: "Suppressed", to: ["left@example.org", "i@example.org"] })
+    const counts = async () => (await instance.request("GET", "/stats")).json.data[0]?.recipient_counts
+    await Browser.eventually(counts).toEqual({
+      queued: 1,
+      deferred: 1,
+      sent: 0,
+      delivered: 6,
+      bounced: 1,
+      failed: 0,
+      suppressed: 1,
+      canceled: 2,
+      complained: 1,
+    })
+    const [row] = (await instance.request("GET", "/stats")).json.data
+    assert.strictEqual(row.accepted, 13)
 
-    it("a period without mail is not called an account without mail", { timeout: TIMEOUT }, async () => {
-      const { page } = tab
-      // The statistics of a period without mail.
-      await page.route("**/v1/stats?**", (route) =>
-        route.fulfill({ json: { object: "stats", group_by: [], data: [] } }),
-      )
-      await page.goto("/overview")
-      await page.getByRole("link", { name: /^Accepted\s*0/u }).waitFor()
-      assert.strictEqual(await page.getByText("No emails yet").count(), 0)
-      await page.unroute("**/v1/stats?**")
-    })
+    await page.goto("/overview")
+    await page.getByRole("link", { name: /^Accepted\s*13/u }).waitFor()
+    const chart = page.getByRole("img", { name: /^Recipients accepted/u })
+    const stacks = async () => numbersIn(((await chart.getAttribute("aria-label")) ?? "").split(": ")[1] ?? "")
+    await Browser.eventually(stacks).toEqual([6, 1, 1, 1, 1, 3])
+    await page.getByRole("link", { name: /^Delivered\s*87\.5%\s*7 of 8/u }).waitFor()
+    await page.getByRole("link", { name: /^Complained\s*14\.29%\s*1 complaint/u }).waitFor()
+    // A scheduled email is not called queued, and waits for nobody.
+    await page.getByRole("link", { name: /^Scheduled.*Tomorrow/u }).waitFor()
+    const figures = ["Pending", "Deferred", "Scheduled"]
+    // The pending emails are read apart from what the tiles show.
+    const ofAccount = () => Promise.all(figures.map(value))
+    await Browser.eventually(ofAccount).toEqual(["0", "1", "1"])
+    await page.getByText("Oldest pending", { exact: true }).waitFor()
+    // The queue of deliveries has the same figures by the same names. This account is the only one.
+    await page.goto("/operate/queues")
+    const table = page.getByRole("table", { name: "Queues" })
+    await table.getByRole("row", { name: /^Email deliveries/u }).waitFor()
+    const names = await table.getByRole("columnheader").allInnerTexts()
+    const cells = await table
+      .getByRole("row", { name: /^Email deliveries/u })
+      .getByRole("cell")
+      .allInnerTexts()
+    assert.includeMembers(names, [...figures, "Oldest pending"])
+    assert.deepStrictEqual(
+      figures.map((name) => cells[names.indexOf(name)] ?? null),
+      ["0", "1", "1"],
+    )
+    await page.goto("/overview")
+  })
 
-    it("log no console errors", () => {
-      assert.deepEqual(tab.consoleErrors, [])
-    })
-  },
-)
+  it("a tile leads to the emails that it counts, also to partly delivered ones", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await page.getByRole("link", { name: /^Bounced\s*12\.5%\s*1 bounced/u }).click()
+    await page.getByRole("button", { name: "For anyone: Bounced" }).waitFor()
+    const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
+    await Browser.eventually(() => rows.count()).toBe(1)
+    assert.include(await rows.first().textContent(), "Partly")
+    await page.goto("/emails")
+    await page.getByRole("button", { name: "Status", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Scheduled" }).click()
+    await Browser.eventually(() => rows.allTextContents()).toHaveLength(1)
+    assert.include(await rows.first().textContent(), "Tomorrow")
+  })
+
+  it("a period without mail is not called an account without mail", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    // The statistics of a period without mail.
+    await page.route("**/v1/stats?**", (route) => route.fulfill({ json: { object: "stats", group_by: [], data: [] } }))
+    await page.goto("/overview")
+    await page.getByRole("link", { name: /^Accepted\s*0/u }).waitFor()
+    assert.strictEqual(await page.getByText("No emails yet").count(), 0)
+    await page.unroute("**/v1/stats?**")
+  })
+
+  it("log no console errors", () => {
+    assert.deepEqual(tab.consoleErrors, [])
+  })
+})
 
 describe("a filter of the live email list", () => {
   const email = (
@@ -213,10 +205,8 @@ describe("a filter of the live email list", () => {
     })
 })
 
-describe.skipIf(typeof browser === "string")("a server without SMTP and a request log, and with BASE_URL", () => {
+await inBrowser("a server without SMTP and a request log, and with BASE_URL", (browser) => {
   it("says in samples that SMTP is off, uses BASE_URL, and logs no request", { timeout: TIMEOUT }, async () => {
-    const tests = await Browser.open()
-    if (typeof tests === "string") return
     const port = await freePort()
     const instance = await Instance.start({
       PORT: String(port),
@@ -225,7 +215,7 @@ describe.skipIf(typeof browser === "string")("a server without SMTP and a reques
       REQUEST_LOG_DAYS: "0",
     })
     try {
-      const { page } = await Browser.openTab(tests, `http://127.0.0.1:${port}`)
+      const { page } = await Browser.openTab(browser, `http://127.0.0.1:${port}`)
       await Browser.signIn(page, instance.owner)
       await page.getByRole("button", { name: "Create API key" }).click()
       await page.getByRole("tab", { name: "SMTP" }).click()
@@ -237,7 +227,7 @@ describe.skipIf(typeof browser === "string")("a server without SMTP and a reques
       await page.goto("/requests")
       await page.getByRole("heading", { name: "No requests yet" }).waitFor()
     } finally {
-      await tests.close()
+      await Browser.closeTabs()
       await instance.close()
     }
   })

@@ -1,213 +1,199 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import * as WebhookReceiver from "../../support/web/WebhookReceiver.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
+import { inBrowser } from "../support/inBrowser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 
-describe.skipIf(typeof browser === "string")(
-  `what the dashboard states${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let instance: Instance.Instance
-    let receiver: WebhookReceiver.Receiver
-    let tab: Browser.BrowserTab
-    let status = 500
+await inBrowser("what the dashboard states", (browser) => {
+  let instance: Instance.Instance
+  let receiver: WebhookReceiver.Receiver
+  let tab: Browser.BrowserTab
+  let status = 500
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      receiver = await WebhookReceiver.open({ answer: () => ({ status, body: "oh no" }) })
-      instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
-      tab = await Browser.openTab(browser, instance.url)
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
+  beforeAll(async () => {
+    receiver = await WebhookReceiver.open({ answer: () => ({ status, body: "oh no" }) })
+    instance = await Instance.start({ WEBHOOK_ALLOW_NETWORKS: "127.0.0.0/8" })
+    tab = await Browser.openTab(browser, instance.url)
+    await Browser.signIn(tab.page, instance.owner)
+  }, TIMEOUT)
 
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      ContactSheet.write()
-      await browser.close()
-      await instance.close()
-      await receiver.close()
-    }, TIMEOUT)
+  afterAll(async () => {
+    await instance.close()
+    await receiver.close()
+  }, TIMEOUT)
 
-    const send = async (over: object, key?: string): Promise<string> => {
-      const email = {
-        from: "hello@acme.test",
-        to: "ana@example.org",
-        subject: "Stated",
-        html: "<p>Hello.</p>",
-        ...over,
-      }
-      const { json, status } = await instance.request("POST", "/email/send", email, key)
-      assert.strictEqual(status, 200, JSON.stringify(json))
-      return json.id
+  const send = async (over: object, key?: string): Promise<string> => {
+    const email = {
+      from: "hello@acme.test",
+      to: "ana@example.org",
+      subject: "Stated",
+      html: "<p>Hello.</p>",
+      ...over,
     }
-    const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
+    const { json, status } = await instance.request("POST", "/email/send", email, key)
+    assert.strictEqual(status, 200, JSON.stringify(json))
+    return json.id
+  }
+  const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
 
-    it(
-      "a webhook that answered 500 shows 500 and one attempt, also after it was disabled",
-      { timeout: TIMEOUT },
-      async () => {
-        const { page } = tab
-        const created = await instance.request("POST", "/webhooks", { url: receiver.url, events: ["email.queued"] })
-        const { id } = created.json
-        await send({})
-        const delivery = async () => (await instance.request("GET", `/webhooks/${id}/deliveries`)).json.data[0] ?? {}
-        await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
-        await page.goto(`/webhooks/${id}`)
-        await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
-        await instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
-        // The next attempt is due after five seconds, and is not made.
-        await Browser.eventually(async () => (await delivery()).status).toBe("failed")
-        assert.deepInclude(await delivery(), { last_status: 500, attempts: receiver.calls.length })
-        await page.goto(`/webhooks/${id}`)
-        const row = page.getByRole("button", { name: /Queued/u })
-        assert.match(
-          (await row.innerText()).replaceAll(/\s+/gu, " "),
-          new RegExp(`500 oh no ${receiver.calls.length} `, "u"),
-        )
-        await row.click()
-        await page.getByText("Not called").waitFor()
-        await page.getByText("the webhook is disabled or deleted").waitFor()
-        assert.strictEqual(await page.getByText("No response").count(), 0)
-        assert.deepEqual(await Accessibility.violations(page), [])
-        await ContactSheet.shoot(page, "webhook-500")
-      },
-    )
-
-    it(
-      "a webhook that the service disabled is on the overview and in the audit log",
-      { timeout: TIMEOUT },
-      async () => {
-        const { page } = tab
-        status = 410
-        const url = `${receiver.url}/gone`
-        const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
-        await send({})
-        const enabled = async () => (await instance.request("GET", `/webhooks/${id}`)).json.enabled
-        await Browser.eventually(enabled).toBe(false)
-        await page.goto("/overview")
-        const notice = page.getByRole("list", { name: "Needs attention" })
-        await notice
-          .getByText(`The webhook ${url} was disabled and receives no events. Endpoint responded 410`)
-          .waitFor()
-        // A call that was not made is no answer of the endpoint.
-        const calls = async () => {
-          const { json } = await instance.request("GET", `/webhooks/${id}/deliveries`)
-          return json.data.map(({ attempts }: { readonly attempts: number }) => attempts)
-        }
-        await instance.sql(
-          `UPDATE webhook_deliveries SET history = history || '[{"called": false}]' WHERE webhook_id = '${id}'`,
-        )
-        assert.include(await calls(), 1)
-        assert.strictEqual((await instance.request("GET", `/webhooks/${id}`)).json.last_call.status, 410)
-        // One that a member has disabled is no news.
-        assert.strictEqual(await notice.getByRole("link").count(), 1)
-        assert.deepEqual(await Accessibility.violations(page), [])
-        await ContactSheet.shoot(page, "webhook-disabled-overview")
-        await page.goto("/settings/audit")
-        const row = page.getByRole("row", { name: /Webhook disabled.*Service/iu })
-        await row.first().waitFor()
-        assert.include(await row.first().innerText(), "/gone")
-        await ContactSheet.shoot(page, "webhook-disabled-audit")
-        await notice.waitFor({ state: "detached" })
-        await page.goto("/overview")
-        await notice.getByRole("link").click()
-        await page.getByRole("heading", { level: 1 }).getByText("/gone").waitFor()
-      },
-    )
-
-    it(
-      "a resend lists its recipients, leaves out who is still tried, and links copy and original",
-      { timeout: TIMEOUT },
-      async () => {
-        const { page } = tab
-        const to = ["bounced@customers.test", "deferred@customers.test", "ana@example.org"]
-        const id = await send({ to, subject: "To three" })
-        await Browser.eventually(() => statusOf(id)).toBe("deferred")
-        await page.goto(`/emails/${id}`)
-        await page.getByRole("button", { name: "Resend", exact: true }).click()
-        const dialog = page.getByRole("alertdialog")
-        const listed = dialog.getByRole("list", { name: "Recipients of the copy" }).getByRole("listitem")
-        assert.deepStrictEqual(await listed.allInnerTexts().then((all) => all.map((text) => text.split("\n")[0])), [
-          to[0],
-        ])
-        await dialog.getByText("One recipient is left out").waitFor()
-        assert.deepEqual(await Accessibility.violations(page), [])
-        await ContactSheet.shoot(page, "resend-dialog")
-        await dialog.getByRole("button", { name: "Resend", exact: true }).click()
-        await page.getByText("Copy of").first().waitFor()
-        const copy = page.url().split("/").at(-1) ?? ""
-        assert.notStrictEqual(copy, id)
-        const record = async (of: string) => (await instance.request("GET", `/email/logs/${of}`)).json
-        assert.deepStrictEqual([(await record(copy)).to, (await record(copy)).resend_of], [[to[0]], id])
-        assert.deepStrictEqual((await record(id)).copies, [copy])
-        const queued = page.locator("li[data-event='email.queued']")
-        await queued.getByText("Member: Owner").waitFor()
-        await ContactSheet.shoot(page, "resend-copy")
-        await queued.getByRole("link", { name: id }).click()
-        const resent = page.locator("li[data-event='email.resent']")
-        await resent.getByText("Member: Owner").waitFor()
-        await resent.getByRole("link", { name: copy }).waitFor()
-        await ContactSheet.shoot(page, "resend-original")
-        // Nothing is left of an email that is only deferred.
-        const deferred = await send({ to: "deferred@customers.test" })
-        await Browser.eventually(() => statusOf(deferred)).toBe("deferred")
-        const refused = await instance.request("POST", `/email/${deferred}/resend`)
-        assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "nothing_to_resend"])
-        assert.include(refused.json.error.message, "still being sent")
-        await page.goto(`/emails/${deferred}`)
-        await page.locator("li[data-event='email.delivery_delayed']").first().waitFor()
-        assert.strictEqual(await page.getByRole("button", { name: "Resend", exact: true }).count(), 0)
-      },
-    )
-
-    it("an unknown email is not found, in words", { timeout: TIMEOUT }, async () => {
+  it(
+    "a webhook that answered 500 shows 500 and one attempt, also after it was disabled",
+    { timeout: TIMEOUT },
+    async () => {
       const { page } = tab
-      for (const id of ["msg_123", `msg_${"0".repeat(26)}`, "x"]) {
-        await page.goto(`/emails/${id}`)
-        await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor()
-        const text = await page.getByRole("alert").innerText()
-        assert.match(text, /Not found\s+[A-Z][a-z]+ .+\.\s/u, id)
-        assert.notMatch(text, /\b(?:GET|POST)\b|\/v1/u, id)
-      }
-      await ContactSheet.shoot(page, "unknown-email")
-    })
+      const created = await instance.request("POST", "/webhooks", { url: receiver.url, events: ["email.queued"] })
+      const { id } = created.json
+      await send({})
+      const delivery = async () => (await instance.request("GET", `/webhooks/${id}/deliveries`)).json.data[0] ?? {}
+      await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
+      await page.goto(`/webhooks/${id}`)
+      await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
+      await instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
+      // The next attempt is due after five seconds, and is not made.
+      await Browser.eventually(async () => (await delivery()).status).toBe("failed")
+      assert.deepInclude(await delivery(), { last_status: 500, attempts: receiver.calls.length })
+      await page.goto(`/webhooks/${id}`)
+      const row = page.getByRole("button", { name: /Queued/u })
+      assert.match(
+        (await row.innerText()).replaceAll(/\s+/gu, " "),
+        new RegExp(`500 oh no ${receiver.calls.length} `, "u"),
+      )
+      await row.click()
+      await page.getByText("Not called").waitFor()
+      await page.getByText("the webhook is disabled or deleted").waitFor()
+      assert.strictEqual(await page.getByText("No response").count(), 0)
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "webhook-500")
+    },
+  )
 
-    it(
-      "test mode counts test mail, and its checks do not ask for domains and signatures",
-      { timeout: TIMEOUT },
-      async () => {
-        const { page } = tab
-        const { key } = (await instance.request("POST", "/api-keys", { name: "T", scopes: ["admin"], mode: "test" }))
-          .json
-        const id = await send({ from: "hello@nobody.example", to: ["a@example.org", "b@example.org"] }, key)
-        await page.goto("/sandbox")
-        await page.getByText("Deleted after 7 days.", { exact: false }).waitFor()
-        await page.getByRole("switch", { name: "Test mode" }).click()
-        await page.getByText("Deleted after one day.", { exact: false }).waitFor()
-        await page.goto(`/sandbox?id=${id}`)
-        await page.getByRole("tab", { name: /^Checks/u }).click()
-        const checks = page.getByRole("tabpanel", { name: /^Checks/u })
-        await checks.getByText("Test mail may come from any domain and is not signed.").waitFor()
-        assert.notMatch(await checks.innerText(), /DKIM|no longer one of your domains/u)
-        await ContactSheet.shoot(page, "test-mode-checks")
-        for (const path of ["/overview", "/settings/plan"]) {
-          await page.goto(path)
-          await page.getByText("2 of 100,000 test emails").waitFor()
-        }
-        await page.getByText("1 day", { exact: true }).waitFor()
-        assert.deepEqual(await Accessibility.violations(page), [])
-        await ContactSheet.shoot(page, "test-mode-plan")
-        await page.goto("/overview")
-        await page.getByText("2 of 100,000 test emails").waitFor()
-        await ContactSheet.shoot(page, "test-mode-overview")
-        await page.getByRole("switch", { name: "Test mode" }).click()
-        await page.getByText(/plan$/u).first().waitFor()
-        await page.getByText("2 of 100,000 test emails").waitFor({ state: "detached" })
-      },
+  it("a webhook that the service disabled is on the overview and in the audit log", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    status = 410
+    const url = `${receiver.url}/gone`
+    const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
+    await send({})
+    const enabled = async () => (await instance.request("GET", `/webhooks/${id}`)).json.enabled
+    await Browser.eventually(enabled).toBe(false)
+    await page.goto("/overview")
+    const notice = page.getByRole("list", { name: "Needs attention" })
+    await notice.getByText(`The webhook ${url} was disabled and receives no events. Endpoint responded 410`).waitFor()
+    // A call that was not made is no answer of the endpoint.
+    const calls = async () => {
+      const { json } = await instance.request("GET", `/webhooks/${id}/deliveries`)
+      return json.data.map(({ attempts }: { readonly attempts: number }) => attempts)
+    }
+    await instance.sql(
+      `UPDATE webhook_deliveries SET history = history || '[{"called": false}]' WHERE webhook_id = '${id}'`,
     )
-  },
-)
+    assert.include(await calls(), 1)
+    assert.strictEqual((await instance.request("GET", `/webhooks/${id}`)).json.last_call.status, 410)
+    // One that a member has disabled is no news.
+    assert.strictEqual(await notice.getByRole("link").count(), 1)
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "webhook-disabled-overview")
+    await page.goto("/settings/audit")
+    const row = page.getByRole("row", { name: /Webhook disabled.*Service/iu })
+    await row.first().waitFor()
+    assert.include(await row.first().innerText(), "/gone")
+    await ContactSheet.shoot(page, "webhook-disabled-audit")
+    await notice.waitFor({ state: "detached" })
+    await page.goto("/overview")
+    await notice.getByRole("link").click()
+    await page.getByRole("heading", { level: 1 }).getByText("/gone").waitFor()
+  })
+
+  it(
+    "a resend lists its recipients, leaves out who is still tried, and links copy and original",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = tab
+      const to = ["bounced@customers.test", "deferred@customers.test", "ana@example.org"]
+      const id = await send({ to, subject: "To three" })
+      await Browser.eventually(() => statusOf(id)).toBe("deferred")
+      await page.goto(`/emails/${id}`)
+      await page.getByRole("button", { name: "Resend", exact: true }).click()
+      const dialog = page.getByRole("alertdialog")
+      const listed = dialog.getByRole("list", { name: "Recipients of the copy" }).getByRole("listitem")
+      assert.deepStrictEqual(await listed.allInnerTexts().then((all) => all.map((text) => text.split("\n")[0])), [
+        to[0],
+      ])
+      await dialog.getByText("One recipient is left out").waitFor()
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "resend-dialog")
+      await dialog.getByRole("button", { name: "Resend", exact: true }).click()
+      await page.getByText("Copy of").first().waitFor()
+      const copy = page.url().split("/").at(-1) ?? ""
+      assert.notStrictEqual(copy, id)
+      const record = async (of: string) => (await instance.request("GET", `/email/logs/${of}`)).json
+      assert.deepStrictEqual([(await record(copy)).to, (await record(copy)).resend_of], [[to[0]], id])
+      assert.deepStrictEqual((await record(id)).copies, [copy])
+      const queued = page.locator("li[data-event='email.queued']")
+      await queued.getByText("Member: Owner").waitFor()
+      await ContactSheet.shoot(page, "resend-copy")
+      await queued.getByRole("link", { name: id }).click()
+      const resent = page.locator("li[data-event='email.resent']")
+      await resent.getByText("Member: Owner").waitFor()
+      await resent.getByRole("link", { name: copy }).waitFor()
+      await ContactSheet.shoot(page, "resend-original")
+      // Nothing is left of an email that is only deferred.
+      const deferred = await send({ to: "deferred@customers.test" })
+      await Browser.eventually(() => statusOf(deferred)).toBe("deferred")
+      const refused = await instance.request("POST", `/email/${deferred}/resend`)
+      assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "nothing_to_resend"])
+      assert.include(refused.json.error.message, "still being sent")
+      await page.goto(`/emails/${deferred}`)
+      await page.locator("li[data-event='email.delivery_delayed']").first().waitFor()
+      assert.strictEqual(await page.getByRole("button", { name: "Resend", exact: true }).count(), 0)
+    },
+  )
+
+  it("an unknown email is not found, in words", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    for (const id of ["msg_123", `msg_${"0".repeat(26)}`, "x"]) {
+      await page.goto(`/emails/${id}`)
+      await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor()
+      const text = await page.getByRole("alert").innerText()
+      assert.match(text, /Not found\s+[A-Z][a-z]+ .+\.\s/u, id)
+      assert.notMatch(text, /\b(?:GET|POST)\b|\/v1/u, id)
+    }
+    await ContactSheet.shoot(page, "unknown-email")
+  })
+
+  it(
+    "test mode counts test mail, and its checks do not ask for domains and signatures",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = tab
+      const { key } = (await instance.request("POST", "/api-keys", { name: "T", scopes: ["admin"], mode: "test" })).json
+      const id = await send({ from: "hello@nobody.example", to: ["a@example.org", "b@example.org"] }, key)
+      await page.goto("/sandbox")
+      await page.getByText("Deleted after 7 days.", { exact: false }).waitFor()
+      await page.getByRole("switch", { name: "Test mode" }).click()
+      await page.getByText("Deleted after one day.", { exact: false }).waitFor()
+      await page.goto(`/sandbox?id=${id}`)
+      await page.getByRole("tab", { name: /^Checks/u }).click()
+      const checks = page.getByRole("tabpanel", { name: /^Checks/u })
+      await checks.getByText("Test mail may come from any domain and is not signed.").waitFor()
+      assert.notMatch(await checks.innerText(), /DKIM|no longer one of your domains/u)
+      await ContactSheet.shoot(page, "test-mode-checks")
+      for (const path of ["/overview", "/settings/plan"]) {
+        await page.goto(path)
+        await page.getByText("2 of 100,000 test emails").waitFor()
+      }
+      await page.getByText("1 day", { exact: true }).waitFor()
+      assert.deepEqual(await Accessibility.violations(page), [])
+      await ContactSheet.shoot(page, "test-mode-plan")
+      await page.goto("/overview")
+      await page.getByText("2 of 100,000 test emails").waitFor()
+      await ContactSheet.shoot(page, "test-mode-overview")
+      await page.getByRole("switch", { name: "Test mode" }).click()
+      await page.getByText(/plan$/u).first().waitFor()
+      await page.getByText("2 of 100,000 test emails").waitFor({ state: "detached" })
+    },
+  )
+})

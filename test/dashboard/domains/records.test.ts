@@ -1,69 +1,62 @@
-import { afterAll, assert, beforeAll, describe, it } from "vitest"
+import { afterAll, assert, beforeAll, it } from "vitest"
 import * as Browser from "../support/Browser.ts"
+import { inBrowser } from "../support/inBrowser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 
-const browser = await Browser.open()
 const TIMEOUT = 120_000
 const DOMAIN = "mail.broken.dev"
 
-describe.skipIf(typeof browser === "string")(
-  `DNS records of a domain${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-  () => {
-    let instance: Instance.Instance
-    let tab: Browser.BrowserTab
+await inBrowser("DNS records of a domain", (browser) => {
+  let instance: Instance.Instance
+  let tab: Browser.BrowserTab
 
-    beforeAll(async () => {
-      if (typeof browser === "string") return
-      // A port where nothing answers: the test says what DNS told.
-      instance = await Instance.start({ DNS_SERVERS: "127.0.0.1:9" })
-      await instance.request("POST", "/domains", { name: DOMAIN })
-      tab = await Browser.openTab(browser, instance.url)
-      await tab.context.grantPermissions(["clipboard-read", "clipboard-write"])
-      await Browser.signIn(tab.page, instance.owner)
-    }, TIMEOUT)
+  beforeAll(async () => {
+    // A port where nothing answers: the test says what DNS told.
+    instance = await Instance.start({ DNS_SERVERS: "127.0.0.1:9" })
+    await instance.request("POST", "/domains", { name: DOMAIN })
+    tab = await Browser.openTab(browser, instance.url)
+    await tab.context.grantPermissions(["clipboard-read", "clipboard-write"])
+    await Browser.signIn(tab.page, instance.owner)
+  }, TIMEOUT)
 
-    afterAll(async () => {
-      if (typeof browser === "string") return
-      ContactSheet.write()
-      await browser.close()
-      await instance.close()
-    }, TIMEOUT)
+  afterAll(async () => {
+    await instance.close()
+  }, TIMEOUT)
 
-    const record = () => tab.page.locator("section", { hasText: "Signs your mail" })
-    const copied = async (button: string) => {
-      await record().getByRole("button", { name: button, exact: true }).click()
-      return tab.page.evaluate("navigator.clipboard.readText()")
-    }
+  const record = () => tab.page.locator("section", { hasText: "Signs your mail" })
+  const copied = async (button: string) => {
+    await record().getByRole("button", { name: button, exact: true }).click()
+    return tab.page.evaluate("navigator.clipboard.readText()")
+  }
 
-    it(
-      "have their full names while the zone is unknown, and no host that may be wrong",
-      { timeout: TIMEOUT },
-      async () => {
-        await tab.page.goto(`/domains/${DOMAIN}`)
-        await record().getByText("Full name").waitFor()
-        assert.strictEqual(await copied("Copy full name"), `wb1._domainkey.${DOMAIN}`)
-        assert.strictEqual(await record().getByText(/^Host/u).count(), 0)
-        await tab.page.getByText("leave that part out at the end of the name", { exact: false }).waitFor()
-        await ContactSheet.shoot(tab.page, "domain-without-zone")
-      },
-    )
-
-    it("have the host in the zone of the provider beside the full name", { timeout: TIMEOUT }, async () => {
-      // No name server of a test has a public address, so the check of the service does not find one.
-      await instance.sql(
-        `UPDATE domains SET record = jsonb_set(record::jsonb, '{zone}', '"broken.dev"') WHERE name = '${DOMAIN}'`,
-      )
-      const { json } = await instance.request("GET", `/domains/${DOMAIN}`)
-      assert.deepStrictEqual(
-        [json.zone, json.records[0].host, json.records[0].zone_host, json.records[0].name],
-        ["broken.dev", "wb1._domainkey", "wb1._domainkey.mail", `wb1._domainkey.${DOMAIN}`],
-      )
-      await tab.page.reload()
-      await record().getByText("Host in broken.dev").waitFor()
-      assert.strictEqual(await copied("Copy host"), "wb1._domainkey.mail")
+  it(
+    "have their full names while the zone is unknown, and no host that may be wrong",
+    { timeout: TIMEOUT },
+    async () => {
+      await tab.page.goto(`/domains/${DOMAIN}`)
+      await record().getByText("Full name").waitFor()
       assert.strictEqual(await copied("Copy full name"), `wb1._domainkey.${DOMAIN}`)
-      await ContactSheet.shoot(tab.page, "domain-zone")
-    })
-  },
-)
+      assert.strictEqual(await record().getByText(/^Host/u).count(), 0)
+      await tab.page.getByText("leave that part out at the end of the name", { exact: false }).waitFor()
+      await ContactSheet.shoot(tab.page, "domain-without-zone")
+    },
+  )
+
+  it("have the host in the zone of the provider beside the full name", { timeout: TIMEOUT }, async () => {
+    // No name server of a test has a public address, so the check of the service does not find one.
+    await instance.sql(
+      `UPDATE domains SET record = jsonb_set(record::jsonb, '{zone}', '"broken.dev"') WHERE name = '${DOMAIN}'`,
+    )
+    const { json } = await instance.request("GET", `/domains/${DOMAIN}`)
+    assert.deepStrictEqual(
+      [json.zone, json.records[0].host, json.records[0].zone_host, json.records[0].name],
+      ["broken.dev", "wb1._domainkey", "wb1._domainkey.mail", `wb1._domainkey.${DOMAIN}`],
+    )
+    await tab.page.reload()
+    await record().getByText("Host in broken.dev").waitFor()
+    assert.strictEqual(await copied("Copy host"), "wb1._domainkey.mail")
+    assert.strictEqual(await copied("Copy full name"), `wb1._domainkey.${DOMAIN}`)
+    await ContactSheet.shoot(tab.page, "domain-zone")
+  })
+})

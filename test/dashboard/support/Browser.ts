@@ -85,8 +85,7 @@ const attempts: ReadonlyArray<() => Promise<Browser>> = [
   },
 ]
 
-/** Starts a browser, or returns the reason why none starts. */
-export const open = async (): Promise<Browser | string> => {
+const launch = async (): Promise<Browser | string> => {
   const reasons: Array<string> = []
   for (const attempt of attempts) {
     try {
@@ -98,6 +97,20 @@ export const open = async (): Promise<Browser | string> => {
   const reason = `no browser starts on this machine: ${[...new Set(reasons)].join("; ")}`
   process.stderr.write(`Dashboard tests skipped: ${reason}\n`)
   return reason
+}
+
+let launched: Promise<Browser | string> | undefined
+
+/** Returns the browser of this worker, which one file after another uses, or the reason why none starts. */
+export const open = async (): Promise<Browser | string> => {
+  const browser = await (launched ??= launch())
+  return typeof browser === "string" || browser.isConnected() ? browser : (launched = launch())
+}
+
+/** Closes all tabs. The browser stays for the next file, and ends with the worker. */
+export const closeTabs = async (): Promise<void> => {
+  const browser = await launched
+  if (typeof browser === "object") await Promise.all(browser.contexts().map((context) => context.close()))
 }
 
 export interface BrowserTab {
@@ -114,7 +127,9 @@ const STEP_TIMEOUT_MS = 50_000
 
 /** Opens a tab in its own context, with separate cookies. */
 export const openTab = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<BrowserTab> => {
-  const context = await browser.newContext({ baseURL: url, locale: "en-GB", timezoneId, viewport: DESKTOP })
+  // What moves is drawn again for each frame, by the processor.
+  const looks = { viewport: DESKTOP, reducedMotion: "reduce" } as const
+  const context = await browser.newContext({ baseURL: url, locale: "en-GB", timezoneId, ...looks })
   context.setDefaultTimeout(STEP_TIMEOUT_MS)
   const page = await context.newPage()
   const consoleErrors: Array<string> = []

@@ -1,6 +1,6 @@
-import { afterAll, beforeAll, describe } from "vitest"
+import { afterAll, beforeAll } from "vitest"
 import * as Browser from "./Browser.ts"
-import * as ContactSheet from "./ContactSheet.ts"
+import { inBrowser } from "./inBrowser.ts"
 import * as Instance from "./Instance.ts"
 
 /** Timeout of a test in a browser. Generous, because test machines can be slow. */
@@ -18,34 +18,24 @@ interface Surroundings {
   readonly close?: () => Promise<unknown>
 }
 
-/** Groups tests of the dashboard of an instance of their own. They are skipped where no browser starts. */
-export const inDashboard = async (
+/** Groups tests of the dashboard of an instance of their own. */
+export const inDashboard = (
   title: string,
   tests: (opened: Opened) => void,
   surround: () => Promise<Surroundings> = async () => ({}),
-): Promise<void> => {
-  // One for each group: files of a worker share the modules.
-  const browser = await Browser.open()
-  describe.skipIf(typeof browser === "string")(
-    `${title}${typeof browser === "string" ? ` (skipped: ${browser})` : ""}`,
-    () => {
-      const opened = {} as Opened
-      let surroundings: Surroundings = {}
-      beforeAll(async () => {
-        if (typeof browser === "string") return
-        surroundings = await surround()
-        opened.instance = await Instance.start(surroundings.settings)
-        opened.tab = await Browser.openTab(browser, opened.instance.url)
-        await Browser.signIn(opened.tab.page, opened.instance.owner)
-      }, TIMEOUT)
-      afterAll(async () => {
-        if (typeof browser === "string") return
-        ContactSheet.write()
-        await browser.close()
-        await opened.instance.close()
-        await surroundings.close?.()
-      }, TIMEOUT)
-      tests(opened)
-    },
-  )
-}
+): Promise<void> =>
+  inBrowser(title, (browser) => {
+    const opened = {} as Opened
+    let surroundings: Surroundings = {}
+    beforeAll(async () => {
+      surroundings = await surround()
+      opened.instance = await Instance.start(surroundings.settings)
+      opened.tab = await Browser.openTab(browser, opened.instance.url)
+      await Browser.signIn(opened.tab.page, opened.instance.owner)
+    }, TIMEOUT)
+    afterAll(async () => {
+      await opened.instance.close()
+      await surroundings.close?.()
+    }, TIMEOUT)
+    tests(opened)
+  })

@@ -130,19 +130,24 @@ const errorPages = (page: DocsPage, contract: Pick<Contract, "paths">): Readonly
         }),
   )
 
+/** A section has a table of events, how they are sent, and a line with the payload of each. */
 const eventPages = (page: DocsPage): ReadonlyArray<DocsPage> =>
-  page.markdown
-    .split(/^(?=### )/mu)
-    .slice(1)
-    .flatMap((section) => {
-      const type = /^### `([\w.]+)`/u.exec(section)?.[1]
-      if (type === undefined) return []
-      const body = section
-        .replace(/^### .*\n/u, "")
-        .replace(/^## [^]*$/mu, "")
-        .trim()
-      return [{ ...page, slug: `events/${type}`, title: type, markdown: Samples.eventPage(type, body), isPart: true }]
-    })
+  page.markdown.split(/^(?=## )/mu).flatMap((section) => {
+    const blocks = Markdown.parse(section)
+    const how = blocks.find(({ kind }) => kind === "paragraph")
+    return blocks.flatMap((block) =>
+      block.kind !== "table"
+        ? []
+        : block.rows.flatMap((cells) => {
+            const type = Markdown.nameOfRow(cells)
+            const payload = section.split("\n").find((line) => line.includes(`"type":"${type}"`))
+            if (type === undefined || payload === undefined || how?.kind !== "paragraph") return []
+            const body = `${cells[1] ?? ""} ${how.text}\n\n\`\`\`json\n${payload}\n\`\`\``
+            const markdown = Samples.eventPage(type, body)
+            return [{ ...page, slug: `events/${type}`, title: type, markdown, isPart: true }]
+          }),
+    )
+  })
 
 const ranked = ({ slug }: DocsPage): number => {
   const at = FIRST.indexOf(slug)
