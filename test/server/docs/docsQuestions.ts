@@ -45,5 +45,11 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
   ["route 53 dkim record", /\/docs\/operating\/first-mail/u],
   ["how much disk does a mail need", /\/docs\/(?:scaling|operating\/first-hours)/u],
   ["upgrade without downtime", /\/docs\/operating\/upgrade/u],
+  ["nextjs", /\/docs\/quickstarts\/nextjs/u],
+  ["webhook retries", /\/docs\/webhooks/u],
+  ["how do I rotate an api key", /\/docs\/api-keys#rotate-a-key$/u],
+  ["dkim record missing", /\/docs\/operating\/incidents#a-domain-degrades$/u],
+  ["who changed this", /\/docs\/start#manage-sign-in$/u],
+  ["lost password", /\/docs\/start#manage-sign-in$/u],
   ["test suite clock advance time", /\/docs\/(?:test-clocks|testing|clients\/testing|api#testclocks)/u],
 ]

@@ -110,6 +110,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.strictEqual((yield* world.request("GET", "/docs/search")).status, 200)
   })
 
+  it.effect("shows each piece of code as code, also one that goes on in the next line", function* () {
+    const world = yield* HttpWorld
+    for (const slug of ["api", ...slugs]) {
+      const { text } = yield* world.request("GET", `/docs/${slug}`)
+      const prose = text.replaceAll(/<(script|style|pre|code)[^>]*>[^]*?<\/\1>/gu, "").replaceAll(/<[^>]+>/gu, "")
+      assert.notInclude(prose, "`", slug)
+    }
+    const { text } = yield* world.request("GET", "/docs/command-line")
+    assert.notMatch(text, /<code>[^<]*\n[^<]*<\/code>(?!<\/pre>)/u)
+  })
+
   it.effect("is Markdown for programs, and listed for language models", function* () {
     const world = yield* HttpWorld
     const { headers, text } = yield* world.request("GET", "/docs/operating/backup.md")

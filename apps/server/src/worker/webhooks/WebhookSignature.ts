@@ -16,8 +16,7 @@ export interface Signed {
   readonly svixHeaders: boolean
 }
 
-const keyOf = (secret: string): KeyObject =>
-  createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), "base64"))
+const keyOf = (secret: string): KeyObject => createSecretKey(Buffer.from(secret.slice(SECRET_PREFIX.length), "base64"))
 
 const signatureHeaders = (prefix: string, id: string, epochSeconds: number, signature: string) => ({
   [`${prefix}-id`]: id,

@@ -126,7 +126,7 @@ const responsesOf = (contract: Contract, { responses }: Operation): string =>
       const [media] = Object.values(content ?? {})
       const fields = media === undefined ? [] : Fields.listOf(contract, media.schema)
       const inside = `${description === "" ? "" : `<p>${Html.prose(description)}</p>`}${status < "300" ? listOfFields(fields) : ""}`
-      return `<details><summary>${status}${status < "300" ? "" : ` ${Html.escaped(firstSentence(description))}`}</summary>${inside}</details>`
+      return `<details><summary>${status}${status < "300" ? "" : ` ${Html.prose(firstSentence(description))}`}</summary>${inside}</details>`
     })
     .join("\n")
 

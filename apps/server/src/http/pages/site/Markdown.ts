@@ -157,7 +157,7 @@ const tableOf = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<
 }
 
 const INLINE =
-  /(`+)(.+?)\1|!?\[((?:`[^`]*`|[^\]])*)\]\(([^)\s]+)\)|\*\*([^]+?)\*\*|\*([^*\s][^*]*)\*|<(https?:[^>\s]+)>|\\([|_*<[\]])/gu
+  /(`+)([^]+?)\1|!?\[((?:`[^`]*`|[^\]])*)\]\(([^)\s]+)\)|\*\*([^]+?)\*\*|\*([^*\s][^*]*)\*|<(https?:[^>\s]+)>|\\([|_*<[\]])/gu
 
 /** Returns the HTML of text with code, links and emphasis. */
 export const inline = (text: string, linkOf: LinkOf): string => {
@@ -167,7 +167,8 @@ export const inline = (text: string, linkOf: LinkOf): string => {
     const [whole, , code, label, target, strong, soft, address, escape] = found
     result += Html.escaped(text.slice(at, found.index))
     at = found.index + whole.length
-    if (code !== undefined) result += `<code>${Html.escaped(code)}</code>`
+    // Code that goes on in the next line has a space there.
+    if (code !== undefined) result += `<code>${Html.escaped(code.replaceAll(/\s*\n\s*/gu, " "))}</code>`
     else if (target !== undefined)
       result += linked(label ?? "", whole.startsWith("!") ? undefined : linkOf(target), linkOf)
     else if (strong !== undefined) result += `<strong>${inline(strong, linkOf)}</strong>`

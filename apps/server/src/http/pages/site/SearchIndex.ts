@@ -13,6 +13,8 @@ export interface Entry {
   /** Title of the page. */
   readonly within: string
   readonly text: string
+  /** Words by which it is found as by its title. */
+  readonly names?: string
   /** Weight of its group; 1 if left out. */
   readonly weight?: number
 }
@@ -50,7 +52,7 @@ const PAGE_TITLE = 2
 const [SATURATION, LENGTH] = [1.2, 0.6]
 const MAX_RESULTS = 20
 /** Most people use Waybill and do not change it, and the pages of all clients say the same. */
-const GROUPS: Partial<Record<Shelf, number>> = { Understand: 0.5, Clients: 0.7 }
+const GROUPS: Partial<Record<Shelf, number>> = { Understand: 0.4, Clients: 0.7 }
 /** A query that is the whole title of an entry comes before all others. */
 const NAMED = 100
 
@@ -67,7 +69,7 @@ const WEIGHTS: Readonly<Record<Kind, number>> = {
 }
 
 const STOP_WORDS: ReadonlySet<string> = new Set(
-  "a an and are as at be by can do does for from how i if in into is it its me my not of on one or so that the their them then there this to up us use was we what when where which who why will with you your".split(
+  "a an and are as at be by can do does for from how i if in into is it its me my not of on one or so that the their them then there this to up us use was we what when where which why will with you your".split(
     " ",
   ),
 )
@@ -85,6 +87,7 @@ const stem = (word: string): string =>
 /** Words that people use, and those of the documents. */
 const SYNONYMS: ReadonlyMap<string, string> = new Map(
   Object.entries({
+    "2fa": "factor",
     apikey: "key",
     attach: "attachment",
     dump: "backup",
@@ -95,9 +98,11 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map(
     k8s: "kubernet",
     later: "schedul",
     login: "sign",
+    mfa: "factor",
     prometheus: "metric",
     ratelimit: "rate",
     spam: "complaint",
+    retry: "repe",
     throttle: "rate",
     token: "key",
     undo: "cancel",
@@ -109,7 +114,9 @@ const wordsOf = (text: string): ReadonlyArray<string> => {
   const lower = text.toLowerCase()
   const whole = lower.match(/[a-z0-9]+(?:[_.-][a-z0-9]+)+/gu) ?? []
   const parts = (lower.match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word))
-  return [...whole, ...parts.map(stem).map((word) => SYNONYMS.get(word) ?? word)]
+  // `Next.js` is found as `nextjs`, too.
+  const joined = whole.map((word) => word.replaceAll(/[_.-]/gu, ""))
+  return [...whole, ...joined, ...parts.map(stem).map((word) => SYNONYMS.get(word) ?? word)]
 }
 
 /** Makes the index of all pages and of the endpoints of the contract. */
@@ -149,13 +156,18 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       const weight = WEIGHTS[entry.kind] * (entry.weight ?? 1)
       return [{ entry, score: (score * share + (isNamed ? NAMED : 0)) * weight }]
     })
-    return found
+    const ranked = found
       .toSorted((one, other) => other.score - one.score || one.entry.url.localeCompare(other.entry.url, "en"))
-      .slice(0, MAX_RESULTS)
       .map(({ entry }) => entry)
+    // The clients of all languages have the same sections.
+    const seen = new Set<string>()
+    const isFirst = ({ title, url }: Entry) => !isOfClient(url) || (!seen.has(title) && seen.add(title) !== undefined)
+    return ranked.filter(isFirst).slice(0, MAX_RESULTS)
   }
   return { search }
 }
+
+const isOfClient = (url: string): boolean => url.startsWith("/docs/clients/")
 
 const scored = (entry: Entry): Scored => {
   const words = new Map<string, number>()
@@ -164,12 +176,13 @@ const scored = (entry: Entry): Scored => {
     for (const word of list) words.set(word, (words.get(word) ?? 0) + weight)
     return list.length
   }
-  add(entry.title, TITLE)
+  // The options of a command are mentions, not its name.
+  add(`${entry.title.split(" [")[0]} ${entry.names ?? ""}`, TITLE)
   add(`${entry.within} ${NAMES[entry.kind]}`, PAGE_TITLE)
   return { entry, words, length: add(entry.text, 1) }
 }
 
-/** The page, each section of it, and each row of a table that begins with a name. */
+/** The page, each section of it, and each row of a table that begins with a name, or with a task of several words. */
 const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
   const url = `/docs/${page.slug}`
   const within = page.title
@@ -182,22 +195,25 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
     return [{ kind, title: page.title, url, within: page.group, text }]
   }
   const entries: Array<Entry> = []
-  let section = { kind: "page" as Kind, title: page.title, url, within: page.group as string, text: "" }
+  const names = page.slug.split("/").at(-1) ?? ""
+  let section: Entry = { kind: "page", title: page.title, names, url, within: page.group, text: "" }
   const isOfParts = page.slug === "errors" || page.slug === "events"
   for (const block of Markdown.parse(page.markdown)) {
     if (block.kind === "heading" && block.level > 1 && !(isOfParts && block.level > 2)) {
       entries.push(section)
       const title = Markdown.plain(block.text)
       section = { kind: "section", title, url: `${url}#${Markdown.anchor(block.text)}`, within, text: "" }
-    } else if (!isOfParts || block.kind === "paragraph") section.text += ` ${textOf(block)}`
+    } else if (!isOfParts || block.kind === "paragraph")
+      section = { ...section, text: `${section.text} ${textOf(block)}` }
     if (block.kind === "table" && !isOfParts)
       for (const cells of block.rows) {
-        const title = Markdown.nameOfRow(cells)
-        if (title !== undefined)
+        const name = Markdown.nameOfRow(cells)
+        const title = name ?? Markdown.plain(cells[0] ?? "")
+        if (name !== undefined || /\S \S+ \S/u.test(title))
           entries.push({
             kind: kindOfRow(page.slug, title),
             title,
-            url: `${url}#${Markdown.idOfName(title)}`,
+            url: name === undefined ? section.url : `${url}#${Markdown.idOfName(name)}`,
             within: section.kind === "page" ? within : `${within}: ${section.title}`,
             text: cells.map(Markdown.plain).join(" "),
           })
