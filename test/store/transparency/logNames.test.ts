@@ -1,6 +1,8 @@
+import * as Email from "@waybill/domain/email/Email"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { EventStore } from "@waybill/store/commit/EventStore"
+import * as Follower from "@waybill/store/feed/Follower"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { CurrentCell, inCell } from "@waybill/store/routing/CurrentCell"
@@ -13,7 +15,7 @@ import { Duration, Effect, Layer } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
-import { send } from "../commit/commits.ts"
+import { open, send } from "../commit/commits.ts"
 
 const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 const signers = (origin: string) => [SignedNote.signer(origin, Buffer.alloc(32, 1))]
@@ -31,7 +33,7 @@ const build = (cell = "public", base = "https://a.test") =>
 
 const sendMail = Effect.fnUntraced(function* (account_id: AccountId) {
   const { transact } = yield* EventStore
-  yield* Effect.orDie(transact(send(account_id)))
+  return yield* Effect.orDie(transact(send(account_id)))
 })
 
 const newestOf = (cell: string, account_id: AccountId) =>
@@ -109,3 +111,36 @@ layer(Store, { excludeTestServices: true })("the tree of a cell", (it) => {
     assert.deepInclude(missing, { _tag: "Unproved", why: "missing" })
   })
 })
+
+  it.effect("has new events beside those of an account that comes, each mail's in their order", function* () {
+    yield* CellSchema.make("cell_c")
+    const moving = yield* World.account()
+    const staying = yield* World.accountIn("cell_c")
+    yield* sendMail(staying)
+    for (let nth = 0; nth < 5; nth++) yield* sendMail(moving)
+    const id = yield* sendMail(moving)
+    yield* build()
+    yield* build("cell_c")
+    yield* AccountMove.move(moving, "cell_c", { noticedAfter: Duration.millis(100) })
+    // A later event of a mail whose first ones have not arrived, and a mail of another account.
+    const { commit } = yield* EventStore
+    yield* commit(Email, { account_id: moving, stream_id: id }, open)
+    const other = yield* sendMail(staying)
+    const prove = (account: AccountId, stream: string) => inCell("cell_c", Receipts.prove(account, stream))
+    const sign = Checkpoints.sign(Checkpoints.originOf("https://a.test", "cell_c"), signers)
+    const fewMore = inCell("cell_c", Effect.andThen(Follower.step(LogTree.follower, 2), sign))
+    yield* fewMore
+    yield* fewMore
+    assert.isNotEmpty((yield* prove(staying, other)).events)
+    assert.deepInclude(yield* Effect.flip(prove(moving, id)), { _tag: "Unproved", why: "pending" })
+    assert.deepStrictEqual((yield* inCell("cell_c", TreeAudit.audit())).differences, [])
+    yield* build("cell_c")
+    const { events } = yield* prove(moving, id)
+    const indexes = events.map(({ index }) => index)
+    assert.isAbove(indexes.length, 1)
+    assert.deepStrictEqual(
+      indexes,
+      indexes.toSorted((one, next) => one - next),
+    )
+    assert.deepStrictEqual((yield* inCell("cell_c", TreeAudit.audit())).differences, [])
+  })

@@ -8,8 +8,8 @@ import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 /** Counts that are updated from the log, after the commits. */
 export interface Follower extends Counts {
   readonly by: "follower"
-  /** Work that comes before the next page; none if there is nothing left to do. The follower's position is locked meanwhile. */
-  readonly before?: (sql: Sql) => Effect.Effect<Step | undefined, StoreUnavailable>
+  /** A page of other work, which comes before the next one of the log. The follower's position is locked meanwhile. */
+  readonly before?: (sql: Sql, limit: number) => Effect.Effect<Pick<Step, "events" | "isFull">, StoreUnavailable>
 }
 
 export interface Step {
@@ -37,12 +37,12 @@ export const step = Effect.fnUntraced(function* (
       SELECT position FROM followers WHERE name = ${name} FOR UPDATE SKIP LOCKED`
     const after = rows[0]?.position
     if (after === undefined) return BUSY
-    const earlier = before === undefined ? undefined : yield* before(sql)
-    if (earlier !== undefined) return earlier
+    const earlier = before === undefined ? { events: 0, isFull: false } : yield* before(sql, limit)
     const { events, upTo } = yield* Feed.read(sql, { after, types, limit })
     if (events.length > 0) yield* count(sql, events)
     if (upTo > after) yield* sql`UPDATE followers SET position = ${upTo}::bigint, moved_at = now() WHERE name = ${name}`
-    return { isBusy: false, events: events.length, isFull: events.length === limit } satisfies Step
+    const isFull = earlier.isFull || events.length === limit
+    return { isBusy: false, events: earlier.events + events.length, isFull } satisfies Step
   })
   return yield* sql.withTransaction(page)
 })

@@ -50,8 +50,8 @@ export const committed = ({ data, event_id, recorded_at, stream_id, type, versio
   }
 }
 
-/** Appends the events of a page to the tree of the cell, in their order. The follower's row is locked, so that nobody else does. */
-const count = Effect.fnUntraced(function* (sql: Sql, events: ReadonlyArray<Stored>) {
+/** Appends events to the tree of the cell, in their order. The follower's row is locked, so that nobody else does. */
+const append = Effect.fnUntraced(function* (sql: Sql, events: ReadonlyArray<Stored>) {
   const head = yield* read(sql)
   const edge = yield* readEdge(sql, head.size)
   const keys = new Map(events.map((event) => [event, Leaves.keyOf(event)]))
@@ -102,20 +102,34 @@ export const noteArrival = (sql: Sql, accounts: ReadonlyArray<string>, last: big
   SELECT account, 0, ${last}::bigint FROM unnest(${Arrays.texts(accounts)}) AS a(account)
   ON CONFLICT (account) DO UPDATE SET position = 0, last_position = excluded.last_position`
 
-/** Appends a page of events that came with an account, before later events of that account. */
-const countArrived = Effect.fnUntraced(function* (sql: Sql) {
+/**
+ * Appends a page of the log. Later events of an account whose events still arrive are left to `appendArrived`, so that those of a
+ * mail have the order of time, and other accounts wait for none of them.
+ */
+const count = Effect.fnUntraced(function* (sql: Sql, events: ReadonlyArray<Stored>) {
+  const later = new Map(events.map(({ account_id, position }) => [account_id, position]))
+  const arriving = yield* sql<{ readonly account: string }>`
+    UPDATE log_arrivals AS a SET last_position = new.position
+    FROM unnest(${Arrays.texts([...later.keys()])}, ${Arrays.bigints([...later.values()])}) AS new(account, position)
+    WHERE a.account = new.account AND a.position < a.last_position RETURNING a.account`
+  const left = new Set(arriving.map(({ account }) => account))
+  const own = events.filter(({ account_id }) => !left.has(account_id))
+  if (own.length > 0) yield* append(sql, own)
+})
+
+/** Appends a page of events that came with an account. */
+const appendArrived = Effect.fnUntraced(function* (sql: Sql, limit: number) {
   const [next] = yield* sql<{ readonly account: string; readonly position: bigint; readonly last_position: bigint }>`
     SELECT account, position, last_position FROM log_arrivals WHERE position < last_position ORDER BY account LIMIT 1`
-  if (next === undefined) return undefined
+  if (next === undefined) return { events: 0, isFull: false }
   const rows = yield* sql<PackedEvent.Row>`
     SELECT ${Feed.columns(sql)} FROM events
     WHERE account_id = ${next.account} AND position > ${next.position}::bigint AND position <= ${next.last_position}::bigint
-    ORDER BY position LIMIT ${Feed.MAX_FEED_PAGE}::int`
-  if (rows.length > 0) yield* count(sql, yield* Feed.opened(rows))
-  const isFull = rows.length === Feed.MAX_FEED_PAGE
-  const upTo = isFull ? (rows.at(-1)?.position ?? next.last_position) : next.last_position
+    ORDER BY position LIMIT ${limit}::int`
+  if (rows.length > 0) yield* append(sql, yield* Feed.opened(rows))
+  const upTo = rows.length === limit ? (rows.at(-1)?.position ?? next.last_position) : next.last_position
   yield* sql`UPDATE log_arrivals SET position = ${upTo}::bigint WHERE account = ${next.account}`
-  return { isBusy: false, events: rows.length, isFull: true } satisfies Follower.Step
+  return { events: rows.length, isFull: true }
 })
 
 /** Builds the tree behind the ordered feed: each event of the cell becomes a leaf. */
@@ -123,7 +137,7 @@ export const follower: Pick<Follower.Follower, "name" | "types" | "count" | "bef
   name: FOLLOWER,
   types: DomainEvent.TAGS,
   count,
-  before: countArrived,
+  before: appendArrived,
 }
 
 /** Appends the events of one page to the tree of the fiber's cell. */

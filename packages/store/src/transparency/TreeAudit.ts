@@ -35,7 +35,7 @@ export const MAX_DIFFERENCES = 100
 const PAGE_TILES = 100
 const PAGE_STREAMS = 5_000
 
-/** A tree read again from its leaves: the hash of each, and the tiles above them that differ. */
+/** A tree computed again from its leaves, and the tiles above them that differ. */
 interface Recomputed {
   readonly root: Uint8Array
   readonly differing: ReadonlyArray<MerkleTree.TileKey>
@@ -49,7 +49,6 @@ export type ReadTiles<E, R> = (
 export const recompute = Effect.fnUntraced(function* <E, R>(
   size: number,
   readTiles: ReadTiles<E, R>,
-  take: (first: number, hashes: Uint8Array) => void = () => undefined,
 ): Effect.fn.Return<Recomputed, E, R> {
   let tree: { edge: MerkleTree.Edge; size: number } = { edge: [], size: 0 }
   const differing: Array<MerkleTree.TileKey> = []
@@ -66,7 +65,6 @@ export const recompute = Effect.fnUntraced(function* <E, R>(
       const hashes = read.get(MerkleTree.keyOf(key))?.subarray(0, width * MerkleTree.HASH_BYTES)
       if (hashes?.length !== width * MerkleTree.HASH_BYTES)
         return { root: MerkleTree.EMPTY_ROOT, differing: [...differing, key] }
-      take(first, hashes)
       const leaves = Array.from({ length: width }, (_, nth) =>
         hashes.subarray(nth * MerkleTree.HASH_BYTES, (nth + 1) * MerkleTree.HASH_BYTES),
       )
@@ -86,18 +84,25 @@ export const recompute = Effect.fnUntraced(function* <E, R>(
   return { root: MerkleTree.rootOf(tree.edge), differing }
 })
 
+const indexIn = (row: Leaves.StreamLeaves | undefined, { version }: Stored): number | undefined =>
+  row === undefined ? undefined : Leaves.indexOf(row.leaves, version)
+
+const leafIn = (tiles: ReadonlyMap<string, Uint8Array>, index: number): Uint8Array => {
+  const [n, at] = [Math.floor(index / MerkleTree.TILE_WIDTH), (index % MerkleTree.TILE_WIDTH) * MerkleTree.HASH_BYTES]
+  return tiles.get(MerkleTree.keyOf({ level: 0, n }))?.subarray(at, at + MerkleTree.HASH_BYTES) ?? new Uint8Array()
+}
+
 /** Compares the tree of the fiber's cell with its events, from which all leaves are computed again. */
 export const audit = Effect.fn("TreeAudit.audit")(function* () {
   const sql = yield* Sql
   const [place] = yield* sql<{ readonly position: bigint }>`
     SELECT position FROM followers WHERE name = ${LogTree.FOLLOWER}`
+  // Arrivals are read before the head, which then has all leaves of those that are over.
+  const arrivals = yield* sql<{ readonly account: string; readonly arriving: boolean }>`
+    SELECT account, position < last_position AS arriving FROM log_arrivals`
+  const arriving = new Map(arrivals.map(({ account, arriving }) => [account, arriving]))
   const head = yield* LogTree.read(sql)
-  const hashes = Buffer.alloc(head.size * MerkleTree.HASH_BYTES)
-  const { differing, root } = yield* recompute(
-    head.size,
-    (keys) => LogTree.readTiles(sql, keys),
-    (first, tile) => hashes.set(tile, first * MerkleTree.HASH_BYTES),
-  )
+  const { differing, root } = yield* recompute(head.size, (keys) => LogTree.readTiles(sql, keys))
   const differences: Array<Difference> = []
   const differs = (problem: Difference["problem"], event_id: string | null, index: number | null) => {
     if (differences.length < MAX_DIFFERENCES) differences.push({ problem, event_id, index })
@@ -111,14 +116,11 @@ export const audit = Effect.fn("TreeAudit.audit")(function* () {
   )
   if (differing.length > 0 || Buffer.compare(root, head.root) !== 0 || isSigned.includes(false))
     differs("the tree was changed", null, null)
-  const arrivals = yield* sql<{ readonly account: string; readonly arriving: boolean }>`
-    SELECT account, position < last_position AS arriving FROM log_arrivals`
-  const arriving = new Map(arrivals.map(({ account, arriving }) => [account, arriving]))
   const named = new Uint8Array(head.size)
   let last = -1
   let events = 0
-  const check = (event: Stored, row: Leaves.StreamLeaves | undefined) => {
-    const index = row === undefined ? undefined : Leaves.indexOf(row.leaves, event.version)
+  const check = (event: Stored, row: Leaves.StreamLeaves | undefined, tiles: ReadonlyMap<string, Uint8Array>) => {
+    const index = indexIn(row, event)
     if (row === undefined || index === undefined || index >= head.size) {
       if (arriving.get(event.account_id) !== true) differs("not in the log", event.event_id, null)
       return
@@ -130,8 +132,7 @@ export const audit = Effect.fn("TreeAudit.audit")(function* () {
     named[index] = 1
     if (row.salt === null) return
     const entry = Commitments.ofStream(row.salt).entry(LogTree.committed(event))
-    const leaf = hashes.subarray(index * MerkleTree.HASH_BYTES, (index + 1) * MerkleTree.HASH_BYTES)
-    if (Buffer.compare(MerkleTree.leafHash(Commitments.textOf(entry)), leaf) !== 0)
+    if (Buffer.compare(MerkleTree.leafHash(Commitments.textOf(entry)), leafIn(tiles, index)) !== 0)
       differs("changed", event.event_id, index)
   }
   for (let after = BEFORE_ALL, more = true; more;) {
@@ -142,7 +143,13 @@ export const audit = Effect.fn("TreeAudit.audit")(function* () {
     const page = yield* Feed.opened(rows)
     const keys = page.map(Leaves.keyOf)
     const leaves = yield* Leaves.read(sql, [...new Set(keys)])
-    for (const [nth, event] of page.entries()) check(event, leaves.get(keys[nth] ?? ""))
+    const rowOf = (nth: number) => leaves.get(keys[nth] ?? "")
+    const indexes = new Set(page.map((event, nth) => indexIn(rowOf(nth), event) ?? 0))
+    const tiles = yield* LogTree.readTiles(
+      sql,
+      MerkleTree.tilesOf([...indexes].map((index) => ({ start: index, end: index + 1 }))),
+    )
+    for (const [nth, event] of page.entries()) check(event, rowOf(nth), tiles)
     after = page.at(-1)?.position ?? after
     more = page.length === Feed.MAX_FEED_PAGE
   }
