@@ -27,8 +27,14 @@ export const reportBounds: ReadonlyArray<Group> = [
     ],
   },
   {
-    title: "Witnesses",
+    title: "The signed log and its witnesses",
     bounds: [
+      operator(
+        "Time since the last process with a former `BASE_URL`, until the log takes the name of the new one",
+        "HELD_SECONDS",
+        "packages/store/src/transparency/Checkpoints.ts",
+        "the log is signed under the former name",
+      ),
       operator(
         "Witnesses in `WITNESSES`",
         "MAX_WITNESSES",

@@ -50,6 +50,12 @@ const newestOf = (cell: string, account_id: AccountId) =>
 /** Lets the database look as if it had come to another server, as after a restore from a backup. */
 const otherServer = Effect.flatMap(Sql, (sql) => sql`UPDATE log_epochs SET server = 'former'`)
 
+/** Lets the time pass for which a name is held. */
+const letPass = Effect.flatMap(
+  Sql,
+  (sql) => sql`UPDATE log_trees SET signed_at = signed_at - ${Checkpoints.HELD_SECONDS}::int * interval '1 second'`,
+)
+
 layer(Store, { excludeTestServices: true })("the name of a log", (it) => {
   it.effect("changes where signed leaves may be lost, and names the log that it continues", function* () {
     const account = yield* World.account()
@@ -72,8 +78,35 @@ layer(Store, { excludeTestServices: true })("the name of a log", (it) => {
     ])
     assert.isAbove(size, last.size)
     assert.deepStrictEqual((yield* TreeAudit.audit()).differences, [])
+    yield* letPass
     const [moved] = yield* build("public", "https://b.test/x/")
     assert.strictEqual(moved?.origin, `b.test/x/log${second?.origin.slice("a.test/log".length)}`)
+  })
+})
+
+layer(Store, { excludeTestServices: true })("the name of a log whose processes have several", (it) => {
+  it.effect("is that of those who have it, until none of them has signed for a while", function* () {
+    const account = yield* World.account()
+    const names: Array<string> = []
+    const both = Effect.gen(function* () {
+      for (const base of ["https://a.test", "https://b.test"]) {
+        yield* sendMail(account)
+        const trees = yield* build("public", base)
+        assert.strictEqual(Checkpoints.checkpointOf(trees[0]?.note ?? "").size, trees[0]?.size)
+        names.splice(0, names.length, ...trees.map(({ origin }) => origin))
+      }
+    })
+    for (let nth = 0; nth < 3; nth++) yield* both
+    assert.deepStrictEqual(names, ["a.test/log"])
+    // Signatures of the other one do not hold the name.
+    yield* letPass
+    yield* build("public", "https://b.test")
+    for (let nth = 0; nth < 3; nth++) yield* both
+    assert.deepStrictEqual(names, ["b.test/log", "a.test/log"])
+    yield* letPass
+    yield* build("public", "https://b.test")
+    yield* both
+    assert.deepStrictEqual(names, ["b.test/log", "a.test/log"])
   })
 })
 
@@ -110,7 +143,6 @@ layer(Store, { excludeTestServices: true })("the tree of a cell", (it) => {
     const missing = yield* Effect.flip(Receipts.prove(moving, id))
     assert.deepInclude(missing, { _tag: "Unproved", why: "missing" })
   })
-})
 
   it.effect("has new events beside those of an account that comes, each mail's in their order", function* () {
     yield* CellSchema.make("cell_c")
@@ -144,3 +176,4 @@ layer(Store, { excludeTestServices: true })("the tree of a cell", (it) => {
     )
     assert.deepStrictEqual((yield* inCell("cell_c", TreeAudit.audit())).differences, [])
   })
+})

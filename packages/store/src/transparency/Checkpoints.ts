@@ -49,15 +49,27 @@ const continues = ({ note, origin }: Tree): string => {
   return `continues ${origin} ${size} ${Buffer.from(root).toString("base64")}`
 }
 
+/** Seconds after its last signature for which a name is held against processes that have another `BASE_URL`. */
+export const HELD_SECONDS = 60
+
+/** A name of the log, and how long ago a process that has it as its own has signed. */
+interface SignedTree extends Tree {
+  readonly age_s: number
+}
+
+/** Whether a name of a log follows from a `BASE_URL`. */
+export const isNameOf = (base: string, origin: string): boolean => origin.replace(SUFFIX, "") === base
+
 /**
  * Chooses the name under which the tree is signed. On another server than before, as after a restore from a backup, leaves that
- * were signed may be lost, and others may come in their places: the log then goes on under a name that it never had.
+ * were signed may be lost, and others may come in their places: the log then goes on under a name that it never had. Of processes
+ * with several names, the one whose name is in use keeps it for as long as it runs.
  */
-const nextOrigin = (base: string, last: Tree | undefined, epoch: Epoch.Present): string => {
+const nextOrigin = (base: string, last: SignedTree | undefined, epoch: Epoch.Present): string => {
   const unused = () => `${base}/~${randomBytes(SUFFIX_BYTES).toString("hex")}`
   if (last === undefined) return epoch.isImported ? unused() : base
   if (last.epoch !== epoch.epoch) return unused()
-  return `${base}${SUFFIX.exec(last.origin)?.[0] ?? ""}`
+  return last.age_s < HELD_SECONDS ? last.origin : `${base}${SUFFIX.exec(last.origin)?.[0] ?? ""}`
 }
 
 const isSignedBy = (note: string, signers: ReadonlyArray<SignedNote.Signer>): boolean => {
@@ -67,35 +79,42 @@ const isSignedBy = (note: string, signers: ReadonlyArray<SignedNote.Signer>): bo
 
 /**
  * Signs the tree of the fiber's cell as it is, if it has grown or the keys have changed. In one transaction, so that all of it is
- * on one server.
+ * on one server. Returns the name of the log, if it has one.
  */
 export const sign = Effect.fn("Checkpoints.sign")(function* (base: string, signersOf: SignersOf) {
   const sql = yield* Sql
-  yield* sql.withTransaction(signHere(sql, base, signersOf))
+  return yield* sql.withTransaction(signHere(sql, base, signersOf))
 })
 
 const signHere = Effect.fnUntraced(function* (sql: Sql, base: string, signersOf: SignersOf) {
   const { root, size } = yield* LogTree.read(sql)
-  if (size === 0) return
+  if (size === 0) return undefined
   // Until the first commit on another server nobody knows that it is another one.
   const epoch = yield* Epoch.present(sql)
-  if (epoch === undefined) return
-  const known = yield* trees(sql, 2)
+  if (epoch === undefined) return undefined
+  const known = yield* sql<SignedTree>`
+    SELECT tree, origin, epoch, size::float8 AS size, note, extract(epoch FROM now() - signed_at)::float8 AS age_s
+    FROM log_trees ORDER BY tree DESC LIMIT 2`
   const [last] = known
   const origin = nextOrigin(base, last, epoch)
   const isSame = last?.origin === origin && last.epoch === epoch.epoch
   const former = isSame ? known[1] : last
   const signers = signersOf(origin)
-  if (isSame && last.size === size && isSignedBy(last.note, signers)) return
+  const isOwn = isNameOf(base, origin)
+  const isSigned = isSame && last.size === size && isSignedBy(last.note, signers)
+  if (isSigned && (!isOwn || last.age_s < HELD_SECONDS / 2)) return origin
   const extensions = former === undefined ? [] : [continues(former)]
-  const note = SignedNote.sign(Checkpoint.textOf({ origin, size, root, extensions }), signers)
+  const note = isSigned ? last.note : SignedNote.sign(Checkpoint.textOf({ origin, size, root, extensions }), signers)
+  // The name is held by the signatures of those whose own it is.
   if (isSame)
     yield* sql`
-      UPDATE log_trees SET size = ${size}::bigint, note = ${note}, signed_at = now()
+      UPDATE log_trees SET size = ${size}::bigint, note = ${note},
+        signed_at = CASE WHEN ${isOwn}::boolean THEN now() ELSE signed_at END
       WHERE tree = ${last.tree}::int AND size <= ${size}::bigint`
   else
     yield* sql`
       INSERT INTO log_trees (tree, origin, epoch, size, note, signed_at)
       VALUES (${(last?.tree ?? 0) + 1}::int, ${origin}, ${epoch.epoch}, ${size}::bigint, ${note}, now())
       ON CONFLICT DO NOTHING`
+  return origin
 })
