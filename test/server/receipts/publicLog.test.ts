@@ -1,11 +1,14 @@
+import * as LogKeys from "@waybill/store/transparency/LogKeys"
 import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
-import { Effect, Redacted } from "effect"
+import { Effect, Logger, Redacted } from "effect"
+import { followLogTree } from "../../../apps/server/src/worker/periodic/followLogTree.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
 import { buildLog } from "../../support/world/logTree.ts"
+import * as World from "../../support/world/World.ts"
 
 const bytesOf = (url: string) =>
   Effect.promise(async () => {
@@ -53,20 +56,45 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     const env = { WAYBILL_DATA: NOWHERE, DATABASE_URL: Redacted.value(url) }
     const verify = Effect.fnUntraced(function* (...more: ReadonlyArray<string>) {
       const done = yield* CommandLine.typeWith(env, "log", "verify", "--url", world.url, "--json", ...more)
-      return { code: CommandLine.codeOf(done.exit), output: done.output + done.errors }
+      return { code: CommandLine.codeOf(done.exit), ...done }
     })
     const { json } = yield* world.request("GET", "/.well-known/waybill-log.json")
     assert.deepStrictEqual([json.url, json.origin], ["https://waybill.example/log", "waybill.example/log"])
     const verified = yield* verify()
-    assert.strictEqual(verified.code, 0, verified.output)
+    assert.strictEqual(verified.code, 0, verified.errors)
     assert.strictEqual(JSON.parse(verified.output)[0].origin, "waybill.example/log")
-    assert.strictEqual((yield* verify("--key", json.keys[0])).code, 0)
+    assert.include(verified.errors, "Name a key that you have from elsewhere")
+    const pinned = yield* verify("--key", json.keys[0])
+    assert.deepStrictEqual([pinned.code, pinned.errors], [0, ""])
     const other = "example.com/foo+530d903a+AekyeRrm56hApGFkyQR4ZCbV54Id2LKaANYcrnKv3U2k"
-    assert.include((yield* verify("--key", other)).output, "not signed by its key")
+    assert.include((yield* verify("--key", other)).errors, "not signed by its key")
     yield* world.sql`UPDATE log_tiles SET hashes = set_byte(hashes, 40, (get_byte(hashes, 40) + 1) % 256)`
     const changed = yield* verify()
     assert.strictEqual(changed.code, 3)
-    assert.include(changed.output, "do not lead to the root")
+    assert.include(changed.errors, "do not lead to the root")
+  })
+})
+
+layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })("a log and another BASE_URL", (it) => {
+  it.effect("goes on under its name, and the process with the other one warns once", function* () {
+    const { call, send, world } = yield* signUp({ domains: ["acme.test"] })
+    yield* send()
+    yield* buildLog
+    const warnings: Array<unknown> = []
+    const logger = Logger.make(({ message }) => {
+      const [words, fields] = message as ReadonlyArray<unknown>
+      if (String(words).includes("another name than that of BASE_URL")) warnings.push(fields)
+    })
+    yield* followLogTree("https://other.example", yield* LogKeys.makeSigners).pipe(
+      Effect.provide(Logger.layer([logger])),
+    )
+    for (let nth = 0; nth < 2; nth++) {
+      const path = `/v1/email/${yield* send()}/receipt`
+      const { json } = yield* World.until(call("GET", path), ({ status }) => status === 200)
+      assert.strictEqual(json.origin, "waybill.example/log")
+    }
+    assert.deepStrictEqual(warnings, [{ origin: "waybill.example/log", own: "other.example/log" }])
+    assert.deepStrictEqual((yield* world.request("GET", "/.well-known/waybill-log.json")).json.former, [])
   })
 })
 

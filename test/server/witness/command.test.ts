@@ -9,6 +9,7 @@ import { freePort, runToEnd, WaybillCommand } from "../../support/process/servic
 import { FakeLog } from "./FakeLog.ts"
 
 const TIMEOUT = 120_000
+const UNPINNED = "keys of the log are those that its instance names"
 
 describe("waybill witness", () => {
   const log = new FakeLog().grow(30)
@@ -93,6 +94,7 @@ describe("waybill witness", () => {
     const args = await configure()
     const before = await runToEnd([...args, "--once"], {})
     assert.strictEqual(before.code, 0, before.output)
+    assert.notInclude(before.output, UNPINNED)
     const root = Buffer.from(log.build(42).root).toString("base64")
     log.rewrite(7).grow(3)
     const { code, output } = await runToEnd([...args, "--once"], {})
@@ -114,6 +116,14 @@ describe("waybill witness", () => {
       'waybill_witness_forked{origin="mail.example.com/log"} 1\n',
     )
     await running.stop()
+  })
+
+  it("warns where the keys of a log are those that its instance names", { timeout: TIMEOUT }, async () => {
+    const args = await configure({ folder: "unpinned", logs: [{ url: served.url }] })
+    const { code, output } = await runToEnd([...args, "--once"], {})
+    assert.strictEqual(code, 0, output)
+    const line = output.split("\n").find((text) => text.includes(UNPINNED)) ?? "{}"
+    assert.deepInclude(JSON.parse(line), { level: "warn", origin: log.origin, url: `${served.url}/log` })
   })
 
   it("says what is wrong with its configuration", { timeout: TIMEOUT }, async () => {

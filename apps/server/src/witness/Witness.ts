@@ -108,6 +108,11 @@ export const make = Effect.fnUntraced(function* (
     yield* store(seen)
     logs.set(origin, log)
     yield* Effect.logInfo("log is watched", { origin, url, keys: seen.keys, size: latest?.size ?? 0 })
+    if (!isPinned)
+      yield* Effect.logWarning(
+        "keys of the log are those that its instance names; whoever controls the address can add keys unless logs[].keys names them",
+        { origin, url },
+      )
     if (seen.fork !== null) yield* Fork.logRefusal(seen, folder)
     return log
   })

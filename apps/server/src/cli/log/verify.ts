@@ -9,6 +9,9 @@ class LogDiffers extends Data.TaggedError("LogDiffers")<{ readonly message: stri
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
+const UNPINNED =
+  "The keys are those that the instance names itself, so whoever controls its address could have made this log. Name a key that you have from elsewhere with --key."
+
 export const verify = Command.make(
   "verify",
   {
@@ -27,6 +30,7 @@ export const verify = Command.make(
     const verified = yield* Effect.forEach(yield* RemoteLog.find(address), (log) => RemoteLog.verify(log, key)).pipe(
       Effect.mapError(({ message }) => new LogDiffers({ message })),
     )
+    if (key.length === 0) yield* Output.complain(UNPINNED)
     yield* Output.print(verified, { json, columns: ["origin", "size", "root"] })
   }),
 ).pipe(Command.withDescription("Read all hashes of a log over HTTP and compare them with its signed head"))

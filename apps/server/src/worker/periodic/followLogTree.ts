@@ -17,13 +17,23 @@ export const followLogTree = (baseUrl: string, signers: Effect.Success<typeof Lo
   Effect.gen(function* () {
     const origin = Checkpoints.originOf(baseUrl, yield* CurrentCell)
     let signedAt = -Infinity
+    let named: string | undefined
     const step = Effect.gen(function* () {
       const before = LogTree.busyMs()
       const { events, isBusy, isFull } = yield* LogTree.step
       const now = yield* MonotonicClock.millis
       if (events > 0 || (!isBusy && now - signedAt >= SIGN_EVERY_MS)) {
-        yield* Checkpoints.sign(origin, yield* signers)
+        const name = yield* Checkpoints.sign(origin, yield* signers)
         signedAt = now
+        if (name !== undefined && name !== named && !Checkpoints.isNameOf(origin, name))
+          yield* Effect.logWarning(
+            "the log is signed under another name than that of BASE_URL, which another process has",
+            {
+              origin: name,
+              own: origin,
+            },
+          )
+        named = name
       }
       return isFull ? Duration.millis((LogTree.busyMs() - before) * (1 / MAX_SHARE - 1)) : FOLLOW_EVERY
     })
