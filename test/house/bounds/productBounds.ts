@@ -167,6 +167,12 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
       customer("`wait` for mail of the sandbox", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),
       customer("`wait` for events", "MAX_WAIT_SECONDS", EVENTS, "400"),
+      customer(
+        "Time that a receipt waits for the signature of its last events",
+        "SIGNED_WITHIN",
+        "apps/server/src/receipts/Receipt.ts",
+        "422 `receipt_pending`",
+      ),
     ],
   },
   {

@@ -145,6 +145,31 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
     }
   })
 
+  it.effect("is COSE only for those who want it at least as much as JSON", function* () {
+    const { id, key, world } = yield* setUp
+    const typeFor = (accept: string) =>
+      Effect.promise(async () => {
+        const headers = { accept, authorization: `Bearer ${key}` }
+        const response = await fetch(`${world.url}/v1/email/${id}/receipt`, { headers })
+        await response.body?.cancel()
+        return `${response.status} ${response.headers.get("content-type")}`
+      })
+    const wanted: ReadonlyArray<readonly [accept: string, type: "cose" | "json"]> = [
+      ["Application/COSE; q=0.5", "cose"],
+      ['application/cose; cose-type="cose-sign1"', "cose"],
+      ["application/json, application/cose", "cose"],
+      ["application/cose;q=0.8, application/*;q=0.1, */*", "cose"],
+      ["application/cose;q=0", "json"],
+      ["application/cose;q=0.000, */*", "json"],
+      ["application/cose;q=high", "json"],
+      ["application/cose;q=0.5, application/json", "json"],
+      ["application/cose;q=0.5, */*", "json"],
+      ["application/cose-key, text/html", "json"],
+      ["*/*", "json"],
+    ]
+    for (const [accept, type] of wanted) assert.strictEqual(yield* typeFor(accept), `200 application/${type}`, accept)
+  })
+
   it.effect("is signed by the former key too while that signs, and later by the new one alone", function* () {
     const { receipt, world } = yield* setUp
     const [before] = (yield* receipt()).json.keys

@@ -10,12 +10,12 @@ import { summaryOf } from "@waybill/verify/summaryOf"
 import { Duration, Effect, Schedule } from "effect"
 import { HttpServerResponse, type HttpServerRequest } from "effect/http"
 import * as Cose from "./Cose.ts"
+import { COSE, prefersCose } from "./prefersCose.ts"
 import * as Redaction from "./Redaction.ts"
 
-/** Time that a request waits for the signature of the last events, and how often it looks. */
+/** Time that a request waits for the signature of the last events. */
+export const SIGNED_WITHIN = Duration.seconds(3)
 const LOOK_EVERY = Duration.millis(200)
-const LOOKS = 15
-const COSE = "application/cose"
 
 const base64url = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64url")
 
@@ -24,7 +24,7 @@ const prove = (account_id: Id.AccountId, id: string) =>
     Effect.retry({
       while: (error) => error._tag === "Unproved" && error.why === "pending",
       schedule: Schedule.spaced(LOOK_EVERY),
-      times: LOOKS,
+      times: Duration.toMillis(SIGNED_WITHIN) / Duration.toMillis(LOOK_EVERY),
     }),
     Effect.catchTag("Unproved", ({ why }) => Effect.fail(refusalOf(why))),
   )
@@ -72,7 +72,7 @@ export const make = Effect.map(LogKeys.makeSigners, (signers) => {
       keys: [...(yield* LogKeys.vkeysOf(tree.origin, tree.note)), ...tree.witnesses],
     } satisfies Contract.Receipt
     const [signer] = signersOf(tree.origin)
-    if (signer === undefined || !(request.headers["accept"] ?? "").includes(COSE)) return receipt
+    if (signer === undefined || !prefersCose(request.headers["accept"])) return receipt
     const { root } = Checkpoints.checkpointOf(tree.note)
     const proved = { size: tree.size, root, leaves: events }
     const statement = yield* Cose.statement(account_id, signer, JSON.stringify(receipt), proved)
