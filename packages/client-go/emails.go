@@ -2,6 +2,8 @@ package waybill
 
 import (
 	"context"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -57,6 +59,19 @@ func (e *Emails) Reschedule(ctx context.Context, id string, scheduledAt time.Tim
 // Resend sends a copy of an email to the recipients that it did not reach.
 func (e *Emails) Resend(ctx context.Context, id string, options ...WriteOption) (*Acknowledgement, error) {
 	return send[Acknowledgement](ctx, e.sender, "POST /v1/email/{id}/resend", Call{Parts: []string{id}}, options...)
+}
+
+// Receipt returns what happened to an email as JSON with a proof that anybody can check, without the fields to redact.
+func (e *Emails) Receipt(ctx context.Context, id string, redact ...string) ([]byte, error) {
+	return receipt(ctx, e.sender, "GET /v1/email/{id}/receipt", id, redact)
+}
+
+func receipt(ctx context.Context, s *sender, operation, id string, redact []string) ([]byte, error) {
+	call := Call{Parts: []string{id}}
+	if len(redact) > 0 {
+		call.Query = url.Values{"redact": {strings.Join(redact, ",")}}
+	}
+	return content(ctx, s, operation, call)
 }
 
 // Logs reads what happened to mail.

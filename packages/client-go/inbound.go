@@ -25,12 +25,18 @@ func (i *Inbound) Get(ctx context.Context, id string) (*InboundEmailWhole, error
 
 // Raw returns a mail as it came.
 func (i *Inbound) Raw(ctx context.Context, id string) ([]byte, error) {
-	return content(ctx, i.sender, "GET /v1/inbound/{id}/raw", id)
+	return content(ctx, i.sender, "GET /v1/inbound/{id}/raw", Call{Parts: []string{id}})
 }
 
 // Attachment returns the bytes of a file.
 func (i *Inbound) Attachment(ctx context.Context, id, attachment string) ([]byte, error) {
-	return content(ctx, i.sender, "GET /v1/inbound/{id}/attachments/{attachment}", id, attachment)
+	call := Call{Parts: []string{id, attachment}}
+	return content(ctx, i.sender, "GET /v1/inbound/{id}/attachments/{attachment}", call)
+}
+
+// Receipt is like Emails.Receipt, of a received mail.
+func (i *Inbound) Receipt(ctx context.Context, id string, redact ...string) ([]byte, error) {
+	return receipt(ctx, i.sender, "GET /v1/inbound/{id}/receipt", id, redact)
 }
 
 // Remove deletes a mail with its content.
@@ -108,9 +114,9 @@ func (t *Threads) Get(ctx context.Context, id string) (*Thread, error) {
 	return send[Thread](ctx, t.sender, "GET /v1/threads/{id}", Call{Parts: []string{id}})
 }
 
-// content reads an answer that is no JSON.
-func content(ctx context.Context, s *sender, operation string, parts ...string) ([]byte, error) {
-	answer, err := send[[]byte](ctx, s, operation, Call{Parts: parts})
+// content returns the bytes of an answer.
+func content(ctx context.Context, s *sender, operation string, call Call) ([]byte, error) {
+	answer, err := send[[]byte](ctx, s, operation, call)
 	if err != nil {
 		return nil, err
 	}

@@ -64,6 +64,7 @@ func TestReceivedMail(t *testing.T) {
 	equal(t, strings.TrimSpace(read.Text), "Hi")
 	equal(t, string(must(w.Inbound.Attachment(ctx, made.ID, "att_1"))(t)), string(file))
 	equal(t, strings.Contains(string(must(w.Inbound.Raw(ctx, made.ID))(t)), "Subject: Hello"), true)
+	equal(t, strings.Contains(string(must(w.Inbound.Receipt(ctx, made.ID))(t)), `"id":"`+made.ID+`"`), true)
 	equal(t, must(w.Threads.Get(ctx, made.ThreadID))(t).Data[0].ID, made.ID)
 	raw := must(w.Inbound.Test(ctx, InboundTest{Raw: []byte("From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi")}))(t)
 	equal(t, must(w.Inbound.List(ctx, InboundQuery{From: "bo@example.org"}))(t).Data[0].ID, raw.ID)

@@ -86,6 +86,9 @@ func TestSendWithEveryKindOfField(t *testing.T) {
 	equal(t, moved.ScheduledAt.UnixMilli(), later.UnixMilli())
 	equal(t, must(w.Emails.Cancel(ctx, answer.ID))(t).Status, EmailStatusCanceled)
 	equal(t, must(w.Emails.Resend(ctx, answer.ID))(t).ID == answer.ID, false)
+	receipt := string(must(w.Emails.Receipt(ctx, answer.ID, "recipient", "subject"))(t))
+	equal(t, strings.Contains(receipt, `"id":"`+answer.ID+`"`), true)
+	equal(t, strings.Contains(receipt, "Every field"), false)
 }
 
 func TestBatch(t *testing.T) {

@@ -51,11 +51,6 @@ export const LEFT_OUT: Readonly<Record<string, string>> = {
     "GET /v1/requests",
     "GET /v1/requests/{id}",
   ),
-  ...leftOut(
-    "a file for other people, from the dashboard or the command line",
-    "GET /v1/email/{id}/receipt",
-    "GET /v1/inbound/{id}/receipt",
-  ),
   ...leftOut("the same events come from GET /v1/events with `wait`", "GET /v1/events/stream"),
   ...leftOut(
     "for test suites, which @waybill/testing starts",

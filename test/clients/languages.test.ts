@@ -1,11 +1,13 @@
-import { Effect } from "effect"
+import * as LogKeys from "@waybill/store/transparency/LogKeys"
+import { Effect, type Layer } from "effect"
 import { execFile } from "node:child_process"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
+import { followLogTree } from "../../apps/server/src/worker/periodic/followLogTree.ts"
 import { signatures } from "../../apps/server/src/worker/webhooks/WebhookSignature.ts"
 import { assert, describe, it, layer, type Methods } from "../support/effectTest.ts"
-import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
+import { HttpWorld, LOG_URL, signUp } from "../support/world/HttpWorld.ts"
 import * as FaultyProxy from "./FaultyProxy.ts"
 import * as Languages from "./Languages.ts"
 import * as Operations from "./Operations.ts"
@@ -61,12 +63,14 @@ const runProgram = (
 const { LANGUAGES } = Languages
 const installed = LANGUAGES.filter(Languages.isInstalled)
 
-const defineTests = (it: Methods<HttpWorld>) => {
+const defineTests = (it: Methods<Layer.Success<ReturnType<typeof HttpWorld.layer>>>) => {
   for (const language of installed)
     it.effect(
       `the tests of the client for ${language.name} pass against a service`,
       function* () {
         const { call, key, world } = yield* signUp({ domains: ["acme.test"] })
+        // Receipts wait for the signed log.
+        yield* followLogTree(LOG_URL, yield* LogKeys.makeSigners)
         const proxy = yield* Effect.acquireRelease(
           Effect.promise(() => FaultyProxy.start(world.url)),
           ({ close }) => Effect.promise(close),
@@ -127,6 +131,7 @@ const defineTests = (it: Methods<HttpWorld>) => {
         const printed = yield* Effect.promise(() => runProgram(language, program, env))
         assert.match(printed, /^msg_\w{26}$/mu)
         assert.match(printed, /422 unprocessable domain_not_verified req_/u)
+        assert.match(printed, /^verified$/mu)
         const { json } = yield* call("GET", "/v1/email/logs?subject=Order 4711")
         assert.lengthOf(json.data, 1)
       },

@@ -71,4 +71,14 @@ final class Emails
     {
         return $this->sender->call('POST /v1/email/{id}/resend', [$id], idempotencyKey: $idempotencyKey);
     }
+    /**
+     * Returns what happened to the email as JSON with a proof that anybody can check.
+     *
+     * @param list<string> $redact Fields to hide
+     */
+    public function receipt(string $id, array $redact = []): string
+    {
+        $query = $redact === [] ? [] : ['redact' => $redact];
+        return $this->sender->call('GET /v1/email/{id}/receipt', [$id], $query, binary: true);
+    }
 }

@@ -77,6 +77,17 @@ final class Inbound
     }
 
     /**
+     * Like `emails->receipt`, of a received mail.
+     *
+     * @param list<string> $redact Fields to hide
+     */
+    public function receipt(string $id, array $redact = []): string
+    {
+        $query = $redact === [] ? [] : ['redact' => $redact];
+        return $this->sender->call('GET /v1/inbound/{id}/receipt', [$id], $query, binary: true);
+    }
+
+    /**
      * Deletes a mail with its content.
      *
      * @return InboundEmailDeleted

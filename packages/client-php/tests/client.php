@@ -34,6 +34,9 @@ run([
         check($moved['scheduled_at'] > $sent['scheduled_at']);
         equal('canceled', $waybill->emails->cancel($answer['id'])['status']);
         check($waybill->emails->resend($answer['id'])['id'] !== $answer['id']);
+        $receipt = json_decode($waybill->emails->receipt($answer['id'], ['recipient', 'subject']), true);
+        equal($answer['id'], $receipt['email']['id']);
+        check(isset($receipt['events'][0]['hidden']['subject'], $receipt['events'][0]['hidden']['to']));
     },
     'a batch' => function () use ($waybill): void {
         $batch = $waybill->emails->sendBatch([email('One'), email('Two', ['headers' => ['X-Order' => '4711']])]);

@@ -18,6 +18,7 @@ return (function (): array {
             equal("\0\n\xc8", $waybill->inbound->attachment($made['id'], 'att_1'));
             check(str_contains($waybill->inbound->raw($made['id']), 'Subject: Hello'));
             equal($made['id'], $waybill->threads->get($made['thread_id'])['data'][0]['id']);
+            equal($made['id'], json_decode($waybill->inbound->receipt($made['id']), true)['email']['id']);
             $raw = base64_encode("From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi");
             $second = $waybill->inbound->test(['raw' => $raw])['id'];
             equal($second, $waybill->inbound->list(['from' => 'bo@example.org'])['data'][0]['id']);

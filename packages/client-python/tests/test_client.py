@@ -58,6 +58,9 @@ class Sending(WaybillTest):
         self.assertEqual(self.waybill.emails.cancel(answer["id"])["status"], "canceled")
         copy = self.waybill.emails.resend(answer["id"])
         self.assertNotEqual(copy["id"], answer["id"])
+        receipt = json.loads(self.waybill.emails.receipt(answer["id"], redact=["recipient", "subject"]))
+        self.assertEqual(receipt["email"]["id"], answer["id"])
+        self.assertLessEqual({"subject", "to"}, set(receipt["events"][0]["hidden"]))
 
     def test_batch(self):
         batch = self.waybill.emails.send_batch([email("One"), email("Two")])
@@ -224,6 +227,7 @@ class Receiving(WaybillTest):
         self.assertEqual((read["from"]["address"], read["text"].strip()), ("ana@example.org", "Hi"))
         self.assertEqual(self.waybill.inbound.attachment(made["id"], "att_1"), file["content"])
         self.assertIn(b"Subject: Hello", self.waybill.inbound.raw(made["id"]))
+        self.assertEqual(json.loads(self.waybill.inbound.receipt(made["id"]))["email"]["id"], made["id"])
         self.assertEqual(self.waybill.threads.get(made["thread_id"])["data"][0]["id"], made["id"])
         raw = self.waybill.inbound.test({"raw": b"From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi"})
         self.assertEqual(self.waybill.inbound.list({"from": "bo@example.org"})["data"][0]["id"], raw["id"])

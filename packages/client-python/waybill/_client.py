@@ -81,6 +81,10 @@ class Emails(Group):
     def resend(self, id: str, *, idempotency_key: Optional[str] = None) -> t.Acknowledgement:
         return self._send("POST /v1/email/{id}/resend", id, idempotency_key=idempotency_key)
 
+    def receipt(self, id: str, *, redact: Sequence[str] = ()) -> bytes:
+        """Returns what happened to the email as JSON with a proof that anybody can check. `redact` hides fields."""
+        return self._send("GET /v1/email/{id}/receipt", id, query={"redact": redact or None}, binary=True)
+
 
 class Logs(Group):
     def list(self, query: Optional[t.LogsQuery] = None) -> t.EmailLogPage:

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from typing import Iterator, List, Optional, Union
+from typing import Iterator, List, Optional, Sequence, Union
 
 from . import types as t
 from ._pages import Group, pages
@@ -32,6 +32,10 @@ class Inbound(Group):
     def attachment(self, id: str, attachment: str) -> bytes:
         """Returns the bytes of a file."""
         return self._send("GET /v1/inbound/{id}/attachments/{attachment}", id, attachment, binary=True)
+
+    def receipt(self, id: str, *, redact: Sequence[str] = ()) -> bytes:
+        """Like `emails.receipt`, of a received mail."""
+        return self._send("GET /v1/inbound/{id}/receipt", id, query={"redact": redact or None}, binary=True)
 
     def remove(self, id: str) -> t.InboundEmailDeleted:
         """Deletes a mail with its content."""

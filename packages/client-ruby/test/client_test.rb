@@ -49,6 +49,9 @@ class SendingTest < WaybillTest
     assert_operator moved[:scheduled_at], :>, sent[:scheduled_at]
     assert_equal "canceled", waybill.emails.cancel(answer[:id])[:status]
     refute_equal answer[:id], waybill.emails.resend(answer[:id])[:id]
+    receipt = JSON.parse(waybill.emails.receipt(answer[:id], redact: %w[recipient subject]))
+    assert_equal answer[:id], receipt["email"]["id"]
+    assert_empty %w[to subject] - receipt["events"][0]["hidden"].keys
   end
 
   def test_batch
@@ -222,6 +225,7 @@ class ManagingTest < WaybillTest
     assert_equal "\x00\n\xC8".b, waybill.inbound.attachment(made[:id], "att_1")
     assert_includes waybill.inbound.raw(made[:id]), "Subject: Hello"
     assert_equal made[:id], waybill.threads.get(made[:thread_id])[:data].first[:id]
+    assert_equal made[:id], JSON.parse(waybill.inbound.receipt(made[:id]))["email"]["id"]
     raw = waybill.inbound.test({ raw: ["From: bo@example.org\r\nTo: in@acme.test\r\n\r\nHi"].pack("m0") })
     assert_equal raw[:id], waybill.inbound.list(from: "bo@example.org")[:data].first[:id]
     assert_equal 2, waybill.inbound.all(limit: 1, domain: "acme.test").count

@@ -34,6 +34,11 @@ module Waybill
     def resend(id, idempotency_key: nil)
       @sender.call("POST /v1/email/{id}/resend", id, idempotency_key: idempotency_key)
     end
+
+    # Returns what happened to the email as JSON with a proof that anybody can check. `redact` hides fields.
+    def receipt(id, redact: nil)
+      @sender.call("GET /v1/email/{id}/receipt", id, query: { redact: redact }, binary: true)
+    end
   end
 
   # Reads what happened to mail.

@@ -39,6 +39,11 @@ module Waybill
       @sender.call("GET /v1/inbound/{id}/attachments/{attachment}", id, attachment, binary: true)
     end
 
+    # Like `emails.receipt`, of a received mail.
+    def receipt(id, redact: nil)
+      @sender.call("GET /v1/inbound/{id}/receipt", id, query: { redact: redact }, binary: true)
+    end
+
     # Deletes a mail with its content.
     def remove(id)
       @sender.call("DELETE /v1/inbound/{id}", id)
