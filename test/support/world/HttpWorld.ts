@@ -12,7 +12,6 @@ import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Context, Duration, Effect, Layer, Option, Redacted, type Scope as EffectScope } from "effect"
 import { HttpServer } from "effect/http"
 import type { SqlClient } from "effect/sql"
-import { randomBytes } from "node:crypto"
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { BudgetLimits } from "../../../apps/server/src/web/ByteBudget.ts"
 import type { Limits as Documents } from "../../../apps/server/src/http/pages/DocumentWindows.ts"
@@ -129,9 +128,7 @@ const nodeStore = Layer.mergeAll(Secrets.layer, Admission.layer).pipe(
 )
 
 const store = nodeStore.pipe(
-  Layer.provideMerge(
-    InstanceKey.layer({ file: "", text: Option.some(Redacted.make(randomBytes(32).toString("base64"))) }),
-  ),
+  Layer.provideMerge(InstanceKey.layer({ file: "", text: Option.some(Redacted.make(World.INSTANCE_KEY)) })),
 )
 
 const served = (setup: Setup) => {
