@@ -1,11 +1,14 @@
 import type * as Id from "@waybill/domain/values/Id"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Duration, Effect } from "effect"
+import { setTimeout } from "node:timers/promises"
 import * as World from "../../support/world/World.ts"
 import type * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
 /** Number of clients that never pause, which leaves CPU to start nodes. */
 const CLIENTS = 2
+/** Number of clients that keep a pace, as long as each is answered in a third of a second at 50 requests a second. */
+const PACED_CLIENTS = 16
 /** A stopping node closes idle connections; a client then tries the next node. */
 const TRIES = 50
 
@@ -13,8 +16,12 @@ interface Answered extends ServiceProcess.Answer {
   readonly tries: number
 }
 
-/** Clients behind a load balancer, sending from `hi@acme.test`. */
-export const load = (nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>, key: string) => {
+/** Clients behind a load balancer, sending from `hi@acme.test` as fast as they can, or at a pace. */
+export const load = (
+  nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>,
+  key: string,
+  perSecond = Number.POSITIVE_INFINITY,
+) => {
   const answers: Array<Answered> = []
   let over = false
   let n = 0
@@ -37,10 +44,16 @@ export const load = (nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>, 
       }
     }
   }
+  const began = performance.now()
   const client = async () => {
-    while (!over) answers.push(await send(n++))
+    while (!over) {
+      const nth = n++
+      const wait = began + (nth * 1000) / perSecond - performance.now()
+      if (wait > 0) await setTimeout(wait)
+      if (!over) answers.push(await send(nth))
+    }
   }
-  const clients = Promise.all(Array.from({ length: CLIENTS }, client))
+  const clients = Promise.all(Array.from({ length: Number.isFinite(perSecond) ? PACED_CLIENTS : CLIENTS }, client))
   return {
     answers,
     /** Waits until so many more requests were answered. */

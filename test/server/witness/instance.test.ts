@@ -16,7 +16,9 @@ import { load } from "../processes/clients.ts"
 /** Minutes for which witnesses are killed and come back; by default each is killed once. */
 const MINUTES = Number(process.env["WAYBILL_WITNESS_MINUTES"] ?? 0)
 const KILLS = 2
-const MAILS_BETWEEN = 40
+/** Mails a second, less if the machine takes fewer, and those between the death of a witness and its return. */
+const MAILS_PER_SECOND = 50
+const MAILS_BETWEEN = 200
 /** Generous, because test machines can be slow. */
 const WAIT = Duration.minutes(3)
 const TIMEOUT = MINUTES * 60_000 + 10 * 60_000
@@ -92,7 +94,8 @@ layer(World.layer, { excludeTestServices: true })("two witnesses of an instance"
       })
       yield* Effect.promise(() => Promise.all(witnesses.map(({ start }) => start())))
       const { key } = yield* ServiceProcess.signUp(service, { limits: { send: 1_000_000 } })
-      const clients = load(() => [service], key)
+      const began = performance.now()
+      const clients = load(() => [service], key, MAILS_PER_SECOND)
 
       const more = (mails: number) =>
         Effect.suspend(() => {
@@ -121,9 +124,13 @@ layer(World.layer, { excludeTestServices: true })("two witnesses of an instance"
         )
       }
       yield* clients.end
+      const seconds = (performance.now() - began) / 1000
       assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
       for (const { output } of witnesses) assert.notInclude(output(), "two histories")
-      if (MINUTES > 0) yield* Effect.log("killed witnesses", { kills: kill, mails: clients.answers.length })
+      const mails = clients.answers.length
+      const sizes = yield* Effect.promise(() => Promise.all(witnesses.map(({ size }) => size(origin))))
+      const perSecond = Math.round(mails / seconds)
+      yield* Effect.log("killed witnesses", { kills: kill, seconds: Math.round(seconds), mails, perSecond, sizes })
 
       // A receipt carries the signatures of both over its checkpoint, and their keys.
       const id = String(clients.answers.at(-1)?.json.id)
