@@ -67,7 +67,7 @@ CREATE TABLE followers (
   -- Counts before this time were dropped, month by month, and are not counted again.
   kept_from timestamptz NOT NULL DEFAULT '-infinity'
 );
-INSERT INTO followers (name, position) VALUES ('email_stats', 0), ('search_words', 0);
+INSERT INTO followers (name, position) VALUES ('email_stats', 0), ('search_words', 0), ('log_tree', 0);
 
 -- Kinds of events that every node of this installation can read, with the version of their data: EmailQueued/1. A kind is added
 -- once all live nodes know it, and never removed. Events of other kinds are not written yet.
@@ -111,6 +111,76 @@ CREATE TABLE projection_slices (
   PRIMARY KEY (name, version, nth),
   FOREIGN KEY (name, version) REFERENCES projection_versions ON DELETE CASCADE,
   CHECK ((upto_account IS NULL) = (upto_stream IS NULL))
+);
+
+--------------------------------------------------------------------------------------------------------------------------------
+-- The log as a signed tree of hashes
+--------------------------------------------------------------------------------------------------------------------------------
+
+-- Leaves of the events of a stream in the tree of the cell's log, and the salt without which they say nothing. Small: there is a
+-- row for each message, which is found by the UUID in its id.
+CREATE TABLE log_leaves (
+  stream_key uuid PRIMARY KEY,
+  -- Null once the data was erased.
+  salt bytea,
+  -- The index of each event in 6 bytes, from version 1.
+  leaves bytea NOT NULL
+)
+-- Later events of a message change its row in place, without an entry more in the index.
+WITH (fillfactor = 90);
+
+-- Hashes of the tree, 256 of a level in a row.
+CREATE TABLE log_tiles (
+  level integer NOT NULL,
+  n bigint NOT NULL,
+  hashes bytea NOT NULL,
+  PRIMARY KEY (level, n)
+);
+
+-- Number of leaves, and the hash of all of them. A single row.
+CREATE TABLE log_heads (
+  id boolean PRIMARY KEY DEFAULT true CHECK (id),
+  size bigint NOT NULL,
+  root bytea NOT NULL,
+  -- Until then a process asks the witnesses, and no other one does.
+  asked_until timestamptz
+);
+
+-- Names under which the tree was signed, the last one now. A log that may have lost leaves goes on under another name.
+CREATE TABLE log_trees (
+  tree integer PRIMARY KEY,
+  origin text COLLATE "C" NOT NULL,
+  epoch text COLLATE "C" NOT NULL,
+  size bigint NOT NULL,
+  note text COLLATE "C" NOT NULL,
+  signed_at timestamptz NOT NULL
+);
+
+-- Accounts that came from another cell with events that this tree did not have.
+CREATE TABLE log_arrivals (
+  account text COLLATE "C" PRIMARY KEY,
+  -- The events up to this position have leaves.
+  position bigint NOT NULL,
+  last_position bigint NOT NULL
+);
+
+-- Keys that sign the heads of the logs of all cells; their secrets are sealed in `secrets`.
+CREATE TABLE log_keys (
+  number integer PRIMARY KEY,
+  public_key bytea NOT NULL,
+  began_at timestamptz NOT NULL,
+  -- Null for the present key.
+  ends_at timestamptz
+);
+
+-- Heads of the tree that witnesses have signed: the newest one that so many have. Keys and signatures are in the same order.
+CREATE TABLE log_cosignatures (
+  tree integer NOT NULL,
+  size bigint NOT NULL,
+  note text COLLATE "C" NOT NULL,
+  witnesses text[] COLLATE "C" NOT NULL,
+  cosignatures text[] COLLATE "C" NOT NULL,
+  PRIMARY KEY (tree, size)
 );
 
 --------------------------------------------------------------------------------------------------------------------------------
@@ -309,6 +379,8 @@ CREATE TABLE request_log (
   body_bytes integer NOT NULL,
   body text NOT NULL,
   livemode boolean NOT NULL DEFAULT true,
+  -- Masked answer of a call that changes something or was refused; empty for other calls.
+  answer text NOT NULL DEFAULT '',
   PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 -- Most calls are accepted sends, so the indexes below leave those out where they can.
@@ -750,6 +822,82 @@ CREATE TABLE test_clocks (
 );
 
 --------------------------------------------------------------------------------------------------------------------------------
+-- Received mail
+--------------------------------------------------------------------------------------------------------------------------------
+
+-- Mail that was received. A read model.
+CREATE TABLE inbound (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  thread_id text COLLATE "C" NOT NULL,
+  email_id text COLLATE "C",
+  message_id text COLLATE "C",
+  deleted boolean NOT NULL,
+  record jsonb,
+  PRIMARY KEY (account_id, id)
+);
+CREATE INDEX inbound_by_thread ON inbound (account_id, thread_id, id);
+CREATE INDEX inbound_by_message_id ON inbound (account_id, message_id) WHERE message_id IS NOT NULL;
+CREATE INDEX inbound_by_email ON inbound (account_id, email_id, id) WHERE email_id IS NOT NULL;
+
+-- Received mail as it came, for as long as it is kept.
+CREATE TABLE inbound_content (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  size_bytes integer NOT NULL,
+  bytes bytea NOT NULL,
+  expires_at timestamptz NOT NULL,
+  PRIMARY KEY (account_id, id)
+);
+CREATE INDEX inbound_content_by_expiry ON inbound_content (expires_at);
+
+-- Routes of received mail. A read model.
+CREATE TABLE inbound_routes (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  removed boolean NOT NULL,
+  record jsonb,
+  PRIMARY KEY (account_id, id)
+);
+
+--------------------------------------------------------------------------------------------------------------------------------
+-- Templates
+--------------------------------------------------------------------------------------------------------------------------------
+
+-- Templates, layouts and partials with their drafts. A read model.
+CREATE TABLE templates (
+  account_id text COLLATE "C" NOT NULL,
+  id text COLLATE "C" NOT NULL,
+  version integer NOT NULL,
+  alias text COLLATE "C",
+  kind text NOT NULL,
+  archived boolean NOT NULL,
+  current integer NOT NULL,
+  record jsonb NOT NULL,
+  draft jsonb NOT NULL,
+  -- Names of the layout and partials of the draft.
+  uses text[] COLLATE "C" NOT NULL,
+  PRIMARY KEY (account_id, id)
+);
+CREATE INDEX templates_by_alias ON templates (account_id, alias) WHERE alias IS NOT NULL;
+-- Layouts and partials, which are few of the templates: each batch with templated mail reads those of its accounts.
+CREATE INDEX templates_parts ON templates (account_id) WHERE kind <> 'template' AND NOT archived AND current > 0;
+
+-- Published versions, which never change. A read model.
+CREATE TABLE template_versions (
+  account_id text COLLATE "C" NOT NULL,
+  template_id text COLLATE "C" NOT NULL,
+  number integer NOT NULL,
+  version integer NOT NULL,
+  record jsonb NOT NULL,
+  source jsonb NOT NULL,
+  uses text[] COLLATE "C" NOT NULL,
+  PRIMARY KEY (account_id, template_id, number)
+);
+
+--------------------------------------------------------------------------------------------------------------------------------
 -- Webhooks
 --------------------------------------------------------------------------------------------------------------------------------
 
@@ -944,7 +1092,13 @@ CREATE TABLE cells (
   name text COLLATE "C" PRIMARY KEY,
   -- An `open` cell takes new accounts, a `full` one does not, and a `draining` one is being emptied.
   state text COLLATE "C" NOT NULL CHECK (state IN ('open', 'full', 'draining')),
-  made_at timestamptz NOT NULL DEFAULT now()
+  made_at timestamptz NOT NULL DEFAULT now(),
+  -- Mark of the database on a cell's own server, so that no other one is taken for it.
+  identity uuid,
+  -- URL of that server, sealed with the instance key; null for a schema of the first cell's server.
+  address jsonb,
+  -- Group of the node of Citus that holds the cell, whose address Citus knows; null for other cells.
+  node_group integer
 );
 INSERT INTO cells (name, state) VALUES ('public', 'open');
 
@@ -974,6 +1128,15 @@ CREATE INDEX account_names_by_account ON account_names (account_id);
 
 -- Counts the changes of these tables that processes must notice before they trust what they remember of them.
 CREATE SEQUENCE cell_change AS bigint;
+
+-- Number of a cell with a server of its own, of which its positions of the log are made; given once.
+CREATE SEQUENCE cell_number AS integer MINVALUE 1 MAXVALUE 63 NO CYCLE;
+
+-- Accounts that have left the cell, or are in the last step of leaving it: nothing is written for them here any more.
+CREATE TABLE left_accounts (
+  account_id text COLLATE "C" PRIMARY KEY,
+  left_at timestamptz NOT NULL DEFAULT now()
+);
 
 --------------------------------------------------------------------------------------------------------------------------------
 -- Functions. The code has the same ones for ids, terms and accounts

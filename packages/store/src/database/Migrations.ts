@@ -100,9 +100,9 @@ const schemasOfServer = (name: string, text: string): ReadonlyArray<CellName.Cel
 
 const schemasAtHome = async (client: pg.Client, text: string): Promise<ReadonlyArray<CellName.CellName>> => {
   if (!text.startsWith(EVERY_CELL)) return [CellName.FIRST]
-  // A cell with a server of its own is migrated there. The first files know of none.
+  // A cell with a server of its own is migrated there.
   const { rows } = await client.query<{ readonly name: string }>(
-    "SELECT name FROM cells WHERE to_jsonb(cells) -> 'address' IS NULL OR to_jsonb(cells) -> 'address' = 'null' ORDER BY name <> $1, name",
+    "SELECT name FROM cells WHERE address IS NULL ORDER BY name <> $1, name",
     [CellName.FIRST],
   )
   return rows.map(({ name }) => name)
@@ -144,24 +144,24 @@ export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) 
   )
 
 const compare = async (client: pg.Client, folder: string): Promise<Status> => {
-  const table = await client.query<{ readonly exists: boolean; readonly is_former: boolean }>(
-    `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists, to_regclass('${FORMER_TABLE}') IS NOT NULL AS is_former`,
+  const table = await client.query<{ readonly exists: boolean; readonly is_whole: boolean }>(
+    `SELECT to_regclass('schema_migrations') IS NOT NULL AS exists, to_regclass('${LAST_TABLE}') IS NOT NULL AS is_whole`,
   )
   const rows =
     table.rows[0]?.exists === true
       ? (await client.query<{ readonly name: string }>("SELECT name FROM schema_migrations ORDER BY name")).rows
       : []
   const applied = rows.map((row) => row.name)
-  const isFormer = table.rows[0]?.is_former === true
-  const status = statusOf(isFormer ? [BEFORE_RELEASES, ...applied] : applied, await filesOf(folder))
+  const isPart = applied.includes(FIRST_FILE) && table.rows[0]?.is_whole !== true
+  const status = statusOf(isPart ? [...BEFORE_RELEASES, ...applied] : applied, await filesOf(folder))
   if (Result.isFailure(status)) throw status.failure
   return status.success
 }
 
-/** The first migration of versions from before the first release, whose schema no release upgrades. */
-const BEFORE_RELEASES = "0001_event_log.sql"
-/** A table of the last of them, without which their bodies cannot be read. */
-const FORMER_TABLE = "content_templates"
+/** Migrations of versions from before the first release, whose schemas no release upgrades. */
+const BEFORE_RELEASES = ["0001_event_log.sql", "0002_inbound.sql"]
+/** The youngest table of the first file, which had the same name before the first release, and did not make it. */
+const LAST_TABLE = "log_cosignatures"
 
 /** Returns the names of the migrations in a folder, in their order. */
 export const filesOf = async (folder: string): Promise<ReadonlyArray<string>> =>
@@ -172,7 +172,7 @@ export const statusOf = (
   applied: ReadonlyArray<string>,
   files: ReadonlyArray<string>,
 ): Result.Result<Status, MigrationFailed> => {
-  if (applied.includes(BEFORE_RELEASES)) {
+  if (applied.some((name) => BEFORE_RELEASES.includes(name))) {
     const message =
       "this database was made by a version of Waybill from before the first release and cannot be upgraded: " +
       "write its log to a file with `waybill events export` of that version, and bring the file into an empty database with `waybill events import` of this one"

@@ -118,7 +118,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
         const { url } = yield* Database.Fresh
         const [ofHome, ofD] = [yield* World.accountIn("public"), yield* World.accountIn("cell_d")]
         const sql = yield* Sql
-        const name = "0006_left_accounts.sql"
+        const name = "0001_waybill.sql"
         // The migration fails, because what it makes is there.
         yield* inCell("cell_d", sql`DELETE FROM schema_migrations WHERE name = ${name}`)
         const later = yield* Layer.build(Layer.fresh(World.services(url)))
