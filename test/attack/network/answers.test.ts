@@ -107,11 +107,10 @@ describe("an endless answer", () => {
           port,
           allowed: networks("127.0.0.0/8"),
           ca: SmtpServer.authority,
-          timeout_ms: Duration.toMillis(DEADLINE),
         })
         const fetched = yield* Effect.result(fetch("acme.test"))
         assert(Result.isFailure(fetched))
-        assert.notInclude(fetched.failure.reason, "the request timed out")
+        assert.notInclude(fetched.failure.reason, "no answer within")
       }).pipe(Effect.provide(dnsZones({ "mta-sts.acme.test": { A: ["127.0.0.1"] } }))),
     )
   }

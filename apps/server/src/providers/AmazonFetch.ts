@@ -1,15 +1,12 @@
-import * as AnswerBudget from "@waybill/mail/dns/AnswerBudget"
 import type * as Network from "@waybill/mail/dns/Network"
-import * as NetworkGuard from "@waybill/mail/dns/NetworkGuard"
-import { Context, Effect } from "effect"
+import * as PinnedRequest from "@waybill/mail/dns/PinnedRequest"
+import { Context, Duration, Effect } from "effect"
 import { X509Certificate } from "node:crypto"
-import * as http from "node:http"
-import * as https from "node:https"
 import { rootCertificates } from "node:tls"
 import * as AmazonHost from "./AmazonHost.ts"
 
 /** Time for a certificate or the confirmation of a subscription. */
-export const FETCH_TIMEOUT_MS = 10_000
+const FETCH_WITHIN = Duration.seconds(10)
 /** Maximum bytes of an answer, with its head and TLS. */
 export const FETCH_WIRE_BYTES = 256 * 1024
 
@@ -64,55 +61,17 @@ export const getIssuer = Effect.fn("AmazonFetch.getIssuer")(function* (text: str
 })
 
 const fetched = Effect.fnUntraced(function* (url: URL) {
-  const servers = yield* AmazonServers
-  const [address = ""] = yield* Effect.mapError(
-    NetworkGuard.resolvePublic(url.hostname, servers.allowed),
+  const { allowed, ca, httpPort = 80, httpsPort = 443 } = yield* AmazonServers
+  const at = new URL(url)
+  at.port = String(url.protocol === "http:" ? httpPort : httpsPort)
+  const { body, status } = yield* Effect.mapError(
+    PinnedRequest.send(at.href, {
+      ...(allowed === undefined ? {} : { allowed }),
+      ...(ca === undefined ? {} : { ca: [...ca] }),
+      timeout: FETCH_WITHIN,
+      max_bytes: FETCH_WIRE_BYTES,
+    }),
     () => "host_unreachable",
   )
-  return yield* request(url, address, servers)
+  return status === 200 ? body : yield* Effect.fail("host_unreachable")
 })
-
-const request = (url: URL, address: string, servers: Servers): Effect.Effect<Buffer, string> =>
-  Effect.callback((resume) => {
-    const fail = () => {
-      clearTimeout(timer)
-      request.destroy()
-      resume(Effect.fail("host_unreachable"))
-    }
-    const timer = setTimeout(fail, FETCH_TIMEOUT_MS)
-    const common = {
-      host: address,
-      path: `${url.pathname}${url.search}`,
-      headers: { host: url.hostname },
-      agent: false,
-    }
-    const { ca, httpPort = 80, httpsPort = 443 } = servers
-    const request =
-      url.protocol === "http:"
-        ? http.request({ ...common, port: httpPort })
-        : https.request({
-            ...common,
-            port: httpsPort,
-            servername: url.hostname,
-            ...AnswerBudget.TLS_OPTIONS,
-            ...(ca === undefined ? {} : { ca: [...ca] }),
-          })
-    request.on("response", (response) => {
-      if (response.statusCode !== 200) return fail()
-      const chunks: Array<Buffer> = []
-      response.on("data", (chunk: Buffer) => chunks.push(chunk))
-      response.on("error", fail)
-      response.on("end", () => {
-        clearTimeout(timer)
-        resume(Effect.succeed(Buffer.concat(chunks)))
-      })
-    })
-    AnswerBudget.watch(request, FETCH_WIRE_BYTES, fail)
-    request.on("error", fail)
-    request.on("close", fail)
-    request.end()
-    return Effect.sync(() => {
-      clearTimeout(timer)
-      request.destroy()
-    })
-  })

@@ -10,10 +10,14 @@ export interface Options {
   /** Sent with POST; without one, the request is a GET. */
   readonly body?: string
   /** Private networks that the request may reach. */
-  readonly allowed: Network.Networks
+  readonly allowed?: Network.Networks
   readonly timeout: Duration.Duration
   /** Maximum bytes of the answer, with its head and TLS. */
   readonly max_bytes: number
+  /** Maximum bytes of the body, if that is less. */
+  readonly max_body_bytes?: number
+  /** Authorities of the server's certificate, other than those that Node trusts. */
+  readonly ca?: https.RequestOptions["ca"]
 }
 
 export interface Answer {
@@ -28,7 +32,8 @@ export class RequestFailed extends Data.TaggedError("RequestFailed")<{ readonly 
 /** Sends a request to an address that was checked and pinned. Redirects are answers like others. */
 export const send = (text: string, options: Options) =>
   Effect.gen(function* () {
-    const url = new URL(text)
+    const url = URL.parse(text)
+    if (url === null) return yield* new RequestFailed({ message: `${text} is not a URL` })
     const [address = ""] = yield* Effect.mapError(
       NetworkGuard.resolvePublic(url.hostname, options.allowed),
       ({ message }) => new RequestFailed({ message }),
@@ -42,8 +47,9 @@ export const send = (text: string, options: Options) =>
     }),
   )
 
-const exchange = (url: URL, address: string, { body, max_bytes }: Options): Effect.Effect<Answer, RequestFailed> =>
+const exchange = (url: URL, address: string, given: Options): Effect.Effect<Answer, RequestFailed> =>
   Effect.callback((resume) => {
+    const { body, ca, max_bytes, max_body_bytes = max_bytes } = given
     const fail = (message: string) => {
       request.destroy()
       resume(Effect.fail(new RequestFailed({ message })))
@@ -62,6 +68,7 @@ const exchange = (url: URL, address: string, { body, max_bytes }: Options): Effe
       },
       agent: false,
       ...(isSecure ? { ...AnswerBudget.TLS_OPTIONS, servername: isIP(name) === 0 ? name : "" } : {}),
+      ...(ca === undefined ? {} : { ca }),
     }
     const request = (isSecure ? https : http).request(options, (response) => {
       const chunks: Array<Buffer> = []
@@ -69,7 +76,7 @@ const exchange = (url: URL, address: string, { body, max_bytes }: Options): Effe
       response.on("data", (chunk: Buffer) => {
         bytes += chunk.length
         // The wire is counted in intervals, in which much can arrive.
-        if (bytes > max_bytes) fail(`the answer is larger than ${max_bytes / 1024} KB`)
+        if (bytes > max_body_bytes) fail(`the answer is larger than ${max_body_bytes / 1024} KB`)
         else chunks.push(chunk)
       })
       response.on("error", ({ message }) => fail(message))
