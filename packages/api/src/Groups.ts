@@ -1,3 +1,4 @@
+import type { HttpApiEndpoint, HttpApiGroup } from "effect/http-api"
 import { Account } from "./groups/Account.ts"
 import { ApiKeys } from "./groups/ApiKeys.ts"
 import { Audit } from "./groups/history/Audit.ts"
@@ -37,3 +38,25 @@ export const GROUPS = [
   Templates,
 ] as const
 export type Group = (typeof GROUPS)[number]
+
+type EndpointOf<G extends Group> = HttpApiEndpoint.Identifier<HttpApiGroup.Endpoints<G>>
+
+/** A rule for every endpoint: one for a whole group, or `otherwise` and exceptions. A new group does not compile without. */
+export type Rules<Rule> = {
+  readonly [G in Group as G["identifier"]]:
+    | Rule
+    | ({ readonly otherwise: Rule } & { readonly [E in EndpointOf<G>]?: Rule })
+}
+
+/** Returns the rule of an endpoint, or that of unknown groups. */
+export const ruleIn = <Rule extends string>(
+  rules: Rules<Rule>,
+  group: string,
+  endpoint: string,
+  unknown: Rule,
+): Rule => {
+  type Given = Rule | { readonly otherwise: Rule; readonly [endpoint: string]: Rule }
+  const given = Object.hasOwn(rules, group) ? (rules as { readonly [group: string]: Given })[group] : undefined
+  if (given === undefined) return unknown
+  return typeof given === "string" ? given : (given[endpoint] ?? given.otherwise)
+}
