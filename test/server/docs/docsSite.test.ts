@@ -25,7 +25,9 @@ describe("the pages", () => {
       "packages/{domain,api,store}/src/**/*.ts",
       "apps/server/src/{web,http/api,live,accept}/**/*.ts",
     ])
-    const found = files.flatMap((file) => matches(readFileSync(file, "utf8"), /readonly reason = "([a-z_0-9]+)"/gu))
+    const found = files.flatMap((file) =>
+      matches(readFileSync(file, "utf8"), /(?:readonly reason = |Refusal\.of\(\s*"\w+",\s*\d{3},\s*)"([a-z_0-9]+)"/gu),
+    )
     const expected = found.filter((reason) => !NOT_OF_THE_API.has(reason))
     assert.isAbove(expected.length, 80)
     for (const reason of expected) assert.isTrue(slugs.has(`errors/${reason}`), `docs/errors.md has no ${reason}`)

@@ -1,4 +1,5 @@
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
+import * as Refusal from "@waybill/domain/values/Refusal"
 import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -6,7 +7,7 @@ import * as Epoch from "@waybill/store/postgres/Epoch"
 import * as Feed from "@waybill/store/feed/Feed"
 import * as PageBytes from "@waybill/store/feed/PageBytes"
 import type { FeedPage, FeedQuery } from "@waybill/store/feed/Feed"
-import { Context, Data, Deferred, Duration, Effect, Exit, Layer, Option, Scope, Stream } from "effect"
+import { Context, Deferred, Duration, Effect, Exit, Layer, Option, Scope, Stream } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as FeedReaders from "./FeedReaders.ts"
@@ -63,24 +64,17 @@ export class EventFeed extends Context.Service<
   )
 }
 
-export class TooManyStreams extends Data.TaggedError("TooManyStreams")<{}> {
-  readonly status = 422
-  readonly reason = "too_many_streams"
-  override get message() {
-    return `An account can have at most ${MAX_STREAMS_PER_ACCOUNT} open streams. Close one first.`
-  }
+export class TooManyStreams extends Refusal.of("TooManyStreams", 422, "too_many_streams") {
+  override readonly message = `An account can have at most ${MAX_STREAMS_PER_ACCOUNT} open streams. Close one first.`
 }
 
 /**
  * A position beyond the end of the log belongs to another log, or to this one before it was restored to an earlier
  * moment. Continuing from it would skip events.
  */
-export class PositionAhead extends Data.TaggedError("PositionAhead")<{}> {
-  readonly status = 422
-  readonly reason = "position_ahead"
-  override get message() {
-    return "The log has not reached this position; it may have been restored to an earlier moment. Continue from a position returned since then, or from 0."
-  }
+export class PositionAhead extends Refusal.of("PositionAhead", 422, "position_ahead") {
+  override readonly message =
+    "The log has not reached this position; it may have been restored to an earlier moment. Continue from a position returned since then, or from 0."
 }
 
 const make = Effect.gen(function* () {

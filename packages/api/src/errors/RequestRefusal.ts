@@ -1,5 +1,5 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import type { Detail } from "@waybill/domain/values/Refusal"
+import * as Refusal from "@waybill/domain/values/Refusal"
 import { Data } from "effect"
 import type { Violations } from "./Violations.ts"
 
@@ -14,7 +14,7 @@ export class InvalidRequest extends Data.TaggedError("InvalidRequest")<{
     | "headers_too_large"
     | "unsupported_media_type"
     | "request_timeout"
-  readonly details: ReadonlyArray<Detail>
+  readonly details: ReadonlyArray<Refusal.Detail>
   /** The message, if the first detail does not give it. */
   readonly summary?: string
   /** Number of violations besides those in `details`. */
@@ -48,7 +48,7 @@ export const invalid = ({ details, more, unknown }: Violations): InvalidRequest 
     ? new InvalidRequest({ reason: "validation_failed", details, more })
     : new InvalidRequest({ reason: "unknown_field", details, more, summary: unknown })
 
-export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
+export class NoSuchRoute extends Refusal.of("NoSuchRoute", 404, "route_not_found")<{
   readonly method: string
   readonly path: string
   /** Where to look instead, as a sentence. */
@@ -56,8 +56,6 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
   /** Methods of the path, for the `Allow` header; absent if there is no such path. */
   readonly allowed_methods?: ReadonlyArray<string>
 }> {
-  readonly status = 404
-  readonly reason = "route_not_found"
   override get message() {
     const route = `There is no ${this.method} ${ApiKeySecret.hideIn(this.path)}.`
     return this.advice === undefined ? route : `${route} ${this.advice}`
@@ -65,9 +63,9 @@ export class NoSuchRoute extends Data.TaggedError("NoSuchRoute")<{
 }
 
 /** An id, or another name of an object in a path, that no object can have. */
-export class MalformedId extends Data.TaggedError("MalformedId")<{ readonly details: ReadonlyArray<Detail> }> {
-  readonly status = 404
-  readonly reason = "malformed_id"
+export class MalformedId extends Refusal.of("MalformedId", 404, "malformed_id")<{
+  readonly details: ReadonlyArray<Refusal.Detail>
+}> {
   override get message() {
     const [first] = this.details
     return first === undefined ? "The path is not valid." : `In the path, \`${first.path}\` ${first.message}.`
@@ -75,12 +73,8 @@ export class MalformedId extends Data.TaggedError("MalformedId")<{ readonly deta
 }
 
 /** A request that the log does not have: unknown, of another account, too old, or not logged. */
-export class RequestNotFound extends Data.TaggedError("RequestNotFound")<{}> {
-  readonly status = 404
-  readonly reason = "request_not_found"
-  override get message() {
-    return "There is no such request in the request log, which keeps requests for some days only."
-  }
+export class RequestNotFound extends Refusal.of("RequestNotFound", 404, "request_not_found") {
+  override readonly message = "There is no such request in the request log, which keeps requests for some days only."
 }
 
 const MESSAGES = {
@@ -104,36 +98,24 @@ export class Unauthorized extends Data.TaggedError("Unauthorized")<{ readonly wh
 }
 
 /** A key of another service was sent. */
-export class ForeignKey extends Data.TaggedError("ForeignKey")<{ readonly service: string }> {
-  readonly status = 401
-  readonly reason = "api_key_invalid"
-  override get message() {
-    return `This is a key of ${this.service}. Waybill takes its own keys, which begin with ${ApiKeySecret.MARK}, in the header: Authorization: Bearer <key>.`
-  }
+export class ForeignKey extends Refusal.of("ForeignKey", 401, "api_key_invalid")<{ readonly service: string }> {
+  override readonly message = `This is a key of ${this.service}. Waybill takes its own keys, which begin with ${ApiKeySecret.MARK}, in the header: Authorization: Bearer <key>.`
 }
 
 /** The cause of a 500 is logged under the request id and never shown. */
-export class InternalError extends Data.TaggedError("InternalError")<{}> {
-  readonly status = 500
-  readonly reason = "internal_error"
-  override get message() {
-    return "Internal error. The cause is logged under this request's id."
-  }
+export class InternalError extends Refusal.of("InternalError", 500, "internal_error") {
+  override readonly message = "Internal error. The cause is logged under this request's id."
 }
 
 /** Seconds that a client should wait after a refusal for lack of capacity. */
 const OVERLOADED_RETRY_SECONDS = 5
 
 /** A memory or connection budget is exhausted. Nothing was accepted, so the same request can be sent again. */
-export class Overloaded extends Data.TaggedError("Overloaded")<{
+export class Overloaded extends Refusal.of("Overloaded", 503, "overloaded")<{
   readonly budget: "connections" | "request_bodies" | "answers" | "parsing"
 }> {
-  readonly status = 503
-  readonly reason = "overloaded"
   readonly retry_after_s = OVERLOADED_RETRY_SECONDS
-  override get message() {
-    return `${EXHAUSTED[this.budget]} Nothing was accepted; send the request again after ${this.retry_after_s} s.`
-  }
+  override readonly message = `${EXHAUSTED[this.budget]} Nothing was accepted; send the request again after ${this.retry_after_s} s.`
 }
 
 const EXHAUSTED = {
@@ -144,20 +126,13 @@ const EXHAUSTED = {
 } as const
 
 /** The message exists, but parsing it exceeds the time or memory limit per message. */
-export class MessageUnreadable extends Data.TaggedError("MessageUnreadable")<{}> {
-  readonly status = 422
-  readonly reason = "message_unreadable"
-  override get message() {
-    return "This message is too complex to display. Download it in the dashboard instead."
-  }
+export class MessageUnreadable extends Refusal.of("MessageUnreadable", 422, "message_unreadable") {
+  override readonly message = "This message is too complex to display. Download it in the dashboard instead."
 }
 
 /** A different request body under an idempotency key that is in use. */
-export class IdempotencyKeyReused extends Data.TaggedError("IdempotencyKeyReused")<{}> {
-  readonly status = 422
-  readonly reason = "idempotency_key_reused"
+export class IdempotencyKeyReused extends Refusal.of("IdempotencyKeyReused", 422, "idempotency_key_reused") {
+  override readonly message =
+    "This Idempotency-Key was used for another request in the last 24 hours. A new request needs a new key."
   readonly details = [{ path: "Idempotency-Key", message: "was used for another request in the last 24 hours" }]
-  override get message() {
-    return "This Idempotency-Key was used for another request in the last 24 hours. A new request needs a new key."
-  }
 }

@@ -1,4 +1,5 @@
 import { Array, Result, Schema } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 import type * as Aggregate from "../values/Aggregate.ts"
 import * as Id from "../values/Id.ts"
 import * as Plan from "./Plan.ts"
@@ -158,12 +159,8 @@ export const limitsOf = (account: Account) => {
 export const scheduledBytesOf = ({ granted, plan }: Pick<Account, "granted" | "plan">): number =>
   granted.scheduled_bytes ?? Plan.TERMS[plan].scheduled_bytes
 
-export class AccountNotFound extends Schema.TaggedError<AccountNotFound>()("AccountNotFound", {}) {
-  readonly status = 404
-  readonly reason = "account_not_found"
-  override get message() {
-    return "No account with this id exists."
-  }
+export class AccountNotFound extends Refusal.of("AccountNotFound", 404, "account_not_found") {
+  override readonly message = "No account with this id exists."
 }
 
 type Decide<Error> = Aggregate.Decide<State, Event, Error>

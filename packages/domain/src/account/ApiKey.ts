@@ -1,4 +1,5 @@
 import { Array, Result, Schema } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 import type * as Aggregate from "../values/Aggregate.ts"
 import * as ApiKeySecret from "./ApiKeySecret.ts"
 import { Sha256 } from "../values/Sha256.ts"
@@ -7,7 +8,6 @@ import * as Id from "../values/Id.ts"
 import type { Mode } from "./Livemode.ts"
 import * as Network from "../values/Network.ts"
 import * as Scope from "./Scope.ts"
-import { type Detail, NothingNew } from "../values/Refusal.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
@@ -88,42 +88,26 @@ export const status = (
   return key.expires_at !== null && key.expires_at <= now ? "expired" : "active"
 }
 
-export class KeyNotFound extends Schema.TaggedError<KeyNotFound>()("KeyNotFound", {}) {
-  readonly status = 404
-  readonly reason = "api_key_not_found"
-  override get message() {
-    return "No API key with this id exists in this account."
-  }
+export class KeyNotFound extends Refusal.of("KeyNotFound", 404, "api_key_not_found") {
+  override readonly message = "No API key with this id exists in this account."
 }
 
 /** Never shown to a client: revoking a key again returns the time of the first revocation. */
-export class AlreadyRevoked extends Schema.TaggedError<AlreadyRevoked>()("AlreadyRevoked", {
-  revoked_at: Timestamp.Timestamp,
-}) {
-  readonly status = 422
-  readonly reason = "already_revoked"
-  override get message() {
-    return `This API key was revoked at ${this.revoked_at}.`
-  }
+export class AlreadyRevoked extends Refusal.of("AlreadyRevoked", 422, "already_revoked")<{
+  readonly revoked_at: Timestamp.Timestamp
+}> {
+  override readonly message = `This API key was revoked at ${this.revoked_at}.`
 }
 
-export class ExpiryInThePast extends Schema.TaggedError<ExpiryInThePast>()("ExpiryInThePast", {
-  expires_at: Timestamp.Timestamp,
-  now: Timestamp.Timestamp,
-}) {
-  readonly status = 422
-  readonly reason = "expires_at_out_of_range"
-  override get message() {
-    return `\`expires_at\` must be in the future; ${this.expires_at} is before ${this.now}.`
-  }
+export class ExpiryInThePast extends Refusal.of("ExpiryInThePast", 422, "expires_at_out_of_range")<{
+  readonly expires_at: Timestamp.Timestamp
+  readonly now: Timestamp.Timestamp
+}> {
+  override readonly message = `\`expires_at\` must be in the future; ${this.expires_at} is before ${this.now}.`
 }
 
-export class TooManyKeys extends Schema.TaggedError<TooManyKeys>()("TooManyKeys", {}) {
-  readonly status = 422
-  readonly reason = "too_many_api_keys"
-  override get message() {
-    return `An account has at most ${MAX_ACTIVE_KEYS} active API keys. Revoke one first.`
-  }
+export class TooManyKeys extends Refusal.of("TooManyKeys", 422, "too_many_api_keys") {
+  override readonly message = `An account has at most ${MAX_ACTIVE_KEYS} active API keys. Revoke one first.`
 }
 
 /** Scopes that mean something for a test key, because they are about mail. */
@@ -139,17 +123,11 @@ export const TEST_SCOPES = [
   "admin",
 ] as const satisfies ReadonlyArray<Scope.Scope>
 
-export class ScopeNotForTestKeys extends Schema.TaggedError<ScopeNotForTestKeys>()("ScopeNotForTestKeys", {
-  scope: Scope.Scope,
-}) {
-  readonly status = 422
-  readonly reason = "scope_not_for_test_keys"
-  override get message() {
-    return `A test key can have the scopes ${TEST_SCOPES.join(", ")}, not ${this.scope}: it works with test mail only.`
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: "scopes", message: `must be among ${TEST_SCOPES.join(", ")} for a test key` }]
-  }
+export class ScopeNotForTestKeys extends Refusal.of("ScopeNotForTestKeys", 422, "scope_not_for_test_keys")<{
+  readonly scope: Scope.Scope
+}> {
+  override readonly message = `A test key can have the scopes ${TEST_SCOPES.join(", ")}, not ${this.scope}: it works with test mail only.`
+  readonly details = [{ path: "scopes", message: `must be among ${TEST_SCOPES.join(", ")} for a test key` }]
 }
 
 /** A key cannot live on the test clock that its request names. */
@@ -165,7 +143,7 @@ export class TestClockNotForKey extends Schema.TaggedError<TestClockNotForKey>()
       ? "Live mail never lives on a test clock. Set `mode` to `test`, or leave `test_clock` out."
       : "This account has no such test clock. Create one with POST /v1/test/clocks."
   }
-  get details(): ReadonlyArray<Detail> {
+  get details(): ReadonlyArray<Refusal.Detail> {
     const message =
       this.problem === "live key" ? "is allowed for a test key only" : "must be a test clock of this account"
     return [{ path: "test_clock", message }]
@@ -206,9 +184,9 @@ export const create =
   (
     { active, now, keyId, secret, hash, createdBy, hasClock = false }: Context,
     command: Command,
-  ): Decide<ExpiryInThePast | NothingNew | ScopeNotForTestKeys | TestClockNotForKey | TooManyKeys> =>
+  ): Decide<ExpiryInThePast | Refusal.NothingNew | ScopeNotForTestKeys | TestClockNotForKey | TooManyKeys> =>
   (state) => {
-    if (state._tag === "Key") return Result.fail(new NothingNew())
+    if (state._tag === "Key") return Result.fail(new Refusal.NothingNew())
     if (active >= MAX_ACTIVE_KEYS) return Result.fail(new TooManyKeys())
     if (command.expires_at !== null && command.expires_at <= now)
       return Result.fail(new ExpiryInThePast({ expires_at: command.expires_at, now }))

@@ -1,8 +1,8 @@
-import { Result, Schema } from "effect"
+import { Result } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 import type * as ApiKey from "./ApiKey.ts"
 import type * as DomainName from "../values/DomainName.ts"
 import * as Network from "../values/Network.ts"
-import type { Detail } from "../values/Refusal.ts"
 import * as Scope from "./Scope.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
@@ -13,17 +13,14 @@ export type BoundDomain = DomainName.DomainName | null
 export const allowsDomain = (bound: BoundDomain, domain: string): boolean => bound === null || bound === domain
 
 /** A bound key used an object of another domain, or an endpoint for the whole account. */
-export class KeyBoundToDomain extends Schema.TaggedError<KeyBoundToDomain>()("OutsideOfDomain", {
-  bound: Schema.String,
-  subject: Schema.Literals(["thing", "endpoint"]),
-}) {
-  readonly status = 403
-  readonly reason = "domain_not_allowed"
-  override get message() {
-    return this.subject === "thing"
+export class KeyBoundToDomain extends Refusal.of("OutsideOfDomain", 403, "domain_not_allowed")<{
+  readonly bound: string
+  readonly subject: "thing" | "endpoint"
+}> {
+  override readonly message =
+    this.subject === "thing"
       ? `This API key is bound to ${this.bound} and cannot use another domain.`
       : `This API key is bound to ${this.bound}, but this endpoint applies to the whole account.`
-  }
 }
 
 /** The permissions and limits of a key. */
@@ -35,18 +32,12 @@ export interface KeyLimits {
 }
 
 /** A key tried to create a key with more permissions than its own. */
-export class ExceedsMaker extends Schema.TaggedError<ExceedsMaker>()("MoreThanTheKey", {
-  field: Schema.Literals(["scopes", "domain", "allowed_ips", "expires_at"]),
-  problem: Schema.String,
-}) {
-  readonly status = 403
-  readonly reason = "more_than_the_key"
-  override get message() {
-    return `An API key cannot create a key with more permissions than its own: ${this.problem}.`
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: this.field, message: this.problem }]
-  }
+export class ExceedsMaker extends Refusal.of("MoreThanTheKey", 403, "more_than_the_key")<{
+  readonly field: "scopes" | "domain" | "allowed_ips" | "expires_at"
+  readonly problem: string
+}> {
+  override readonly message = `An API key cannot create a key with more permissions than its own: ${this.problem}.`
+  readonly details = [{ path: this.field, message: this.problem }]
 }
 
 type Limits = Omit<ApiKey.Command, "name">

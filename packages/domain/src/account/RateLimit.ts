@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 
 /** Request buckets: sending and log reads have their own limits, all other requests share one. */
@@ -56,14 +57,10 @@ export const windowState = (limit: number, used: number, epochMillis: number): W
 export const retryAfterSeconds = (epochMillis: number): number =>
   Math.max(1, Math.ceil((windowEnd(epochMillis) - epochMillis) / Timestamp.SECOND))
 
-export class RequestRateExceeded extends Schema.TaggedError<RequestRateExceeded>()("RequestRateExceeded", {
-  bucket: Bucket,
-  limit: Schema.Int,
-  retry_after_s: Schema.Int,
-}) {
-  readonly status = 429
-  readonly reason = "request_rate"
-  override get message() {
-    return `The limit is ${this.limit} requests per minute; retry in ${this.retry_after_s} s.`
-  }
+export class RequestRateExceeded extends Refusal.of("RequestRateExceeded", 429, "request_rate")<{
+  readonly bucket: Bucket
+  readonly limit: number
+  readonly retry_after_s: number
+}> {
+  override readonly message = `The limit is ${this.limit} requests per minute; retry in ${this.retry_after_s} s.`
 }

@@ -1,5 +1,5 @@
 import { Schema } from "effect"
-import type { Detail } from "../values/Refusal.ts"
+import * as Refusal from "../values/Refusal.ts"
 
 export const Scope = Schema.Literals([
   "email:send",
@@ -36,13 +36,7 @@ export const permits = (granted: ReadonlyArray<Scope>, needed: Scope): boolean =
   return granted.includes(needed) || granted.includes("admin") || (wider !== undefined && granted.includes(wider))
 }
 
-export class MissingScope extends Schema.TaggedError<MissingScope>()("MissingScope", { required_scope: Scope }) {
-  readonly status = 403
-  readonly reason = "missing_scope"
-  override get message() {
-    return `This API key does not have the scope ${this.required_scope}.`
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: "required_scope", message: this.required_scope }]
-  }
+export class MissingScope extends Refusal.of("MissingScope", 403, "missing_scope")<{ readonly required_scope: Scope }> {
+  override readonly message = `This API key does not have the scope ${this.required_scope}.`
+  readonly details = [{ path: "required_scope", message: this.required_scope }]
 }

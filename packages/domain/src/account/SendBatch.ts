@@ -1,4 +1,5 @@
 import { Schema } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 
 /** Maximum number of batches of an account that are paused or canceled at a time, as at SendGrid. */
 export const MAX_CHANGED = 10
@@ -26,28 +27,16 @@ export const changed = (
   ...(status === null ? [] : [{ batch_id, status }]),
 ]
 
-export class AlreadyChanged extends Schema.TaggedError<AlreadyChanged>()("SendBatchAlreadyChanged", {
-  status_set: Status,
-}) {
-  readonly status = 422
-  readonly reason = "batch_already_changed"
-  override get message() {
-    return `This batch has the status ${this.status_set} already. Change it with PATCH, or end it with DELETE.`
-  }
+export class AlreadyChanged extends Refusal.of("SendBatchAlreadyChanged", 422, "batch_already_changed")<{
+  readonly status_set: Status
+}> {
+  override readonly message = `This batch has the status ${this.status_set} already. Change it with PATCH, or end it with DELETE.`
 }
 
-export class TooManyChanged extends Schema.TaggedError<TooManyChanged>()("TooManySendBatchesChanged", {}) {
-  readonly status = 422
-  readonly reason = "too_many_batches"
-  override get message() {
-    return `At most ${MAX_CHANGED} batches can be paused or canceled at a time. End one with DELETE first.`
-  }
+export class TooManyChanged extends Refusal.of("TooManySendBatchesChanged", 422, "too_many_batches") {
+  override readonly message = `At most ${MAX_CHANGED} batches can be paused or canceled at a time. End one with DELETE first.`
 }
 
-export class NotChanged extends Schema.TaggedError<NotChanged>()("SendBatchNotChanged", {}) {
-  readonly status = 404
-  readonly reason = "batch_not_changed"
-  override get message() {
-    return "No batch with this id is paused or canceled."
-  }
+export class NotChanged extends Refusal.of("SendBatchNotChanged", 404, "batch_not_changed") {
+  override readonly message = "No batch with this id is paused or canceled."
 }

@@ -1,22 +1,15 @@
 import { Schema } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 
 /** Maximum number of invited and active members. Removed members do not count. */
 export const MAX_MEMBERS = 200
 
-export class MemberNotFound extends Schema.TaggedError<MemberNotFound>()("MemberNotFound", {}) {
-  readonly status = 404
-  readonly reason = "member_not_found"
-  override get message() {
-    return "No member with this id belongs to this account."
-  }
+export class MemberNotFound extends Refusal.of("MemberNotFound", 404, "member_not_found") {
+  override readonly message = "No member with this id belongs to this account."
 }
 
-export class AlreadyMember extends Schema.TaggedError<AlreadyMember>()("AlreadyMember", { email: Schema.String }) {
-  readonly status = 422
-  readonly reason = "already_member"
-  override get message() {
-    return `${this.email} is already a member of this account.`
-  }
+export class AlreadyMember extends Refusal.of("AlreadyMember", 422, "already_member")<{ readonly email: string }> {
+  override readonly message = `${this.email} is already a member of this account.`
 }
 
 const RULES = {

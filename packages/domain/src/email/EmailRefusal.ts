@@ -1,98 +1,65 @@
-import { Schema } from "effect"
-import * as EmailStatus from "./EmailStatus.ts"
-import * as Timestamp from "../values/Timestamp.ts"
-import type { Detail } from "../values/Refusal.ts"
+import * as Refusal from "../values/Refusal.ts"
+import type * as EmailStatus from "./EmailStatus.ts"
+import type * as Timestamp from "../values/Timestamp.ts"
 
-export class EmailNotFound extends Schema.TaggedError<EmailNotFound>()("EmailNotFound", {}) {
-  readonly status = 404
-  readonly reason = "email_not_found"
-  override get message() {
-    return "No email with this id exists in this account."
-  }
+export class EmailNotFound extends Refusal.of("EmailNotFound", 404, "email_not_found") {
+  override readonly message = "No email with this id exists in this account."
 }
 
-export class EmailNotCaptured extends Schema.TaggedError<EmailNotCaptured>()("EmailNotCaptured", {}) {
-  readonly status = 404
-  readonly reason = "email_not_captured"
-  override get message() {
-    return (
-      "The sandbox has no mail with this id. It keeps mail that reached a recipient, for 7 days. " +
-      "GET /v1/email/logs/{id} shows an email in any state."
-    )
-  }
+export class EmailNotCaptured extends Refusal.of("EmailNotCaptured", 404, "email_not_captured") {
+  override readonly message =
+    "The sandbox has no mail with this id. It keeps mail that reached a recipient, for 7 days. " +
+    "GET /v1/email/logs/{id} shows an email in any state."
 }
 
 const TEST_CLOCK_FIELD = "headers.X-Waybill-Test-Clock"
 
 /** A live message that names a test clock. */
-export class TestClockOfLiveMail extends Schema.TaggedError<TestClockOfLiveMail>()("TestClockOfLiveMail", {}) {
-  readonly status = 400
-  readonly reason = "test_clock_of_live_mail"
-  override get message() {
-    return "Live mail never lives on a test clock. Send it with a test key, or leave the header out."
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: TEST_CLOCK_FIELD, message: "is allowed with a test key only" }]
-  }
+export class TestClockOfLiveMail extends Refusal.of("TestClockOfLiveMail", 400, "test_clock_of_live_mail") {
+  override readonly message = "Live mail never lives on a test clock. Send it with a test key, or leave the header out."
+  readonly details = [{ path: TEST_CLOCK_FIELD, message: "is allowed with a test key only" }]
 }
 
 /** A test clock that the account does not have, or no longer. */
-export class TestClockUnknown extends Schema.TaggedError<TestClockUnknown>()("TestClockUnknown", {
-  clock: Schema.String,
-}) {
-  readonly status = 422
-  readonly reason = "test_clock_not_found"
-  override get message() {
-    return `This account has no test clock ${this.clock}. Create one with POST /v1/test/clocks.`
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: TEST_CLOCK_FIELD, message: "must be a test clock of this account that is not deleted" }]
-  }
+export class TestClockUnknown extends Refusal.of("TestClockUnknown", 422, "test_clock_not_found")<{
+  readonly clock: string
+}> {
+  override readonly message = `This account has no test clock ${this.clock}. Create one with POST /v1/test/clocks.`
+  readonly details = [{ path: TEST_CLOCK_FIELD, message: "must be a test clock of this account that is not deleted" }]
 }
 
 /** A live message with a script. */
-export class ScriptOfLiveMail extends Schema.TaggedError<ScriptOfLiveMail>()("ScriptOfLiveMail", {}) {
-  readonly status = 400
-  readonly reason = "script_of_live_mail"
-  override get message() {
-    return "Only test mail has a script. Send it with a test key, or leave out the header X-Waybill-Script."
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: "headers.X-Waybill-Script", message: "is allowed with a test key only" }]
-  }
+export class ScriptOfLiveMail extends Refusal.of("ScriptOfLiveMail", 400, "script_of_live_mail") {
+  override readonly message =
+    "Only test mail has a script. Send it with a test key, or leave out the header X-Waybill-Script."
+  readonly details = [{ path: "headers.X-Waybill-Script", message: "is allowed with a test key only" }]
 }
 
 /** A message with headers that a mail provider would obey. */
-export class HeaderNotAllowed extends Schema.TaggedError<HeaderNotAllowed>()("HeaderNotAllowed", {
+export class HeaderNotAllowed extends Refusal.of("HeaderNotAllowed", 400, "header_not_allowed")<{
   /** Names as the message spells them. */
-  names: Schema.Array(Schema.String),
-}) {
-  readonly status = 400
-  readonly reason = "header_not_allowed"
+  readonly names: ReadonlyArray<string>
+}> {
   override get message() {
     const [first = "", ...more] = this.names
     const subject = more.length === 0 ? `The header ${first} is` : `The headers ${this.names.join(", ")} are`
     return `${subject} not allowed: mail providers take such headers as instructions. Leave them out, or ask your operator to allow them.`
   }
-  get details(): ReadonlyArray<Detail> {
-    return this.names.map((name) => ({
-      path: `headers.${name}`,
-      message: "is an instruction to a mail provider and cannot be set",
-    }))
-  }
+  readonly details = this.names.map((name) => ({
+    path: `headers.${name}`,
+    message: "is an instruction to a mail provider and cannot be set",
+  }))
 }
 
 /** The field of a message that names the sender's domain. */
-const Field = Schema.Literals(["from", "headers.Sender"])
+type Field = "from" | "headers.Sender"
 
-export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("DomainNotVerified", {
-  field: Field,
-  domain: Schema.String,
+export class DomainNotVerified extends Refusal.of("DomainNotVerified", 422, "domain_not_verified")<{
+  readonly field: Field
+  readonly domain: string
   /** `null` if the account has no such domain. */
-  domain_status: Schema.NullOr(Schema.String),
-}) {
-  readonly status = 422
-  readonly reason = "domain_not_verified"
+  readonly domain_status: string | null
+}> {
   override get message() {
     if (this.domain_status === null)
       return `The domain ${this.domain} is not a domain of this account. Add it with POST /v1/domains and publish its DKIM record.`
@@ -101,150 +68,104 @@ export class DomainNotVerified extends Schema.TaggedError<DomainNotVerified>()("
       ? `The verification of the domain ${this.domain} has failed: its DKIM record was not found. Publish the record, then verify the domain ${verify}.`
       : `The domain ${this.domain} is not verified yet. Publish its DKIM record, then verify it ${verify}.`
   }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: this.field, message: `${this.domain} must be a verified domain of this account` }]
-  }
+  readonly details = [{ path: this.field, message: `${this.domain} must be a verified domain of this account` }]
 }
 
-export class DomainNotAllowed extends Schema.TaggedError<DomainNotAllowed>()("DomainNotAllowed", {
-  field: Field,
-  domain: Schema.String,
-  allowed: Schema.String,
-}) {
-  readonly status = 403
-  readonly reason = "domain_not_allowed"
-  override get message() {
-    return `This API key can send from ${this.allowed} only, not from ${this.domain}.`
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: this.field, message: `the key is limited to ${this.allowed}` }]
-  }
+export class DomainNotAllowed extends Refusal.of("DomainNotAllowed", 403, "domain_not_allowed")<{
+  readonly field: Field
+  readonly domain: string
+  readonly allowed: string
+}> {
+  override readonly message = `This API key can send from ${this.allowed} only, not from ${this.domain}.`
+  readonly details = [{ path: this.field, message: `the key is limited to ${this.allowed}` }]
 }
 
-export class RecipientLimitExceeded extends Schema.TaggedError<RecipientLimitExceeded>()("RecipientLimitExceeded", {
-  recipients: Schema.Int,
-  limit: Schema.Int,
-  plan: Schema.String,
-}) {
-  readonly status = 422
-  readonly reason = "recipient_limit_exceeded"
-  override get message() {
-    return `The ${this.plan} plan allows ${this.limit} recipients per request across to, cc and bcc; ${this.recipients} were given.`
-  }
+export class RecipientLimitExceeded extends Refusal.of("RecipientLimitExceeded", 422, "recipient_limit_exceeded")<{
+  readonly recipients: number
+  readonly limit: number
+  readonly plan: string
+}> {
+  override readonly message = `The ${this.plan} plan allows ${this.limit} recipients per request across to, cc and bcc; ${this.recipients} were given.`
 }
 
-export class ScheduledAtOutOfRange extends Schema.TaggedError<ScheduledAtOutOfRange>()("ScheduledAtOutOfRange", {
-  scheduled_at: Timestamp.Timestamp,
-  earliest: Timestamp.Timestamp,
-  latest: Timestamp.Timestamp,
-}) {
-  readonly status = 422
-  readonly reason = "scheduled_at_out_of_range"
-  override get message() {
-    return `\`scheduled_at\` must be between ${this.earliest} and ${this.latest}; it is ${this.scheduled_at}.`
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: "scheduled_at", message: "must be at most 60 seconds in the past and 30 days ahead" }]
-  }
+export class ScheduledAtOutOfRange extends Refusal.of("ScheduledAtOutOfRange", 422, "scheduled_at_out_of_range")<{
+  readonly scheduled_at: Timestamp.Timestamp
+  readonly earliest: Timestamp.Timestamp
+  readonly latest: Timestamp.Timestamp
+}> {
+  override readonly message = `\`scheduled_at\` must be between ${this.earliest} and ${this.latest}; it is ${this.scheduled_at}.`
+  readonly details = [{ path: "scheduled_at", message: "must be at most 60 seconds in the past and 30 days ahead" }]
 }
 
 /** More content of scheduled mail than an account may store. */
-export class ScheduledSizeExceeded extends Schema.TaggedError<ScheduledSizeExceeded>()("ScheduledSizeExceeded", {
-  bytes: Schema.Int,
-  size_bytes: Schema.Int,
-  limit: Schema.Int,
-}) {
-  readonly status = 422
-  readonly reason = "scheduled_size_exceeded"
-  override get message() {
-    return (
-      `The content of scheduled mail may have ${mebibytes(this.limit)} MiB; ${mebibytes(this.bytes)} are stored, and this ` +
-      `email has ${mebibytes(this.size_bytes)}. Sent mail no longer counts, canceled mail for up to an hour. ` +
-      "Send this email without `scheduled_at`, or later."
-    )
-  }
+export class ScheduledSizeExceeded extends Refusal.of("ScheduledSizeExceeded", 422, "scheduled_size_exceeded")<{
+  readonly bytes: number
+  readonly size_bytes: number
+  readonly limit: number
+}> {
+  override readonly message =
+    `The content of scheduled mail may have ${mebibytes(this.limit)} MiB; ${mebibytes(this.bytes)} are stored, and this ` +
+    `email has ${mebibytes(this.size_bytes)}. Sent mail no longer counts, canceled mail for up to an hour. ` +
+    "Send this email without `scheduled_at`, or later."
 }
 
 const mebibytes = (bytes: number): number => Math.ceil((bytes / 1024 / 1024) * 100) / 100
 
-export class TrackingUnavailable extends Schema.TaggedError<TrackingUnavailable>()("TrackingUnavailable", {
+export class TrackingUnavailable extends Refusal.of("TrackingUnavailable", 422, "tracking_unavailable")<{
   /** The request field that asks for tracking. */
-  path: Schema.String,
-}) {
-  readonly status = 422
-  readonly reason = "tracking_unavailable"
-  override get message() {
-    return "Opens and clicks cannot be tracked, because this service has no public address for tracked links. Its operator can set TRACKING_URL or BASE_URL."
-  }
-  get details(): ReadonlyArray<Detail> {
-    return [{ path: this.path, message: "requires TRACKING_URL or BASE_URL" }]
-  }
+  readonly path: string
+}> {
+  override readonly message =
+    "Opens and clicks cannot be tracked, because this service has no public address for tracked links. Its operator can set TRACKING_URL or BASE_URL."
+  readonly details = [{ path: this.path, message: "requires TRACKING_URL or BASE_URL" }]
 }
 
-export class AllRecipientsSuppressed extends Schema.TaggedError<AllRecipientsSuppressed>()("AllRecipientsSuppressed", {
-  addresses: Schema.Array(Schema.String),
-}) {
-  readonly status = 422
-  readonly reason = "all_recipients_suppressed"
+export class AllRecipientsSuppressed extends Refusal.of("AllRecipientsSuppressed", 422, "all_recipients_suppressed")<{
+  readonly addresses: ReadonlyArray<string>
+}> {
   override get message() {
     const count = this.addresses.length
     return count === 1
       ? `The only recipient, ${this.addresses[0]}, is suppressed.`
       : `All ${count} recipients are suppressed.`
   }
-  get details(): ReadonlyArray<Detail> {
-    return this.addresses.map((address) => ({ path: "to", message: `${address} is suppressed` }))
-  }
+  readonly details = this.addresses.map((address) => ({ path: "to", message: `${address} is suppressed` }))
 }
 
-export class MonthlyQuotaExceeded extends Schema.TaggedError<MonthlyQuotaExceeded>()("MonthlyQuotaExceeded", {
-  used: Schema.Int,
-  limit: Schema.Int,
-  recipients: Schema.Int,
-  mode: Schema.Literals(["live", "test"]),
-  resets_at: Timestamp.Timestamp,
-  retry_after_s: Schema.Int,
-}) {
-  readonly status = 429
-  readonly reason = "monthly_quota"
-  override get message() {
-    return (
-      `${this.used} of ${this.limit} ${this.mode === "test" ? "test emails" : "emails"} of this month are used; ` +
-      `${this.recipients} more would exceed the quota. ` +
-      `It resets at ${this.resets_at}.`
-    )
-  }
+export class MonthlyQuotaExceeded extends Refusal.of("MonthlyQuotaExceeded", 429, "monthly_quota")<{
+  readonly used: number
+  readonly limit: number
+  readonly recipients: number
+  readonly mode: "live" | "test"
+  readonly resets_at: Timestamp.Timestamp
+  readonly retry_after_s: number
+}> {
+  override readonly message =
+    `${this.used} of ${this.limit} ${this.mode === "test" ? "test emails" : "emails"} of this month are used; ` +
+    `${this.recipients} more would exceed the quota. ` +
+    `It resets at ${this.resets_at}.`
 }
 
-export class NotCancelable extends Schema.TaggedError<NotCancelable>()("NotCancelable", {
-  email_status: EmailStatus.Status,
-}) {
-  readonly status = 422
-  readonly reason = "not_cancelable"
-  override get message() {
-    return this.email_status === "queued"
+export class NotCancelable extends Refusal.of("NotCancelable", 422, "not_cancelable")<{
+  readonly email_status: EmailStatus.Status
+}> {
+  override readonly message =
+    this.email_status === "queued"
       ? "This email is being delivered, so it can no longer be canceled or rescheduled."
       : `Only a queued email can be canceled or rescheduled; this one is ${this.email_status}.`
-  }
 }
 
-export class RescheduledTooOften extends Schema.TaggedError<RescheduledTooOften>()("RescheduledTooOften", {
-  most: Schema.Int,
-}) {
-  readonly status = 422
-  readonly reason = "rescheduled_too_often"
-  override get message() {
-    return `An email can be rescheduled at most ${this.most} times. Cancel it and send a new one.`
-  }
+export class RescheduledTooOften extends Refusal.of("RescheduledTooOften", 422, "rescheduled_too_often")<{
+  readonly most: number
+}> {
+  override readonly message = `An email can be rescheduled at most ${this.most} times. Cancel it and send a new one.`
 }
 
-export class NothingToResend extends Schema.TaggedError<NothingToResend>()("NothingToResend", {
-  recipients: Schema.Int,
+export class NothingToResend extends Refusal.of("NothingToResend", 422, "nothing_to_resend")<{
+  readonly recipients: number
   /** Those for whom delivery is still in progress. */
-  in_progress: Schema.Int,
-}) {
-  readonly status = 422
-  readonly reason = "nothing_to_resend"
+  readonly in_progress: number
+}> {
   override get message() {
     const reached = this.recipients - this.in_progress
     const received = `${reached} of ${this.recipients} recipients have received this email`
@@ -254,34 +175,21 @@ export class NothingToResend extends Schema.TaggedError<NothingToResend>()("Noth
   }
 }
 
-export class ContentExpired extends Schema.TaggedError<ContentExpired>()("ContentExpired", {}) {
-  readonly status = 422
-  readonly reason = "content_expired"
-  override get message() {
-    return "The content of this email is no longer kept, so it can be neither shown nor sent again."
-  }
+export class ContentExpired extends Refusal.of("ContentExpired", 422, "content_expired") {
+  override readonly message = "The content of this email is no longer kept, so it can be neither shown nor sent again."
 }
 
-export class ReceiptPending extends Schema.TaggedError<ReceiptPending>()("ReceiptPending", {}) {
-  readonly status = 422
-  readonly reason = "receipt_pending"
-  override get message() {
-    return "The last events of this mail are not in a signed checkpoint of the log yet. Ask again in a few seconds."
-  }
+export class ReceiptPending extends Refusal.of("ReceiptPending", 422, "receipt_pending") {
+  override readonly message =
+    "The last events of this mail are not in a signed checkpoint of the log yet. Ask again in a few seconds."
 }
 
-export class ReceiptErased extends Schema.TaggedError<ReceiptErased>()("ReceiptErased", {}) {
-  readonly status = 422
-  readonly reason = "receipt_erased"
-  override get message() {
-    return "Data of this mail was erased, and with it what a receipt needs. The log still holds the hashes of its events."
-  }
+export class ReceiptErased extends Refusal.of("ReceiptErased", 422, "receipt_erased") {
+  override readonly message =
+    "Data of this mail was erased, and with it what a receipt needs. The log still holds the hashes of its events."
 }
 
-export class ReceiptMismatch extends Schema.TaggedError<ReceiptMismatch>()("ReceiptMismatch", {}) {
-  readonly status = 422
-  readonly reason = "receipt_mismatch"
-  override get message() {
-    return "The history of this mail is not what the log holds: it was changed outside of the service. `waybill audit` names the events."
-  }
+export class ReceiptMismatch extends Refusal.of("ReceiptMismatch", 422, "receipt_mismatch") {
+  override readonly message =
+    "The history of this mail is not what the log holds: it was changed outside of the service. `waybill audit` names the events."
 }

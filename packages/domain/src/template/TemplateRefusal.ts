@@ -1,143 +1,92 @@
 import { Schema } from "effect"
-import type { Detail, NothingNew } from "../values/Refusal.ts"
+import * as Refusal from "../values/Refusal.ts"
 
-export class TemplateNotFound extends Schema.TaggedError<TemplateNotFound>()("TemplateNotFound", {}) {
-  readonly status = 404
-  readonly reason = "template_not_found"
-  override get message() {
-    return "There is no template with this id or alias in this account."
-  }
+export class TemplateNotFound extends Refusal.of("TemplateNotFound", 404, "template_not_found") {
+  override readonly message = "There is no template with this id or alias in this account."
 }
 
-export class VersionNotFound extends Schema.TaggedError<VersionNotFound>()("TemplateVersionNotFound", {}) {
-  readonly status = 404
-  readonly reason = "template_version_not_found"
-  override get message() {
-    return "This template has no version of this number."
-  }
+export class VersionNotFound extends Refusal.of("TemplateVersionNotFound", 404, "template_version_not_found") {
+  override readonly message = "This template has no version of this number."
 }
 
-export class AliasTaken extends Schema.TaggedError<AliasTaken>()("TemplateAliasTaken", { alias: Schema.String }) {
-  readonly status = 422
-  readonly reason = "template_alias_taken"
-  override get message() {
-    return `Another template of this account has the alias ${this.alias}.`
-  }
+export class AliasTaken extends Refusal.of("TemplateAliasTaken", 422, "template_alias_taken")<{
+  readonly alias: string
+}> {
+  override readonly message = `Another template of this account has the alias ${this.alias}.`
 }
 
 /** Maximum number of templates, layouts and partials per account that are not archived. */
 export const MAX_TEMPLATES = 1_000
 
-export class TooManyTemplates extends Schema.TaggedError<TooManyTemplates>()("TooManyTemplates", {}) {
-  readonly status = 422
-  readonly reason = "too_many_templates"
-  override get message() {
-    return `An account has at most ${MAX_TEMPLATES} templates. Archive one first.`
-  }
+export class TooManyTemplates extends Refusal.of("TooManyTemplates", 422, "too_many_templates") {
+  override readonly message = `An account has at most ${MAX_TEMPLATES} templates. Archive one first.`
 }
 
-export class TemplateArchived extends Schema.TaggedError<TemplateArchived>()("TemplateIsArchived", {}) {
-  readonly status = 422
-  readonly reason = "template_archived"
-  override get message() {
-    return "This template is archived. Duplicate it to use it again."
-  }
+export class TemplateArchived extends Refusal.of("TemplateIsArchived", 422, "template_archived") {
+  override readonly message = "This template is archived. Duplicate it to use it again."
 }
 
 /** Names of a refusal that its message lists; `details` has all of them. */
 const MAX_NAMED = 5
 
 /** A layout or partial is used by others, which could not be sent without it. */
-export class TemplateInUse extends Schema.TaggedError<TemplateInUse>()("TemplateInUse", {
-  alias: Schema.String,
-  users: Schema.Array(Schema.String),
-}) {
-  readonly status = 422
-  readonly reason = "template_in_use"
-  get details(): ReadonlyArray<Detail> {
-    return this.users.map((path) => ({ path, message: `uses ${this.alias}` }))
-  }
+export class TemplateInUse extends Refusal.of("TemplateInUse", 422, "template_in_use")<{
+  readonly alias: string
+  readonly users: ReadonlyArray<string>
+}> {
   override get message() {
     const more = this.users.length - MAX_NAMED
     const users = `${this.users.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`
     return `Templates use ${this.alias}: ${users}. Take it out of their drafts and of what is sent first.`
   }
+  readonly details = this.users.map((path) => ({ path, message: `uses ${this.alias}` }))
 }
 
-export class DraftChanged extends Schema.TaggedError<DraftChanged>()("TemplateDraftChanged", {}) {
-  readonly status = 422
-  readonly reason = "template_draft_changed"
-  override get message() {
-    return "The template was changed meanwhile. Read it again, and then repeat what you wanted to do."
-  }
+export class DraftChanged extends Refusal.of("TemplateDraftChanged", 422, "template_draft_changed") {
+  override readonly message =
+    "The template was changed meanwhile. Read it again, and then repeat what you wanted to do."
 }
-
-const details = Schema.Array(Schema.Struct({ path: Schema.String, message: Schema.String }))
 
 /** The sources of a template have errors. */
-export class TemplateInvalid extends Schema.TaggedError<TemplateInvalid>()("TemplateInvalid", { problems: details }) {
-  readonly status = 422
-  readonly reason = "template_invalid"
-  get details(): ReadonlyArray<Detail> {
-    return this.problems
-  }
-  override get message() {
-    return "The template has errors. `details` lists them, with line and column."
-  }
+export class TemplateInvalid extends Refusal.of("TemplateInvalid", 422, "template_invalid")<{
+  readonly problems: ReadonlyArray<Refusal.Detail>
+}> {
+  override readonly message = "The template has errors. `details` lists them, with line and column."
+  readonly details = this.problems
 }
 
 /** The variables of a message do not fit the template. */
-export class VariablesInvalid extends Schema.TaggedError<VariablesInvalid>()("TemplateVariablesInvalid", {
-  problems: details,
-}) {
-  readonly status = 422
-  readonly reason = "template_variables_invalid"
-  get details(): ReadonlyArray<Detail> {
-    return this.problems
-  }
-  override get message() {
-    return "The variables do not fit the template. `details` lists every one that is missing, wrong or unknown."
-  }
+export class VariablesInvalid extends Refusal.of("TemplateVariablesInvalid", 422, "template_variables_invalid")<{
+  readonly problems: ReadonlyArray<Refusal.Detail>
+}> {
+  override readonly message =
+    "The variables do not fit the template. `details` lists every one that is missing, wrong or unknown."
+  readonly details = this.problems
 }
 
 /** A template passed a limit with these variables, or cannot be rendered with them. */
-export class TemplateNotRendered extends Schema.TaggedError<TemplateNotRendered>()("TemplateNotRendered", {
-  problems: details,
-}) {
-  readonly status = 422
-  readonly reason = "template_not_rendered"
-  get details(): ReadonlyArray<Detail> {
-    return this.problems
-  }
-  override get message() {
-    return "The template cannot be rendered with these variables. `details` has the reason."
-  }
+export class TemplateNotRendered extends Refusal.of("TemplateNotRendered", 422, "template_not_rendered")<{
+  readonly problems: ReadonlyArray<Refusal.Detail>
+}> {
+  override readonly message = "The template cannot be rendered with these variables. `details` has the reason."
+  readonly details = this.problems
 }
 
 /** Too many renderings of an account took too long in this minute, and held up the mail of others. */
-export class TooManyLateRenderings extends Schema.TaggedError<TooManyLateRenderings>()("TooManyLateRenderings", {
-  limit: Schema.Int,
-  retry_after_s: Schema.Int,
-}) {
-  readonly status = 429
-  readonly reason = "request_rate"
-  override get message() {
-    return `${this.limit} renderings of templates took too long in this minute; retry in ${this.retry_after_s} s.`
-  }
+export class TooManyLateRenderings extends Refusal.of("TooManyLateRenderings", 429, "request_rate")<{
+  readonly limit: number
+  readonly retry_after_s: number
+}> {
+  override readonly message = `${this.limit} renderings of templates took too long in this minute; retry in ${this.retry_after_s} s.`
 }
 
 /** A template of a push is another by now than the one that its caller has read. */
-export class PushConflict extends Schema.TaggedError<PushConflict>()("TemplatePushConflict", {
-  problems: Schema.optionalKey(details),
-}) {
-  readonly status = 422
-  readonly reason = "template_push_conflict"
-  get details(): ReadonlyArray<Detail> {
-    return this.problems ?? []
-  }
-  override get message() {
-    return "Templates were changed since they were read. Read them again, join the changes, and push again."
-  }
+export class PushConflict extends Refusal.of("TemplatePushConflict", 422, "template_push_conflict")<{
+  readonly problems?: ReadonlyArray<Refusal.Detail>
+}> {
+  override readonly message =
+    "Templates were changed since they were read. Read them again, join the changes, and push again."
+  readonly details = this.problems ?? []
 }
 
 /** Refusals of the decision about one template of a push. */
@@ -148,7 +97,7 @@ export type PushRefusal =
   | TemplateArchived
   | TemplateNotFound
   | TooManyTemplates
-  | NothingNew
+  | Refusal.NothingNew
 
 /** A message is made of a template that is not there, or that nothing is sent by. */
 export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("TemplateUnusable", {
@@ -158,7 +107,7 @@ export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("Te
   get reason() {
     return `template_${this.cause}`
   }
-  get details(): ReadonlyArray<Detail> {
+  get details(): ReadonlyArray<Refusal.Detail> {
     return [{ path: "template", message: CAUSES[this.cause] }]
   }
   override get message() {
@@ -175,15 +124,9 @@ const CAUSES = {
 } as const
 
 /** Neither the message nor its template says this. */
-export class TemplateIncomplete extends Schema.TaggedError<TemplateIncomplete>()("TemplateIncomplete", {
-  missing: Schema.Array(Schema.Literals(["from", "subject"])),
-}) {
-  readonly status = 422
-  readonly reason = "template_incomplete"
-  get details(): ReadonlyArray<Detail> {
-    return this.missing.map((path) => ({ path, message: "is required: the template has none" }))
-  }
-  override get message() {
-    return `The message needs \`${this.missing.join("` and `")}\`, which its template does not have.`
-  }
+export class TemplateIncomplete extends Refusal.of("TemplateIncomplete", 422, "template_incomplete")<{
+  readonly missing: ReadonlyArray<"from" | "subject">
+}> {
+  override readonly message = `The message needs \`${this.missing.join("` and `")}\`, which its template does not have.`
+  readonly details = this.missing.map((path) => ({ path, message: "is required: the template has none" }))
 }

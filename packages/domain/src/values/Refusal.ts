@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { type Cause, Data } from "effect"
 
 /** The seven error codes of the specification. `reason` gives the specific cause. */
 export type Code =
@@ -52,11 +52,25 @@ export const isRefusal = (error: unknown): error is Refusal =>
   "reason" in error &&
   typeof error.reason === "string"
 
+interface Base<Tag extends string, S extends Status, Reason extends string> {
+  new <A extends object = {}>(
+    ...fields: {} extends A ? [fields?: A] : [fields: A]
+  ): Cause.YieldableError & { readonly _tag: Tag; readonly status: S; readonly reason: Reason } & Readonly<A>
+}
+
+/** Makes the base of a refusal's class, which says the message, and the details if it has any. */
+export const of = <Tag extends string, S extends Status, Reason extends string>(
+  tag: Tag,
+  status: S,
+  reason: Reason,
+): Base<Tag, S, Reason> =>
+  // The constructor assigns the fields, which only the type names.
+  class extends Data.TaggedError(tag) {
+    readonly status = status
+    readonly reason = reason
+  } as never
+
 /** The history already contains this fact. Never shown to a client. */
-export class NothingNew extends Schema.TaggedError<NothingNew>()("NothingNew", {}) {
-  readonly status = 422
-  readonly reason = "nothing_new"
-  override get message() {
-    return "Nothing changes: the history already contains this."
-  }
+export class NothingNew extends of("NothingNew", 422, "nothing_new") {
+  override readonly message = "Nothing changes: the history already contains this."
 }

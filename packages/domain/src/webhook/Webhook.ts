@@ -1,4 +1,5 @@
-import { Array, Result, Schema } from "effect"
+import { Array, Result } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 import type * as Aggregate from "../values/Aggregate.ts"
 import type * as Id from "../values/Id.ts"
 import type * as Network from "../values/Network.ts"
@@ -42,32 +43,20 @@ export const signingSecrets = (
   ...previous.filter(({ until }) => now < until).map((former) => former.secret_ref),
 ]
 
-export class WebhookNotFound extends Schema.TaggedError<WebhookNotFound>()("WebhookNotFound", {}) {
-  readonly status = 404
-  readonly reason = "webhook_not_found"
-  override get message() {
-    return "No webhook with this id exists in this account."
-  }
+export class WebhookNotFound extends Refusal.of("WebhookNotFound", 404, "webhook_not_found") {
+  override readonly message = "No webhook with this id exists in this account."
 }
 
-export class TooManyWebhooks extends Schema.TaggedError<TooManyWebhooks>()("TooManyWebhooks", {}) {
-  readonly status = 422
-  readonly reason = "too_many_webhooks"
-  override get message() {
-    return `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`
-  }
+export class TooManyWebhooks extends Refusal.of("TooManyWebhooks", 422, "too_many_webhooks") {
+  override readonly message = `An account has at most ${MAX_WEBHOOKS} webhooks. Delete one first.`
 }
 
 /** Subscriptions to events that cannot be sent in the webhook's format. */
-export class EventsNotInFormat extends Schema.TaggedError<EventsNotInFormat>()("EventsNotInFormat", {
-  format: WebhookFormat.Format,
-  events: Schema.Array(Schema.String),
-}) {
-  readonly status = 422
-  readonly reason = "events_not_in_format"
-  override get message() {
-    return `The format \`${this.format}\` has no ${this.events.join(", ")}. Remove these from \`events\`, or choose another format.`
-  }
+export class EventsNotInFormat extends Refusal.of("EventsNotInFormat", 422, "events_not_in_format")<{
+  readonly format: WebhookFormat.Format
+  readonly events: ReadonlyArray<string>
+}> {
+  override readonly message = `The format \`${this.format}\` has no ${this.events.join(", ")}. Remove these from \`events\`, or choose another format.`
 }
 
 /** Settings of a new webhook. An absent field or `null` means the default. */

@@ -1,4 +1,5 @@
 import { Result, Schema } from "effect"
+import * as Refusal from "../values/Refusal.ts"
 import * as Network from "../values/Network.ts"
 import * as SpecialNetworks from "../values/SpecialNetworks.ts"
 import * as Text from "../values/Text.ts"
@@ -39,14 +40,12 @@ export const FromText = Text.parsed(
   (url) => url,
 )
 
-export class UrlNotAllowed extends Schema.TaggedError<UrlNotAllowed>()("UrlNotAllowed", {
-  url: Schema.String,
-  problem: Schema.String,
+export class UrlNotAllowed extends Refusal.of("UrlNotAllowed", 422, "url_not_allowed")<{
+  readonly url: string
+  readonly problem: string
   /** Whether the URL is of the machine that the service runs on. */
-  local: Schema.optionalKey(Schema.Boolean),
-}) {
-  readonly status = 422
-  readonly reason = "url_not_allowed"
+  readonly local?: boolean
+}> {
   override get message() {
     const refused = `${this.url} is not allowed: ${this.problem}. An operator can allow a network with ${ALLOW_SETTING}.`
     return this.local === true

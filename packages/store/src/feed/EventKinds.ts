@@ -1,4 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as Refusal from "@waybill/domain/values/Refusal"
 import { Context, Data, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Sql } from "../postgres/Sql.ts"
@@ -18,16 +19,13 @@ const ID_BYTES = 12
 const DEAD_SECONDS = Duration.toSeconds(NODE_DEAD_AFTER)
 
 /** The request needs an event that a node of an older release, which is still running, could not read. */
-export class UpgradeInProgress extends Data.TaggedError("UpgradeInProgress")<{ readonly kind: string }> {
-  readonly status = 503
-  readonly reason = "upgrade_in_progress"
+export class UpgradeInProgress extends Refusal.of("UpgradeInProgress", 503, "upgrade_in_progress")<{
+  readonly kind: string
+}> {
   readonly retry_after_s = UPGRADE_RETRY_SECONDS
-  override get message() {
-    return (
-      "An upgrade is in progress: this feature is available once no node of the former release is running. " +
-      "Nothing was changed; repeat the request later."
-    )
-  }
+  override readonly message =
+    "An upgrade is in progress: this feature is available once no node of the former release is running. " +
+    "Nothing was changed; repeat the request later."
 }
 
 /** The log may contain events that this release cannot read. */

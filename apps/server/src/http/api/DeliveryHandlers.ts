@@ -1,4 +1,5 @@
 import { CurrentKey } from "@waybill/api/Authorization"
+import * as Refusal from "@waybill/domain/values/Refusal"
 import type { Delivery, DeliveryDetail } from "@waybill/api/schemas/WebhookDelivery"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Id from "@waybill/domain/values/Id"
@@ -10,7 +11,7 @@ import * as DeliveryList from "@waybill/store/webhooks/DeliveryList"
 import * as WebhookDeliveries from "@waybill/store/webhooks/WebhookDeliveries"
 import * as WebhookReplays from "@waybill/store/webhooks/WebhookReplays"
 import * as Webhooks from "@waybill/store/readmodels/Webhooks"
-import { Array, Data, Effect, Option } from "effect"
+import { Array, Effect, Option } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as NewIds from "../../process/NewIds.ts"
 import { Instance } from "../../settings/Instance.ts"
@@ -26,21 +27,13 @@ interface DeliveryParams {
   readonly params: { readonly id: Id.WebhookId; readonly delivery_id: Id.WebhookDeliveryId }
 }
 
-export class DeliveryNotFound extends Data.TaggedError("DeliveryNotFound")<{}> {
-  readonly status = 404
-  readonly reason = "webhook_delivery_not_found"
-  override get message() {
-    return "No delivery with this id exists for this webhook."
-  }
+export class DeliveryNotFound extends Refusal.of("DeliveryNotFound", 404, "webhook_delivery_not_found") {
+  override readonly message = "No delivery with this id exists for this webhook."
 }
 
 /** Refuses calls to a disabled webhook, which would wait for ever. */
-export class WebhookDisabled extends Data.TaggedError("WebhookDisabled")<{}> {
-  readonly status = 422
-  readonly reason = "webhook_disabled"
-  override get message() {
-    return "This webhook is disabled, so it is not called. Enable it first with PATCH."
-  }
+export class WebhookDisabled extends Refusal.of("WebhookDisabled", 422, "webhook_disabled") {
+  override readonly message = "This webhook is disabled, so it is not called. Enable it first with PATCH."
 }
 
 const find = Effect.fnUntraced(function* (id: Id.WebhookId) {

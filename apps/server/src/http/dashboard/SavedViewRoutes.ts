@@ -1,22 +1,18 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Contract from "@waybill/api/schemas/SavedView"
-import type { Refusal } from "@waybill/domain/values/Refusal"
+import * as Refusal from "@waybill/domain/values/Refusal"
 import * as SavedViews from "@waybill/store/users/SavedViews"
-import { Data, Effect } from "effect"
+import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest } from "effect/http"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as RequestTarget from "../../requests/RequestTarget.ts"
 import * as DashboardRoute from "./DashboardRoute.ts"
 
-class TooManyViews extends Data.TaggedError("TooManyViews")<{}> {
-  readonly status = 422
-  readonly reason = "too_many_views"
+class TooManyViews extends Refusal.of("TooManyViews", 422, "too_many_views") {
   override readonly message = `You have ${SavedViews.MAX_VIEWS} saved views, the maximum. Delete one to save another.`
 }
 
-class ViewNotFound extends Data.TaggedError("ViewNotFound")<{}> {
-  readonly status = 404
-  readonly reason = "view_not_found"
+class ViewNotFound extends Refusal.of("ViewNotFound", 404, "view_not_found") {
   override readonly message = "You have no saved view with this name."
 }
 
@@ -43,7 +39,7 @@ const remove = Effect.gen(function* () {
   return { name, deleted: true }
 })
 
-const json = <A, E extends Refusal, R>(effect: Effect.Effect<A, E, R>) => DashboardRoute.json(owner, effect)
+const json = <A, E extends Refusal.Refusal, R>(effect: Effect.Effect<A, E, R>) => DashboardRoute.json(owner, effect)
 
 /** Routes of the saved views of the dashboard. */
 export const layer = HttpRouter.use((router) =>
