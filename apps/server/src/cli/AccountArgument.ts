@@ -3,11 +3,11 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Data, Effect, Option } from "effect"
-import { accountFlag } from "./accountFlag.ts"
+import * as Options from "./Options.ts"
 import * as CellsLeftOut from "./cells/CellsLeftOut.ts"
 
 /** Flag of every command about an account. */
-export const account = accountFlag
+export const account = Options.account
 
 class NoAccountNamed extends Data.TaggedError("NoAccountNamed")<{ readonly message: string }> {}
 

@@ -1,22 +1,21 @@
 import * as Backup from "@waybill/store/backup/Backup"
 import * as Restore from "@waybill/store/backup/Restore"
 import { Clock, Effect, Layer, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { resolve } from "node:path"
 import { Postgres } from "../installation/Postgres.ts"
 import * as BackupFolder from "../operate/BackupFolder.ts"
 import * as Version from "../process/Version.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as CellsLeftOut from "./cells/CellsLeftOut.ts"
+import * as Options from "./Options.ts"
+import * as DataCommand from "./DataCommand.ts"
 import * as Output from "./Output.ts"
 
 export const backup = Command.make(
   "backup",
   {
-    to: Flag.String("to").pipe(
-      Flag.withDescription("File to write; by default a new one in BACKUP_TO, or else in the current folder"),
-      Flag.optional,
-    ),
+    to: Options.text("to", "File to write; by default a new one in BACKUP_TO, or else in the current folder"),
     json: Output.json,
   },
   Effect.fn(function* ({ json, to }) {
@@ -45,17 +44,14 @@ export const backup = Command.make(
   Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))),
 )
 
-export const restore = Command.make(
+export const restore = DataCommand.command(
   "restore",
+  "Restore a backup into an empty database, or check the file",
   {
     file: Argument.String("file").pipe(Argument.withDescription("A file of `waybill backup`")),
-    check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Only read the whole file and check it; no database is needed"),
-      Flag.withDefault(false),
-    ),
-    json: Output.json,
+    check: Options.isSet("check", "Only read the whole file and check it; no database is needed"),
   },
-  Effect.fn(function* ({ check, file, json }) {
+  function* ({ check, file, json }) {
     // A file that cannot be used makes no database.
     const restored = yield* check
       ? Restore.check(file)
@@ -71,5 +67,5 @@ export const restore = Command.make(
       : Output.say(
           `${check ? "Checked" : "Restored"} ${file}: ${tables} tables, ${row_bytes} bytes of rows, made at ${made_at} by ${release}.`,
         )
-  }),
-).pipe(Command.withDescription("Restore a backup into an empty database, or check the file"))
+  },
+)

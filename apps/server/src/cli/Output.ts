@@ -1,33 +1,34 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Clock, Console, DateTime, Effect } from "effect"
-import { Flag } from "effect/cli"
 import * as OutputStyle from "./OutputStyle.ts"
 import * as TerminalTable from "./TerminalTable.ts"
+import * as Options from "./Options.ts"
 
 // Every command prints by these functions, which escape text of others: a name, a subject or a server's reply may contain
 // escape sequences, line breaks and marks that reverse the direction of a line.
 
 /** Flag of every command whose output a script could read. */
-export const json = Flag.Boolean("json").pipe(
-  Flag.withDescription("Print JSON instead of a table"),
-  Flag.withDefault(false),
-)
-
-type Row = Readonly<Record<string, unknown>>
+export const json = Options.isSet("json", "Print JSON instead of a table")
 
 /** Prints a list as JSON, or as a table of the given columns, which fits a terminal. */
 export const print = Effect.fnUntraced(function* (
-  rows: ReadonlyArray<Row>,
+  rows: ReadonlyArray<object>,
   { columns: names, json }: { readonly json: boolean; readonly columns: ReadonlyArray<string> },
 ) {
   if (json) return yield* printJson(rows, 2)
   const { columns, ...style } = yield* OutputStyle.current
-  if (columns === undefined) return yield* Console.log(table(rows, names))
+  if (columns === undefined) return yield* Console.log(table(rows.map(asRow), names))
   const now = yield* Clock.currentTimeMillis
-  yield* Console.log(rows.length === 0 ? "None." : TerminalTable.write(rows, names, cell, now, { ...style, columns }))
+  yield* Console.log(
+    rows.length === 0 ? "None." : TerminalTable.write(rows.map(asRow), names, cell, now, { ...style, columns }),
+  )
 })
 
-export const printOne = Effect.fnUntraced(function* (row: Row, options: { readonly json: boolean }) {
+type Row = Readonly<Record<string, unknown>>
+
+const asRow = (record: object): Row => ({ ...record })
+
+export const printOne = Effect.fnUntraced(function* (row: object, options: { readonly json: boolean }) {
   if (options.json) return yield* printJson(row, 2)
   const fields = fieldsOf(row)
   const style = yield* OutputStyle.current

@@ -1,5 +1,6 @@
 import { Context, Effect, Option } from "effect"
-import { Flag, GlobalFlag } from "effect/cli"
+import { GlobalFlag } from "effect/cli"
+import * as Options from "./Options.ts"
 
 /** The output of a command: a terminal with a width, or a file or program, which gets everything as it is. */
 export interface Style {
@@ -23,10 +24,7 @@ export const StandardOutput = Context.Reference<Style>("@waybill/server/cli/Stan
 })
 
 export const Wide = GlobalFlag.Setting("wide")({
-  flag: Flag.Boolean("wide").pipe(
-    Flag.withDescription("Show whole values and times in a terminal, without regard to its width"),
-    Flag.withDefault(false),
-  ),
+  flag: Options.isSet("wide", "Show whole values and times in a terminal, without regard to its width"),
 })
 
 /** Returns the style of this command's output: `--wide` shows what a program would get. */

@@ -3,7 +3,7 @@ import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Data, Effect, Layer, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
 import * as InstanceKeys from "../installation/InstanceKeys.ts"
@@ -12,6 +12,8 @@ import * as Authenticity from "../providers/Authenticity.ts"
 import * as HookAddress from "../providers/HookAddress.ts"
 import { PROVIDERS, type Provider } from "../providers/formats/ProviderEvent.ts"
 import * as CliStore from "./CliStore.ts"
+import * as Options from "./Options.ts"
+import * as DataCommand from "./DataCommand.ts"
 import * as Output from "./Output.ts"
 
 const ID_BYTES = 10
@@ -32,18 +34,15 @@ const SECRETS: { readonly [P in Provider]: string | undefined } = {
   resend: "the signing secret (whsec_…)",
 }
 
-const add = Command.make(
+const add = DataCommand.record(
   "add",
+  "Make an address at which a mail provider reports what became of mail; it is shown once",
   {
     provider: Argument.Literals("provider", PROVIDERS).pipe(Argument.withDescription(PROVIDERS.join(", "))),
-    name: Flag.String("name").pipe(Flag.withDescription("Name of the hook"), Flag.optional),
-    secretFile: Flag.String("secret-file").pipe(
-      Flag.withDescription("File with the secret that the provider shows; - is standard input"),
-      Flag.optional,
-    ),
-    json: Output.json,
+    name: Options.text("name", "Name of the hook"),
+    secretFile: Options.text("secret-file", "File with the secret that the provider shows; - is standard input"),
   },
-  Effect.fn(function* ({ json, name, provider, secretFile }) {
+  function* ({ name, provider, secretFile }) {
     const given = Option.isNone(secretFile) ? undefined : yield* read(secretFile.value)
     const secret = yield* secretOf(provider, given)
     const settings = yield* Settings.load
@@ -62,19 +61,14 @@ const add = Command.make(
     // SparkPost calls them client id and client secret if it uses OAuth 2.0.
     const access =
       own?.includes(":") === true && provider === "sparkpost" ? { access_url: `${url}${HookAddress.ACCESS}` } : {}
-    yield* Output.printOne(
-      {
-        id,
-        provider,
-        url,
-        ...(own === undefined ? {} : { user: own.split(":")[0], password: own.split(":")[1] }),
-        ...access,
-      },
-      { json },
-    )
-  }),
-).pipe(
-  Command.withDescription("Make an address at which a mail provider reports what became of mail; it is shown once"),
+    return {
+      id,
+      provider,
+      url,
+      ...(own === undefined ? {} : { user: own.split(":")[0], password: own.split(":")[1] }),
+      ...access,
+    }
+  },
 )
 
 /** Postmark and SparkPost prove themselves with a user and password that Waybill makes. */
@@ -101,41 +95,28 @@ const read = (file: string) =>
     catch: () => new ProviderRefused({ message: `${file} cannot be read.` }),
   })
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
-    const columns = [
-      "id",
-      "provider",
-      "name",
-      "last_event_at",
-      "lag_ms",
-      "recorded",
-      "unmatched",
-      "refused",
-      "last_refusal",
-    ]
-    yield* Output.print(
-      (yield* ProviderHooks.list()).map((each) => ({ ...each })),
-      { json, columns },
-    )
-  }),
-).pipe(Command.withDescription("List the addresses with their last event and how long it took to arrive"))
+  "List the addresses with their last event and how long it took to arrive",
+  {},
+  ["id", "provider", "name", "last_event_at", "lag_ms", "recorded", "unmatched", "refused", "last_refusal"],
+  function* () {
+    return yield* ProviderHooks.list()
+  },
+)
 
 const id = Argument.String("id").pipe(Argument.withDescription("Id of the hook, prv_…"))
 
-const unmatched = Command.make(
+const unmatched = DataCommand.list(
   "unmatched",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
+  "Show the newest events about no known message",
+  { id },
+  ["received_at", "kind", "recipient", "ref", "messageId", "text"],
+  function* ({ id }) {
     const rows = yield* ProviderEvents.unmatched(id, MAX_SHOWN)
-    yield* Output.print(
-      rows.map(({ event, received_at }) => ({ received_at, ...(JSON.parse(event) as object) })),
-      { json, columns: ["received_at", "kind", "recipient", "ref", "messageId", "text"] },
-    )
-  }),
-).pipe(Command.withDescription("Show the newest events about no known message"))
+    return rows.map(({ event, received_at }) => ({ received_at, ...(JSON.parse(event) as object) }))
+  },
+)
 
 const remove = Command.make(
   "remove",

@@ -8,7 +8,9 @@ import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as CellNodes from "@waybill/store/operations/CellNodes"
 import * as CellStates from "@waybill/store/operations/CellStates"
 import { Effect, Result, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CellFlags from "./CellFlags.ts"
 
@@ -49,16 +51,17 @@ export const report =
   (progress) =>
     json ? Output.printJson(progress) : Output.progress(lineOf(progress), false)
 
-export const move = Command.make(
+export const move = DataCommand.command(
   "move",
-  { name: CellFlags.name, node, json: Output.json },
-  Effect.fn(function* ({ json, name, node }) {
+  "Move a cell to another node of a Citus cluster, while it is in use",
+  { name: CellFlags.name, node },
+  function* ({ json, name, node }) {
     const cell = yield* CellStates.requireCell(name)
     const moved = yield* CellNodes.move(cell, node, report(json))
     if (json) return yield* Output.printJson({ name, node: CellNodes.textOf(node), moved })
     yield* Output.say(`The cell ${name} ${moved ? "is now" : "was already"} on ${CellNodes.textOf(node)}.`)
-  }),
-).pipe(Command.withDescription("Move a cell to another node of a Citus cluster, while it is in use"))
+  },
+)
 
 const overNodes = Effect.fnUntraced(function* (isApplied: boolean, json: boolean) {
   if (!isApplied) {
@@ -88,21 +91,14 @@ const overAccounts = Effect.fnUntraced(function* (isApplied: boolean, json: bool
   }
 })
 
-export const balance = Command.make(
+export const balance = DataCommand.command(
   "balance",
+  "Show which accounts, or with Citus which cells, to move so that the load is even; --apply moves them",
   {
-    apply: Flag.Boolean("apply").pipe(
-      Flag.withDescription("Make the moves, while the cells are in use"),
-      Flag.withDefault(false),
-    ),
-    json: Output.json,
+    apply: Options.isSet("apply", "Make the moves, while the cells are in use"),
   },
-  Effect.fn(function* ({ apply, json }) {
+  function* ({ apply, json }) {
     const sql = yield* Sql
     yield* (yield* inCell(FIRST, CellSchema.isCitus(sql))) ? overNodes(apply, json) : overAccounts(apply, json)
-  }),
-).pipe(
-  Command.withDescription(
-    "Show which accounts, or with Citus which cells, to move so that the load is even; --apply moves them",
-  ),
+  },
 )

@@ -5,6 +5,7 @@ import * as CellStates from "@waybill/store/operations/CellStates"
 import { Data, Effect, Redacted, Runtime } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { MARK, StandardInput } from "../StandardInput.ts"
 import * as CellFlags from "./CellFlags.ts"
@@ -52,19 +53,15 @@ class CellsFailed extends Data.TaggedError("CellsFailed")<{ readonly message: st
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
-export const check = Command.make(
+export const check = DataCommand.command(
   "check",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "Check that every cell answers, is the right database and has the tables of this release",
+  {},
+  function* ({ json }) {
     const checks = yield* CellChecks.check()
-    yield* Output.print(
-      checks.map((each) => ({ ...each })),
-      { json, columns: ["name", "ok", "problem"] },
-    )
+    yield* Output.print(checks, { json, columns: ["name", "ok", "problem"] })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failed.length > 0)
       return yield* new CellsFailed({ message: `these cells cannot be used: ${failed.join(", ")}` })
-  }),
-).pipe(
-  Command.withDescription("Check that every cell answers, is the right database and has the tables of this release"),
+  },
 )

@@ -3,9 +3,11 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as CellList from "@waybill/store/operations/CellList"
 import * as CellNodes from "@waybill/store/operations/CellNodes"
 import * as CellStates from "@waybill/store/operations/CellStates"
-import { Effect, Option } from "effect"
+import { Option } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as CliStore from "../CliStore.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CellFlags from "./CellFlags.ts"
 import * as ServerCommands from "./ServerCommands.ts"
@@ -13,27 +15,26 @@ import * as MoveCommands from "./MoveCommands.ts"
 
 const COLUMNS = ["name", "state", "accounts", "emails", "bytes", "lag", "per_second", "waiting", "node"]
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List the cells, with what is in them and where they lie",
+  {},
+  COLUMNS,
+  function* () {
     const cells = yield* CellList.list()
-    yield* Output.print(
-      cells.map((cell) => ({ ...cell })),
-      { json, columns: COLUMNS },
-    )
-  }),
-).pipe(Command.withDescription("List the cells, with what is in them and where they lie"))
+    return cells
+  },
+)
 
-const add = Command.make(
+const add = DataCommand.record(
   "add",
+  "Make a cell that takes new accounts from now on",
   {
     name: CellFlags.name,
     node: Flag.optional(MoveCommands.node),
     url: Flag.optional(ServerCommands.url),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, name, node, url }) {
+  function* ({ json, name, node, url }) {
     if (Option.isSome(node) && Option.isSome(url)) return yield* new CellSchema.CellRefused({ message: BOTH })
     if (Option.isSome(node)) yield* CellNodes.requireNode(node.value)
     const cell = yield* Option.isSome(url)
@@ -41,33 +42,31 @@ const add = Command.make(
       : CellSchema.make(name)
     if (Option.isSome(node)) yield* CellNodes.move(cell, node.value, MoveCommands.report(json))
     const made = (yield* CellList.list()).find((each) => each.name === cell)
-    yield* Output.printOne({ ...made }, { json })
-  }),
-).pipe(Command.withDescription("Make a cell that takes new accounts from now on"))
+    return { ...made }
+  },
+)
 
 const BOTH = "a cell is on a node of Citus (--node) or on a server of its own (--url), not both"
 
-const open = Command.make(
+const open = DataCommand.record(
   "open",
-  { name: CellFlags.name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
+  "Let a cell take new accounts again",
+  { name: CellFlags.name },
+  function* ({ name }) {
     const cell = yield* CellStates.requireCell(name)
     yield* CellStates.set(cell, "open")
-    yield* Output.printOne({ name: cell, state: "open" }, { json })
-  }),
-).pipe(Command.withDescription("Let a cell take new accounts again"))
+    return { name: cell, state: "open" }
+  },
+)
 
-const close = Command.make(
+const close = DataCommand.command(
   "close",
+  "Let a cell take no new accounts, and remove it if it is empty",
   {
     name: CellFlags.name,
-    drain: Flag.Boolean("drain").pipe(
-      Flag.withDescription("Mark the cell as one that is being emptied"),
-      Flag.withDefault(false),
-    ),
-    json: Output.json,
+    drain: Options.isSet("drain", "Mark the cell as one that is being emptied"),
   },
-  Effect.fn(function* ({ drain, json, name }) {
+  function* ({ drain, json, name }) {
     const removed = { name, state: "removed" }
     if (yield* CellStates.dropLeftOver(name)) return yield* Output.printOne(removed, { json })
     const cell = yield* CellStates.requireCell(name)
@@ -75,8 +74,8 @@ const close = Command.make(
     const state = drain ? "draining" : "full"
     yield* CellStates.set(cell, state)
     yield* Output.printOne({ name: cell, state }, { json })
-  }),
-).pipe(Command.withDescription("Let a cell take no new accounts, and remove it if it is empty"))
+  },
+)
 
 export const cells = Command.make("cells").pipe(
   Command.withDescription("Manage the cells, which hold the tables of accounts"),

@@ -2,9 +2,10 @@ import * as FeedCursor from "@waybill/store/exports/FeedCursor"
 import * as InstanceFeed from "@waybill/store/exports/InstanceFeed"
 import * as LogFile from "@waybill/store/exports/LogFile"
 import { Data, Duration, Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import * as CellsLeftOut from "./CellsLeftOut.ts"
 import * as CliStore from "../CliStore.ts"
+import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 
 /** Pause at the end of the log. */
@@ -23,14 +24,8 @@ const cursorOf = (after: Option.Option<string>) => {
 export const follow = Command.make(
   "follow",
   {
-    after: Flag.String("after").pipe(
-      Flag.withDescription("Continue after this cursor; without it, from the first event"),
-      Flag.optional,
-    ),
-    once: Flag.Boolean("once").pipe(
-      Flag.withDescription("Stop at the present end of the log"),
-      Flag.withDefault(false),
-    ),
+    after: Options.text("after", "Continue after this cursor; without it, from the first event"),
+    once: Options.isSet("once", "Stop at the present end of the log"),
   },
   Effect.fn(function* ({ after, once }) {
     let cursor = yield* cursorOf(after)

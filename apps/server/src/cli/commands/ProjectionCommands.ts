@@ -5,26 +5,22 @@ import { ReplayRefused } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import { Data, Effect, Option, Result, Runtime } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { constants, setPriority } from "node:os"
 import * as Version from "../../process/Version.ts"
 import * as CellFlags from "../cells/CellFlags.ts"
 import * as CellReplays from "../cells/CellReplays.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 
 const name = Argument.String("name").pipe(Argument.withDescription("Read model, as listed by `projections status`"))
 
 const pace = {
-  throttle: Flag.Int("throttle").pipe(
-    Flag.withDescription("Maximum number of events per second, to leave capacity for the service"),
-    Flag.optional,
-  ),
-  lanes: Flag.Int("lanes").pipe(
-    Flag.withDescription("Number of ranges of the log to process in parallel"),
-    Flag.optional,
-  ),
+  throttle: Options.int("throttle", "Maximum number of events per second, to leave capacity for the service"),
+  lanes: Options.int("lanes", "Number of ranges of the log to process in parallel"),
 }
 
 const optionsOf = (
@@ -94,23 +90,25 @@ export const lineOf = ({
   return `${name} v${version} ${bar} ${counts}, ${events_per_second.toLocaleString("en-US")}/s, ${rest}`
 }
 
-const status = Command.make(
+const status = DataCommand.command(
   "status",
-  { cell: CellFlags.cell, json: Output.json },
-  Effect.fn(function* ({ cell, json }) {
+  "List read models, their versions and progress",
+  { cell: CellFlags.cell },
+  function* ({ cell, json }) {
     const { done, unreachable } = yield* inCells(cell, () => Status.status())
     const isOne = done.length + unreachable.length === 1
     const columns = ["name", "version", "state", "behind", "rows", "size_bytes"]
     const rows = done.flatMap(({ cell, result }) => result.map((each) => (isOne ? { ...each } : { cell, ...each })))
     yield* Output.print(rows, { json, columns: isOne ? columns : ["cell", ...columns] })
     yield* CellsLeftOut.refuse(unreachable)
-  }),
-).pipe(Command.withDescription("List read models, their versions and progress"))
+  },
+)
 
-const rebuild = Command.make(
+const rebuild = DataCommand.command(
   "rebuild",
-  { name, ...pace, cell: CellFlags.cell, json: Output.json },
-  Effect.fn(function* ({ cell, json, name, ...pace }) {
+  "Build a new version from the log beside the live one, or continue a stopped run",
+  { name, ...pace, cell: CellFlags.cell },
+  function* ({ cell, json, name, ...pace }) {
     yield* lowerPriority(pace)
     const built = yield* inCells(cell, (cell) => Rebuild.rebuild(name, optionsOf(pace, json, cell)))
     if (json) yield* Output.printJson({ name, ...total(built, ["events", "worked_ms"]) })
@@ -120,17 +118,18 @@ const rebuild = Command.make(
           `${prefixOf(cell)}Version ${result.version} of ${name} is ready. Run \`projections swap ${name}\` to make it live.`,
         )
     yield* CellsLeftOut.refuse(built.unreachable)
-  }),
-).pipe(Command.withDescription("Build a new version from the log beside the live one, or continue a stopped run"))
+  },
+)
 
 class Differs extends Data.TaggedError("Differs")<{ readonly message: string }> {
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
-const verify = Command.make(
+const verify = DataCommand.command(
   "verify",
-  { name, ...pace, cell: CellFlags.cell, json: Output.json },
-  Effect.fn(function* ({ cell, json, name, ...pace }) {
+  "Check that the live version matches the log, and list rows that do not",
+  { name, ...pace, cell: CellFlags.cell },
+  function* ({ cell, json, name, ...pace }) {
     yield* lowerPriority(pace)
     const compared = yield* inCells(cell, (cell) => Rebuild.verify(name, optionsOf(pace, json, cell)))
     if (json) yield* Output.printJson(total(compared, ["rows", "unproved_rows", "differing_rows"]))
@@ -143,8 +142,8 @@ const verify = Command.make(
       return yield* new Differs({ message: CellsLeftOut.after(message, compared.unreachable) })
     }
     yield* CellsLeftOut.refuse(compared.unreachable)
-  }),
-).pipe(Command.withDescription("Check that the live version matches the log, and list rows that do not"))
+  },
+)
 
 const described = (
   name: string,
@@ -168,18 +167,15 @@ const described = (
   ...(moved.length === 0 ? [] : [`Accounts that move to another cell were left out: ${moved.join(", ")}.`]),
 ]
 
-const swap = Command.make(
+const swap = DataCommand.command(
   "swap",
+  "Make the new version live, in one short transaction",
   {
     name,
-    back: Flag.Boolean("back").pipe(
-      Flag.withDescription("Restore the version that was live before"),
-      Flag.withDefault(false),
-    ),
+    back: Options.isSet("back", "Restore the version that was live before"),
     cell: CellFlags.cell,
-    json: Output.json,
   },
-  Effect.fn(function* ({ back, cell, json, name }) {
+  function* ({ back, cell, json, name }) {
     // A cell that refuses keeps no other one from its swap, so that the command can be repeated.
     const swaps = yield* inCells(cell, () =>
       Swap.swap(name, back).pipe(
@@ -203,8 +199,8 @@ const swap = Command.make(
     if (refused.length > 0)
       return yield* new ReplayRefused({ message: CellsLeftOut.after(refused.join("; "), swaps.unreachable) })
     yield* CellsLeftOut.refuse(swaps.unreachable)
-  }),
-).pipe(Command.withDescription("Make the new version live, in one short transaction"))
+  },
+)
 
 const drop = Command.make(
   "drop",

@@ -4,6 +4,7 @@ import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Clock, DateTime, Duration, Effect, Option, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Version from "../../process/Version.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import * as TerminalTable from "../TerminalTable.ts"
@@ -52,8 +53,9 @@ export const watch = (interval_s: number, write: (text: string) => Effect.Effect
     () => write(MAIN_SCREEN),
   )
 
-export const top = Command.make(
+export const top = DataCommand.command(
   "top",
+  "Watch rates, queue, projections and connections",
   {
     json: Output.json,
     interval: Flag.Int("interval").pipe(
@@ -62,14 +64,14 @@ export const top = Command.make(
       Flag.withDefault(DEFAULT_INTERVAL_S),
     ),
   },
-  Effect.fn(function* ({ interval, json }) {
-    if (json) return yield* Output.printOne({ ...(yield* takeSnapshot) }, { json })
+  function* ({ interval, json }) {
+    if (json) return yield* Output.printOne(yield* takeSnapshot, { json })
     // A pipe gets one snapshot.
     if (!process.stdout.isTTY)
       return yield* Output.say(...screen([yield* takeSnapshot], { columns: undefined, hasColours: false }))
     yield* watch(interval, (text) => Effect.sync(() => void process.stdout.write(text)))
-  }),
-).pipe(Command.withDescription("Watch rates, queue, projections and connections"), Command.provide(CliStore.layer))
+  },
+).pipe(Command.provide(CliStore.layer))
 
 const WATCHED = [
   ["accepted", "EmailQueued"],

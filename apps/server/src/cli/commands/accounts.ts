@@ -12,6 +12,8 @@ import { Argument, Command, Flag } from "effect/cli"
 import * as NewIds from "../../process/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -21,9 +23,6 @@ const plan = Flag.Literals("plan", Plan.ALL)
 
 const account = AccountArgument.account
 
-const show = (id: Id.AccountId, json: boolean) =>
-  Effect.flatMap(AccountArgument.find(id), (account) => Output.printOne({ ...account }, { json }))
-
 class InvalidFlags extends Data.TaggedError("InvalidFlags")<{ readonly message: string }> {}
 
 /** Changes an account. A command that changes nothing succeeds. */
@@ -32,71 +31,62 @@ const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.chan
     Effect.catchTag("NothingNew", () => Effect.void),
   )
 
-const create = Command.make(
+const create = DataCommand.record(
   "create",
+  "Create an account",
   {
     name: Argument.String("name").pipe(Argument.withSchema(Account.Name)),
     plan: plan.pipe(Flag.withDefault("free" as const)),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, name, plan }) {
+  function* ({ name, plan }) {
     const at = yield* NewIds.now
     const account_id = yield* NewIds.newId("AccountId")
     yield* Placement.place(account_id)
     yield* change(account_id, Account.create(at, account_id, name, plan))
-    yield* show(account_id, json)
-  }),
-).pipe(Command.withDescription("Create an account"))
+    return yield* AccountArgument.find(account_id)
+  },
+)
 
-const move = Command.make(
+const move = DataCommand.record(
   "move",
+  "Move an account to another cell while it is in use. A move that was interrupted is continued by the same command",
   {
     account,
     to: Flag.String("to").pipe(Flag.withDescription("Name of the cell that the account moves to")),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, json, to }) {
+  function* ({ account, json, to }) {
     const id = yield* AccountArgument.idOf(account)
     const moved = yield* AccountMove.move(id, to, { report: (line) => (json ? Effect.void : Output.say(line)) })
-    yield* Output.printOne({ ...moved }, { json })
-  }),
-).pipe(
-  Command.withDescription(
-    "Move an account to another cell while it is in use. A move that was interrupted is continued by the same command",
-  ),
+    return moved
+  },
 )
 
-const list = Command.make(
-  "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
-    const { missing, rows: accounts } = yield* Accounts.all()
-    const columns = accounts.some(({ cell }) => cell !== CellName.FIRST) ? [...COLUMNS, "cell"] : COLUMNS
-    yield* Output.print(
-      accounts.map((account) => ({ ...account })),
-      { json, columns },
-    )
-    yield* CellsLeftOut.refuse(missing)
-  }),
-).pipe(Command.withDescription("List accounts"))
+const list = DataCommand.command("list", "List accounts", {}, function* ({ json }) {
+  const { missing, rows: accounts } = yield* Accounts.all()
+  const columns = accounts.some(({ cell }) => cell !== CellName.FIRST) ? [...COLUMNS, "cell"] : COLUMNS
+  yield* Output.print(accounts, { json, columns })
+  yield* CellsLeftOut.refuse(missing)
+})
 
-const setPlan = Command.make(
+const setPlan = DataCommand.record(
   "plan",
-  { account, plan: Argument.Literals("plan", Plan.ALL), json: Output.json },
-  Effect.fn(function* ({ account, json, plan }) {
+  "Change the plan of an account",
+  { account, plan: Argument.Literals("plan", Plan.ALL) },
+  function* ({ account, plan }) {
     const id = yield* AccountArgument.idOf(account)
     yield* change(id, Account.changePlan(yield* NewIds.now, plan))
-    yield* show(id, json)
-  }),
-).pipe(Command.withDescription("Change the plan of an account"))
+    return yield* AccountArgument.find(id)
+  },
+)
 
 const limitFlag = (name: string, meaning: string) =>
   Flag.Int(name).pipe(Flag.withDescription(`${meaning}; the limit of the plan if left out`), Flag.optional)
 
 const MIB = 1024 * 1024
 
-const limits = Command.make(
+const limits = DataCommand.record(
   "limits",
+  "Set all limits of an account",
   {
     account,
     send: limitFlag("send", "Sends per minute"),
@@ -104,9 +94,8 @@ const limits = Command.make(
     other: limitFlag("other", "Other requests per minute"),
     monthly: limitFlag("monthly", "Recipients per month"),
     scheduled: limitFlag("scheduled-mib", "MiB of content of scheduled mail"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, json, logs, monthly, other, scheduled, send }) {
+  function* ({ account, logs, monthly, other, scheduled, send }) {
     const id = yield* AccountArgument.idOf(account)
     const limits = yield* Schema.decodeUnknownEffect(Account.Limits)({
       send: Option.getOrNull(send),
@@ -116,29 +105,26 @@ const limits = Command.make(
       ...(Option.isSome(scheduled) ? { scheduled_bytes: scheduled.value * MIB } : {}),
     })
     yield* change(id, Account.changeLimits(yield* NewIds.now, limits))
-    yield* show(id, json)
-  }),
-).pipe(Command.withDescription("Set all limits of an account"))
+    return yield* AccountArgument.find(id)
+  },
+)
 
-const retention = Command.make(
+const retention = DataCommand.record(
   "retention",
+  "Set how long an account's content, history and webhook deliveries are kept",
   {
     account,
     content: Flag.Int("content").pipe(
       Flag.withDescription("Days to keep bodies and attachments, 0 to 365"),
       Flag.withDefault(Account.DEFAULT_RETENTION_DAYS),
     ),
-    log: Flag.Int("log").pipe(
-      Flag.withDescription("Days to keep the history of a finished message, 7 to 3650; for ever if left out"),
-      Flag.optional,
-    ),
+    log: Options.int("log", "Days to keep the history of a finished message, 7 to 3650; for ever if left out"),
     deliveries: Flag.Int("deliveries").pipe(
       Flag.withDescription("Days to keep webhook deliveries, 7 to 365"),
       Flag.withDefault(Account.DEFAULT_DELIVERY_DAYS),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, content, deliveries, json, log }) {
+  function* ({ account, content, deliveries, log }) {
     const id = yield* AccountArgument.idOf(account)
     const content_days = yield* Schema.decodeUnknownEffect(Account.RetentionDays)(content)
     const keeping = yield* Schema.decodeUnknownEffect(Account.Keeping)({
@@ -147,45 +133,45 @@ const retention = Command.make(
     })
     yield* change(id, Account.changeRetention(yield* NewIds.now, content_days))
     yield* change(id, Account.changeKeeping(yield* NewIds.now, keeping))
-    yield* show(id, json)
-  }),
-).pipe(Command.withDescription("Set how long an account's content, history and webhook deliveries are kept"))
+    return yield* AccountArgument.find(id)
+  },
+)
 
-const links = Command.make(
+const links = DataCommand.record(
   "links",
+  "Disable or enable the links of an account's tracked mail",
   {
     account,
-    on: Flag.Boolean("on").pipe(Flag.withDescription("Links redirect"), Flag.withDefault(false)),
-    off: Flag.Boolean("off").pipe(Flag.withDescription("Links answer 410"), Flag.withDefault(false)),
-    json: Output.json,
+    on: Options.isSet("on", "Links redirect"),
+    off: Options.isSet("off", "Links answer 410"),
   },
-  Effect.fn(function* ({ account, json, off, on }) {
+  function* ({ account, off, on }) {
     const id = yield* AccountArgument.idOf(account)
     if (on === off) return yield* new InvalidFlags({ message: "Set either --on or --off." })
     yield* change(id, Account.changeLinks(yield* NewIds.now, on))
-    yield* show(id, json)
-  }),
-).pipe(Command.withDescription("Disable or enable the links of an account's tracked mail"))
+    return yield* AccountArgument.find(id)
+  },
+)
 
-const headers = Command.make(
+const headers = DataCommand.record(
   "headers",
+  "Set all headers that an account may send although mail providers obey them",
   {
     account,
     allow: Flag.String("allow").pipe(
       Flag.withDescription("Header that the account may send, such as X-PM-Tag or X-Mailgun-*; repeat for several"),
       Flag.between(0, SteeringHeader.MAX_ALLOWED),
     ),
-    none: Flag.Boolean("none").pipe(Flag.withDescription("Allow none"), Flag.withDefault(false)),
-    json: Output.json,
+    none: Options.isSet("none", "Allow none"),
   },
-  Effect.fn(function* ({ account, allow, json, none }) {
+  function* ({ account, allow, none }) {
     const id = yield* AccountArgument.idOf(account)
     if (none === allow.length > 0) return yield* new InvalidFlags({ message: "Set either --allow or --none." })
     const names = yield* Schema.decodeUnknownEffect(SteeringHeader.Allowed)(allow)
     yield* change(id, Account.changeAllowedHeaders(yield* NewIds.now, names))
-    yield* show(id, json)
-  }),
-).pipe(Command.withDescription("Set all headers that an account may send although mail providers obey them"))
+    return yield* AccountArgument.find(id)
+  },
+)
 
 export const accounts = Command.make("accounts").pipe(
   Command.withDescription("Manage accounts, their plans and limits"),

@@ -1,9 +1,11 @@
 import * as Text from "@waybill/domain/values/Text"
 import { Data, Effect, Result, Runtime, Schema } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 
 class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {
@@ -29,21 +31,18 @@ const Target = Text.parsed(
   ({ host, port }) => `${host}:${port}`,
 )
 
-export const doctor = Command.make(
+export const doctor = DataCommand.command(
   "doctor",
+  "Check database, DNS, disk and relay, and suggest fixes",
   {
-    direct: Flag.Boolean("direct").pipe(
-      Flag.withDescription("Check direct delivery even if no domain uses it"),
-      Flag.withDefault(false),
-    ),
+    direct: Options.isSet("direct", "Check direct delivery even if no domain uses it"),
     target: Flag.String("target").pipe(
       Flag.withDescription("Check port 25 with this server; repeat for several"),
       Flag.withSchema(Target),
       Flag.between(0, MAX_TARGETS),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ direct, json, target }) {
+  function* ({ direct, json, target }) {
     const settings = yield* Settings.load
     // Loaded by this command only.
     const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
@@ -55,8 +54,8 @@ export const doctor = Command.make(
     if (broken.length > 0) {
       return yield* new Broken({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
     }
-  }),
-).pipe(Command.withDescription("Check database, DNS, disk and relay, and suggest fixes"))
+  },
+)
 
 const STATUS_WIDTH = 8
 const CHECK_WIDTH = 12

@@ -2,10 +2,12 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Erase from "@waybill/store/erasure/Erase"
 import * as Mask from "@waybill/store/erasure/Mask"
 import { Data, Effect, Runtime } from "effect"
-import { Argument, Command, Flag, Prompt } from "effect/cli"
+import { Argument, Command, Prompt } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 import { IsInteractive } from "../IsInteractive.ts"
@@ -54,21 +56,18 @@ const confirm = Effect.fnUntraced(function* (address: Address.Address) {
     return yield* new NotConfirmed({ message: "Nothing was erased." })
 })
 
-export const erase = Command.make(
+export const erase = DataCommand.command(
   "erase",
+  "Erase an address from the log, read models and contents permanently",
   {
     address: Argument.String("address").pipe(
       Argument.withDescription("Email address to erase"),
       Argument.withSchema(Address.FromText),
     ),
-    dryRun: Flag.Boolean("dry-run").pipe(
-      Flag.withDescription("Only show what would be erased"),
-      Flag.withDefault(false),
-    ),
-    yes: Flag.Boolean("yes").pipe(Flag.withDescription("Erase without asking"), Flag.withDefault(false)),
-    json: Output.json,
+    dryRun: Options.isSet("dry-run", "Only show what would be erased"),
+    yes: Options.isSet("yes", "Erase without asking"),
   },
-  Effect.fn(function* ({ address, dryRun, json, yes }) {
+  function* ({ address, dryRun, json, yes }) {
     if (dryRun) return yield* CellsLeftOut.refuse(yield* preview(address, json))
     if (!yes) yield* confirm(address)
     const erased_as = Mask.replacement(SecureRandom.randomBytesUnsafe(STAND_IN_BYTES))
@@ -94,8 +93,5 @@ export const erase = Command.make(
       return yield* new AddressRemains({ message: CellsLeftOut.after(message, unreachable, refused) })
     }
     yield* CellsLeftOut.refuse(unreachable, refused)
-  }),
-).pipe(
-  Command.withDescription("Erase an address from the log, read models and contents permanently"),
-  Command.provide(CliStore.layer),
-)
+  },
+).pipe(Command.provide(CliStore.layer))

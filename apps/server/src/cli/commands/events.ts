@@ -17,14 +17,16 @@ import * as CellFlags from "../cells/CellFlags.ts"
 import * as CellReplays from "../cells/CellReplays.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as LogFiles from "../LogFiles.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 import { follow } from "../cells/follow.ts"
 
 class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
 
-const stream = Command.make(
+const stream = DataCommand.command(
   "stream",
+  "Show the history of an object, now or at a time",
   {
     id: Argument.String("id").pipe(
       Argument.withDescription("Id of a message, domain, key or other object, or a suppressed address"),
@@ -34,9 +36,8 @@ const stream = Command.make(
       Flag.withDescription("Show the state at this time: ISO 8601 with an offset or Z"),
       Flag.optional,
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ asOf, id, json }) {
+  function* ({ asOf, id, json }) {
     // Ids and suppressed addresses are lower case.
     const { histories, unreachable } = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
     if (histories.length === 0)
@@ -49,8 +50,8 @@ const stream = Command.make(
     if (json) yield* Output.printJson(histories.map(toJson), 2)
     else yield* print(id, histories)
     yield* CellsLeftOut.refuse(unreachable)
-  }),
-).pipe(Command.withDescription("Show the history of an object, now or at a time"), Command.provide(CliStore.layer))
+  },
+).pipe(Command.provide(CliStore.layer))
 
 const print = Effect.fnUntraced(function* (id: string, histories: ReadonlyArray<TimeTravel.History>) {
   for (const { account_id, events, stream } of histories) {

@@ -13,11 +13,13 @@ import { userInfo } from "node:os"
 import * as NewApiKeys from "../../operate/NewApiKeys.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
-import * as Output from "../Output.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as CliStore from "../CliStore.ts"
 
-const create = Command.make(
+const create = DataCommand.record(
   "create",
+  "Create a key, which is shown once",
   {
     account: AccountArgument.account,
     name: Argument.String("name").pipe(Argument.withSchema(ApiKey.Name)),
@@ -25,10 +27,7 @@ const create = Command.make(
       Flag.withDescription("Scope of the key; repeat for several"),
       Flag.between(1, Scope.ALL.length),
     ),
-    test: Flag.Boolean("test").pipe(
-      Flag.withDescription("Make a test key: its mail is never sent"),
-      Flag.withDefault(false),
-    ),
+    test: Options.isSet("test", "Make a test key: its mail is never sent"),
     domain: Flag.String("domain").pipe(
       Flag.withDescription("Restrict the key to this domain"),
       Flag.withSchema(DomainName.FromText),
@@ -44,9 +43,8 @@ const create = Command.make(
       Flag.withSchema(Timestamp.FromIso),
       Flag.optional,
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, allowedIp, domain, expiresAt, json, name, scope, test }) {
+  function* ({ account, allowedIp, domain, expiresAt, name, scope, test }) {
     const account_id = yield* AccountArgument.idOf(account)
     const { keyId, secret } = yield* NewApiKeys.createApiKey(account_id, `cli:${userInfo().username}`, {
       name,
@@ -56,32 +54,30 @@ const create = Command.make(
       allowed_ips: allowedIp,
       expires_at: Option.getOrNull(expiresAt),
     })
-    yield* Output.printOne({ id: keyId, key: secret }, { json })
-  }),
-).pipe(Command.withDescription("Create a key, which is shown once"))
+    return { id: keyId, key: secret }
+  },
+)
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { account: AccountArgument.account, json: Output.json },
-  Effect.fn(function* ({ account, json }) {
+  "List an account's keys",
+  { account: AccountArgument.account },
+  ["id", "name", "prefix", "mode", "scopes", "status", "last_used_at"],
+  function* ({ account }) {
     const account_id = yield* AccountArgument.idOf(account)
     const keys = yield* Cells.inCellOf(account_id, ApiKeys.list(yield* NewIds.now, account_id))
-    const columns = ["id", "name", "prefix", "mode", "scopes", "status", "last_used_at"]
-    yield* Output.print(
-      keys.map((key) => ({ ...key })),
-      { json, columns },
-    )
-  }),
-).pipe(Command.withDescription("List an account's keys"))
+    return keys
+  },
+)
 
-const revoke = Command.make(
+const revoke = DataCommand.record(
   "revoke",
+  "Revoke a key permanently",
   {
     account: AccountArgument.account,
     id: Argument.String("key").pipe(Argument.withSchema(Id.ApiKeyId)),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, id, json }) {
+  function* ({ account, id }) {
     const account_id = yield* AccountArgument.idOf(account)
     const store = yield* EventStore
     const at = yield* NewIds.now
@@ -89,9 +85,9 @@ const revoke = Command.make(
       Effect.as(at),
       Effect.catchTag("AlreadyRevoked", (already) => Effect.succeed(already.revoked_at)),
     )
-    yield* Output.printOne({ id, revoked: true, revoked_at }, { json })
-  }),
-).pipe(Command.withDescription("Revoke a key permanently"))
+    return { id, revoked: true, revoked_at }
+  },
+)
 
 export const keys = Command.make("keys").pipe(
   Command.withDescription("API keys"),

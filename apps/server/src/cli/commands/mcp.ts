@@ -4,6 +4,7 @@ import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { isIP } from "node:net"
 import * as Credentials from "../remote/Credentials.ts"
+import * as Options from "../Options.ts"
 
 class McpRefused extends Data.TaggedError("McpRefused")<{ readonly message: string }> {}
 
@@ -48,9 +49,9 @@ export const mcp = Command.make(
       Flag.withDescription("With --http: a host name by which clients call this server; repeat for several"),
       Flag.between(0, MAX_HOSTS),
     ),
-    allowLiveSending: Flag.Boolean("allow-live-sending").pipe(
-      Flag.withDescription("Offer a tool that sends real mail; the key needs the scope email:send"),
-      Flag.withDefault(false),
+    allowLiveSending: Options.isSet(
+      "allow-live-sending",
+      "Offer a tool that sends real mail; the key needs the scope email:send",
     ),
   },
   Effect.fn(

@@ -1,9 +1,10 @@
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Data, Effect, Layer, Runtime } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Command } from "effect/cli"
 import { Postgres } from "../../installation/Postgres.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 
 class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {
@@ -13,10 +14,7 @@ class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly
 export const migrate = Command.make(
   "migrate",
   {
-    check: Flag.Boolean("check").pipe(
-      Flag.withDescription("Only check; fail if migrations are pending"),
-      Flag.withDefault(false),
-    ),
+    check: Options.isSet("check", "Only check; fail if migrations are pending"),
     json: Output.json,
   },
   Effect.fn(function* ({ check, json }) {

@@ -3,9 +3,11 @@ import { DEADLINE_MS_PER_MB, ParserPool } from "@waybill/mail/parsing/ParserPool
 import * as Report from "@waybill/mail/incoming/Report"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Data, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { recordReport } from "../../worker/delivery/recordReport.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -26,34 +28,28 @@ const find = Effect.fnUntraced(function* (id: string) {
   return report.value
 })
 
-const list = Command.make(
+const list = DataCommand.command(
   "list",
+  "List the reports that are kept because their parsing was ended",
   {
     account: Argument.String("account").pipe(
       Argument.withDescription("Id of the account, acc_…; all accounts if left out"),
       Argument.optional,
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, json }) {
+  function* ({ account, json }) {
     const columns = ["id", "account_id", "email_id", "received_at", "address", "size_bytes", "reason"]
     const { missing, rows } = yield* UnreadReports.list(Option.getOrUndefined(account))
-    yield* Output.print(
-      rows.map((each) => ({ ...each })),
-      { json, columns },
-    )
+    yield* Output.print(rows, { json, columns })
     yield* CellsLeftOut.refuse(missing)
-  }),
-).pipe(Command.withDescription("List the reports that are kept because their parsing was ended"))
+  },
+)
 
 const show = Command.make(
   "show",
   {
     id,
-    raw: Flag.Boolean("raw").pipe(
-      Flag.withDescription("Write the bytes as they arrived; only into a file or a pipe"),
-      Flag.withDefault(false),
-    ),
+    raw: Options.isSet("raw", "Write the bytes as they arrived; only into a file or a pipe"),
   },
   Effect.fn(function* ({ id, raw }) {
     if (raw && process.stdout.isTTY)

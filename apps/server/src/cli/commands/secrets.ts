@@ -5,6 +5,7 @@ import * as InstanceKeys from "../../installation/InstanceKeys.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as ExitCodes from "../../process/ExitCodes.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -12,10 +13,11 @@ class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: stri
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
 }
 
-const rotate = Command.make(
+const rotate = DataCommand.command(
   "rotate",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "Seal all secrets again under the first instance key",
+  {},
+  function* ({ json }) {
     const secrets = yield* Secrets
     const { unreachable, ...done } = yield* secrets.rotate
     yield* Output.printOne({ ...done, ...(json && unreachable.length > 0 ? { unreachable } : {}) }, { json })
@@ -24,8 +26,8 @@ const rotate = Command.make(
       return yield* new Unreadable({ message: CellsLeftOut.after(message, unreachable) })
     }
     yield* CellsLeftOut.refuse(unreachable)
-  }),
-).pipe(Command.withDescription("Seal all secrets again under the first instance key"))
+  },
+)
 
 const sealed = Secrets.layer.pipe(
   Layer.provide(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),

@@ -5,10 +5,12 @@ import * as Members from "@waybill/store/readmodels/Members"
 import * as SecondFactors from "@waybill/store/users/SecondFactors"
 import * as Users from "@waybill/store/users/Users"
 import { Data, Effect, Option, Redacted } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
 import * as NewIds from "../../process/NewIds.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 
@@ -43,40 +45,34 @@ const record = Effect.fnUntraced(function* (id: Id.UserId, decide: typeof Team.s
   yield* store.commit(Team, { account_id, stream_id: Team.STREAM_ID }, decide(yield* NewIds.now, id))
 })
 
-const list = Command.make(
-  "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
-    const columns = ["id", "email", "name", "operator", "account_id", "role", "status"]
-    const { missing, rows } = yield* Users.list()
-    yield* Output.print(
-      rows.map((each) => ({ ...each })),
-      { json, columns },
-    )
-    yield* CellsLeftOut.refuse(missing)
-  }),
-).pipe(Command.withDescription("List users of the dashboard and their accounts"))
+const list = DataCommand.command("list", "List users of the dashboard and their accounts", {}, function* ({ json }) {
+  const columns = ["id", "email", "name", "operator", "account_id", "role", "status"]
+  const { missing, rows } = yield* Users.list()
+  yield* Output.print(rows, { json, columns })
+  yield* CellsLeftOut.refuse(missing)
+})
 
-const operator = Command.make(
+const operator = DataCommand.record(
   "operator",
+  "Give or remove the operator role, which manages the instance in the dashboard",
   {
     user,
-    on: Flag.Boolean("on").pipe(Flag.withDescription("Make the user an operator"), Flag.withDefault(false)),
-    off: Flag.Boolean("off").pipe(Flag.withDescription("Remove the operator role"), Flag.withDefault(false)),
-    json: Output.json,
+    on: Options.isSet("on", "Make the user an operator"),
+    off: Options.isSet("off", "Remove the operator role"),
   },
-  Effect.fn(function* ({ json, off, on, user }) {
+  function* ({ off, on, user }) {
     if (on === off) return yield* new NoSuchUser({ message: "Set either --on or --off." })
     const { email, id } = yield* find(user)
     yield* Users.setOperator(id, on)
-    yield* Output.printOne({ id, email, operator: on }, { json })
-  }),
-).pipe(Command.withDescription("Give or remove the operator role, which manages the instance in the dashboard"))
+    return { id, email, operator: on }
+  },
+)
 
-const password = Command.make(
+const password = DataCommand.record(
   "password",
-  { user, json: Output.json },
-  Effect.fn(function* ({ json, user }) {
+  "Set a new password for a user and end their sessions",
+  { user },
+  function* ({ json, user }) {
     const { email, id } = yield* find(user)
     yield* record(id, Team.setPassword)
     const newPassword = Buffer.from(SecureRandom.randomBytesUnsafe(PASSWORD_BYTES)).toString("base64url")
@@ -85,14 +81,15 @@ const password = Command.make(
       yield* Output.say(
         "New password, shown once. Share it over a secure channel. All sessions of the user have ended.",
       )
-    yield* Output.printOne({ id, email, password: newPassword }, { json })
-  }),
-).pipe(Command.withDescription("Set a new password for a user and end their sessions"))
+    return { id, email, password: newPassword }
+  },
+)
 
-const resetFactors = Command.make(
+const resetFactors = DataCommand.record(
   "reset-factors",
-  { user, json: Output.json },
-  Effect.fn(function* ({ json, user }) {
+  "Remove a user's authenticator, passkeys and link to the identity provider, and end their sessions",
+  { user },
+  function* ({ json, user }) {
     const { email, id } = yield* find(user)
     const had = yield* SecondFactors.of(id)
     const hasAny = had.authenticator || had.passkeys > 0 || had.provider
@@ -106,12 +103,8 @@ const resetFactors = Command.make(
           ? "Removed. The user now signs in with the password only. All sessions of the user have ended."
           : "Nothing to remove: the user signs in with the password only.",
       )
-    yield* Output.printOne({ id, email, ...had }, { json })
-  }),
-).pipe(
-  Command.withDescription(
-    "Remove a user's authenticator, passkeys and link to the identity provider, and end their sessions",
-  ),
+    return { id, email, ...had }
+  },
 )
 
 export const users = Command.make("users").pipe(

@@ -3,24 +3,20 @@ import * as Dns from "@waybill/mail/dns/Dns"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import { Effect, Option } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import { hostname } from "node:os"
 import * as Settings from "../../settings/Settings.ts"
 import { addressViews } from "../../sources/addressViews.ts"
 import { checkSources } from "../../sources/checkSources.ts"
 import { DEFAULT_POOL } from "../../sources/PoolConfiguration.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
 
-const ehlo = Flag.String("ehlo").pipe(
-  Flag.withDescription("Name of the address in EHLO, which must lead back to it; none is that of the host"),
-  Flag.optional,
-)
+const ehlo = Options.text("ehlo", "Name of the address in EHLO, which must lead back to it; none is that of the host")
 const poolName = Flag.String("pool").pipe(Flag.withDescription("Pool of the address"))
-const site = Flag.String("site").pipe(
-  Flag.withDescription("Provider, such as google.com, or the servers of a domain; all mail if left out"),
-  Flag.optional,
-)
+const site = Options.text("site", "Provider, such as google.com, or the servers of a domain; all mail if left out")
 
 const COLUMNS = ["address", "pool", "ehlo", "warm_up", "today", "paused", "names", "blocklists", "hosts"]
 
@@ -45,7 +41,7 @@ const row = ({ address, ehlo, hosts, listings, names, pauses, pool, today, warm_
 })
 
 const show = Effect.fnUntraced(function* (views: ReadonlyArray<Operate.SourceAddress>, json: boolean) {
-  yield* Output.print(json ? views.map((view) => ({ ...view })) : views.map(row), { json, columns: COLUMNS })
+  yield* Output.print(json ? views : views.map(row), { json, columns: COLUMNS })
 })
 
 const showOne = Effect.fnUntraced(function* (address: string, json: boolean) {
@@ -56,17 +52,17 @@ const showOne = Effect.fnUntraced(function* (address: string, json: boolean) {
 
 const ehloOf = (text: string) => (text === Ips.NONE ? Effect.succeed(null) : Ips.nameOf(text))
 
-export const add = Command.make(
+export const add = DataCommand.command(
   "add",
+  "Add an address of a worker host, from which mail is sent within 10 seconds",
   {
     address: Ips.addressArgument,
     pool: poolName.pipe(Flag.withDefault(DEFAULT_POOL)),
     ehlo,
     plan: Ips.planFlag,
     day: Ips.dayFlag,
-    json: Output.json,
   },
-  Effect.fn(function* ({ address: text, day, ehlo, json, plan, pool }) {
+  function* ({ address: text, day, ehlo, json, plan, pool }) {
     const address = yield* Ips.addressOf(text)
     const name = Option.isNone(ehlo) ? null : yield* ehloOf(ehlo.value)
     const warm_up = (yield* Ips.warmUpOf(plan, day)) ?? null
@@ -77,28 +73,29 @@ export const add = Command.make(
     if (added === "full")
       return yield* Ips.refuse(`This instance has ${SourceAddresses.MAX_ADDRESSES} addresses, the most it can have.`)
     yield* showOne(address, json)
-  }),
-).pipe(Command.withDescription("Add an address of a worker host, from which mail is sent within 10 seconds"))
+  },
+)
 
-export const list = Command.make(
+export const list = DataCommand.command(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List the addresses with their plan, mails of today, pauses and checks",
+  {},
+  function* ({ json }) {
     yield* show(yield* addressViews, json)
-  }),
-).pipe(Command.withDescription("List the addresses with their plan, mails of today, pauses and checks"))
+  },
+)
 
-export const change = Command.make(
+export const change = DataCommand.command(
   "change",
+  "Change the pool, the name or the warm-up of an address",
   {
     address: Ips.addressArgument,
     pool: poolName.pipe(Flag.optional),
     ehlo,
     plan: Ips.planFlag,
     day: Ips.dayFlag,
-    json: Output.json,
   },
-  Effect.fn(function* ({ address: text, day, ehlo, json, plan, pool }) {
+  function* ({ address: text, day, ehlo, json, plan, pool }) {
     const address = yield* Ips.addressOf(text)
     const warm_up = yield* Ips.warmUpOf(plan, day)
     const change = {
@@ -110,21 +107,23 @@ export const change = Command.make(
     if (Option.isSome(pool)) yield* Ips.ensurePool(pool.value)
     if (!(yield* SourceAddresses.change(address, change))) return yield* Ips.unknownAddress(address)
     yield* showOne(address, json)
-  }),
-).pipe(Command.withDescription("Change the pool, the name or the warm-up of an address"))
+  },
+)
 
-export const remove = Command.make(
+export const remove = DataCommand.record(
   "remove",
-  { address: Ips.addressArgument, json: Output.json },
-  Effect.fn(function* ({ address: text, json }) {
+  "Remove an address; its pool stays",
+  { address: Ips.addressArgument },
+  function* ({ address: text }) {
     const address = yield* Ips.addressOf(text)
     if (!(yield* SourceAddresses.remove(address))) return yield* Ips.unknownAddress(address)
-    yield* Output.printOne({ address, removed: true }, { json })
-  }),
-).pipe(Command.withDescription("Remove an address; its pool stays"))
+    return { address, removed: true }
+  },
+)
 
-export const pause = Command.make(
+export const pause = DataCommand.command(
   "pause",
+  "Send nothing from an address until it is resumed",
   {
     address: Ips.addressArgument,
     site,
@@ -132,9 +131,8 @@ export const pause = Command.make(
       Flag.withDescription("Remark for operators"),
       Flag.withDefault("by an operator"),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ address: text, json, reason, site }) {
+  function* ({ address: text, json, reason, site }) {
     const address = yield* Ips.addressOf(text)
     if (!(yield* SourceAddresses.list()).some((each) => each.address === address))
       return yield* Ips.unknownAddress(address)
@@ -144,24 +142,27 @@ export const pause = Command.make(
       reason,
     )
     yield* showOne(address, json)
-  }),
-).pipe(Command.withDescription("Send nothing from an address until it is resumed"))
+  },
+)
 
-export const resume = Command.make(
+export const resume = DataCommand.command(
   "resume",
-  { address: Ips.addressArgument, site, json: Output.json },
-  Effect.fn(function* ({ address: text, json, site }) {
+  "End the pauses of an address, also those after a block",
+  { address: Ips.addressArgument, site },
+  function* ({ address: text, json, site }) {
     const address = yield* Ips.addressOf(text)
     const resumed = yield* SourcePauses.resume(address, Option.getOrUndefined(site))
     if (resumed === 0 && Option.isSome(site)) return yield* Ips.refuse(`${address} is not paused for ${site.value}.`)
     yield* showOne(address, json)
-  }),
-).pipe(Command.withDescription("End the pauses of an address, also those after a block"))
+  },
+)
 
-export const check = Command.make(
+export const check = DataCommand.list(
   "check",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "Check PTR records, names and blocklists of all addresses now",
+  {},
+  ["address", "check", "status", "result"],
+  function* () {
     const settings = yield* Settings.load
     const name = Option.getOrElse(settings.ehloName, hostname)
     const dns = Dns.Dns.layer(settings.dnsServers.length === 0 ? {} : { servers: settings.dnsServers })
@@ -171,6 +172,6 @@ export const check = Command.make(
       { address, check: "names", status: names?.status, result: names?.result },
       ...listings.map(({ result, status, zone }) => ({ address, check: zone, status, result })),
     ])
-    yield* Output.print(rows, { json, columns: ["address", "check", "status", "result"] })
-  }),
-).pipe(Command.withDescription("Check PTR records, names and blocklists of all addresses now"))
+    return rows
+  },
+)

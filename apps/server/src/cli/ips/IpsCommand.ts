@@ -6,6 +6,7 @@ import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Clock, Data, Effect, Option, Result } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import * as Options from "../Options.ts"
 
 /** A command about source addresses is refused. */
 export class IpsRefused extends Data.TaggedError("IpsRefused")<{ readonly message: string }> {}
@@ -56,10 +57,7 @@ export const planFlag = Flag.String("plan").pipe(
   Flag.withDescription(`Warm-up plan: ${WarmUp.STANDARD_NAME}, one of \`waybill ips plans list\`, or none`),
   Flag.optional,
 )
-export const dayFlag = Flag.Int("day").pipe(
-  Flag.withDescription("Day of the plan that today is; 1 if left out"),
-  Flag.optional,
-)
+export const dayFlag = Options.int("day", "Day of the plan that today is; 1 if left out")
 
 /** Word for no plan, and for no name of its own. */
 export const NONE = "none"

@@ -7,6 +7,7 @@ import { Argument, Command } from "effect/cli"
 import { readFileSync } from "node:fs"
 import * as Settings from "../../settings/Settings.ts"
 import { readSiteRules } from "../../sources/readSiteRules.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
 
@@ -15,31 +16,31 @@ const ANY = WarmUp.ANY_PROVIDER
 
 const name = Argument.String("name").pipe(Argument.withDescription("Name of the plan"))
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List the plans with the mails per provider of their first and last day",
+  {},
+  ["name", "days", "first", "last"],
+  function* () {
     const own = yield* WarmUpPlans.list()
     const all = [{ name: WarmUp.STANDARD_NAME, plan: WarmUp.STANDARD }, ...own]
-    yield* Output.print(
-      all.map(({ name, plan }) => {
-        const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
-        return {
-          name,
-          days: days.length,
-          first: days[0]?.[ANY],
-          last: days.at(-1)?.[ANY],
-        }
-      }),
-      { json, columns: ["name", "days", "first", "last"] },
-    )
-  }),
-).pipe(Command.withDescription("List the plans with the mails per provider of their first and last day"))
+    return all.map(({ name, plan }) => {
+      const { days } = Schema.decodeUnknownSync(WarmUp.Plan)(plan)
+      return {
+        name,
+        days: days.length,
+        first: days[0]?.[ANY],
+        last: days.at(-1)?.[ANY],
+      }
+    })
+  },
+)
 
-const show = Command.make(
+const show = DataCommand.command(
   "show",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
+  "Show the table of a plan; * is each provider that a day does not name",
+  { name },
+  function* ({ json, name }) {
     const own = (yield* WarmUpPlans.list()).find((plan) => plan.name === name)?.plan
     const plan = own ?? (name === WarmUp.STANDARD_NAME ? WarmUp.STANDARD : undefined)
     if (plan === undefined) return yield* unknown(name)
@@ -51,17 +52,17 @@ const show = Command.make(
           days.map((day, at) => ({ day: at + 1, ...day })),
           { json, columns: ["day", ...providers] },
         )
-  }),
-).pipe(Command.withDescription("Show the table of a plan; * is each provider that a day does not name"))
+  },
+)
 
-const add = Command.make(
+const add = DataCommand.record(
   "add",
+  "Add a plan, or replace one of your own; addresses that use it follow the new one",
   {
     name,
     file: Argument.String("file").pipe(Argument.withDescription("JSON file with the days; - is standard input")),
-    json: Output.json,
   },
-  Effect.fn(function* ({ file, json, name }) {
+  function* ({ file, name }) {
     yield* Ips.checkName("plan", name)
     if (name === WarmUp.STANDARD_NAME || name === Ips.NONE) return yield* Ips.refuse(`The name ${name} is taken.`)
     const text = yield* Effect.try({
@@ -82,21 +83,17 @@ const add = Command.make(
       yield* Output.complain(
         `waybill: no rule names ${unknown.join(", ")}, so these numbers have no effect. There are ${known.join(", ")}.`,
       )
-    yield* Output.printOne({ name, days: plan.days.length }, { json })
-  }),
-).pipe(Command.withDescription("Add a plan, or replace one of your own; addresses that use it follow the new one"))
+    return { name, days: plan.days.length }
+  },
+)
 
-const remove = Command.make(
-  "remove",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
-    const plan = (yield* WarmUpPlans.list()).find((each) => each.name === name)
-    if (plan === undefined) return yield* unknown(name)
-    if (!(yield* WarmUpPlans.remove(name)))
-      return yield* Ips.refuse(`Plan ${name} is in use by ${plan.addresses} addresses. Change their plan first.`)
-    yield* Output.printOne({ name, removed: true }, { json })
-  }),
-).pipe(Command.withDescription("Remove a plan that no address uses"))
+const remove = DataCommand.record("remove", "Remove a plan that no address uses", { name }, function* ({ name }) {
+  const plan = (yield* WarmUpPlans.list()).find((each) => each.name === name)
+  if (plan === undefined) return yield* unknown(name)
+  if (!(yield* WarmUpPlans.remove(name)))
+    return yield* Ips.refuse(`Plan ${name} is in use by ${plan.addresses} addresses. Change their plan first.`)
+  return { name, removed: true }
+})
 
 const unknown = (name: string) => Ips.refuse(`There is no plan ${name}. \`waybill ips plans list\` shows all.`)
 

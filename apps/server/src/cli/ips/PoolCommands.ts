@@ -5,16 +5,14 @@ import * as Cells from "@waybill/store/routing/Cells"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as AccountArgument from "../AccountArgument.ts"
-import * as Output from "../Output.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Ips from "./IpsCommand.ts"
 
 const pool = Argument.String("pool").pipe(Argument.withDescription("Name of the pool"))
-const domain = Flag.String("domain").pipe(
-  Flag.withDescription("Name or id of a domain; the whole account if left out"),
-  Flag.optional,
-)
+const domain = Options.text("domain", "Name or id of a domain; the whole account if left out")
 const account = AccountArgument.account
 
 /** Id of the whole account in place of a domain. */
@@ -22,51 +20,51 @@ const WHOLE_ACCOUNT = ""
 /** Word for mail that waits. */
 const LATER = "later"
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List the pools",
+  {},
+  ["name", "addresses", "assignments", "overflow"],
+  function* () {
     const pools = yield* SourcePools.list()
-    yield* Output.print(
-      pools.map(({ addresses, assignments, name, overflow }) => ({
-        name,
-        addresses,
-        assignments,
-        overflow: overflow ?? LATER,
-      })),
-      { json, columns: ["name", "addresses", "assignments", "overflow"] },
-    )
-  }),
-).pipe(Command.withDescription("List the pools"))
+    return pools.map(({ addresses, assignments, name, overflow }) => ({
+      name,
+      addresses,
+      assignments,
+      overflow: overflow ?? LATER,
+    }))
+  },
+)
 
-const overflow = Command.make(
+const overflow = DataCommand.record(
   "overflow",
+  "Set where mail goes for which a pool has no address left: another pool, or later",
   {
     pool,
     into: Argument.String("into").pipe(Argument.withDescription(`Name of another pool, or ${LATER}`)),
-    json: Output.json,
   },
-  Effect.fn(function* ({ into, json, pool: name }) {
+  function* ({ into, pool: name }) {
     const pool = yield* Ips.poolOf(name)
     const other = into === LATER ? null : yield* Ips.poolOf(into)
     if (other === pool) return yield* Ips.refuse("A pool cannot overflow into itself.")
     yield* SourcePools.setOverflow(pool, other)
-    yield* Output.printOne({ name: pool, overflow: into }, { json })
-  }),
-).pipe(Command.withDescription("Set where mail goes for which a pool has no address left: another pool, or later"))
+    return { name: pool, overflow: into }
+  },
+)
 
-const remove = Command.make(
+const remove = DataCommand.record(
   "remove",
-  { pool, json: Output.json },
-  Effect.fn(function* ({ json, pool: name }) {
+  "Remove a pool that nothing refers to",
+  { pool },
+  function* ({ pool: name }) {
     const pool = yield* Ips.poolOf(name)
     if (!(yield* SourcePools.remove(pool)))
       return yield* Ips.refuse(
         `Pool ${pool} is in use. Move its addresses, its assignments and the pools that overflow into it first.`,
       )
-    yield* Output.printOne({ name: pool, removed: true }, { json })
-  }),
-).pipe(Command.withDescription("Remove a pool that nothing refers to"))
+    return { name: pool, removed: true }
+  },
+)
 
 export const pools = Command.make("pools").pipe(
   Command.withDescription("Groups of source addresses"),
@@ -83,22 +81,24 @@ const domainId = Effect.fnUntraced(function* (account_id: Id.AccountId, named: O
   return (yield* Effect.mapError(Effect.fromOption(found), () => new DomainRefusal.DomainNotFound())).domain_id
 })
 
-export const assign = Command.make(
+export const assign = DataCommand.record(
   "assign",
-  { pool, account, domain, json: Output.json },
-  Effect.fn(function* ({ account, domain, json, pool: name }) {
+  "Send the mail of a domain, or of an account, from the addresses of a pool only",
+  { pool, account, domain },
+  function* ({ account, domain, pool: name }) {
     const account_id = yield* AccountArgument.idOf(account)
     const domain_id = yield* domainId(account_id, domain)
     const pool = yield* Ips.poolOf(name)
     yield* SourcePools.assign({ account_id, domain_id, pool })
-    yield* Output.printOne({ account_id, domain: Option.getOrNull(domain), pool }, { json })
-  }),
-).pipe(Command.withDescription("Send the mail of a domain, or of an account, from the addresses of a pool only"))
+    return { account_id, domain: Option.getOrNull(domain), pool }
+  },
+)
 
-export const unassign = Command.make(
+export const unassign = DataCommand.record(
   "unassign",
-  { account, domain, json: Output.json },
-  Effect.fn(function* ({ account, domain, json }) {
+  "Send the mail of a domain or account as all other mail",
+  { account, domain },
+  function* ({ account, domain }) {
     const account_id = yield* AccountArgument.idOf(account)
     const assigned = (yield* SourcePools.assignments()).filter((each) => each.account_id === account_id)
     // The domain may be gone, and is then known by its id only.
@@ -106,23 +106,22 @@ export const unassign = Command.make(
     const domain_id = removed === undefined ? yield* domainId(account_id, domain) : removed.domain_id
     if (!(yield* SourcePools.unassign(account_id, domain_id)))
       return yield* Ips.refuse("It is not assigned to a pool. `waybill ips assignments` shows all.")
-    yield* Output.printOne({ account_id, domain: Option.getOrNull(domain), pool: null }, { json })
-  }),
-).pipe(Command.withDescription("Send the mail of a domain or account as all other mail"))
+    return { account_id, domain: Option.getOrNull(domain), pool: null }
+  },
+)
 
-export const assignments = Command.make(
+export const assignments = DataCommand.list(
   "assignments",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List the accounts and domains with a pool of their own",
+  {},
+  ["account_id", "account", "domain", "pool"],
+  function* () {
     const all = yield* SourcePools.assignments()
-    yield* Output.print(
-      all.map(({ account, account_id, domain, domain_id, pool }) => ({
-        account_id,
-        account,
-        domain: domain_id === WHOLE_ACCOUNT ? null : (domain ?? domain_id),
-        pool,
-      })),
-      { json, columns: ["account_id", "account", "domain", "pool"] },
-    )
-  }),
-).pipe(Command.withDescription("List the accounts and domains with a pool of their own"))
+    return all.map(({ account, account_id, domain, domain_id, pool }) => ({
+      account_id,
+      account,
+      domain: domain_id === WHOLE_ACCOUNT ? null : (domain ?? domain_id),
+      pool,
+    }))
+  },
+)

@@ -6,29 +6,26 @@ import { Command, Flag } from "effect/cli"
 import * as InstanceKeys from "../../installation/InstanceKeys.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as CliStore from "../CliStore.ts"
-import * as Output from "../Output.ts"
+import * as DataCommand from "../DataCommand.ts"
 
 const sealed = Secrets.layer.pipe(
   Layer.provideMerge(Layer.unwrap(Effect.map(Settings.load, InstanceKeys.instanceKey))),
   Layer.provideMerge(CliStore.layer),
 )
 
-export const rotateKey = Command.make(
+export const rotateKey = DataCommand.record(
   "rotate-key",
+  "Make a new key for the log; the former one signs beside it for a while",
   {
     overlap: Flag.Int("overlap").pipe(
       Flag.withDescription("Minutes for which the former key signs too; by default seven days"),
       Flag.withDefault(Duration.toMinutes(LogKeys.DEFAULT_OVERLAP)),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, overlap }) {
+  function* ({ overlap }) {
     const { began_at, public_key } = yield* LogKeys.rotate(Duration.minutes(Math.max(0, overlap)))
     const [former] = (yield* LogKeys.list).slice(-2, -1)
     const key = SignedNote.publicPart(public_key)
-    yield* Output.printOne({ key, began_at, former_key_ends_at: former?.ends_at ?? null }, { json })
-  }),
-).pipe(
-  Command.withDescription("Make a new key for the log; the former one signs beside it for a while"),
-  Command.provide(sealed),
-)
+    return { key, began_at, former_key_ends_at: former?.ends_at ?? null }
+  },
+).pipe(Command.provide(sealed))

@@ -1,8 +1,10 @@
 import { Data, Effect, Option, Runtime } from "effect"
-import { Command, Flag } from "effect/cli"
+import { Flag } from "effect/cli"
 import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Settings from "../../settings/Settings.ts"
+import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as RemoteLog from "./RemoteLog.ts"
 
 class LogDiffers extends Data.TaggedError("LogDiffers")<{ readonly message: string }> {
@@ -12,25 +14,23 @@ class LogDiffers extends Data.TaggedError("LogDiffers")<{ readonly message: stri
 const UNPINNED =
   "The keys are those that the instance names itself, so whoever controls its address could have made this log. Name a key that you have from elsewhere with --key."
 
-export const verify = Command.make(
+export const verify = DataCommand.list(
   "verify",
+  "Read all hashes of a log over HTTP and compare them with its signed head",
   {
-    url: Flag.String("url").pipe(
-      Flag.withDescription("Address of the instance; by default the one that the settings of this one give"),
-      Flag.optional,
-    ),
+    url: Options.text("url", "Address of the instance; by default the one that the settings of this one give"),
     key: Flag.String("key").pipe(
       Flag.withDescription("Key that must have signed, name+hash+base64; by default those that the instance names"),
       Flag.between(0, 100),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, key, url }) {
+  ["origin", "size", "root"],
+  function* ({ key, url }) {
     const address = Option.isSome(url) ? url.value : Settings.urlOf(yield* Settings.load)
     const verified = yield* Effect.forEach(yield* RemoteLog.find(address), (log) => RemoteLog.verify(log, key)).pipe(
       Effect.mapError(({ message }) => new LogDiffers({ message })),
     )
     if (key.length === 0) yield* Output.complain(UNPINNED)
-    yield* Output.print(verified, { json, columns: ["origin", "size", "root"] })
-  }),
-).pipe(Command.withDescription("Read all hashes of a log over HTTP and compare them with its signed head"))
+    return verified
+  },
+)

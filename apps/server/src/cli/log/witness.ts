@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as Logs from "../../observability/Logs.ts"
 import * as Settings from "../../settings/Settings.ts"
+import * as Options from "../Options.ts"
 
 export const witness = Command.make(
   "witness",
@@ -10,10 +11,7 @@ export const witness = Command.make(
     config: Flag.String("config").pipe(
       Flag.withDescription("File with the name of the witness and the logs that it follows"),
     ),
-    once: Flag.Boolean("once").pipe(
-      Flag.withDescription("Follow each log once and end, with the exit code 3 if one has shown two histories"),
-      Flag.withDefault(false),
-    ),
+    once: Options.isSet("once", "Follow each log once and end, with the exit code 3 if one has shown two histories"),
   },
   Effect.fn(function* ({ config, once }) {
     const { dnsServers: servers, logLevel } = yield* Settings.load

@@ -1,10 +1,11 @@
 import * as Table from "@waybill/domain/values/Table"
 import { Config, Data, Effect, Option, Redacted, Schema } from "effect"
-import { Flag, GlobalFlag } from "effect/cli"
+import { GlobalFlag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
+import * as Options from "../Options.ts"
 
 /** Address of an instance, and a key for its API. */
 export interface Login {
@@ -45,10 +46,7 @@ const NO_PROFILES: Profiles = { current: DEFAULT_PROFILE, profiles: {} }
 const NAME = /^[\w.-]{1,64}$/u
 
 export const ProfileFlag = GlobalFlag.Setting("profile")({
-  flag: Flag.String("profile").pipe(
-    Flag.withDescription("Use the instance and the key of this profile, which `login --profile` has stored"),
-    Flag.optional,
-  ),
+  flag: Options.text("profile", "Use the instance and the key of this profile, which `login --profile` has stored"),
 })
 
 /** A variable of the environment; an empty one counts as absent. */

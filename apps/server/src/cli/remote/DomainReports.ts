@@ -1,11 +1,12 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call } from "./ApiClient.ts"
 
 const flags = {
   name: Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com")),
-  days: Flag.Int("days").pipe(Flag.optional, Flag.withDescription("Days up to today that are counted; 30 by default")),
+  days: Options.int("days", "Days up to today that are counted; 30 by default"),
   unverified: Flag.Boolean("unverified").pipe(
     Flag.withDefault(false),
     Flag.withDescription("Show the reports without a genuine signature of their sender"),
@@ -80,10 +81,7 @@ export const tls = Command.make(
     const reports = yield* call((client) => client.domains.tls(name, queryOf(days, unverified)))
     if (json) return yield* Output.printJson(reports, 2)
     yield* Output.say(heading(reports), ...hint(reports), "")
-    yield* Output.print(
-      reports.policies.map((policy) => ({ ...policy })),
-      { json, columns: POLICY_COLUMNS },
-    )
+    yield* Output.print(reports.policies, { json, columns: POLICY_COLUMNS })
     if (reports.failures.length === 0) return
     yield* Output.say("")
     const rows = reports.failures.map((failure) => ({ ...failure, reporters: failure.reporters.join(", ") }))

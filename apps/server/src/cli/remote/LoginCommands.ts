@@ -2,6 +2,8 @@ import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { Data, Effect, Option, Redacted } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
 import { IsInteractive } from "../IsInteractive.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { StandardInput } from "../StandardInput.ts"
 import * as ApiClient from "./ApiClient.ts"
@@ -12,10 +14,7 @@ class NoKey extends Data.TaggedError("NoKey")<{ readonly message: string }> {}
 /** Most characters of standard input that are read as a key. */
 const MAX_KEY_INPUT_CHARS = 1_000
 
-const url = Flag.String("url").pipe(
-  Flag.withDescription(`Address of the instance, such as https://mail.example.com; asked for if left out`),
-  Flag.optional,
-)
+const url = Options.text("url", `Address of the instance, such as https://mail.example.com; asked for if left out`)
 
 const key = Flag.Redacted("key").pipe(
   Flag.withDescription("API key; asked for if left out, or read from standard input if that is no terminal"),
@@ -63,38 +62,37 @@ export const login = Command.make(
   ]),
 )
 
-export const logout = Command.make(
+export const logout = DataCommand.command(
   "logout",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "Remove the stored address and key; the key itself keeps working",
+  {},
+  function* ({ json }) {
     const file = yield* Credentials.file
     const removed = yield* Credentials.remove
     yield* json
       ? Output.printJson({ file, removed })
       : Output.say(removed ? `Removed ${file}.` : "You were not logged in.")
-  }),
-).pipe(Command.withDescription("Remove the stored address and key; the key itself keeps working"))
+  },
+)
 
-export const whoami = Command.make(
+export const whoami = DataCommand.record(
   "whoami",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "Show the account and the permissions of the key that commands use",
+  {},
+  function* () {
     const credentials = yield* Credentials.load
     const { client, url } = yield* ApiClient.connect(credentials)
     const [account, session] = yield* ApiClient.attempt(() => Promise.all([client.account.get(), client.session.get()]))
-    yield* Output.printOne(
-      {
-        url,
-        profile: credentials.profile,
-        account_id: account.id,
-        account: account.name,
-        plan: account.plan,
-        key_id: session.actor.id,
-        key: `${ApiKeySecret.prefixOf(Redacted.value(credentials.key) as ApiKeySecret.ApiKeySecret)}…`,
-        scopes: session.scopes,
-        domain: session.domain,
-      },
-      { json },
-    )
-  }),
-).pipe(Command.withDescription("Show the account and the permissions of the key that commands use"))
+    return {
+      url,
+      profile: credentials.profile,
+      account_id: account.id,
+      account: account.name,
+      plan: account.plan,
+      key_id: session.actor.id,
+      key: `${ApiKeySecret.prefixOf(Redacted.value(credentials.key) as ApiKeySecret.ApiKeySecret)}…`,
+      scopes: session.scopes,
+      domain: session.domain,
+    }
+  },
+)

@@ -3,7 +3,8 @@ import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as TransportName from "../../settings/TransportName.ts"
-import { accountFlag } from "../accountFlag.ts"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call } from "./ApiClient.ts"
@@ -55,45 +56,44 @@ const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: Outp
   if (error !== null) yield* Output.say(`          ${error}`)
 })
 
-const add = Command.make(
+const add = DataCommand.command(
   "add",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
+  "Add a domain and show the DNS records to publish",
+  { name },
+  function* ({ json, name }) {
     yield* show(yield* call((client) => client.domains.add(name)), json)
-  }),
-).pipe(Command.withDescription("Add a domain and show the DNS records to publish"), Command.provide(ApiClient.layer))
-
-const get = Command.make(
-  "get",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
-    yield* show(yield* call((client) => client.domains.get(name)), json)
-  }),
-).pipe(Command.withDescription("Show a domain and its DNS records as last checked"), Command.provide(ApiClient.layer))
-
-const verify = Command.make(
-  "verify",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
-    yield* show(yield* call((client) => client.domains.verify(name)), json)
-  }),
-).pipe(Command.withDescription("Check the DNS records of a domain now"), Command.provide(ApiClient.layer))
-
-const remove = Command.make(
-  "remove",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.domains.remove(name))) }, { json })
-  }),
-).pipe(Command.withDescription("Delete a domain"), Command.provide(ApiClient.layer))
-
-const list = Command.make(
-  "list",
-  {
-    account: accountFlag.pipe(Flag.withDescription("For operators: read the database, for this account")),
-    json: Output.json,
   },
-  Effect.fn(function* ({ account, json }) {
+).pipe(Command.provide(ApiClient.layer))
+
+const get = DataCommand.command(
+  "get",
+  "Show a domain and its DNS records as last checked",
+  { name },
+  function* ({ json, name }) {
+    yield* show(yield* call((client) => client.domains.get(name)), json)
+  },
+).pipe(Command.provide(ApiClient.layer))
+
+const verify = DataCommand.command(
+  "verify",
+  "Check the DNS records of a domain now",
+  { name },
+  function* ({ json, name }) {
+    yield* show(yield* call((client) => client.domains.verify(name)), json)
+  },
+).pipe(Command.provide(ApiClient.layer))
+
+const remove = DataCommand.record("remove", "Delete a domain", { name }, function* ({ name }) {
+  return yield* call((client) => client.domains.remove(name))
+}).pipe(Command.provide(ApiClient.layer))
+
+const list = DataCommand.command(
+  "list",
+  "List the domains; with --account, those in the database with their transports",
+  {
+    account: Options.account.pipe(Flag.withDescription("For operators: read the database, for this account")),
+  },
+  function* ({ account, json }) {
     if (Option.isSome(account)) return yield* (yield* inDatabase).list(account, json)
     const { data } = yield* Effect.provide(
       call((client) => client.domains.list()),
@@ -103,22 +103,20 @@ const list = Command.make(
       data.map((domain) => ({ ...domain, dns: foundOf(domain) })),
       { json, columns: COLUMNS },
     )
-  }),
-).pipe(Command.withDescription("List the domains; with --account, those in the database with their transports"))
+  },
+)
 
-const transport = Command.make(
+const transport = DataCommand.command(
   "transport",
+  "For operators, in the database: set the transport; default restores that of the instance",
   {
-    account: accountFlag,
+    account: Options.account,
     domain: Argument.String("domain").pipe(Argument.withDescription("Domain name or id, dom_…")),
     transport: Argument.Literals("transport", [...TransportName.NAMES, "default"]),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, ...choice }) {
+  function* ({ json, ...choice }) {
     yield* (yield* inDatabase).setTransport(choice, json)
-  }),
-).pipe(
-  Command.withDescription("For operators, in the database: set the transport; default restores that of the instance"),
+  },
 )
 
 export const domains = Command.make("domains").pipe(

@@ -1,18 +1,17 @@
 import * as Forward from "@waybill/domain/inbound/Forward"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { call } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
 const id = Argument.String("id").pipe(Argument.withDescription("Id of a route, rte_…"))
 
-const optional = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
-
-const to = optional("to", "A recipient: an address, *@domain or name+*@domain")
-const from = optional("from", "The sender: an address, *@domain or name+*@domain")
-const subject = optional("subject", "Part of the subject")
+const to = Options.text("to", "A recipient: an address, *@domain or name+*@domain")
+const from = Options.text("from", "The sender: an address, *@domain or name+*@domain")
+const subject = Options.text("subject", "Part of the subject")
 const VERDICTS = ["pass", "fail", "none"] as const
 const verdict = Flag.Literals("verdict", VERDICTS).pipe(
   Flag.withDescription("The finding of DMARC about the sender"),
@@ -41,17 +40,16 @@ const shown = ({ action, enabled, id, match, position, stop }: Listed) => ({
   stop,
 })
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List routes in the order in which they are tried",
+  {},
+  ["position", "id", "match", "action", "enabled", "stop"],
+  function* ({ json }) {
     const { data } = yield* call((client) => client.inbound.routes.list())
-    yield* Output.print(json ? data.map((route) => ({ ...route })) : data.map(shown), {
-      json,
-      columns: ["position", "id", "match", "action", "enabled", "stop"],
-    })
-  }),
-).pipe(Command.withDescription("List routes in the order in which they are tried"))
+    return json ? data : data.map(shown)
+  },
+)
 
 const ACTIONS = ["webhook", "forward", "reject", "drop", "store"] as const
 
@@ -63,17 +61,14 @@ const add = Command.make(
     from,
     subject,
     verdict,
-    webhook: optional("webhook", "Id of the only webhook that is called"),
+    webhook: Options.text("webhook", "Id of the only webhook that is called"),
     forwardTo: Flag.String("forward-to").pipe(
       Flag.withDescription("Address that the mail is sent on to; may be repeated"),
       Flag.between(0, Forward.MAX_TARGETS),
     ),
-    message: optional("message", "Text of the reply to a mail that is rejected"),
-    position: Flag.Int("position").pipe(Flag.withDescription("Place among the routes"), Flag.optional),
-    stop: Flag.Boolean("stop").pipe(
-      Flag.withDescription("Try no later route once this one applied"),
-      Flag.withDefault(false),
-    ),
+    message: Options.text("message", "Text of the reply to a mail that is rejected"),
+    position: Options.int("position", "Place among the routes"),
+    stop: Options.isSet("stop", "Try no later route once this one applied"),
     json: Output.json,
   },
   Effect.fn(function* ({ action, forwardTo, from, json, message, position, stop, subject, to, verdict, webhook }) {
@@ -94,35 +89,28 @@ const add = Command.make(
   }),
 ).pipe(Command.withDescription("Add a route"), Command.withAlias("create"))
 
-const remove = Command.make(
-  "remove",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.inbound.routes.remove(id))) }, { json })
-  }),
-).pipe(Command.withDescription("Delete a route"))
+const remove = DataCommand.record("remove", "Delete a route", { id }, function* ({ id }) {
+  return yield* call((client) => client.inbound.routes.remove(id))
+})
 
 const required = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
 
-const test = Command.make(
+const test = DataCommand.command(
   "test",
+  "Say which routes would apply to a mail, and why",
   {
     to: required("to", "Recipient of the mail"),
     from: required("from", "Sender of the mail"),
-    subject: optional("subject", "Subject of the mail"),
+    subject: Options.text("subject", "Subject of the mail"),
     verdict,
-    json: Output.json,
   },
-  Effect.fn(function* ({ from, json, to, ...optional }) {
+  function* ({ from, json, to, ...optional }) {
     const tried = yield* call((client) => client.inbound.routes.test({ to, from, ...Flags.present(optional) }))
     if (json) return yield* Output.printJson(tried, 2)
-    yield* Output.print(
-      tried.routes.map((route) => ({ ...route })),
-      { json, columns: ["id", "action", "applies", "reason"] },
-    )
+    yield* Output.print(tried.routes, { json, columns: ["id", "action", "applies", "reason"] })
     yield* Output.say(`The mail would be ${tried.status}.`)
-  }),
-).pipe(Command.withDescription("Say which routes would apply to a mail, and why"))
+  },
+)
 
 export const inboundRoutes = Command.make("routes").pipe(
   Command.withDescription("Rules for what happens to received mail"),

@@ -1,30 +1,33 @@
-import { Effect } from "effect"
 import { Argument, Command } from "effect/cli"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as Credentials from "./Credentials.ts"
 
 const name = Argument.String("name").pipe(Argument.withDescription("Name of a profile"))
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
+  "List the instances whose keys are stored",
+  {},
+  ["profile", "url", "current"],
+  function* () {
     const { current, profiles } = yield* Credentials.stored
     const rows = Object.entries(profiles).map(([profile, { url }]) => ({ profile, url, current: profile === current }))
-    yield* Output.print(rows, { json, columns: ["profile", "url", "current"] })
-  }),
-).pipe(Command.withDescription("List the instances whose keys are stored"))
+    return rows
+  },
+)
 
-const use = Command.make(
+const use = DataCommand.command(
   "use",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
+  "Use the instance and the key of a profile from now on",
+  { name },
+  function* ({ json, name }) {
     const file = yield* Credentials.use(name)
     yield* json
       ? Output.printJson({ file, profile: name })
       : Output.say(`Commands use the profile ${name} from now on.`)
-  }),
-).pipe(Command.withDescription("Use the instance and the key of a profile from now on"))
+  },
+)
 
 export const profiles = Command.make("profiles").pipe(
   Command.withDescription("Instances and keys that `login --profile` stored"),

@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
+import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call } from "./ApiClient.ts"
 
@@ -7,10 +8,7 @@ export const receipt = Command.make(
   "receipt",
   {
     id: Argument.String("id").pipe(Argument.withDescription("Id of an email, msg_…, or of a received mail, inb_…")),
-    redact: Flag.String("redact").pipe(
-      Flag.withDescription("Fields whose values are hidden, such as recipient,subject"),
-      Flag.optional,
-    ),
+    redact: Options.text("redact", "Fields whose values are hidden, such as recipient,subject"),
   },
   Effect.fn(function* ({ id, redact }) {
     const query = Option.match(redact, { onNone: () => ({}), onSome: (fields) => ({ redact: fields }) })

@@ -3,6 +3,8 @@ import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
@@ -13,7 +15,7 @@ const COLUMNS = ["email", "reason", "source", "email_id", "created_at"]
 const email = Argument.String("email").pipe(Argument.withDescription("Email address"))
 
 const filters = {
-  q: Flag.String("search").pipe(Flag.withDescription("Part of the address"), Flag.optional),
+  q: Options.text("search", "Part of the address"),
   reason: Flag.Literals("reason", SuppressionFile.REASONS).pipe(Flag.withDescription("Reason"), Flag.optional),
   source: Flag.Literals("source", ["email", "request"]).pipe(
     Flag.withDescription("What suppressed it: an email, or a request"),
@@ -23,39 +25,34 @@ const filters = {
   created_before: Flags.time("until", "Only suppressions added before"),
 }
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { ...filters, limit: Flags.limit, json: Output.json },
-  Effect.fn(function* ({ json, limit, ...filters }) {
-    yield* Output.print(yield* firstOf((client) => client.suppressions.all(Flags.present(filters)), limit), {
-      json,
-      columns: COLUMNS,
-    })
-  }),
-).pipe(Command.withDescription("List addresses that no longer receive mail, newest first"))
+  "List addresses that no longer receive mail, newest first",
+  { ...filters, limit: Flags.limit },
+  COLUMNS,
+  function* ({ json: _, limit, ...filters }) {
+    return yield* firstOf((client) => client.suppressions.all(Flags.present(filters)), limit)
+  },
+)
 
-const add = Command.make(
+const add = DataCommand.record(
   "add",
+  "Suppress an address",
   {
     email,
     reason: Flag.Literals("reason", SuppressionFile.REASONS).pipe(
       Flag.withDescription("Why the address is suppressed"),
       Flag.withDefault("manual" as const),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ email, json, reason }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.suppressions.add({ email, reason }))) }, { json })
-  }),
-).pipe(Command.withDescription("Suppress an address"))
+  function* ({ email, reason }) {
+    return yield* call((client) => client.suppressions.add({ email, reason }))
+  },
+)
 
-const remove = Command.make(
-  "remove",
-  { email, json: Output.json },
-  Effect.fn(function* ({ email, json }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.suppressions.remove(email))) }, { json })
-  }),
-).pipe(Command.withDescription("Let an address receive mail again"))
+const remove = DataCommand.record("remove", "Let an address receive mail again", { email }, function* ({ email }) {
+  return yield* call((client) => client.suppressions.remove(email))
+})
 
 class FileFailed extends Data.TaggedError("FileFailed")<{ readonly message: string }> {}
 
@@ -71,24 +68,18 @@ const onFile = <A>(file: string, use: () => Promise<A>) =>
 /** Most rejected lines that are shown. */
 export const MAX_SHOWN_LINES = 10
 
-const importing = Command.make(
+const importing = DataCommand.command(
   "import",
+  "Suppress every address of a file; a wrong line is reported and left out",
   {
     file: Argument.String("file").pipe(
       Argument.withDescription("File with one address a line, and a reason after a comma, as `export` writes it"),
     ),
-    dryRun: Flag.Boolean("dry-run").pipe(Flag.withDescription("Only check the file"), Flag.withDefault(false)),
-    remove: Flag.Boolean("remove").pipe(
-      Flag.withDescription("Remove the addresses of the file instead of adding them"),
-      Flag.withDefault(false),
-    ),
-    rejected: Flag.String("rejected").pipe(
-      Flag.withDescription("File to write the rejected lines to, with the reason of each"),
-      Flag.optional,
-    ),
-    json: Output.json,
+    dryRun: Options.isSet("dry-run", "Only check the file"),
+    remove: Options.isSet("remove", "Remove the addresses of the file instead of adding them"),
+    rejected: Options.text("rejected", "File to write the rejected lines to, with the reason of each"),
   },
-  Effect.fn(function* ({ dryRun, file, json, rejected, remove }) {
+  function* ({ dryRun, file, json, rejected, remove }) {
     const text = yield* onFile(file, () => fs.readFile(file, "utf8"))
     const checked = SuppressionLines.checked(SuppressionFile.parse(text))
     const { lines } = checked
@@ -115,8 +106,8 @@ const importing = Command.make(
             : `${remove ? `Removed ${removed}` : `Added ${added}`} addresses; ${unchanged} stayed as they were.`,
         )
     if (all.length > 0) return yield* new LinesRejected({ rejected: all })
-  }),
-).pipe(Command.withDescription("Suppress every address of a file; a wrong line is reported and left out"))
+  },
+)
 
 /** Lines of a file were left out. */
 class LinesRejected extends Data.TaggedError("LinesRejected")<{
@@ -130,14 +121,14 @@ class LinesRejected extends Data.TaggedError("LinesRejected")<{
   }
 }
 
-const exporting = Command.make(
+const exporting = DataCommand.command(
   "export",
+  "Write suppressions to a CSV file",
   {
     file: Argument.String("file").pipe(Argument.withDescription("File to write, - for standard output")),
     ...filters,
-    json: Output.json,
   },
-  Effect.fn(function* ({ file, json, ...filters }) {
+  function* ({ file, json, ...filters }) {
     const report = (addresses: number) =>
       process.stderr.isTTY ? Effect.runSync(Output.progress(`${addresses} addresses`, false)) : undefined
     const rows = yield* call(async (client) => {
@@ -152,8 +143,8 @@ const exporting = Command.make(
     yield* json
       ? Output.printJson({ file, addresses: rows.length })
       : Output.say(`${file} contains ${rows.length} addresses.`)
-  }),
-).pipe(Command.withDescription("Write suppressions to a CSV file"))
+  },
+)
 
 export const suppressions = Command.make("suppressions").pipe(
   Command.withDescription("Addresses that no longer receive mail"),

@@ -2,6 +2,8 @@ import { WebhookType } from "@waybill/domain/webhook/PublicType"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as Options from "../Options.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
@@ -15,43 +17,36 @@ const events = Flag.String("event").pipe(
   Flag.between(0, WebhookType.literals.length),
 )
 
-const list = Command.make(
-  "list",
-  { json: Output.json },
-  Effect.fn(function* ({ json }) {
-    const { data } = yield* call((client) => client.webhooks.list())
-    yield* Output.print(
-      data.map((webhook) => ({ ...webhook })),
-      { json, columns: COLUMNS },
-    )
-  }),
-).pipe(Command.withDescription("List webhooks"))
+const list = DataCommand.list("list", "List webhooks", {}, COLUMNS, function* () {
+  const { data } = yield* call((client) => client.webhooks.list())
+  return data
+})
 
-const add = Command.make(
+const add = DataCommand.command(
   "add",
+  "Add a webhook and show its signing secret once; it receives all events by default",
   {
     url: Argument.String("url").pipe(Argument.withDescription("Address that is called, with https")),
     events,
-    description: Flag.String("description").pipe(Flag.withDescription("Optional description"), Flag.optional),
+    description: Options.text("description", "Optional description"),
     format: Flag.Literals("format", WebhookFormat.Format.literals).pipe(
       Flag.withDescription("Payload of the calls"),
       Flag.withDefault("waybill"),
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ description, events, format, json, url }) {
+  function* ({ description, events, format, json, url }) {
     const types = events.length === 0 ? ["*"] : events
     const webhook = yield* call((client) =>
       client.webhooks.create({ url, events: types as never, format, ...Flags.present({ description }) }),
     )
-    yield* Output.printOne({ ...webhook }, { json })
+    yield* Output.printOne(webhook, { json })
     if (!json) yield* Output.say("The secret verifies calls. It is not shown again.")
-  }),
-).pipe(Command.withDescription("Add a webhook and show its signing secret once; it receives all events by default"))
+  },
+)
 
 const setEnabled = (enabled: boolean) =>
   Effect.fn(function* ({ id, json }: { readonly id: string; readonly json: boolean }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.webhooks.update(id, { enabled }))) }, { json })
+    yield* Output.printOne(yield* call((client) => client.webhooks.update(id, { enabled })), { json })
   })
 
 const enable = Command.make("enable", { id, json: Output.json }, setEnabled(true)).pipe(
@@ -61,35 +56,29 @@ const disable = Command.make("disable", { id, json: Output.json }, setEnabled(fa
   Command.withDescription("Stop calling a webhook"),
 )
 
-const remove = Command.make(
-  "remove",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.webhooks.remove(id))) }, { json })
-  }),
-).pipe(Command.withDescription("Delete a webhook"))
+const remove = DataCommand.record("remove", "Delete a webhook", { id }, function* ({ id }) {
+  return yield* call((client) => client.webhooks.remove(id))
+})
 
-const rotateSecret = Command.make(
+const rotateSecret = DataCommand.record(
   "rotate-secret",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
+  "Make a new signing secret; the old one signs for another 24 hours",
+  { id },
+  function* ({ id }) {
     const { secret } = yield* call((client) => client.webhooks.rotateSecret(id))
-    yield* Output.printOne({ id, secret }, { json })
-  }),
-).pipe(Command.withDescription("Make a new signing secret; the old one signs for another 24 hours"))
+    return { id, secret }
+  },
+)
 
-const test = Command.make(
-  "test",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
-    const { id: delivery, status } = yield* call((client) => client.webhooks.test(id))
-    yield* Output.printOne({ id: delivery, webhook_id: id, status }, { json })
-    if (!json) yield* Output.say(`\`waybill webhooks deliveries ${id}\` shows the answer.`)
-  }),
-).pipe(Command.withDescription("Send a signed test event to a webhook"))
+const test = DataCommand.command("test", "Send a signed test event to a webhook", { id }, function* ({ id, json }) {
+  const { id: delivery, status } = yield* call((client) => client.webhooks.test(id))
+  yield* Output.printOne({ id: delivery, webhook_id: id, status }, { json })
+  if (!json) yield* Output.say(`\`waybill webhooks deliveries ${id}\` shows the answer.`)
+})
 
-const deliveries = Command.make(
+const deliveries = DataCommand.command(
   "deliveries",
+  "List the deliveries of a webhook, newest first, or show one",
   {
     id,
     delivery: Argument.String("delivery").pipe(
@@ -97,9 +86,8 @@ const deliveries = Command.make(
       Argument.optional,
     ),
     limit: Flags.limit,
-    json: Output.json,
   },
-  Effect.fn(function* ({ delivery, id, json, limit }) {
+  function* ({ delivery, id, json, limit }) {
     if (Option.isSome(delivery))
       return yield* Output.printOne(
         { ...(yield* call((client) => client.webhooks.delivery(id, delivery.value))) },
@@ -109,21 +97,21 @@ const deliveries = Command.make(
       json,
       columns: DELIVERY_COLUMNS,
     })
-  }),
-).pipe(Command.withDescription("List the deliveries of a webhook, newest first, or show one"))
+  },
+)
 
-const replay = Command.make(
+const replay = DataCommand.record(
   "replay",
+  "Send a delivery again, with the same event id",
   {
     id,
     delivery: Argument.String("delivery").pipe(Argument.withDescription("Id of the delivery")),
-    json: Output.json,
   },
-  Effect.fn(function* ({ delivery, id, json }) {
+  function* ({ delivery, id }) {
     const { status } = yield* call((client) => client.webhooks.replayDelivery(id, delivery))
-    yield* Output.printOne({ id: delivery, webhook_id: id, status }, { json })
-  }),
-).pipe(Command.withDescription("Send a delivery again, with the same event id"))
+    return { id: delivery, webhook_id: id, status }
+  },
+)
 
 export const webhooks = Command.make("webhooks").pipe(
   Command.withDescription("Webhooks of the account"),

@@ -2,6 +2,8 @@ import * as Labels from "@waybill/domain/email/Labels"
 import type * as T from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as Options from "../../Options.ts"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
 import { ApiClient, call } from "../ApiClient.ts"
@@ -40,29 +42,26 @@ const senderOf = (from: Option.Option<string>): T.LogsQuery =>
     onSome: (text) => (text.startsWith("@") ? { domain: text.slice(1) } : { from: text }),
   })
 
-const filter = (name: string, description: string) =>
-  Flag.String(name).pipe(Flag.withDescription(description), Flag.optional)
-
-const list = Command.make(
+const list = DataCommand.command(
   "list",
+  "List emails, newest first",
   {
     search: EmailList.search,
     status: Flag.Literals("status", STATUSES).pipe(
       Flag.withDescription("Only this status; repeat for several"),
       Flag.between(0, STATUSES.length),
     ),
-    to: filter("to", "Only to this address, or to a part of one such as @gmail.com"),
-    from: filter("from", "Only from this address, or from a domain such as @acme.com"),
-    subject: filter("subject", "Words of the subject"),
+    to: Options.text("to", "Only to this address, or to a part of one such as @gmail.com"),
+    from: Options.text("from", "Only from this address, or from a domain such as @acme.com"),
+    subject: Options.text("subject", "Words of the subject"),
     tag: Flag.String("tag").pipe(Flag.withDescription("Only with this tag; repeat for several"), Flag.between(0, 10)),
     metadata: Flags.pairs("metadata", "Only with this metadata, `name=value`", Labels.MAX_METADATA_FILTERS),
-    domain: filter("domain", "Only from this domain"),
+    domain: Options.text("domain", "Only from this domain"),
     since: Flags.time("since", "Only emails accepted at or after"),
     until: Flags.time("until", "Only emails accepted before"),
     limit: Flags.limit,
-    json: Output.json,
   },
-  Effect.fn(function* ({ domain, from, json, limit, metadata, search, since, status, subject, tag, to, until }) {
+  function* ({ domain, from, json, limit, metadata, search, since, status, subject, tag, to, until }) {
     const query: T.LogsQuery = {
       ...(search.length === 0 ? {} : { q: search.join(" ") }),
       ...Flags.present({ subject }),
@@ -75,31 +74,25 @@ const list = Command.make(
       ...(metadata.length === 0 ? {} : { metadata: Object.fromEntries(metadata) }),
     }
     yield* EmailList.print(query, limit, json)
-  }),
-).pipe(Command.withDescription("List emails, newest first"))
+  },
+)
 
-const get = Command.make(
-  "get",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
-    const email = yield* call((client) => client.logs.get(id))
-    if (json) return yield* Output.printJson(email, 2)
-    const { content, object: _, recipients, ...stored } = email
-    const [record = stored] = yield* EmailList.withScheduled([stored])
-    yield* Output.printOne(record, { json })
-    yield* Output.say("")
-    yield* Output.print(
-      recipients.map((recipient) => ({ ...recipient })),
-      { json, columns: ["address", "kind", "status", "attempts", "smtp"] },
-    )
-    if (typeof content?.text === "string") yield* Output.sayLines(`\n${content.text}`)
-  }),
-).pipe(Command.withDescription("Show an email, its recipients and its text"))
+const get = DataCommand.command("get", "Show an email, its recipients and its text", { id }, function* ({ id, json }) {
+  const email = yield* call((client) => client.logs.get(id))
+  if (json) return yield* Output.printJson(email, 2)
+  const { content, object: _, recipients, ...stored } = email
+  const [record = stored] = yield* EmailList.withScheduled([stored])
+  yield* Output.printOne(record, { json })
+  yield* Output.say("")
+  yield* Output.print(recipients, { json, columns: ["address", "kind", "status", "attempts", "smtp"] })
+  if (typeof content?.text === "string") yield* Output.sayLines(`\n${content.text}`)
+})
 
-const timeline = Command.make(
+const timeline = DataCommand.command(
   "timeline",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
+  "Show everything that happened to an email",
+  { id },
+  function* ({ id, json }) {
     const { data } = yield* call((client) => client.logs.events(id))
     if (json) return yield* Output.printJson(data, 2)
     const { columns, ...style } = yield* OutputStyle.current
@@ -109,25 +102,22 @@ const timeline = Command.make(
       })
     const rows = data.map((event) => ({ ...event, actor: event.actor.id ?? event.actor.type }))
     yield* Output.print(rows, { json, columns: TIMELINE_COLUMNS })
-  }),
-).pipe(Command.withDescription("Show everything that happened to an email"))
+  },
+)
 
-const cancel = Command.make(
-  "cancel",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
-    const { status } = yield* call((client) => client.emails.cancel(id))
-    yield* Output.printOne({ id, status }, { json })
-  }),
-).pipe(Command.withDescription("Cancel an email that has not been sent yet"))
+const cancel = DataCommand.record("cancel", "Cancel an email that has not been sent yet", { id }, function* ({ id }) {
+  const { status } = yield* call((client) => client.emails.cancel(id))
+  return { id, status }
+})
 
-const resend = Command.make(
+const resend = DataCommand.record(
   "resend",
-  { id, json: Output.json },
-  Effect.fn(function* ({ id, json }) {
-    yield* Output.printOne({ ...(yield* call((client) => client.emails.resend(id))), resent: id }, { json })
-  }),
-).pipe(Command.withDescription("Send an email again to the recipients that it did not reach, as a new email"))
+  "Send an email again to the recipients that it did not reach, as a new email",
+  { id },
+  function* ({ id }) {
+    return { ...(yield* call((client) => client.emails.resend(id))), resent: id }
+  },
+)
 
 export const emails = Command.make("emails").pipe(
   Command.withDescription("Emails that were accepted"),

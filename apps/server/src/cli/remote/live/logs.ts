@@ -1,6 +1,7 @@
 import type { Event } from "@waybill/client/Waybill"
 import { Effect, Option } from "effect"
 import { Command } from "effect/cli"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
 import { ApiClient } from "../ApiClient.ts"
@@ -9,14 +10,14 @@ import * as EventLines from "../emails/EventLines.ts"
 import * as Flags from "../Flags.ts"
 import { follow } from "./follow.ts"
 
-const tail = Command.make(
+const tail = DataCommand.command(
   "tail",
+  "Show what happens to emails, as it happens",
   {
     types: Flags.types("Only these types; all events of emails by default"),
     since: Flags.time("since", "First show what happened since"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, since, types }) {
+  function* ({ json, since, types }) {
     const { client } = yield* ApiClient
     const { columns, ...style } = yield* OutputStyle.current
     const query = { ...Flags.present({ created_after: since }), ...(types.length === 0 ? {} : { types }) }
@@ -29,8 +30,8 @@ const tail = Command.make(
     }
     const ready = json || Option.isSome(since) ? Effect.void : Output.complain("Waiting for events. Ctrl-C stops.")
     yield* follow(client, query, ready, show)
-  }),
-).pipe(Command.withDescription("Show what happens to emails, as it happens"))
+  },
+)
 
 export const logs = Command.make(
   "logs",

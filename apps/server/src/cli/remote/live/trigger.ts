@@ -1,8 +1,9 @@
 import type { EmailTracking, Waybill } from "@waybill/client/Waybill"
 import * as PublicType from "@waybill/domain/webhook/PublicType"
 import { Data, Duration, Effect, Option } from "effect"
-import { Argument, CliError, Command, Flag } from "effect/cli"
+import { Argument, CliError, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
+import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import { ApiClient, attempt } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
@@ -66,10 +67,7 @@ const type = Argument.String("type").pipe(
   ),
 )
 
-const from = Flag.String("from").pipe(
-  Flag.withDescription("Sender of the test mail; the first domain of the account if left out"),
-  Flag.optional,
-)
+const from = Options.text("from", "Sender of the test mail; the first domain of the account if left out")
 
 export const trigger = Command.make(
   "trigger",

@@ -2,6 +2,7 @@ import type { Template } from "@waybill/client/Waybill"
 import { Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
+import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import * as Flags from "../Flags.ts"
 import * as Pushes from "./Pushes.ts"
@@ -27,12 +28,9 @@ export const variables = Flag.String("variables").pipe(
   Flag.optional,
 )
 
-export const locale = Flag.String("locale").pipe(Flag.withDescription("Language, such as de or pt-BR"), Flag.optional)
+export const locale = Options.text("locale", "Language, such as de or pt-BR")
 
-const version = Flag.Int("version").pipe(
-  Flag.withDescription("A published version; the draft by default"),
-  Flag.optional,
-)
+const version = Options.int("version", "A published version; the draft by default")
 
 const shown = ({ draft, ...record }: Template) => ({ ...record, subject: draft.subject, layout: draft.layout })
 

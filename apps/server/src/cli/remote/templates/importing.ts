@@ -1,5 +1,6 @@
 import { Config, Effect, Option } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
+import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import { type ImportedTemplate, importTemplates, SERVICES, type ServiceName } from "./importTemplates.ts"
 import { fail, TemplateFailure } from "./LocalTemplate.ts"
@@ -32,19 +33,10 @@ export const importing = Command.make(
   {
     service,
     folder: Pushes.folder,
-    from: Flag.String("from").pipe(
-      Flag.withDescription("Export of the service: a file with JSON, or a folder; its API by default"),
-      Flag.optional,
-    ),
-    url: Flag.String("url").pipe(Flag.withDescription("Address of the service's API"), Flag.optional),
-    push: Flag.Boolean("push").pipe(
-      Flag.withDescription("Push them too, and publish those that are translated as a whole"),
-      Flag.withDefault(false),
-    ),
-    force: Flag.Boolean("force").pipe(
-      Flag.withDescription("Write over folders of the same alias, and over such templates of the account"),
-      Flag.withDefault(false),
-    ),
+    from: Options.text("from", "Export of the service: a file with JSON, or a folder; its API by default"),
+    url: Options.text("url", "Address of the service's API"),
+    push: Options.isSet("push", "Push them too, and publish those that are translated as a whole"),
+    force: Options.isSet("force", "Write over folders of the same alias, and over such templates of the account"),
     json: Output.json,
   },
   Effect.fn(function* ({ folder, force, from, json, push, service, url }) {

@@ -1,8 +1,9 @@
 import type { Waybill } from "@waybill/client/Waybill"
 import { Data, Effect, Option, Runtime } from "effect"
-import { Argument, Command, Flag } from "effect/cli"
+import { Argument, Command } from "effect/cli"
 import * as fs from "node:fs/promises"
 import * as ExitCodes from "../../../process/ExitCodes.ts"
+import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import * as Flags from "../Flags.ts"
 import { fail, type LocalTemplate, TemplateFailure } from "./LocalTemplate.ts"
@@ -14,18 +15,9 @@ import * as TemplateFolder from "./TemplateFolder.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
 import { templateTypes, type TypedTemplate } from "./templateTypes.ts"
 
-const publish = Flag.Boolean("publish").pipe(
-  Flag.withDescription("Publish what differs from what is sent; without it, only drafts change"),
-  Flag.withDefault(false),
-)
-const notes = Flag.String("notes").pipe(
-  Flag.withDescription("Reason of the change, kept with each version"),
-  Flag.optional,
-)
-const force = Flag.Boolean("force").pipe(
-  Flag.withDescription("Overwrite changes that were made in the account since the last pull or push"),
-  Flag.withDefault(false),
-)
+const publish = Options.isSet("publish", "Publish what differs from what is sent; without it, only drafts change")
+const notes = Options.text("notes", "Reason of the change, kept with each version")
+const force = Options.isSet("force", "Overwrite changes that were made in the account since the last pull or push")
 
 const pull = Command.make(
   "pull",
@@ -135,7 +127,7 @@ const types = Command.make(
       Argument.withDescription("Folder of templates; those of the account by default"),
       Argument.optional,
     ),
-    out: Flag.String("out").pipe(Flag.withDescription("File to write, such as src/templates.d.ts"), Flag.optional),
+    out: Options.text("out", "File to write, such as src/templates.d.ts"),
     json: Output.json,
   },
   Effect.fn(function* ({ folder, json, out }) {

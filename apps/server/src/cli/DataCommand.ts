@@ -1,0 +1,55 @@
+import { Effect } from "effect"
+import { Command } from "effect/cli"
+import * as Output from "./Output.ts"
+
+type Config = Command.Command.Config
+/** The values of a command's flags and arguments, with that of `--json`. */
+type Given<Flags extends Config> = Command.Command.Config.Infer<Flags & { readonly json: typeof Output.json }>
+
+type Yielded = Effect.Effect<unknown, unknown, unknown>
+type Failure<Y> = [Y] extends [never] ? never : [Y] extends [Effect.Effect<unknown, infer E, unknown>] ? E : never
+type Needs<Y> = [Y] extends [never] ? never : [Y] extends [Effect.Effect<unknown, unknown, infer R>] ? R : never
+
+const run = <Y extends Yielded, A>(work: Generator<Y, A, never>): Effect.Effect<A, Failure<Y>, Needs<Y>> =>
+  Effect.gen(() => work) as Effect.Effect<A, Failure<Y>, Needs<Y>>
+
+const make = <const Name extends string, const Flags extends Config, E, R>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  work: (given: Given<Flags>) => Effect.Effect<void, E, R>,
+) => Command.make(name, { ...flags, json: Output.json }, work).pipe(Command.withDescription(description))
+
+/** Makes a command with `--json`, whose work prints what there is to print. */
+export const command = <const Name extends string, const Flags extends Config, Y extends Yielded>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  work: (given: Given<Flags>) => Generator<Y, void, never>,
+) => make(name, description, flags, (given) => run(work(given)))
+
+/** Makes a command that prints the record that its work returns. */
+export const record = <const Name extends string, const Flags extends Config, Y extends Yielded>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  work: (given: Given<Flags>) => Generator<Y, object, never>,
+) =>
+  make(name, description, flags, (given) =>
+    Effect.flatMap(run(work(given)), (found) => Output.printOne(found, jsonOf(given))),
+  )
+
+/** Makes a command that prints the rows that its work returns; people see these columns of them. */
+export const list = <const Name extends string, const Flags extends Config, Y extends Yielded>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  columns: ReadonlyArray<string>,
+  work: (given: Given<Flags>) => Generator<Y, ReadonlyArray<object>, never>,
+) =>
+  make(name, description, flags, (given) =>
+    Effect.flatMap(run(work(given)), (rows) => Output.print(rows, { ...jsonOf(given), columns })),
+  )
+
+/** Every command has the flag, which the type of flags that are not known here does not say. */
+const jsonOf = (given: unknown) => given as { readonly json: boolean }
