@@ -31,7 +31,7 @@ CREATE TABLE account_names (
   name text COLLATE "C" NOT NULL,
   account_id text COLLATE "C" NOT NULL,
   CONSTRAINT account_names_pkey PRIMARY KEY (kind, name),
-  CONSTRAINT account_names_kind_check CHECK ((kind = ANY (ARRAY['api_key'::text, 'user'::text])))
+  CONSTRAINT account_names_kind_check CHECK ((kind = ANY (ARRAY['api_key'::text, 'user'::text, 'tracking_host'::text])))
 );
 
 CREATE TABLE accounts (

@@ -1117,9 +1117,10 @@ CREATE TABLE account_cells (
 );
 CREATE INDEX account_cells_moving ON account_cells (account_id) WHERE moving_to IS NOT NULL;
 
--- Accounts outside the first cell by what a request names them by: the hash of an API key, or a user who signs in.
+-- Accounts outside the first cell by what a request names them by: the hash of an API key, a user who signs in,
+-- or the host of its tracked links.
 CREATE TABLE account_names (
-  kind text COLLATE "C" NOT NULL CHECK (kind IN ('api_key', 'user')),
+  kind text COLLATE "C" NOT NULL CHECK (kind IN ('api_key', 'user', 'tracking_host')),
   name text COLLATE "C" NOT NULL,
   account_id text COLLATE "C" NOT NULL,
   PRIMARY KEY (kind, name)

@@ -1,6 +1,7 @@
 import { Context, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
+import { asService } from "../../support/cells/testCell.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 
@@ -9,9 +10,10 @@ const AT = "2026-11-21T09:00:00.000Z"
 layer(Database.layerFresh)("tracking hosts", (it) => {
   it.effect("are the names of verified domains that resolve here, without the service's own", function* () {
     const sql = yield* Sql
-    const put = (name: string, verified: boolean, verified_at: string | null = AT) => sql`
+    const put = (name: string, verified: boolean, verified_at: string | null = AT) =>
+      asService(sql`
         INSERT INTO domains (account_id, id, version, name, status, removed, record) VALUES
-          ('acc', ${name}, 1, ${name}, 'verified', false, ${JSON.stringify({ verified_at, tracking_domain: { name, verified } })}::jsonb)`
+          ('acc', ${name}, 1, ${name}, 'verified', false, ${JSON.stringify({ verified_at, tracking_domain: { name, verified } })}::jsonb)`)
     yield* put("l.good.dev", true)
     yield* put("l.away.dev", false)
     yield* put("l.pending.dev", true, null)

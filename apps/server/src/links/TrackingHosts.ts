@@ -1,6 +1,6 @@
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { Context, Duration, Effect, Layer } from "effect"
-import { type CachedSet, cachedSet } from "../process/cachedSet.ts"
+import { AT_HOME, type CachedSet, cachedSet } from "../process/cachedSet.ts"
 
 /** Interval at which a node reloads customers' tracking domains; also the delay until a new one works. */
 export const TRACKING_HOSTS_EVERY = Duration.seconds(10)
@@ -26,6 +26,7 @@ export const layer = (ownNames: ReadonlyArray<string>, every: Duration.Duration 
       Effect.map(Domains.trackingNames(), (names) =>
         names.filter((name) => !ownNames.some((own) => normal(own) === name)),
       ),
+      AT_HOME,
     ),
   )
 

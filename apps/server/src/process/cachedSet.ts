@@ -14,6 +14,9 @@ export interface CachedSet {
   readonly has: (name: string) => boolean
 }
 
+/** Names that the first server has, of all cells. */
+export const AT_HOME: Effect.Effect<ReadonlyArray<Cells.Visit>> = Effect.succeed([visitOf(FIRST)])
+
 /**
  * Loads the names of every cell, then reloads them at the interval. `read` returns those of the fiber's cell. While a cell
  * is unavailable, the names last loaded from it are used.
@@ -22,6 +25,7 @@ export const cachedSet = Effect.fnUntraced(function* <R>(
   description: string,
   every: Duration.Duration,
   read: Effect.Effect<ReadonlyArray<string>, StoreUnavailable, R>,
+  cells: Effect.Effect<ReadonlyArray<Cells.Visit>, StoreUnavailable> = Cells.visits,
 ) {
   const cached = new Map<CellName, ReadonlySet<string>>()
   const failing = new Set<CellName>()
@@ -40,7 +44,7 @@ export const cachedSet = Effect.fnUntraced(function* <R>(
       }),
     )
   const load = Effect.gen(function* () {
-    const visits = yield* Effect.catchCause(Cells.visits, () =>
+    const visits = yield* Effect.catchCause(cells, () =>
       Effect.succeed([...new Set([FIRST, ...cached.keys()])].map(visitOf)),
     )
     for (const known of cached.keys()) if (!visits.some(({ cell }) => cell === known)) cached.delete(known)

@@ -2,7 +2,7 @@ import type { EmailId } from "@waybill/domain/values/Id"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import { Duration, Effect, Layer } from "effect"
-import { cachedSet } from "../process/cachedSet.ts"
+import { AT_HOME, cachedSet } from "../process/cachedSet.ts"
 import { HandedOver, type Note } from "../worker/delivery/HandedOver.ts"
 import * as Event from "./formats/ProviderEvent.ts"
 
@@ -21,6 +21,7 @@ export const layer = (every: Duration.Duration = HOOKS_EVERY) =>
         "hooks of providers",
         every,
         Effect.map(ProviderHooks.list(), (hooks) => (hooks.length > 0 ? [ANY] : [])),
+        AT_HOME,
       ),
       (hooks): Note =>
         (message, outcomes) => {

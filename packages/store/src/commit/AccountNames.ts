@@ -1,4 +1,5 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { elsewhere } from "../routing/StrayAccounts.ts"
@@ -7,6 +8,7 @@ import { RowRejected } from "../postgres/StorageError.ts"
 import { away } from "../postgres/StoreUnavailable.ts"
 import type { Write } from "./LogStorage.ts"
 import * as ApiKeys from "../readmodels/ApiKeys.ts"
+import * as Domains from "../readmodels/Domains.ts"
 import * as Members from "../readmodels/Members.ts"
 import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import { FIRST } from "../routing/CellName.ts"
@@ -28,6 +30,8 @@ export const none: AccountNames = { check: () => Effect.void, write: () => Effec
 
 /** Time limit of writing names, so that a directory that hangs does not hold up the other commits of a batch for long. */
 const WRITE_WITHIN = "2 seconds"
+/** Tracking hosts of a cell that a process knows to be in the directory. */
+const MAX_WRITTEN = 10_000
 
 /** Makes the part of the batches of the fiber's cell. `home` is the client of the first cell, outside the batch's transaction. */
 export const make = Effect.fnUntraced(function* (
@@ -36,6 +40,9 @@ export const make = Effect.fnUntraced(function* (
 ): Effect.fn.Return<AccountNames> {
   const cell = yield* CurrentCell
   const { isCertainlyAlone } = yield* Cells
+  // A domain is checked again and again, also while the first cell is away.
+  const written = new LruCache<string, true>({ maxEntries: MAX_WRITTEN })
+  const isUnwritten = ({ kind, name }: Name) => kind !== "tracking_host" || written.get(name) === undefined
   return {
     check: (accounts) =>
       Effect.suspend(() => {
@@ -46,18 +53,21 @@ export const make = Effect.fnUntraced(function* (
         )
       }),
     write: (write) => {
-      const names = cell === FIRST ? [] : namesOf(write)
+      const names = cell === FIRST ? [] : namesOf(write).filter(isUnwritten)
       if (names.length === 0) return Effect.void
-      return Effect.asVoid(inCell(FIRST, insert(home, names))).pipe(
+      return inCell(FIRST, insert(home, names)).pipe(
         Effect.timeout(WRITE_WITHIN),
+        Effect.map(() => {
+          for (const { kind, name } of names) if (kind === "tracking_host") written.set(name, true)
+        }),
         Effect.catch(() => Effect.fail(new RowRejected({ cause: away() }))),
       )
     },
   }
 })
 
-interface Name {
-  readonly kind: "api_key" | "user"
+export interface Name {
+  readonly kind: "api_key" | "user" | "tracking_host"
   readonly name: string
   readonly account_id: string
 }
@@ -74,18 +84,25 @@ const namesOf = ({ changedStreams }: Write): ReadonlyArray<Name> => {
     name: user_id,
     account_id,
   }))
-  return [...keys, ...users]
+  // A host that is no longer tracked stays: links of mail that was sent lead there.
+  const hosts = rows<{ readonly record: Domains.DomainRecord | null }>(Domains.readModel).flatMap(
+    ({ account_id, record }): ReadonlyArray<Name> => {
+      const name = Domains.trackingNameOf(record)
+      return name === undefined ? [] : [{ kind: "tracking_host", name, account_id }]
+    },
+  )
+  return [...keys, ...users, ...hosts]
 }
 
-/** Writes the names of all accounts of a cell, from its read models, to the directory. */
-export const restore = Effect.fnUntraced(function* <E>(sql: Client<E>, home: Client<E>) {
-  const names = yield* sql<Name>`
+/** Names of all accounts of the client's cell, or of one, from its read models. */
+export const read = <E>(sql: Client<E>, account_id: string | null = null) => sql<Name>`
+  SELECT * FROM (
     SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys
-    UNION ALL SELECT 'user', user_id, account_id FROM members`
-  if (names.length > 0) yield* insert(home, names)
-})
+    UNION ALL SELECT 'user', user_id, account_id FROM members
+    UNION ALL SELECT 'tracking_host', name, account_id FROM (${Domains.tracking(sql)}) AS hosts) AS names
+  WHERE ${account_id}::text IS NULL OR account_id = ${account_id}`
 
-const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
+export const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
   INSERT INTO account_names (kind, name, account_id)
   SELECT DISTINCT ON (kind, name) * FROM unnest(${names.map(({ kind }) => kind)}::text[],
     ${names.map(({ name }) => name)}::text[], ${names.map(({ account_id }) => account_id)}::text[])

@@ -51,10 +51,11 @@ const located = (sql: Sql, account_id: string) => sql<{ readonly cell: string }>
   SELECT cell FROM account_cells WHERE account_id = ${account_id}
   UNION ALL (SELECT ${FIRST} FROM ${sql(FIRST)}.events WHERE account_id = ${account_id} LIMIT 1) LIMIT 1`
 
-/** Restores the directory of cells from the read models, by which keys and users find their accounts. */
+/** Restores the directory of cells from the read models, by which keys, users and tracking hosts find their accounts. */
 export const restoreNames = Effect.fn("ImportedAccounts.restoreNames")(function* (logs: ReadonlyArray<CellLog>) {
   const [home] = logs
   if (home === undefined) return
-  for (const { cell, sql } of logs) if (cell !== FIRST) yield* AccountNames.restore(sql, home.sql)
+  for (const { cell, sql } of logs)
+    if (cell !== FIRST) yield* AccountNames.insert(home.sql, yield* AccountNames.read(sql))
   yield* CellSchema.noteChange(home.sql)
 })

@@ -7,6 +7,7 @@ import { Cells } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
+import * as AccountNames from "../commit/AccountNames.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
@@ -155,7 +156,7 @@ const switchOnce = Effect.fnUntraced(function* (
     yield* inTime(MovedCounts.skipCopies(sql, accounts, last))
     yield* MoveSteps.leave(sql, from, accounts[0] ?? "")
     yield* MoveSteps.stay(sql, to, accounts[0] ?? "")
-    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* MoveSteps.namesOf(sql, accounts[0] ?? ""))
+    yield* MoveSteps.arrive(sql, accounts[0] ?? "", to, yield* AccountNames.read(sql, accounts[0] ?? ""))
     return { copied, compared: rows }
   })
   return yield* inTime(inCell(to, MoveTerms.within(sql, limit, work))).pipe(

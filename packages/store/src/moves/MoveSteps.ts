@@ -1,5 +1,6 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect } from "effect"
+import * as AccountNames from "../commit/AccountNames.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
@@ -161,16 +162,6 @@ export const announceSwitch = (sql: Sql, account_id: string) => sql`
   SELECT 1 AS taken FROM (
     SELECT pg_advisory_xact_lock_shared(${DirectoryRows.SWITCHES}::int, hashtext(${account_id}))::text) AS taking`
 
-interface Name {
-  readonly kind: string
-  readonly name: string
-}
-
-/** Names of the keys and users of an account, in the fiber's cell. */
-export const namesOf = (sql: Sql, account_id: string) => sql<Name>`
-  SELECT 'api_key' AS kind, hash AS name FROM api_keys WHERE account_id = ${account_id}
-  UNION ALL SELECT 'user', user_id FROM members WHERE account_id = ${account_id}`
-
 /** Lets nothing more be written for an account in the cell that it leaves. */
 export const leave = (sql: Sql, schema: string, account_id: string) => sql`
   INSERT INTO ${sql(`${schema}.left_accounts`)} (account_id) VALUES (${account_id}) ON CONFLICT DO NOTHING`
@@ -180,14 +171,14 @@ export const stay = (sql: Sql, schema: string, account_id: string) => sql`
   DELETE FROM ${sql(`${schema}.left_accounts`)} WHERE account_id = ${account_id}`
 
 /**
- * Names the new cell of an account, and its keys and users, in the directory. Between cells of the first server, this is a part of
+ * Names the new cell of an account, and its keys, users and hosts, in the directory. Between cells of the first server, this is a part of
  * the transaction that copies the last rows.
  */
 export const arrive = Effect.fnUntraced(function* (
   sql: Sql,
   account_id: string,
   to: CellName,
-  names: ReadonlyArray<Name>,
+  names: ReadonlyArray<AccountNames.Name>,
 ) {
   // A switch that comes late, after the move was given up, or again, after one that was not confirmed, changes nothing.
   const arrived = yield* sql`
@@ -197,11 +188,7 @@ export const arrive = Effect.fnUntraced(function* (
     return yield* new CellSchema.CellRefused({
       message: `the move of ${account_id} was given up, or its end was not confirmed: run the command again`,
     })
-  yield* sql`
-    INSERT INTO account_names (kind, name, account_id)
-    SELECT kind, name, ${account_id} FROM unnest(${names.map(({ kind }) => kind)}::text[],
-      ${names.map(({ name }) => name)}::text[]) AS n(kind, name)
-    ON CONFLICT (kind, name) DO UPDATE SET account_id = excluded.account_id`
+  yield* AccountNames.insert(sql, names)
   yield* CellSchema.noteChange(sql)
 })
 

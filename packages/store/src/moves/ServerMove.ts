@@ -5,6 +5,7 @@ import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Deferred, Duration, Effect, Fiber } from "effect"
 import * as CellSchema from "../cells/CellSchema.ts"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
+import * as AccountNames from "../commit/AccountNames.ts"
 import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
@@ -190,7 +191,7 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     if (differ.length > 0)
       return yield* Effect.die(new Error(`the copies differ in ${differ.join(", ")}: the account stays in ${from}`))
     yield* MovedWindows.copy(sql, account_id, from, to)
-    const names = yield* inCell(to, MoveSteps.namesOf(sql, account_id))
+    const names = yield* inCell(to, AccountNames.read(sql, account_id))
     yield* inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names)))
     // Only now: a switch that fails leaves the copies where nobody works on them.
     yield* inCell(to, MoveSteps.stay(sql, schemas.to, account_id))

@@ -2,9 +2,9 @@ import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
 import * as Cells from "../routing/Cells.ts"
-import * as StrayAccounts from "../routing/StrayAccounts.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 import * as ReadModel from "./ReadModel.ts"
-import { Sql } from "../postgres/Sql.ts"
+import { type Client, Sql } from "../postgres/Sql.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
 export type DomainRecord = Omit<Domain.Domain, "_tag" | "tracking_domain_changes">
@@ -42,22 +42,25 @@ export const list = Effect.fn("Domains.list")(function* (account_id: string) {
 })
 
 /**
- * Returns tracking host names of the fiber's cell that DNS points to this service. Only domains that were verified once
- * count: anybody can add somebody else's domain, and a name below it may point here by chance.
+ * Returns the tracking host names that DNS points to this service: those of the first cell, and by its directory those of all
+ * others. Only domains that were verified once count: anybody can add somebody else's domain, and a name below it may point
+ * here by chance.
  */
 export const trackingNames = Effect.fn("Domains.trackingNames")(function* () {
-  const sql = yield* Sql
-  const rows = yield* StrayAccounts.leaveOut(yield* tracking(sql))
+  const sql = yield* HomeSql
+  const rows = yield* sql<{ readonly name: string }>`
+    SELECT name FROM (${tracking(sql)}) AS hosts UNION ALL SELECT name FROM account_names WHERE kind = 'tracking_host'`
   return rows.map((row) => row.name)
 })
 
 /** The condition is exactly that of the index `domains_tracking`. */
-const tracking = (sql: Sql) => sql<{
-  readonly account_id: string
-  readonly name: string
-}>`
+export const tracking = <E>(sql: Client<E>) => sql`
   SELECT account_id, record -> 'tracking_domain' ->> 'name' AS name FROM domains
   WHERE record -> 'tracking_domain' ->> 'verified' = 'true' AND record ->> 'verified_at' IS NOT NULL`
+
+/** The tracking host of a domain under the same condition; undefined if there is none. */
+export const trackingNameOf = (record: DomainRecord | null): string | undefined =>
+  record?.tracking_domain?.verified === true && record.verified_at !== null ? record.tracking_domain.name : undefined
 
 /**
  * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
