@@ -1,6 +1,9 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
+import { SilentCells } from "@waybill/store/routing/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Effect, Exit, Scope } from "effect"
+import * as Event from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
+import { findMessages } from "../../../apps/server/src/providers/findMessages.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import * as Calls from "./calls.ts"
@@ -28,5 +31,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     yield* Scope.close(lock, Exit.void)
     assert.strictEqual((yield* call).status, 200)
     assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 2)
+  })
+  it.effect("are looked for where mail of their sender was found last, and only then in other cells", function* () {
+    const { mail } = yield* setUp()
+    const [first, second] = [yield* mail("ana@example.org"), yield* mail("bo@example.org")]
+    const find = Effect.fnUntraced(function* (about: Calls.About) {
+      const event = { ...Event.EMPTY, ...about }
+      return (yield* findMessages([event]))(event)
+    })
+    assert.isObject(yield* find(first.about("delivered")))
+    yield* lockTables("cell_b", "provider_messages")
+    const silent = new Set<string>()
+    const found = yield* Effect.provideService(find(second.about("delivered")), SilentCells, silent)
+    assert.isTrue(typeof found === "object" && found.email_id === second.id)
+    assert.deepStrictEqual([...silent], [])
   })
 })

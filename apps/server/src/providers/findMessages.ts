@@ -1,12 +1,24 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Id from "@waybill/domain/values/Id"
+import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
-import { Effect, Schema } from "effect"
+import { Context, Effect, Schema } from "effect"
 import type { ProviderEvent } from "./formats/ProviderEvent.ts"
 
 const isEmailId = Schema.is(Id.EmailId)
+
+/** Maximum number of senders' domains whose account a process remembers. */
+const MAX_SENDERS = 10_000
+
+/**
+ * Accounts in which the last message of a sender's domain was found. Their cells are asked first, so that an event does not cost
+ * more with more cells. Others may have the same domain, so that this decides nothing.
+ */
+const KnownSenders = Context.Reference("@waybill/server/providers/KnownSenders", {
+  defaultValue: () => new LruCache<string, Id.AccountId>({ maxEntries: MAX_SENDERS }),
+})
 
 /** The message of an event, undefined if there is none, or `unanswered` if a cell that may have it did not answer. */
 export type Found = ProviderMessages.HandedOver | "unanswered" | undefined
@@ -16,29 +28,64 @@ export type Found = ProviderMessages.HandedOver | "unanswered" | undefined
  * author and others can write. Test mail never reaches a provider.
  */
 export const findMessages = Effect.fn("findMessages")(function* (events: ReadonlyArray<ProviderEvent>) {
-  const refs = new Set(events.flatMap(({ ref }) => (ref === undefined ? [] : [ref])))
-  const byRef = refs.size === 0 ? NONE : yield* Cells.rowsInTime(ProviderMessages.find([...refs]))
+  const known = yield* KnownSenders
+  const likely = (event: ProviderEvent) => known.get(ownIdOf(event)?.sender ?? "")
+  const refs = new Map(events.flatMap((event) => (event.ref === undefined ? [] : [[event.ref, likely(event)]])))
+  const byRef = yield* search(refs, ProviderMessages.find, ({ ref }) => ref)
   const messages = new Map(byRef.rows.map(({ account_id, email_id, ref }) => [ref, { account_id, email_id }]))
-  const isKnown = ({ ref }: ProviderEvent) => ref !== undefined && messages.has(ref)
-  const ids = [...new Set(events.flatMap((event) => (isKnown(event) ? [] : emailIdOf(event))))]
-  const byId = ids.length === 0 ? NONE : yield* Cells.rowsInTime(EmailAccounts.known(ids))
+  const ids = new Map(
+    events.flatMap((event) => {
+      const email_id = ownIdOf(event)?.email_id
+      const isFound = event.ref !== undefined && messages.has(event.ref)
+      return isFound || email_id === undefined ? [] : [[email_id, likely(event)]]
+    }),
+  )
+  const byId = yield* search(ids, EmailAccounts.known, ({ id }) => id)
   const accounts = new Map(byId.rows.map(({ account_id, id }) => [id, account_id]))
-  return (event: ProviderEvent): Found => {
+  const find = (event: ProviderEvent): Found => {
     const message = event.ref === undefined ? undefined : messages.get(event.ref)
     if (message !== undefined) return message
     // The cell that did not answer may have the message of the `ref`.
     if (event.ref !== undefined && byRef.missing.length > 0) return "unanswered"
-    const [email_id] = emailIdOf(event)
+    const email_id = ownIdOf(event)?.email_id
     const account_id = email_id === undefined ? undefined : accounts.get(email_id)
     if (email_id !== undefined && account_id !== undefined)
       return Livemode.isLive(account_id) ? { account_id, email_id } : undefined
     return email_id !== undefined && byId.missing.length > 0 ? "unanswered" : undefined
   }
+  for (const event of events) {
+    const found = find(event)
+    const sender = ownIdOf(event)?.sender
+    if (sender !== undefined && typeof found === "object") known.set(sender, found.account_id)
+  }
+  return find
+})
+
+/** Looks for rows by their keys: in the cells of the accounts that are likely to have them, then in all cells. */
+const search = Effect.fnUntraced(function* <K extends string, A, E, R>(
+  wanted: ReadonlyMap<K, Id.AccountId | undefined>,
+  find: (keys: ReadonlyArray<K>) => Effect.Effect<ReadonlyArray<A>, E, R>,
+  keyOf: (row: A) => K,
+) {
+  const { names } = yield* Cells.Cells
+  const missed = new Set(wanted.keys())
+  const near = [...wanted].flatMap(([key, account_id]) => (account_id === undefined ? [] : [{ key, account_id }]))
+  const { placed } = yield* Cells.place((yield* names).length === 1 ? [] : near)
+  const found = yield* Effect.forEach(
+    placed.values(),
+    (rows) => Cells.rowsInTimeOfAccount(rows[0]?.account_id ?? "", find(rows.map(({ key }) => key))),
+    { concurrency: "unbounded" },
+  )
+  const rows = found.flatMap((inCell) => inCell.rows)
+  for (const row of rows) missed.delete(keyOf(row))
+  const others = missed.size === 0 ? NONE : yield* Cells.rowsInTime(find([...missed]))
+  return { rows: [...rows, ...others.rows], missing: others.missing }
 })
 
 const NONE: Cells.FoundRows<never> = { rows: [], missing: [] }
 
-const emailIdOf = ({ messageId }: ProviderEvent): ReadonlyArray<Id.EmailId> => {
-  const [, id = ""] = /^<?(msg_[0-9a-z]{26})@/u.exec(messageId ?? "") ?? []
-  return isEmailId(id) ? [id] : []
+/** The email and the sender's domain in our Message-ID. */
+const ownIdOf = ({ messageId }: ProviderEvent) => {
+  const [, id = "", sender = ""] = /^<?(msg_[0-9a-z]{26})@([^>]*)/u.exec(messageId ?? "") ?? []
+  return isEmailId(id) ? { email_id: id, sender } : undefined
 }
