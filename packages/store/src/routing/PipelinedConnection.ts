@@ -115,11 +115,11 @@ const applyStatement = (settings: Readonly<Record<string, string>>): string =>
     .map(([name, value], nth) => `set_config('${name}', ${valueOf(name, value)}, false) AS s${nth}`)
     .join(", ")}`
 
-/** Citus plans a statement on a cell of another node only with the values of its parameters. */
+/** Citus makes a plan without the values of its parameters only for a simple statement; which ones, the server finds out. */
 const valueOf = (name: string, value: string): string =>
   name === "plan_cache_mode"
     ? `CASE WHEN current_schema() <> '${FIRST}' AND EXISTS (SELECT 1 FROM pg_extension WHERE extname = 'citus')
-        THEN 'force_custom_plan' ELSE '${value}' END`
+        THEN 'auto' ELSE '${value}' END`
     : `'${value}'`
 
 interface SentTransaction<A, E> {
