@@ -2,6 +2,7 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
+import { asService } from "../../support/cells/testCell.ts"
 import * as World from "../../support/world/World.ts"
 import { lockTables } from "../cells/support.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
@@ -65,9 +66,9 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       const { id } = (yield* page.request("GET", "/v1/session")).json.actor
       // A passkey that no browser can use, which is enough to be removed.
       const sql = yield* Sql
-      yield* sql`INSERT INTO user_passkeys
+      yield* asService(sql`INSERT INTO user_passkeys
         (id, user_id, name, public_key, credential_id, counter, device_type, backed_up, created_at)
-        VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`
+        VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`)
       const trusted = browser(url)
       assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
       const trusting = { body: { code: yield* next_code, trustDevice: true } }

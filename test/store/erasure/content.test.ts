@@ -48,8 +48,9 @@ const insertWaiting = Effect.fnUntraced(function* (
 ) {
   const sql = yield* Sql
   yield* sql`
-    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-    VALUES (${account_id}, ${email_id}, 1, 'email', 'EmailQueued', ${`evt_${email_id}`}, ${sql.json({ content })}, '{}', now())`
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    VALUES (nextval('event_position'), ${account_id}, ${email_id}, 1, 'email', 'EmailQueued',
+      ${`evt_${email_id}`}, ${sql.json({ content })}, '{}', now())`
   yield* sql`
     INSERT INTO outbox (id, account_id, kind, stream_id, available_at, payload)
     VALUES (${email_id}, ${account_id}, 'delivery', ${email_id}, now(), '{}')`

@@ -43,8 +43,8 @@ const importEvents = ({ sql }: Node) =>
     yield* announce(sql)
     for (let n = randomInt(1, 4); n > 0; n--) {
       yield* sql`
-        INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-        VALUES ('acc', gen_random_uuid(), 1, 'email', 'EmailOpened', gen_random_uuid(), '{}', '{}', now())`
+        INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+        VALUES (nextval('event_position'), 'acc', gen_random_uuid(), 1, 'email', 'EmailOpened', gen_random_uuid(), '{}', '{}', now())`
       yield* sql`SELECT 1 AS slept FROM pg_sleep(${randomInt(20) / 1000}::float8)`
     }
     if (randomInt(5) === 0) yield* Effect.fail("changed its mind")

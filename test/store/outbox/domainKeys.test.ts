@@ -15,7 +15,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
-import { replayUrls } from "../../support/cells/testCell.ts"
+import { asService, replayUrls } from "../../support/cells/testCell.ts"
 
 const Store = Layer.unwrap(Effect.map(Database.Fresh, ({ url }) => Replay.layer(...replayUrls(url)))).pipe(
   Layer.provideMerge(World.layer),
@@ -119,7 +119,7 @@ layer(Store, { excludeTestServices: true })("unused DKIM keys", (it) => {
       yield* seal(from, "dkim:wb9")
       yield* days(2)
       yield* Layer.build(World.worker(url, {}))
-      yield* run("SELECT id FROM graphile_worker.add_job('sweep_secrets')")
+      yield* asService(run("SELECT id FROM graphile_worker.add_job('sweep_secrets')"))
       const expiring = Effect.map(keys, (all) => names(all, true).filter((name) => name.startsWith("daily.test ")))
       yield* World.until(expiring, (found) => found.length > 0)
       assert.deepStrictEqual(yield* expiring, ["daily.test dkim:wb9"])

@@ -345,9 +345,9 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
       [3, "EmailDelivered"],
       [2, "EmailDeferred"],
     ] as const)
-      yield* sql`INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-          VALUES (${account(1)}, ${emailId(1)}, ${version}, 'email', ${type}, ${`evt_${version}`}, '{"n": 1}', ${sql.json(meta)},
-            '2026-11-21T12:00:00.123Z')`
+      yield* sql`INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+          VALUES (nextval('event_position'), ${account(1)}, ${emailId(1)}, ${version}, 'email', ${type}, ${`evt_${version}`},
+            '{"n": 1}', ${sql.json(meta)}, '2026-11-21T12:00:00.123Z')`
     const events = yield* EmailLogQuery.events(account(1), emailId(1))
     assert.deepStrictEqual(
       events.map(({ recorded_at, type, version }) => [version, type, recorded_at]),

@@ -161,8 +161,8 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
   const subjects = messages.map(({ subject }) => EmailSubjects.row(account_id, subject))
   const events = messages.map((each) => ({ ...eventOf(account_id, each), event_id: `evt_${each.id}` }))
   yield* sql`
-    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
-    SELECT account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
+    SELECT nextval('event_position'), account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at
     FROM jsonb_populate_recordset(NULL::events, ${PgTypes.jsonb(events)})`
   yield* EmailLog.readModel.write(sql, rows)
   yield* EmailLog.terms.write(sql, terms)
