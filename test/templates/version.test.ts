@@ -20,7 +20,7 @@ const source = (change: Partial<TemplateState.TemplateSource>): TemplateState.Te
   ...change,
 })
 
-const render = (template: TemplateState.TemplateSource, variables: Rendering.Variables, locale = "en") => {
+const render = (template: TemplateState.TemplateSource, variables: VariableSchema.Variables, locale = "en") => {
   const compiled = Result.getOrThrow(Rendering.prepare(template, new Map(), locale))
   const once = () => Rendering.render(compiled, variables, { locale, time_zone: "Europe/Berlin" }, () => 0)
   // The first time loads the words of the language, which a busy machine does not do in time.
@@ -220,6 +220,18 @@ describe("variables", () => {
   it("get the defaults of the schema, and samples fit it", () => {
     const { problems, variables } = VariableSchema.check(schema, { name: "Ana", items: [] })
     assert.deepStrictEqual([problems, variables], [[], { name: "Ana", items: [], plan: "free" }])
+    const nested = {
+      properties: {
+        rows: { items: { properties: { count: { default: 1 } } } },
+        deep: { properties: { at: { default: "x" } } },
+      },
+    }
+    const given = { rows: [{ count: 2 }, {}], deep: {} }
+    assert.deepStrictEqual(VariableSchema.check(nested, given).variables, {
+      rows: [{ count: 2 }, { count: 1 }],
+      deep: { at: "x" },
+    })
+    assert.deepStrictEqual(given, { rows: [{ count: 2 }, {}], deep: {} })
     const sample = VariableSchema.sampleOf(schema) as Readonly<Record<string, string>>
     assert.deepStrictEqual(VariableSchema.check(schema, sample).problems, [])
   })

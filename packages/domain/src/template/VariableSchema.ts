@@ -55,7 +55,7 @@ export const MAX_STEPS = 1_000_000
 /** Problems that are told; more are only counted. */
 const MAX_DETAILS = 100
 
-const isObject = (value: unknown): value is Readonly<Record<string, Schema.Json>> =>
+const isObject = (value: unknown): value is Variables =>
   typeof value === "object" && value !== null && !Array.isArray(value)
 
 /** Collects problems up to the bound. */
@@ -147,18 +147,21 @@ const examineProperties = (
   }
 }
 
+/** Variables of a message. */
+export type Variables = Readonly<Record<string, Schema.Json>>
+
 export interface Checked {
   /** The variables with the defaults of the schema. */
-  readonly variables: Readonly<Record<string, Schema.Json>>
+  readonly variables: Variables
   readonly problems: ReadonlyArray<Detail>
 }
 
 /** Checks variables by a schema that has no problems, and fills in its defaults. All that is wrong is told, by path. */
-export const check = (schema: VariableSchema, variables: Readonly<Record<string, Schema.Json>>): Checked => {
+export const check = (schema: VariableSchema, variables: Variables): Checked => {
   const details = new Details()
-  const filled = object(schema, variables, "", details)
+  const filled = object(schema, variables, undefined, details)
   return {
-    variables: filled as Checked["variables"],
+    variables: filled,
     problems: details.isTooMuch ? [{ path: "", message: TOO_MUCH }] : details.list,
   }
 }
@@ -171,18 +174,36 @@ const typeOf = (value: Schema.Json): string =>
 const fits = (type: Type, value: Schema.Json): boolean =>
   typeOf(value) === type || (type === "number" && typeof value === "number")
 
-const value = (schema: VariableSchema, given: Schema.Json, path: string, details: Details): Schema.Json => {
+/** An object or list of the variables: its name or number in what is around it. Paths are made of it for problems alone. */
+interface Place {
+  readonly around: Place | undefined
+  readonly step: string | number
+}
+
+const pathOf = (around: Place | undefined, step: string | number): string => {
+  const path = around === undefined ? "" : pathOf(around.around, around.step)
+  return typeof step === "number" ? `${path}[${step}]` : under(path, step)
+}
+
+const value = (
+  schema: VariableSchema,
+  given: Schema.Json,
+  around: Place | undefined,
+  step: Place["step"],
+  details: Details,
+): Schema.Json => {
   if (details.isFull) return given
   if (schema.type !== undefined && !fits(schema.type, given)) {
-    details.add(path, `must be ${articled(schema.type)}, not ${typeOf(given)}`)
+    details.add(pathOf(around, step), `must be ${articled(schema.type)}, not ${typeOf(given)}`)
     return given
   }
   if (schema.enum !== undefined && !textsOf(schema.enum).has(JSON.stringify(given)))
-    details.add(path, `must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`)
+    details.add(pathOf(around, step), `must be one of ${schema.enum.map((one) => JSON.stringify(one)).join(", ")}`)
   if (schema.format !== undefined && typeof given === "string" && !FORMATS[schema.format](given))
-    details.add(path, `must be ${articled(schema.format)}`)
-  if (Array.isArray(given)) return list(schema, given, path, details)
-  return isObject(given) && schema.properties !== undefined ? object(schema, given, path, details) : given
+    details.add(pathOf(around, step), `must be ${articled(schema.format)}`)
+  if (typeof given !== "object" || given === null) return given
+  if (Array.isArray(given)) return list(schema, given, { around, step }, details)
+  return schema.properties === undefined ? given : object(schema, given as Variables, { around, step }, details)
 }
 
 /** Values of each `enum` as JSON, for lists of thousands of values. */
@@ -196,63 +217,68 @@ const textsOf = (values: ReadonlyArray<Schema.Json>): ReadonlySet<string> => {
 
 const articled = (name: string): string => `${/^[aeiou]/u.test(name) && name !== "uri" ? "an" : "a"} ${name}`
 
+/** Objects and lists that get no default are not copied. */
 const list = (
   { items }: VariableSchema,
   given: ReadonlyArray<Schema.Json>,
-  path: string,
+  place: Place,
   details: Details,
-): Schema.Json =>
-  items === undefined ? given : given.map((each, nth) => value(items, each, `${path}[${nth}]`, details))
+): Schema.Json => {
+  if (items === undefined) return given
+  let filled: Array<Schema.Json> | undefined
+  for (const [nth, each] of given.entries()) {
+    const next = value(items, each, place, nth, details)
+    if (next !== each) (filled ??= [...given])[nth] = next
+  }
+  return filled ?? given
+}
 
 const object = (
   { properties = {}, required = [] }: VariableSchema,
-  given: Readonly<Record<string, Schema.Json>>,
-  path: string,
+  given: Variables,
+  place: Place | undefined,
   details: Details,
-): Schema.Json => {
+): Variables => {
   const names = Object.keys(properties)
   details.count(names.length + required.length)
   if (details.isFull) return given
-  const filled: Record<string, Schema.Json> = {}
-  for (const name of Object.keys(given)) {
-    if (details.isFull) break
+  let filled: Record<string, Schema.Json> | undefined
+  for (const name in given) {
+    if (details.isFull) return given
+    const each = given[name] ?? null
     const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (schema !== undefined) {
-      filled[name] = value(schema, given[name] ?? null, under(path, name), details)
+    if (schema === undefined) {
+      const nearest = nearestName(name, names)
+      details.add(
+        pathOf(place, name),
+        `is not a variable of this template${nearest === undefined ? "" : `; did you mean \`${nearest}\`?`}`,
+      )
       continue
     }
-    const nearest = nearestName(name, names)
-    details.add(
-      under(path, name),
-      `is not a variable of this template${nearest === undefined ? "" : `; did you mean \`${nearest}\`?`}`,
-    )
+    const next = value(schema, each, place, name, details)
+    if (next !== each) (filled ??= { ...given })[name] = next
   }
   for (const name of names) {
     const fallback = properties[name]?.default
-    if (Object.hasOwn(filled, name) || fallback === undefined) continue
-    filled[name] = fallback
+    if (fallback !== undefined && !Object.hasOwn(given, name)) (filled ??= { ...given })[name] = fallback
   }
-  for (const name of required)
-    if (!Object.hasOwn(filled, name) && !Object.hasOwn(given, name)) details.add(under(path, name), "is missing")
-  return filled
+  for (const name of required) if (!Object.hasOwn(filled ?? given, name)) details.add(pathOf(place, name), "is missing")
+  return filled ?? given
 }
 
 /** Characters of the texts and names of variables. */
 export const MAX_VARIABLES_CHARS = 256 * 1024
 
-/** Whether variables have more characters than a template is made of. Reads no further than that. */
-export const areTooLarge = (variables: Schema.Json): boolean => {
-  const left: Array<Schema.Json> = [variables]
+/** Whether variables, which are JSON of a few levels, have more characters than a template is made of. */
+export const areTooLarge = (variables: Schema.Json): boolean => charsIn(variables) > MAX_VARIABLES_CHARS
+
+const charsIn = (json: Schema.Json): number => {
+  if (typeof json === "string") return json.length
+  if (typeof json !== "object" || json === null) return 0
   let chars = 0
-  for (let next = left.pop(); next !== undefined && chars <= MAX_VARIABLES_CHARS; next = left.pop()) {
-    if (typeof next === "string") chars += next.length
-    if (typeof next !== "object" || next === null) continue
-    for (const [name, each] of Object.entries<Schema.Json>(next)) {
-      chars += name.length
-      left.push(each)
-    }
-  }
-  return chars > MAX_VARIABLES_CHARS
+  if (Array.isArray(json)) for (const each of json) chars += charsIn(each as Schema.Json)
+  else for (const name in json) chars += name.length + charsIn((json as Variables)[name] ?? null)
+  return chars
 }
 
 /** Returns variables that fit a schema, for a preview and for tests. */

@@ -36,6 +36,7 @@ export const FILTER_NAMES = [...Filters.KEPT, ...Object.keys(Filters.OWN), "raw"
 
 /** Writes a value as text: a list without separators, an object as JSON. */
 export const textOf = (value: unknown): string => {
+  if (typeof value === "string") return value
   if (value === null || value === undefined) return ""
   if (Array.isArray(value)) return value.map(textOf).join("")
   return typeof value === "object" && !(value instanceof Library.Drop) ? JSON.stringify(value) : String(value)

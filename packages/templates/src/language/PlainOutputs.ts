@@ -30,6 +30,12 @@ const handlerOf = (engine: Library.Liquid, { name }: Library.Filter): unknown =>
   return typeof filter === "object" ? filter.handler : filter
 }
 
+/** Reads a property as the library does; at once that of an object which has it itself. Variables are JSON, without methods. */
+const read = (context: RenderContext, value: unknown, name: string | number): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && Object.hasOwn(value, name)
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : context.readProperty(value as object, name)
+
 /** Lets an output write without generators, if it is of the usual form. */
 const simplify = (engine: Library.Liquid, output: Library.Output): void => {
   const path = pathOf(output.value)
@@ -41,10 +47,12 @@ const simplify = (engine: Library.Liquid, output: Library.Output): void => {
   const [first = ""] = path
   const render = (context: RenderContext, emitter: Library.Emitter): void => {
     let value: unknown = context.scopeOf(first)
-    for (const name of path) value = context.readProperty(value as object, name)
-    for (const { handler, literals = [] } of filters)
-      value = Library.toValueSync(handler.call({ context, liquid: engine }, value, ...literals) as never)
-    emitter.write(Library.toValue(value))
+    for (const name of path) value = read(context, value, name)
+    for (const { handler, literals = [] } of filters) {
+      value = handler.call({ context, liquid: engine }, value, ...literals)
+      if (typeof value === "object") value = Library.toValueSync(value as never)
+    }
+    emitter.write(typeof value === "object" ? Library.toValue(value) : value)
   }
   output.render = render as never
 }
@@ -67,23 +75,53 @@ export const simplifyAll = (engine: Library.Liquid, templates: ReadonlyArray<Lib
   }
 }
 
-/** Renders pieces in order as the library does, but waits only for those that are not done at once. */
+/** Renders pieces in order as the library does. A generator waits only for those that are not done at once, and begins there. */
 export const renderPlainly = ({ renderer }: Library.Liquid): void => {
   const original = renderer.renderTemplates.bind(renderer)
-  renderer.renderTemplates = function* (templates, context, emitter) {
+  const render = (templates: Array<Library.Template>, context: Library.Context, emitter?: Library.Emitter) => {
     // Without an emitter, as for what is captured, the library makes one.
-    if (emitter === undefined) return yield* original(templates, context)
-    for (const template of templates) {
-      context.renderLimit.check(0)
-      try {
-        const rendering: unknown = template.render(context, emitter)
-        const text = rendering === undefined ? undefined : yield rendering
-        if (text !== undefined && text !== "") emitter.write(text)
-      } catch (error) {
-        throw Library.LiquidError.is(error) ? error : new Library.RenderError(error as Error, template)
-      }
+    if (emitter === undefined) return original(templates, context)
+    for (let nth = 0; nth < templates.length; nth++) {
+      const rendering = begin(templates[nth] as Library.Template, context, emitter)
+      if (rendering !== undefined) return goOn(templates, nth, rendering, context, emitter)
       if (context.breakCalled || context.continueCalled) break
     }
-    return "buffer" in emitter ? emitter.buffer : ""
+    return bufferOf(emitter)
+  }
+  renderer.renderTemplates = render as typeof renderer.renderTemplates
+}
+
+const begin = (template: Library.Template, context: Library.Context, emitter: Library.Emitter): unknown => {
+  context.renderLimit.check(0)
+  try {
+    return template.render(context, emitter)
+  } catch (error) {
+    throw errorOf(error, template)
   }
 }
+
+function* goOn(
+  templates: ReadonlyArray<Library.Template>,
+  from: number,
+  begun: unknown,
+  context: Library.Context,
+  emitter: Library.Emitter,
+): Generator<unknown, string, unknown> {
+  for (let nth = from; nth < templates.length; nth++) {
+    const template = templates[nth] as Library.Template
+    const rendering = nth === from ? begun : begin(template, context, emitter)
+    try {
+      const text = rendering === undefined ? undefined : yield rendering
+      if (text !== undefined && text !== "") emitter.write(text)
+    } catch (error) {
+      throw errorOf(error, template)
+    }
+    if (context.breakCalled || context.continueCalled) break
+  }
+  return bufferOf(emitter)
+}
+
+const errorOf = (error: unknown, template: Library.Template): unknown =>
+  Library.LiquidError.is(error) ? error : new Library.RenderError(error as Error, template)
+
+const bufferOf = (emitter: Library.Emitter): string => ("buffer" in emitter ? (emitter.buffer as string) : "")

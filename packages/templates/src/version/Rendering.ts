@@ -1,7 +1,7 @@
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
-import { Result, type Schema } from "effect"
+import { Result } from "effect"
 import * as Deadline from "../language/Deadline.ts"
 import * as Escape from "../html/Escape.ts"
 import type * as Filters from "../language/Filters.ts"
@@ -95,8 +95,6 @@ export interface Rendered {
   readonly preheader: string | null
 }
 
-export type Variables = Readonly<Record<string, Schema.Json>>
-
 /** Variables that do not fit, or a source that cannot be rendered with them. */
 export interface Failure {
   readonly cause: "variables" | "rendering"
@@ -110,7 +108,7 @@ const PARTS = ["subject", "preheader", "html", "text"] as const
 /** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the clock of that time, in milliseconds. */
 export const render = (
   compiled: Compiled,
-  given: Variables,
+  given: VariableSchema.Variables,
   writing: Filters.Writing,
   now: () => number,
 ): Result.Result<Rendered, Failure> => {

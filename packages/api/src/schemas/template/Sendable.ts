@@ -24,10 +24,13 @@ const withoutNull = (json: unknown): unknown => {
 /** A body that was parsed as JSON. `Schema.Unknown` would look through all of it. */
 const Parsed = Schema.declare((_json): _json is unknown => true, { toCodecJson: () => undefined })
 
+/** A message that was decoded as one of both. A union of their schemas would check all of it again. */
+const Decoded = Schema.declare((_message): _message is Sendable => true, { toCodecJson: () => undefined })
+
 /** Chosen by whether a template is named, so that an error is about the fields of one of them. */
 export const Sendable = Parsed.annotate(Counts.shape(TemplatedMessage.ast)).pipe(
   Schema.decodeTo(
-    Schema.Union([Schema.toType(TemplatedMessage), Schema.toType(EmailMessage)]),
+    Decoded,
     SchemaTransformation.transformEffect<Sendable, unknown>({
       decode: (json, options) =>
         namesTemplate(json)

@@ -28,10 +28,13 @@ export const TimeZone = Schema.String.check(
 )
 
 /** Whether parsed JSON has no number beyond those of JavaScript, such as 1e999. */
-const isFinite = (json: unknown): boolean =>
-  typeof json === "object" && json !== null
-    ? Object.values(json).every(isFinite)
-    : typeof json !== "number" || Number.isFinite(json)
+const isFinite = (json: unknown): boolean => {
+  if (typeof json === "number") return Number.isFinite(json)
+  if (typeof json !== "object" || json === null) return true
+  if (Array.isArray(json)) return json.every(isFinite)
+  for (const name in json) if (!isFinite((json as Readonly<Record<string, unknown>>)[name])) return false
+  return true
+}
 
 /** Bodies are JSON of a few levels before they are decoded. `Schema.Json` looks for rings too, which takes as long as a rendering. */
 const Variable = Schema.declare((json): json is Schema.Json => isFinite(json), {
