@@ -6,13 +6,10 @@ import * as ContactSheet from "./ContactSheet.ts"
 /** Groups tests in a browser, whose tabs are closed behind them. They are skipped where none starts. */
 export const inBrowser = async (title: string, tests: (browser: Chromium) => void): Promise<void> => {
   const browser = await Browser.open()
-  if (typeof browser === "string") {
+  const why = typeof browser === "string" ? ` (skipped: ${browser})` : ""
+  describe.skipIf(why !== "")(`${title}${why}`, () => {
     // A skipped group does nothing with it.
-    describe.skip(`${title} (skipped: ${browser})`, () => tests({} as Chromium))
-    return
-  }
-  describe(title, () => {
-    tests(browser)
+    tests(browser as Chromium)
     // Runs before those above, so that no tab holds a connection to a service that stops.
     afterAll(async () => {
       ContactSheet.write()
