@@ -185,6 +185,8 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
       headers: { "x-postmark-server-token": secret },
     })
     assert.deepStrictEqual([raw.status, raw.json.ErrorCode], [422, 402])
+    const nothing = yield* refusal(() => client.getOutboundMessageDetails("x"))
+    assert.deepStrictEqual([nothing.statusCode, nothing.code], [422, 701])
     yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "real-domain.com" } })
     assert.deepStrictEqual((yield* refused({ From: "hi@real-domain.com" }))[1], 401)
   })

@@ -35,6 +35,27 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       )
     })
 
+    it.effect("answers 201 where the service does", function* () {
+      const { request } = yield* setUp
+      const made = yield* Effect.forEach(
+        [
+          ["/api-keys", { name: "x" }],
+          ["/domains", { name: "acme.test" }],
+          ["/webhooks", { endpoint: "https://example.org/hook", events: ["email.sent"] }],
+          ["/suppressions", { email: "a@x.test" }],
+          ["/suppressions/batch/add", { emails: ["b@x.test"] }],
+          ["/templates", { name: "x", html: "x" }],
+        ] as const,
+        ([path, body]) => request("POST", `/compat/resend${path}`, body),
+      )
+      assert.deepStrictEqual(
+        made.map(({ status }) => status),
+        made.map(() => 201),
+      )
+      const sent = { from: "hi@acme.test", to: "ana@example.org", subject: "x", text: "x" }
+      assert.strictEqual((yield* request("POST", "/compat/resend/emails", sent)).status, 200)
+    })
+
     it.effect("has webhooks, with their events", function* () {
       const { request, resend } = yield* setUp
       yield* good(() => resend.domains.create({ name: "acme.test" }))
@@ -243,6 +264,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
       assert.strictEqual((yield* refusal(() => resend.suppressions.get("a%41b@x.test")))[0], 404)
       for (const id of ["%2e%2e%2flogs", "x%3Flimit=1", "x%2Fevents"])
         assert.deepStrictEqual((yield* refusal(() => resend.emails.get(id))).slice(0, 2), [404, "not_found"], id)
+    })
+
+    it.effect("refuses what is no id in its own words, without the names that ids have here", function* () {
+      const { resend } = yield* setUp
+      const unknown = [404, "not_found", "There is nothing with this id in this account."]
+      const calls = [
+        () => resend.emails.get("x"),
+        () => resend.domains.get("x"),
+        () => resend.apiKeys.remove("x"),
+        () => resend.webhooks.get("x"),
+        () => resend.suppressions.get("x"),
+      ] as const
+      for (const call of calls) assert.deepStrictEqual<unknown>(yield* refusal<unknown>(call), unknown)
     })
   },
 )

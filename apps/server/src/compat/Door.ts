@@ -12,9 +12,6 @@ import type { Endpoint } from "./Endpoints.ts"
 
 /** A request in the words of another service, its body parsed. */
 export interface DoorRequest {
-  readonly method: string
-  /** The path below the door's prefix as it was sent, percent-encoded, such as `/emails`. */
-  readonly path: string
   readonly query: URLSearchParams
   readonly headers: Readonly<Record<string, string | undefined>>
   /** `undefined` for a request without a body. */

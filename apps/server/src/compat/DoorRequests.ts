@@ -35,7 +35,6 @@ import * as Doors from "./Doors.ts"
 import * as Endpoints from "./Endpoints.ts"
 import * as DoorBody from "./lenient/DoorBody.ts"
 import * as AbsentFields from "./lenient/AbsentFields.ts"
-import * as Respelling from "./Respelling.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -58,8 +57,6 @@ export const handle = <R>(entrance: Doors.Entrance, app: Effect.Effect<Response,
     const mostBytes = trial === undefined ? maxBodyBytes : Math.min(maxBodyBytes, MAX_TRIAL_BYTES)
     const { bytes, received } = yield* DoorBody.read(request, trial === undefined ? endpoint : undefined, mostBytes)
     const doorRequest: DoorRequest = {
-      method: request.method,
-      path: Uuids.inPath(path),
       query: queryOf(path, request.url),
       headers: request.headers,
       body: bytes.length === 0 ? undefined : yield* DoorBody.parse(bytes),
@@ -202,16 +199,17 @@ const callNative = Effect.fnUntraced(function* <R>(
  * Counts in the memory budget what a body grew to by its translation (copies for each recipient, fetched files), until the
  * work ends. The body itself was counted when it arrived.
  */
-const counting = <A, E, R>(growth: number, work: Effect.Effect<A, E, R>) =>
-  Effect.flatMap(Bodies.ReadContext, (readContext): Effect.Effect<A, E | NativeError, R> => {
+const counting = <A, E, R>(growth: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | NativeError, R> => {
+  if (growth <= 0) return work
+  return Effect.flatMap(Bodies.ReadContext, (readContext): Effect.Effect<A, E | NativeError, R> => {
     const lease = readContext?.budget.lease(readContext.holder)
-    if (growth > 0 && lease?.take(growth) === false)
-      return refused(new RequestRefusal.Overloaded({ budget: "request_bodies" }))
+    if (lease?.take(growth) === false) return refused(new RequestRefusal.Overloaded({ budget: "request_bodies" }))
     return Effect.ensuring(
       work,
       Effect.sync(() => lease?.release()),
     )
   })
+}
 
 /**
  * Returns what admits the request again before a native call that writes, because its key may have been revoked while files
@@ -230,12 +228,15 @@ const readmission = Effect.map(MonotonicClock.millis, (startedAt) => {
 const contentOf = ({ body }: Response): unknown =>
   body._tag === "Uint8Array" ? (JSON.parse(Buffer.from(body.body).toString("utf8")) as unknown) : null
 
+/** What no object can be called, in our own spelling, is something that there is not. */
+const NOTHING = { message: "There is nothing with this id in this account.", details: [] }
+
 /** Returns an error response in the other service's shape; other responses and their headers stay as they are. */
-export const inShapeOf = (door: Door, response: Response, spelling?: Respelling.Spelling): Response => {
+export const inShapeOf = (door: Door, response: Response): Response => {
   if (response.status < 400) return response
   const { error } = contentOf(response) as ApiError.Body
-  const spelled = spelling === undefined ? error : Respelling.respell(error, spelling)
-  const { body, headers, status } = door.errorOf(response.status, spelled)
+  const shown = error.reason === "malformed_id" ? { ...error, ...NOTHING } : error
+  const { body, headers, status } = door.errorOf(response.status, shown)
   const { "content-length": _, "content-type": __, ...kept } = response.headers
   return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(body, { status }), { ...kept, ...headers })
 }

@@ -30,6 +30,7 @@ class Missing extends Data.TaggedError("Missing")<{ readonly message: string }> 
 export const missing = (message: string) => new Missing({ message })
 
 export const ok = (body: unknown) => ({ status: 200, body })
+export const created = (body: unknown) => ({ status: 201, body })
 
 /** Returns how many violations an error has besides the first ones. Its message counts those that `details` leaves out. */
 export const violationsBeyond = (shown: number, { details, message }: ApiError.Body["error"]): number => {

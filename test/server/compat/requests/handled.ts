@@ -84,9 +84,7 @@ export const handled = Effect.fnUntraced(function* (
   const [name = "", query = ""] = path.split("?", 2)
   const match = door.find(method, name)
   const result = yield* Effect.fromResult(match).pipe(
-    Effect.flatMap((found) =>
-      door.handle({ method, path: name, query: new URLSearchParams(query), headers, body }, found),
-    ),
+    Effect.flatMap((found) => door.handle({ query: new URLSearchParams(query), headers, body }, found)),
     Effect.provideService(NativeApi, { call }),
     Effect.provide(services),
     Effect.result,

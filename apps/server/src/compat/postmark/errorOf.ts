@@ -45,6 +45,7 @@ const BY_REASON: Readonly<Record<string, Known>> = {
   email_not_found: { status: 422, ErrorCode: 701 },
   inbound_not_blocked: { status: 422, ErrorCode: 702 },
   inbound_not_found: { status: 422, ErrorCode: 701 },
+  malformed_id: { status: 422, ErrorCode: 701 },
   malformed_json: { status: 422, ErrorCode: 402 },
   monthly_quota: { status: 422, ErrorCode: 405 },
   overloaded: { status: 503, ErrorCode: 100 },

@@ -31,7 +31,7 @@ const create: Route = {
       body: { name, scopes, ...domain },
       headers: Native.idempotency(headers),
     }).pipe(renamed({ domain: "domain_id", scopes: "permission" }))
-    return Native.ok({ id: created.id, token: created.key })
+    return Native.created({ id: created.id, token: created.key })
   }),
 }
 

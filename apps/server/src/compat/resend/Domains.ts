@@ -65,11 +65,11 @@ const create: Route = {
       headers: Native.idempotency(headers),
     })
     const change = changeOf(rest, added.name)
-    if (Object.keys(change).length === 0) return { status: 201, body: { ...ResendDomain.detailOf(added), ...given } }
+    if (Object.keys(change).length === 0) return Native.created({ ...ResendDomain.detailOf(added), ...given })
     // Refused settings leave no domain behind, so that the corrected request succeeds.
     const remove = Native.call({ method: "DELETE", path: nativePath`/v1/domains/${added.id}` })
     const domain = yield* Effect.tapError(patch(added.id, change), () => remove)
-    return { status: 201, body: { ...ResendDomain.detailOf(domain), ...given } }
+    return Native.created({ ...ResendDomain.detailOf(domain), ...given })
   }),
 }
 

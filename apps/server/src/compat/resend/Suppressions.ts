@@ -86,7 +86,7 @@ const add: Route = {
   body: Addition,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const { email } = yield* decodeBody(Addition, body)
-    return Native.ok(yield* added(email, Native.idempotency(headers)))
+    return Native.created(yield* added(email, Native.idempotency(headers)))
   }),
 }
 
@@ -134,7 +134,7 @@ const addBatch: Route = {
   body: Additions,
   handle: Effect.fnUntraced(function* ({ body }) {
     const batch = yield* decodeBody(Additions, body)
-    return Native.ok({ data: yield* Effect.forEach(batch.emails, (email) => added(email)) })
+    return Native.created({ data: yield* Effect.forEach(batch.emails, (email) => added(email)) })
   }),
 }
 

@@ -51,7 +51,7 @@ const create: Route = {
       body: { url: endpoint, events: toNative(events), format: "resend" },
       headers: Native.idempotency(headers),
     }).pipe(withNames)
-    return { status: 201, body: { object: "webhook", id: created.id, signing_secret: created.secret } }
+    return Native.created({ object: "webhook", id: created.id, signing_secret: created.secret })
   }),
 }
 

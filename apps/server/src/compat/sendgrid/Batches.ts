@@ -23,8 +23,7 @@ const make: Route = {
   method: "POST",
   path: "/v3/mail/batch",
   endpoint: "emails.send",
-  handle: () =>
-    Effect.map(Admitted, (admitted) => ({ status: 201, body: { batch_id: BatchId.make(accountOf(admitted)) } })),
+  handle: () => Effect.map(Admitted, (admitted) => Native.created({ batch_id: BatchId.make(accountOf(admitted)) })),
 }
 
 const get: Route = {
@@ -63,7 +62,7 @@ const stop: Route = {
     const { account_id, now, ref, store } = yield* owner
     const counts = (id: string) => BatchId.isOf(account_id, id)
     yield* store.commit(Account, ref, Account.stopBatch(now, batch_id, status, counts))
-    return { status: 201, body: { batch_id, status } }
+    return Native.created({ batch_id, status })
   }),
 }
 

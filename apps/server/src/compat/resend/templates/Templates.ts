@@ -31,7 +31,8 @@ const toNative = ({ reply_to, variables, ...same }: typeof Change.Type) => ({
   ...(variables === undefined ? {} : { variables: Variables.schemaOf(variables) }),
 })
 
-const short = ({ id }: { readonly id: string }) => Native.ok({ object: "template", id })
+const named = ({ id }: { readonly id: string }) => ({ object: "template", id })
+const short = (template: { readonly id: string }) => Native.ok(named(template))
 
 const create: Route = {
   method: "POST",
@@ -40,7 +41,7 @@ const create: Route = {
   body: Creation,
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const creation = toNative(yield* decodeBody(Creation, body))
-    return short(yield* NativeTemplates.create({ ...creation, language: "resend" }, headers))
+    return Native.created(named(yield* NativeTemplates.create({ ...creation, language: "resend" }, headers)))
   }),
 }
 

@@ -30,7 +30,7 @@ const create: Route = {
     if (generation !== "dynamic")
       return yield* Native.refuse("generation", "must be dynamic: Waybill has no legacy templates")
     const made = yield* NativeTemplates.create({ name, kind: "template", language: "handlebars" }, headers)
-    return { status: 201, body: { ...listed(made), versions: [] } }
+    return Native.created({ ...listed(made), versions: [] })
   }),
 }
 
@@ -114,7 +114,7 @@ const duplicate: Route = {
   handle: Effect.fnUntraced(function* ({ body, headers }, { template_id = "" }) {
     const { name } = yield* decodeBody(Change, body ?? {})
     const made = yield* NativeTemplates.duplicate(SendGridIds.templateName(template_id), { name }, headers)
-    return { status: 201, body: { ...listed(made), versions: [] } }
+    return Native.created({ ...listed(made), versions: [] })
   }),
 }
 

@@ -124,7 +124,7 @@ const create: Route = {
     if (creation.subject === undefined) return yield* Native.refuse("subject", "is required")
     const template = yield* NativeTemplates.get(SendGridIds.templateName(template_id))
     const how = { name: creation.name, activate: creation.active !== 0 }
-    return { status: 201, body: yield* publish(template, sourceOf(creation), how, headers) }
+    return Native.created(yield* publish(template, sourceOf(creation), how, headers))
   }),
 }
 
