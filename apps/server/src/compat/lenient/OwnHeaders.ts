@@ -1,15 +1,14 @@
+import * as Fields from "./Fields.ts"
+
 /** Headers that Waybill writes itself, and that programs set all the same. They are dropped, as mail by SMTP has them dropped. */
 const NAMES: ReadonlySet<string> = new Set(["message-id", "mime-version", "content-transfer-encoding", "date"])
 
 export const isOwn = (name: string): boolean => NAMES.has(name.toLowerCase())
 
 /** Returns headers without those, and without a `Reply-To` that repeats the addresses of the field for it. */
-export const drop = (
-  headers: Readonly<Record<string, string>>,
-  replyTo: ReadonlyArray<string> = [],
-): Readonly<Record<string, string>> =>
+export const drop = (headers: Fields.Texts, replyTo: ReadonlyArray<string> = []): Readonly<Record<string, string>> =>
   Object.fromEntries(
-    Object.entries(headers).filter(
+    Object.entries(Fields.strings(headers)).filter(
       ([name, value]) =>
         !isOwn(name) && !(name.toLowerCase() === "reply-to" && addressesIn(value) === addressesIn(replyTo.join(" "))),
     ),

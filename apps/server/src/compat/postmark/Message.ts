@@ -5,7 +5,7 @@ import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import { Schema, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Fields from "../lenient/Fields.ts"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
@@ -24,19 +24,11 @@ const Attachment = Schema.Struct({
   Disposition: Schema.optional(Schema.Literals(["attachment", "inline"])),
 })
 
-const LINK_TRACKING = ["None", "HtmlAndText", "HtmlOnly", "TextOnly"] as const
-type LinkTracking = (typeof LINK_TRACKING)[number]
-
 /** Which links are tracked, in any case. */
-const LinkTracking = Schema.String.pipe(
-  Schema.decodeTo(
-    Schema.Literals(LINK_TRACKING),
-    SchemaTransformation.transform<LinkTracking, string>({
-      decode: (text) =>
-        LINK_TRACKING.find((each) => each.toLowerCase() === text.toLowerCase()) ?? (text as LinkTracking),
-      encode: (text) => text,
-    }),
-  ),
+const LinkTracking = Schema.String.check(
+  Schema.isPattern(/^(?:None|HtmlAndText|HtmlOnly|TextOnly)$/iu, {
+    message: "must be one of None, HtmlAndText, HtmlOnly or TextOnly",
+  }),
 )
 
 const CustomHeader = Schema.Struct({ Name: Schema.String, Value: Schema.optional(Fields.Text) })
@@ -165,7 +157,7 @@ export const toNative = (message: Message, tracks: boolean) => ({
   cc: AddressList.split(message.Cc ?? "", MAX_COPIES),
   bcc: AddressList.split(message.Bcc ?? "", MAX_COPIES),
   reply_to: AddressList.split(message.ReplyTo ?? "", MAX_REPLY_TO),
-  subject: message.Subject ?? "",
+  subject: String(message.Subject ?? ""),
   html: message.HtmlBody ?? undefined,
   text: message.TextBody ?? undefined,
   headers: message.Headers
@@ -180,9 +172,9 @@ export const toNative = (message: Message, tracks: boolean) => ({
 
 const filesOf = ({ Attachments, HtmlBody = "" }: Message) => {
   const isShown = shownIn(Attachments === undefined ? "" : HtmlBody)
-  return Attachments?.map(({ Content = "", ContentID, ContentType, Name }) => ({
+  return Attachments?.map(({ Content, ContentID, ContentType, Name }) => ({
     filename: Name,
-    content: Content,
+    content: Fields.base64Of(Content),
     content_type: present(ContentType) ? ContentType : undefined,
     // Postmark's client for PHP repeats the name of each file as its id, which says nothing unless the HTML shows the file.
     content_id:
@@ -191,12 +183,12 @@ const filesOf = ({ Attachments, HtmlBody = "" }: Message) => {
 }
 
 /** A tag that is too long for ours is kept with the metadata. */
-const labelsOf = ({ Metadata, Tag }: Message) => {
-  const { metadata, tags } = Labels.divide(present(Tag) ? [Tag] : [])
+const labelsOf = ({ Metadata, Tag = "" }: Message) => {
+  const { metadata, tags } = Labels.divide(Tag === "" ? [] : [String(Tag)])
   const pairs = { ...metadata, ...Metadata }
   return {
     tags: tags.length === 0 ? undefined : tags,
-    metadata: Object.keys(pairs).length === 0 ? undefined : pairs,
+    metadata: Object.keys(pairs).length === 0 ? undefined : Fields.strings(pairs),
   }
 }
 
@@ -204,4 +196,4 @@ const labelsOf = ({ Metadata, Tag }: Message) => {
 const trackingOf = ({ TrackLinks, TrackOpens }: Message) =>
   typeof TrackOpens !== "boolean" && !TrackLinks
     ? undefined
-    : { opens: TrackOpens, clicks: TrackLinks ? TrackLinks.startsWith("Html") : undefined }
+    : { opens: TrackOpens, clicks: TrackLinks ? /^html/iu.test(TrackLinks) : undefined }

@@ -1,4 +1,5 @@
 import * as Table from "@waybill/domain/values/Table"
+import type * as Fields from "../lenient/Fields.ts"
 
 /** Maximum number of names that one personalization replaces, and all of them together. */
 export const MAX_NAMES = 100
@@ -10,7 +11,7 @@ export const MAX_PLACES = 10_000
 const MAX_COMPARED = 2 ** 30
 
 /** Pairs of a name and the text that takes its place. */
-export type Pairs = Readonly<Record<string, string>>
+export type Pairs = Fields.Texts
 
 /** The texts of a request, searched for names once for all its personalizations. */
 export interface Search {
@@ -52,7 +53,7 @@ export const make = (all: ReadonlyArray<Pairs | undefined>, mostChars: number): 
       if (pairs === undefined) return text
       const parts = partsOf(text)
       if (parts.length === 1) return text
-      const filled = parts.map((part, nth) => (nth % 2 === 0 ? part : (Table.at(pairs, part) ?? part)))
+      const filled = parts.map((part, nth) => (nth % 2 === 0 ? part : String(Table.at(pairs, part) ?? part)))
       if (filled.reduce((sum, { length }) => sum + length, 0) > mostChars) throw new Unreplaceable("payload_too_large")
       return filled.join("")
     },

@@ -2,6 +2,7 @@ import * as SendBatch from "@waybill/domain/account/SendBatch"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as Address from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
+import * as Fields from "../lenient/Fields.ts"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import { shownIn } from "../lenient/shownIn.ts"
 import type { Spelling } from "../Respelling.ts"
@@ -72,7 +73,7 @@ export const filesOf = ({ attachments = [], content = [] }: Message.Message) => 
     const id = idOf(attachment)
     return {
       filename,
-      content: content ?? "",
+      content: Fields.base64Of(content),
       content_type: (type ?? content_type) || undefined,
       content_id: id !== undefined && (disposition === "inline" || isShown(id)) ? id : undefined,
     }
@@ -122,7 +123,7 @@ const labelsOf = (
   }
   return {
     tags: tags.length === 0 ? undefined : tags,
-    metadata: Object.keys(pairs).length === 0 ? undefined : pairs,
+    metadata: Object.keys(pairs).length === 0 ? undefined : Fields.strings(pairs),
   }
 }
 

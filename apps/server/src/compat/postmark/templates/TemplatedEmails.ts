@@ -21,7 +21,7 @@ const decode = Effect.fnUntraced(function* (body: unknown, nameOf: Naming) {
   const message = yield* decodeBody(Message.TemplatedMessage, Message.inCase(body))
   const details = Message.templatedProblems(message)
   if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
-  const name = message.TemplateAlias ?? (yield* nameOf(message.TemplateId ?? ""))
+  const name = message.TemplateAlias ?? (yield* nameOf(String(message.TemplateId ?? "")))
   return { message, name }
 })
 

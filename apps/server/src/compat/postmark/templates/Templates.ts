@@ -165,7 +165,7 @@ const push: Route = {
       TemplateBodies.inCase.push(body),
     )
     for (const [name, id] of Object.entries({ SourceServerID, DestinationServerID }))
-      if (id !== "0")
+      if (String(id) !== "0")
         return yield* Native.refuse(
           name,
           "must be 0, the server of this account: push from one account to another by `waybill templates push`",

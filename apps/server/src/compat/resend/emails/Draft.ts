@@ -1,6 +1,7 @@
 import { Sendable } from "@waybill/api/schemas/template/Sendable"
 import { Effect } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
+import * as Fields from "../../lenient/Fields.ts"
 import * as OwnHeaders from "../../lenient/OwnHeaders.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
@@ -27,7 +28,11 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
   const body: Draft["body"] = {
     ...same,
     ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
-    ...(tags === undefined ? {} : { metadata: Tags.metadataOf(tags.map(({ name, value = "" }) => ({ name, value }))) }),
+    ...(tags === undefined
+      ? {}
+      : {
+          metadata: Tags.metadataOf(tags.map(({ name, value = "" }) => ({ name: String(name), value: String(value) }))),
+        }),
     ...(template === undefined ? {} : { template: { ...template, id: templateName(template.id) } }),
     ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at, headers) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
@@ -41,7 +46,8 @@ const CALENDAR_TEXT = /^\s{0,9}BEGIN:VCALENDAR/iu
 
 /** Returns an attachment; one that is still to be fetched is empty. */
 const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, index: number) {
-  const { content, filename, path } = attachment
+  const { filename, path } = attachment
+  const content = attachment.content === undefined ? undefined : Fields.base64Of(attachment.content)
   const content_type = attachment.content_type ?? attachment.contentType
   const content_id =
     attachment.content_id ?? attachment.contentId ?? attachment.inline_content_id ?? attachment.inlineContentId

@@ -15,11 +15,13 @@ import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
 const oneOrMany = (maximum: number) =>
   Schema.Union([Schema.String, Schema.Array(Schema.String).check(Checks.items(0, maximum, "addresses"))])
+const WORD = /^[\w-]*$/u
 const word = Fields.Text.check(
-  Checks.chars(Tags.MAX_CHARS),
-  Schema.isPattern(/^[\w-]*$/u, { message: "must consist of letters, digits, underscores and hyphens" }),
+  Fields.check((text) => Checks.sized(text, Tags.MAX_CHARS)),
+  Fields.check((text) => (WORD.test(text) ? undefined : "must consist of letters, digits, underscores and hyphens")),
 )
-const Tag = Schema.Struct({ name: word.check(Checks.chars(Tags.MAX_CHARS, 1)), value: Schema.optional(word) })
+const name = word.check(Fields.check((text) => (text === "" ? "must not be empty" : undefined)))
+const Tag = Schema.Struct({ name, value: Schema.optional(word) })
 
 const Attachment = Schema.Struct({
   /** `false` leaves the name to the URL. */
@@ -40,7 +42,7 @@ export type Attachment = typeof Attachment.Type
 /** Named by id or alias. */
 const Template = Schema.Struct({
   id: Schema.String,
-  variables: Schema.optional(Schema.Record(Schema.String, Schema.Json)),
+  variables: Schema.optional(Schema.Record(Schema.String, Schema.Unknown)),
 })
 
 /** A message as Resend's API takes it. Fields that Waybill has no meaning for are refused by name. */
@@ -83,7 +85,7 @@ const refuse = (path: string, message: string) =>
   new RequestRefusal.InvalidRequest({ reason: "validation_failed", details: [{ path, message }] })
 
 /** Returns the time that a text names: ISO 8601, or words such as "in 1 hour", read in UTC. */
-export const scheduledAt = Effect.fnUntraced(function* (text: string, headers: Readonly<Record<string, string>> = {}) {
+export const scheduledAt = Effect.fnUntraced(function* (text: string, headers: Fields.Texts = {}) {
   if (ISO.test(text)) return text
   const now = new Date(yield* SenderTime.of(headers))
   const date = dateOf(text, now)

@@ -5,10 +5,11 @@ import * as Id from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Clock, Effect, Schema } from "effect"
 import { accountOf } from "../../../requests/accountOf.ts"
+import type * as Fields from "../../lenient/Fields.ts"
 import { Admitted } from "../../../requests/Admitted.ts"
 
 /** Returns the time that words such as "in 1 hour" count from: that of the message's or the key's test clock, else real time. */
-export const of = Effect.fnUntraced(function* (headers: Readonly<Record<string, string>>) {
+export const of = Effect.fnUntraced(function* (headers: Fields.Texts) {
   const admitted = yield* Admitted
   const named = Object.entries(headers).find(([name]) => name.toLowerCase() === Header.TEST_CLOCK)?.[1]
   const clock = named ?? (admitted !== undefined && "key" in admitted ? admitted.key.test_clock : undefined)
