@@ -2,7 +2,7 @@ import type * as Id from "@waybill/domain/values/Id"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import { Effect } from "effect"
-import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { makeHook, setUp } from "./support.ts"
@@ -26,7 +26,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   it.effect("are tried again rarely, and cost no later call, while they cannot be recorded", function* () {
     const { mail } = yield* setUp()
     const { id, numbers, report } = yield* makeHook("postmark")
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     const age = (interval: string) =>
       Effect.orDie(sql`UPDATE provider_events SET received_at = received_at - ${interval}::interval,
         retry_at = retry_at - ${interval}::interval WHERE hook_id = ${id} AND retry_at > '-infinity'`)

@@ -1,8 +1,7 @@
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { Effect } from "effect"
-import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { assert, layer } from "../../support/effectTest.ts"
-import { asService } from "../../support/cells/testCell.ts"
 import * as World from "../../support/world/World.ts"
 import { lockTables } from "../cells/support.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
@@ -17,7 +16,7 @@ const waybill = Effect.fnUntraced(function* (...args: ReadonlyArray<string>) {
 
 /** A link to set a password, with a token that the test knows; the service shows it to nobody again. */
 const linkOf = Effect.fnUntraced(function* (url: string, id: string, token: string) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   yield* sql`INSERT INTO user_verifications (id, identifier, value, expires_at, created_at, updated_at)
     VALUES (${token}, ${`reset-password:${token}`}, ${id}, now() + interval '1 day', now(), now())`
   return `${url}/welcome#${token}`
@@ -65,10 +64,10 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("a user
       const next_code = yield* setUp(page)
       const { id } = (yield* page.request("GET", "/v1/session")).json.actor
       // A passkey that no browser can use, which is enough to be removed.
-      const sql = yield* Sql
-      yield* asService(sql`INSERT INTO user_passkeys
+      const sql = yield* HomeSql
+      yield* sql`INSERT INTO user_passkeys
         (id, user_id, name, public_key, credential_id, counter, device_type, backed_up, created_at)
-        VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`)
+        VALUES ('lost', ${id}, 'Lost phone', 'key', 'credential', 0, 'singleDevice', false, now())`
       const trusted = browser(url)
       assert.deepInclude((yield* trusted.signIn(owner)).json, { twoFactorRedirect: true })
       const trusting = { body: { code: yield* next_code, trustDevice: true } }

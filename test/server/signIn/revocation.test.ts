@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Users from "@waybill/store/users/Users"
 import { Clock, Effect, Redacted } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { asService } from "../../support/cells/testCell.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as World from "../../support/world/World.ts"
@@ -119,7 +120,7 @@ const CASES: Readonly<Record<string, Effect.Effect<Case, unknown, House | PgClie
   ),
   "a session that expires": signedIn(({ id }) =>
     Effect.gen(function* () {
-      const sql = yield* Sql
+      const sql = yield* HomeSql
       yield* Effect.orDie(sql`UPDATE user_sessions SET expires_at = now() WHERE user_id = ${id}`)
     }),
   ),

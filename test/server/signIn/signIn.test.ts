@@ -3,6 +3,7 @@ import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import * as Users from "@waybill/store/users/Users"
 import { Effect } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { authenticator, browser, House, tokenOf } from "./house.ts"
@@ -39,7 +40,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("keeps the newest sessions of a user only, however often they sign in", function* () {
     const { page } = yield* owner
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     const { json } = yield* page.request("GET", "/v1/session")
     const user_id = json.actor.id as string
     yield* Effect.orDie(sql`
@@ -140,7 +141,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("refuses an invitation that has expired, until an owner makes another link", function* () {
     const { house, page } = yield* owner
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     const invited = yield* page.request("POST", "/v1/members", { body: { email: "late@example.org", role: "viewer" } })
     const late = browser(house.url)
     const ownerOf = (token: string) => late.request("POST", "/auth/link-owner", { body: { token } })
@@ -296,7 +297,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     const { id } = (yield* page.request("GET", "/v1/session")).json.actor
     const less = yield* page.request("PATCH", `/v1/members/${id}`, { body: { role: "viewer" } })
     assert.deepStrictEqual([less.status, less.json.error.reason], [422, "last_owner"])
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     // An operator cannot be removed, and an account has its first owner from the installation.
     yield* sql`UPDATE users SET operator = false WHERE id = ${id}`
     const gone = yield* page.request("DELETE", `/v1/members/${id}`)

@@ -1,7 +1,7 @@
 import * as MtaSts from "@waybill/mail/dns/MtaSts"
 import * as MtaStsPolicies from "@waybill/store/sources/MtaStsPolicies"
 import { Clock, Duration, Effect } from "effect"
-import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { refreshPolicies } from "../../../apps/server/src/worker/periodic/refreshPolicies.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { dnsZones } from "../../support/mail/dnsZones.ts"
@@ -17,7 +17,7 @@ const keep = Effect.fnUntraced(function* (
   used = "1 hour",
   max_age_ms = before.max_age_ms,
 ) {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const { put } = yield* MtaStsPolicies.policyStore
   const expires_at = (yield* Clock.currentTimeMillis) + max_age_ms
   yield* put(domain, { id: "1", policy: { ...before, max_age_ms }, expires_at })
@@ -27,7 +27,7 @@ const keep = Effect.fnUntraced(function* (
 })
 
 const held = Effect.gen(function* () {
-  const sql = yield* Sql
+  const sql = yield* HomeSql
   const rows = yield* Effect.orDie(sql<{ readonly domain: string; readonly mx: string; readonly left: number }>`
     SELECT domain, policy -> 'mx' ->> 0 AS mx, round(extract(epoch FROM expires_at - now()) / 86400)::int AS left
     FROM mta_sts_policies ORDER BY domain`)

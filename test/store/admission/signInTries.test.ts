@@ -5,6 +5,7 @@ import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import * as Id from "@waybill/domain/values/Id"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -75,7 +76,7 @@ layer(DatabaseClock.layer, { excludeTestServices: true })("sign-in tries", (it) 
   it.effect(
     "use each count of a passkey once, on all nodes together, and zero of those that do not count",
     function* () {
-      const sql = yield* Sql
+      const sql = yield* HomeSql
       const id = Id.UserId.make("usr_00000000000000000000000002")
       yield* Users.create({ id, email: "bob@example.org", name: "Bob", operator: false, created_at: at })
       for (const name of ["counts", "counts-not"])

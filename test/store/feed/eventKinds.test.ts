@@ -1,4 +1,3 @@
-import { PgClient } from "@effect/sql-pg"
 import * as Account from "@waybill/domain/account/Account"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type { AccountId } from "@waybill/domain/values/Id"
@@ -7,7 +6,7 @@ import * as EventKinds from "@waybill/store/feed/EventKinds"
 import * as DatabaseExamination from "@waybill/store/operations/DatabaseExamination"
 import { Context, Effect, Exit, Layer, Scope } from "effect"
 import { TestClock } from "effect/testing"
-import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
@@ -32,7 +31,7 @@ const startNode = Effect.fnUntraced(function* (kinds: ReadonlyArray<string>, rel
   return { change, stop: Scope.close(scope, Exit.void) }
 })
 
-const clear = Effect.flatMap(PgClient.PgClient, (sql) => sql`TRUNCATE nodes, event_kinds`)
+const clear = Effect.flatMap(HomeSql, (sql) => sql`TRUNCATE nodes, event_kinds`)
 const lacking = Effect.gen(function* () {
   const { nodes } = yield* DatabaseExamination.examine((yield* Database.Fresh).url)
   return nodes.map(({ lacks }) => lacks).filter((lacks) => lacks.length > 0)
@@ -62,7 +61,7 @@ layer(World.layer)("event kinds during an upgrade", (it) => {
   it.effect("a node that was killed holds it until its heartbeat is too old", () =>
     Effect.gen(function* () {
       yield* clear
-      const sql = yield* Sql
+      const sql = yield* HomeSql
       const account_id = yield* World.account()
       const insert = (age: number) => sql`
         INSERT INTO nodes (id, release, kinds, beat_at)
@@ -83,7 +82,7 @@ layer(World.layer)("event kinds during an upgrade", (it) => {
       yield* startNode(OLD_KINDS, "0.9.0")
       const command = yield* startNode(DomainEvent.EVENT_KINDS, undefined)
       assertHeld(yield* Effect.exit(command.change(account_id)))
-      const sql = yield* Sql
+      const sql = yield* HomeSql
       assert.lengthOf(yield* sql`SELECT 1 FROM nodes`, 1)
     }).pipe(Effect.scoped),
   )
@@ -95,7 +94,7 @@ layer(World.layer)("event kinds during an upgrade", (it) => {
       yield* node.stop
       const refused = yield* Effect.flip(Effect.scoped(startNode(OLD_KINDS, "0.9.0")))
       assert.include(refused.message, `events of a newer release of Waybill (${NEW}): upgrade this node first`)
-      const sql = yield* Sql
+      const sql = yield* HomeSql
       assert.lengthOf(yield* sql`SELECT 1 FROM nodes`, 0)
     }).pipe(Effect.scoped),
   )
