@@ -74,6 +74,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/suppression/SuppressionFile",
     // The same, for what happened to an email, which the tools for assistants say too.
     "@waybill/domain/explanation/DeliveryExplanation",
+    "@waybill/domain/explanation/SimulatedSuppression",
     // The same, for the grammar of a search, which the API reads too.
     "@waybill/domain/search/EmailSearch",
     "@waybill/domain/search/SearchText",

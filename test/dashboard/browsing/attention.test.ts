@@ -90,8 +90,8 @@ await inDashboard(
       await Browser.eventually(rows).toEqual([
         `The webhook ${url} was disabled and receives no events. Endpoint responded 410 Gone. View webhook`,
         "mail.shop.dev cannot send: its DNS records were not found. Fix DNS records",
-        "The bounce rate is 10% since yesterday, after 1% in the days before. Mailbox providers may reject mail above 5%. View bounced emails",
-        "1 email waits to be sent, the oldest since 20 min ago. View queued emails",
+        "The bounce rate is 10.0% since yesterday, after 1.0% in the days before. Mailbox providers may reject mail above 5.0%. View bounced emails",
+        "1 email waits to be sent, the oldest for 20 min. View queued emails",
       ])
       const [problems, figures] = await Promise.all([
         list.boundingBox(),

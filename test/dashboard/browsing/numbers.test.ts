@@ -126,7 +126,7 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     const stacks = async () => numbersIn(((await chart.getAttribute("aria-label")) ?? "").split(": ")[1] ?? "")
     await Browser.eventually(stacks).toEqual([6, 1, 1, 1, 1, 3])
     await page.getByRole("link", { name: /^Delivered\s*87\.5%\s*7 of 8/u }).waitFor()
-    await page.getByRole("link", { name: /^Complained\s*14\.29%\s*1 complaint/u }).waitFor()
+    await page.getByRole("link", { name: /^Complained\s*14\.3%\s*1 complaint/u }).waitFor()
     // A scheduled email is not called queued, and waits for nobody.
     await page.getByRole("link", { name: /^Scheduled.*Tomorrow/u }).waitFor()
     const figures = ["Pending", "Deferred", "Scheduled"]

@@ -52,6 +52,8 @@ await inBrowser("what the dashboard states", (browser) => {
       await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
       await page.goto(`/webhooks/${id}`)
       await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
+      await page.goto("/overview")
+      await page.getByText(/has accepted no call for 1 min\. Its endpoint answers 500\./u).waitFor()
       await instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
       // The next attempt is due after five seconds, and is not made.
       await Browser.eventually(async () => (await delivery()).status).toBe("failed")

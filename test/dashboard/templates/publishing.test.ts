@@ -106,6 +106,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.getByRole("link", { name: /Template letter/u }).click()
     await page.getByRole("heading", { level: 1, name: "Template letter" }).waitFor()
     await page.getByRole("button", { name: "Use" }).click()
+    await page.getByText('Authorization: Bearer $WAYBILL_KEY"').waitFor()
     await ContactSheet.shoot(page, "template-use")
     assert.deepEqual(await Accessibility.violations(page), [])
     await page.getByRole("link", { name: "View emails" }).click()

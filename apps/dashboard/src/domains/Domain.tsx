@@ -18,6 +18,7 @@ import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { DomainReports } from "../domainReports/DomainReports.tsx"
 import { Receiving } from "./Receiving.tsx"
+import { needsNoDns } from "./needsNoDns.ts"
 import { recordError, RecordStatus } from "./RecordStatus.tsx"
 import { Tracking } from "./Tracking.tsx"
 import { isEd25519, useEd25519 } from "./Ed25519.tsx"
@@ -95,16 +96,22 @@ export const Domain = () => {
     >
       {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
       {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
-      <p className="text-sm [overflow-wrap:anywhere] text-ink-2">
-        Publish these records at the DNS provider of {domain.zone ?? domain.name}. Only those marked as required are
-        needed to send; the others are recommended.{" "}
-        {domain.zone === null
-          ? "If the form of your provider adds the name of the zone, leave that part out at the end of the name."
-          : `Most providers add ${domain.zone} to what you enter: enter the host there, and the full name elsewhere.`}
-      </p>
-      {domain.records.map((record) => (
-        <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} zone={domain.zone} />
-      ))}
+      {needsNoDns(domain) ? (
+        <p className="text-sm text-ink-2">In the sandbox this domain needs no DNS.</p>
+      ) : (
+        <>
+          <p className="text-sm [overflow-wrap:anywhere] text-ink-2">
+            Publish these records at the DNS provider of {domain.zone ?? domain.name}. Only those marked as required are
+            needed to send; the others are recommended.{" "}
+            {domain.zone === null
+              ? "If the form of your provider adds the name of the zone, leave that part out at the end of the name."
+              : `Most providers add ${domain.zone} to what you enter: enter the host there, and the full name elsewhere.`}
+          </p>
+          {domain.records.map((record) => (
+            <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} zone={domain.zone} />
+          ))}
+        </>
+      )}
       <Receiving key={`receiving ${domain.id}`} domain={domain} canEdit={canEdit} onChanged={updateCache} />
       <Tracking key={domain.id} domain={domain} canEdit={canEdit} onChanged={updateCache} />
       <DomainReports key={`reports of ${domain.id}`} name={domain.name} />

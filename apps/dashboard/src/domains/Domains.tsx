@@ -23,6 +23,7 @@ import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
+import { needsNoDns } from "./needsNoDns.ts"
 
 export const Domains = () => {
   const search = useSearch({ from: "/shell/domains" })
@@ -121,9 +122,15 @@ const COLUMNS: ReadonlyArray<Column<Domain>> = [
     name: "Last check",
     number: true,
     wide: true,
-    cell: ({ last_checked_at }) => (
+    cell: (domain) => (
       <span className="text-xs text-ink-3">
-        {last_checked_at === null ? "Not checked" : <RelativeTime iso={last_checked_at} />}
+        {needsNoDns(domain) ? (
+          "Needs no DNS"
+        ) : domain.last_checked_at === null ? (
+          "Not checked"
+        ) : (
+          <RelativeTime iso={domain.last_checked_at} />
+        )}
       </span>
     ),
   },

@@ -36,7 +36,7 @@ export const EmailContent = ({ email, events }: Props) => {
     )
   const { attachments, html, text } = content
   const tabs: ReadonlyArray<Tab> = [
-    ...(html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} /> }]),
+    ...(html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} html={html} /> }]),
     ...(text === null ? [] : [{ name: "Text", content: () => <PlainText text={text} /> }]),
     ...(html === null ? [] : [{ name: "HTML", content: () => <Source text={html} label="HTML source" /> }]),
     { name: "Headers", content: () => <MessageSource email={email} part="headers" /> },

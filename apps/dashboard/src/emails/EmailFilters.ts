@@ -1,5 +1,6 @@
+import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
-import type { Email } from "../api/Records.ts"
+import type { Email, Recipient } from "../api/Records.ts"
 
 export type EmailFilters = EmailSearch.Filters
 
@@ -18,16 +19,18 @@ export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =
 export const GIVEN_UP: ReadonlySet<string> = new Set(["bounced", "failed", "suppressed", "canceled"])
 
 /** Returns why a recipient was not reached: the answer of its server, or its suppression. */
-export const reasonOf = ({ error, recipients }: Email): string | undefined => {
+export const reasonOf = ({ error, livemode, recipients }: Email): string | undefined => {
   const answer = [error?.code, error?.enhanced_code, error?.message].filter(
     (each) => each !== null && each !== undefined,
   )
   if (answer.length > 0) return answer.join(" ")
-  const suppression = recipients.find((each) => each.suppression !== null)?.suppression
-  return suppression === null || suppression === undefined
-    ? undefined
-    : `On the suppression list: ${suppression.replace("_", " ")}`
+  const suppressed = recipients.find(({ suppression }) => suppression !== null)
+  return suppressed === undefined ? undefined : suppressionOf(suppressed, livemode)
 }
+
+/** Returns why nothing was sent to a suppressed recipient. */
+export const suppressionOf = ({ address, suppression }: Recipient, livemode: boolean): string =>
+  SimulatedSuppression.textOf(address, livemode) ?? `On the suppression list: ${suppression?.replace("_", " ")}`
 
 const statusesOf = (filter: string | undefined): ReadonlyArray<string> | undefined =>
   filter?.split(",").map((status) => status.trim())

@@ -11,6 +11,7 @@ import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { useWidth } from "../ui/layout/useWidth.ts"
 import { PreviewFrame } from "./compose/PreviewFrame.tsx"
+import { hasRemoteImages } from "./hasRemoteImages.ts"
 
 /** Widths of the preview. Most emails are laid out for at least the wide one on a desktop. */
 const DESKTOP_PX = 640
@@ -21,11 +22,13 @@ const HEIGHT_REM = 34
 
 interface Props {
   readonly id: string
+  /** HTML of the mail, which the service shows. */
+  readonly html: string
   readonly of?: "emails" | "inbound"
 }
 
 /** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
-export const HtmlFrame = ({ id, of = "emails" }: Props) => {
+export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
   const [images, setImages] = useState(false)
   const [isDark, setDark] = useState(false)
   const [loads, setLoads] = useState(0)
@@ -65,14 +68,16 @@ export const HtmlFrame = ({ id, of = "emails" }: Props) => {
           <RotateCw size={15} />
         </IconButton>
         <span className="grow" />
-        <Button
-          small
-          variant="ghost"
-          icon={images ? <ImageOff size={14} /> : <Image size={14} />}
-          onClick={() => setImages(!images)}
-        >
-          {images ? "Hide remote images" : "Load remote images"}
-        </Button>
+        {hasRemoteImages(html) ? (
+          <Button
+            small
+            variant="ghost"
+            icon={images ? <ImageOff size={14} /> : <Image size={14} />}
+            onClick={() => setImages(!images)}
+          >
+            {images ? "Hide remote images" : "Load remote images"}
+          </Button>
+        ) : undefined}
       </div>
       {isDark ? (
         <DarkFrame key={loads} path={Mode.withMode(`/preview/${of}/${id}`)} isPhone={isNarrow} hasImages={images} />

@@ -7,7 +7,8 @@ import type { Domain, Email, Page, Stats, Webhook } from "../api/Records.ts"
 import { displayStatus } from "../emails/EmailFilters.ts"
 import * as TimeRange from "../early/TimeRange.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { RelativeTime, useNow } from "../ui/display/Time.tsx"
+import { formatPercent } from "../ui/display/formatPercent.ts"
+import { Duration, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import * as DisabledReason from "../webhooks/DisabledReason.ts"
@@ -113,9 +114,14 @@ const ofWebhooks = (webhooks: ReadonlyArray<Webhook>, now: number): ReadonlyArra
       "failing",
       ({ description, failing_since, last_call, url }) => (
         <>
-          The webhook <Name text={description ?? url} /> has accepted no call since{" "}
-          {failing_since === null ? undefined : <RelativeTime iso={failing_since} />}.{" "}
-          {last_call?.status ? `Its endpoint answers ${last_call.status}.` : "Its endpoint does not answer."}
+          The webhook <Name text={description ?? url} /> has accepted no call
+          {failing_since === null ? undefined : (
+            <>
+              {" "}
+              for <Duration since={failing_since} />
+            </>
+          )}
+          . {last_call?.status ? `Its endpoint answers ${last_call.status}.` : "Its endpoint does not answer."}
         </>
       ),
       "accept no calls.",
@@ -155,15 +161,13 @@ const ofDomains = (domains: ReadonlyArray<Domain>): ReadonlyArray<Problem> =>
     }))
   })
 
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
-
 const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> =>
   Alarm.ratesOf(stats?.data ?? [], now).map(({ before, name, rate, since, status }) => ({
     key: status,
     isBad: true,
-    text: `The ${name} rate is ${percent.format(rate)} since yesterday${
-      before === null ? "" : `, after ${percent.format(before)} in the days before`
-    }. Mailbox providers may reject mail above ${percent.format(Alarm.LIMITS[status])}.`,
+    text: `The ${name} rate is ${formatPercent(rate)} since yesterday${
+      before === null ? "" : `, after ${formatPercent(before)} in the days before`
+    }. Mailbox providers may reject mail above ${formatPercent(Alarm.LIMITS[status])}.`,
     link: { to: "/emails", search: { search: `after:${since} anyone:${status}` } },
     action: status === "bounced" ? "View bounced emails" : "View complaints",
   }))
@@ -183,7 +187,7 @@ const ofBacklog = (page: Page<Email> | undefined, now: number): ReadonlyArray<Pr
       text: (
         <>
           {late.length === 1 && page?.has_more !== true ? "1 email waits" : `${count} emails wait`} to be sent, the
-          oldest since <RelativeTime iso={oldest.scheduled_at ?? oldest.created_at} />.
+          oldest for <Duration since={oldest.scheduled_at ?? oldest.created_at} />.
         </>
       ),
       link: { to: "/emails", search: { search: "is:queued" } },

@@ -5,6 +5,7 @@ import * as Queries from "../api/Queries.ts"
 import type { StatsRow } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
@@ -70,7 +71,6 @@ const subjectOf = (group: Group, row: StatsRow, keyName: (id: string) => string)
 const FIRST_ROWS = 8
 
 const number = new Intl.NumberFormat()
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 })
 
 interface Props {
   readonly from: string
@@ -208,5 +208,5 @@ const Emails = ({ children, search }: { readonly children: ReactNode; readonly s
 /** Share of the recipients with an outcome; a dash while there is none. */
 const share = (part: number, { recipient_counts }: StatsRow): string => {
   const ended = Series.ended(recipient_counts)
-  return ended === 0 ? "–" : percent.format(part / ended)
+  return ended === 0 ? "–" : formatPercent(part / ended)
 }

@@ -4,6 +4,7 @@ import { useEffect, useRef, useState } from "react"
 import "./validLanguage.ts"
 import uPlot from "uplot"
 import { useIsDark } from "../session/Theme.ts"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
 import type { Points, Unit } from "./Series.ts"
 
@@ -61,6 +62,7 @@ export type ChartName = keyof typeof CHARTS
 const cssVariable = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
 
 const number = new Intl.NumberFormat()
+/** Labels of the axis, which are few and round. */
 const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
 /** Axis labels. Days are in UTC, as the statistics are; hours are in the user's time zone. */
 const TICK_FORMATS = {
@@ -186,10 +188,9 @@ export const Chart = ({ kind: kindName, points, unit }: Props) => {
   }, [isDark, kind, unit])
   useEffect(() => plot.current?.setData(plotData(kind, points)), [kind, points])
   const [times, ...columns] = points
-  const format = kind.isRate ? percent : number
   // A time without mail has no rates.
   const valueText = (value: number | null | undefined) =>
-    value === null || value === undefined ? "–" : format.format(value)
+    value === null || value === undefined ? "–" : kind.isRate ? formatPercent(value) : number.format(value)
   const hoveredTime = index === undefined ? undefined : times[index]
   return (
     <div className="p-4 pt-3">
@@ -221,7 +222,7 @@ const summaryOf = ({ isRate, series }: ChartKind, [times, ...columns]: Points, u
   const parts = series.map(({ name }, index) => {
     const values = (columns[index] ?? []).filter((value) => value !== null)
     const total = values.reduce((sum, each) => sum + each, 0)
-    const value = isRate ? percent.format(total / Math.max(1, values.length)) : number.format(total)
+    const value = isRate ? formatPercent(total / Math.max(1, values.length)) : number.format(total)
     return `${name.toLowerCase()} ${value}`
   })
   const period = isRate ? `Average of the ${unit}s with mail` : `Recipients accepted in ${times.length} ${unit}s`

@@ -1,10 +1,10 @@
 import { Link } from "@tanstack/react-router"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
 import * as Alarm from "./Alarm.ts"
 import * as Series from "./Series.ts"
 
 const number = new Intl.NumberFormat()
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 2 })
 
 interface Props {
   readonly from: string
@@ -23,21 +23,21 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
     { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
     {
       name: "Delivered",
-      value: percent.format(Series.rate(Series.reached(totals), ended)),
+      value: formatPercent(Series.rate(Series.reached(totals), ended)),
       hint: `${number.format(Series.reached(totals))} of ${number.format(ended)}`,
       status: "delivered,complained",
       isBad: false,
     },
     {
       name: "Bounced",
-      value: percent.format(bounced),
+      value: formatPercent(bounced),
       hint: `${number.format(totals.bounced)} bounced`,
       status: "bounced",
       isBad: bounced > Alarm.LIMITS.bounced,
     },
     {
       name: "Complained",
-      value: percent.format(complained),
+      value: formatPercent(complained),
       hint: `${number.format(totals.complained)} complaints`,
       status: "complained",
       isBad: complained > Alarm.LIMITS.complained,

@@ -29,12 +29,13 @@ interface Props {
 export const ReceivedMail = ({ id, onDelete }: Props) => {
   const { data: mail } = useSuspenseQuery(ReceivedQueries.mail(id))
   const canSend = useHasScope("email:send")
+  const { html } = mail
   const [replying, setReplying] = useState(false)
   const tabs: ReadonlyArray<Tab> = [
     ...(mail.stripped_text === null
       ? []
       : [{ name: "Message", content: () => <PlainText text={mail.stripped_text ?? ""} /> }]),
-    ...(mail.html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} of="inbound" /> }]),
+    ...(html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} html={html} of="inbound" /> }]),
     ...(mail.text === null ? [] : [{ name: "Text", content: () => <PlainText text={mail.text ?? ""} /> }]),
     { name: "Conversation", content: () => <Conversation id={mail.thread_id} own={id} /> },
     { name: "Routes", count: mail.routes.length + mail.forwards.length, content: () => <RoutesApplied mail={mail} /> },

@@ -26,6 +26,7 @@ const download = (filename: string, base64: string, type: string): void => {
 /** One message of the sandbox with its checks. `onDelete` is undefined if the user may only read. */
 export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly onDelete: (() => void) | undefined }) => {
   const { data: mail } = useSuspenseQuery(Queries.sandboxMessage(id))
+  const { html } = mail
   const { data: domains } = useQuery(Queries.domains)
   const checks = MessageChecks.checksOf(
     mail,
@@ -33,7 +34,7 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
   )
   const warnings = checks.filter(({ level }) => level === "warn").length
   const tabs: ReadonlyArray<Tab> = [
-    ...(mail.html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} /> }]),
+    ...(html === null ? [] : [{ name: "Preview", content: () => <HtmlFrame id={id} html={html} /> }]),
     ...(mail.text === null ? [] : [{ name: "Text", content: () => <PlainText text={mail.text ?? ""} /> }]),
     { name: "Checks", count: warnings, content: () => <Checks checks={checks} /> },
     { name: "Links", count: MessageChecks.linksOf(mail).length, content: () => <Links mail={mail} /> },

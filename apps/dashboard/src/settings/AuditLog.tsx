@@ -23,6 +23,8 @@ const OBJECTS = [
   { value: "api_key", name: "API keys" },
   { value: "domain", name: "Domains" },
   { value: "webhook", name: "Webhooks" },
+  { value: "template", name: "Templates" },
+  { value: "inbound_route", name: "Inbound routes" },
   { value: "suppression", name: "Suppressions" },
   { value: "team", name: "Members" },
   { value: "account", name: "Account" },
@@ -40,7 +42,7 @@ export const AuditLog = () => {
   return (
     <Screen
       title="Audit log"
-      hint="Changes to keys, domains, webhooks, suppressions, members and the account. Emails have their own log."
+      hint="Changes to keys, domains, webhooks, templates, routes, suppressions, members and the account. Mail has its own log."
     >
       <div className="flex flex-wrap items-center gap-2">
         <SearchField label="Search audit log" placeholder="Action, name, address or id" typed={typed} />
@@ -172,6 +174,18 @@ const Target = ({ entry: { stream, stream_id, target_name, type } }: { readonly 
   if (stream === "domain")
     return (
       <Link to="/domains/$name" params={{ name: target_name }} className="hover:underline">
+        {name}
+      </Link>
+    )
+  if (stream === "inbound_route")
+    return (
+      <Link to="/routes" className="hover:underline">
+        Mail to {name}
+      </Link>
+    )
+  if (stream === "template")
+    return (
+      <Link to="/templates/$id" params={{ id: stream_id }} className="hover:underline">
         {name}
       </Link>
     )

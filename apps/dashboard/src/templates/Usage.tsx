@@ -1,7 +1,7 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
-import { Blocks, Mail } from "lucide-react"
+import { Blocks } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
 import type { TemplateRecord } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
@@ -23,23 +23,18 @@ const Messages = ({ record }: { readonly record: TemplateRecord }) => {
   const canRead = useHasScope("email:logs:read")
   return (
     <Panel>
-      <EmptyState
-        icon={<Mail size={20} />}
-        title="Emails of this template"
-        action={
-          canRead ? (
-            <Link
-              to="/emails"
-              search={{ search: `template:${record.id}` }}
-              className="inline-flex h-8 items-center rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
-            >
-              View emails
-            </Link>
-          ) : undefined
-        }
-      >
-        Each email shows the version and the language that it was made of.
-      </EmptyState>
+      <p className="flex flex-wrap items-center gap-x-4 gap-y-2 px-4 py-3 text-sm text-ink-2">
+        <span className="grow">Each email shows the version and the language that it was made of.</span>
+        {canRead ? (
+          <Link
+            to="/emails"
+            search={{ search: `template:${record.id}` }}
+            className="inline-flex h-8 items-center rounded-lg border border-line-strong bg-raised px-3 font-medium text-ink hover:bg-hover"
+          >
+            View emails
+          </Link>
+        ) : undefined}
+      </p>
       <div className="border-t border-line p-4">
         <Samples record={record} />
       </div>

@@ -3,8 +3,6 @@ import type { Example } from "../ui/display/Code.tsx"
 
 type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
 
-const KEY = "wb_live_…"
-
 /** How a language writes values. */
 interface Notation {
   readonly null: string
@@ -76,7 +74,7 @@ export const samplesOf = ({ from, name, variables }: Sample): ReadonlyArray<Exam
       name: "curl",
       code: [
         `curl ${base}/v1/email/send \\`,
-        `  -H "Authorization: Bearer ${KEY}" \\`,
+        `  -H "Authorization: Bearer $WAYBILL_KEY" \\`,
         `  -H "Content-Type: application/json" \\`,
         `  -d '${JSON.stringify(message, null, 2).replaceAll("'", "'\\''")}'`,
       ].join("\n"),
@@ -86,7 +84,7 @@ export const samplesOf = ({ from, name, variables }: Sample): ReadonlyArray<Exam
       code: [
         `import { Waybill } from "@waybill/client"`,
         ``,
-        `const waybill = new Waybill("${KEY}", { baseUrl: "${base}" })`,
+        `const waybill = new Waybill(process.env.WAYBILL_KEY, { baseUrl: "${base}" })`,
         `await waybill.emails.send(${write(message, TYPESCRIPT, quoted)})`,
       ].join("\n"),
     },
@@ -95,14 +93,14 @@ export const samplesOf = ({ from, name, variables }: Sample): ReadonlyArray<Exam
       code: [
         `from waybill import Waybill`,
         ``,
-        `waybill = Waybill("${KEY}", base_url="${base}")`,
+        `waybill = Waybill(base_url="${base}")  # WAYBILL_KEY`,
         `waybill.emails.send(${write(message, PYTHON, quoted)})`,
       ].join("\n"),
     },
     {
       name: "PHP",
       code: [
-        `$waybill = new Waybill\\Client("${KEY}", baseUrl: "${base}");`,
+        `$waybill = new Waybill\\Client(baseUrl: "${base}"); // WAYBILL_KEY`,
         `$waybill->emails->send(${write(message, PHP, literal)});`,
       ].join("\n"),
     },
@@ -111,7 +109,7 @@ export const samplesOf = ({ from, name, variables }: Sample): ReadonlyArray<Exam
       code: [
         `require "waybill"`,
         ``,
-        `waybill = Waybill::Client.new("${KEY}", base_url: "${base}")`,
+        `waybill = Waybill::Client.new(base_url: "${base}") # WAYBILL_KEY`,
         `waybill.emails.send(${write(message, RUBY, literal)})`,
       ].join("\n"),
     },

@@ -9,6 +9,7 @@ import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
 import { eventName } from "../ui/display/eventName.ts"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { BulkDialog } from "../ui/feedback/BulkDialog.tsx"
@@ -116,15 +117,13 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
   )
 }
 
-const percent = new Intl.NumberFormat(undefined, { style: "percent", maximumFractionDigits: 1 })
-
 /** Says how many of the newest deliveries that were called the endpoint has accepted. */
 const rateOf = (newest: ReadonlyArray<Delivery>): string | undefined => {
   const called = newest.filter(({ attempts }) => attempts > 0)
   const accepted = called.filter(({ status }) => status === "delivered").length
   return called.length === 0
     ? undefined
-    : `${percent.format(accepted / called.length)} of the last ${called.length} accepted`
+    : `${formatPercent(accepted / called.length)} of the last ${called.length} accepted`
 }
 
 const COLUMNS =

@@ -1,6 +1,8 @@
 /** Fields of an email that its explanation reads. */
 export interface ExplainedEmail {
   readonly id: string
+  /** False for test mail. */
+  readonly livemode: boolean
   readonly scheduled_at: string | null
   readonly next_attempt_at: string | null
 }
@@ -37,4 +39,5 @@ export interface DeliveryEvidence {
   readonly showTime: (iso: string) => string
 }
 
+/** The next step is empty if there is nothing to do. */
 export type Explained = readonly [explanation: string, nextStep: string]

@@ -39,7 +39,9 @@ const textsOf = (recipient: ExplainedRecipient, evidence: DeliveryEvidence): Exp
       return recipient.smtp?.mx === "capture"
         ? [
             "The email was kept in the sandbox and not sent to anybody.",
-            "To reach people, set TRANSPORT to relay or direct; for test mail, use a live API key.",
+            email.livemode
+              ? "To reach people, set TRANSPORT to relay or direct."
+              : "To reach people, send with a live API key.",
           ]
         : [
             "The recipient's server accepted the email. What it does afterwards is not visible: it may be in a spam folder.",

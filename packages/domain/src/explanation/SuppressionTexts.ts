@@ -1,4 +1,5 @@
 import * as Table from "../values/Table.ts"
+import * as SimulatedSuppression from "./SimulatedSuppression.ts"
 import type { DeliveryEvidence, Explained, ExplainedRecipient } from "./DeliveryEvidence.ts"
 
 const REASONS: { readonly [reason: string]: string } = {
@@ -14,6 +15,8 @@ export const suppressed = (
   { email, showTime, suppressions }: DeliveryEvidence,
 ): Explained => {
   const current = suppressions.get(address)
+  const simulated = current === undefined ? SimulatedSuppression.textOf(address, email.livemode) : undefined
+  if (simulated !== undefined) return [simulated, ""]
   const reason = current?.reason ?? suppression
   const why = reason === null ? "" : `, because ${Table.at(REASONS, reason) ?? reason}`
   const first = `Nothing was sent to this address: it was on the suppression list${why}.`

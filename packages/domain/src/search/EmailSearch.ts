@@ -264,7 +264,8 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
  * search box shows.
  */
 export const searchOf = (search: Readonly<Record<string, unknown>>): { readonly search?: string } => {
-  const typed = search["search"]
+  // Other lists name the text `q`, and so may a link.
+  const typed = isText(search["search"]) ? search["search"] : search["q"]
   const others = Object.entries(FIELD_OF).flatMap(([name, field]) => {
     const value = search[name]
     return (Array.isArray(value) ? value : [value]).flatMap((each) =>

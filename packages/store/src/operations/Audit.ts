@@ -77,11 +77,15 @@ const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matche
     ${before === undefined ? sql.literal("") : sql`AND e.position < ${before}::bigint`}
   ORDER BY e.position DESC LIMIT ${limit}::int`
 
-/** The condition is exactly that of the index `events_audit`. */
+/** What happens to mail that a test made, which the log of mail shows. */
+const OF_MAIL = ["EmailReceived", "RouteApplied", "InboundReplied", "InboundForwarded"]
+
+/** The first conditions are exactly those of the index `events_audit`. */
 export const statement = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
   SELECT position, event_id, stream, stream_id, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
   FROM events
   WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
+    AND type <> ALL(${OF_MAIL}::text[])
     ${before === undefined ? sql.literal("") : sql`AND position < ${before}::bigint`}
   ORDER BY position DESC LIMIT ${limit}::int`
 
@@ -108,7 +112,10 @@ const withNames = Effect.fnUntraced(function* (
   }))
 })
 
-/** Names of keys, domains, webhooks and members, deleted ones too. A webhook has the URL of its creation then. */
+/**
+ * Names of keys, domains, webhooks, templates, routes and members, deleted ones too. A webhook has the URL of its creation
+ * then. A route is named by the recipients that it matches.
+ */
 const names = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) => sql<{
   readonly id: string
   readonly name: string
@@ -119,6 +126,12 @@ const names = (sql: Sql, account_id: string, ids: ReadonlyArray<string>) => sql<
     FROM webhooks w JOIN events created
       ON created.account_id = w.account_id AND created.stream_id = w.id AND created.version = 1
     WHERE w.account_id = ${account_id} AND w.id = ANY(${ids}::text[])
+  UNION ALL SELECT id, record ->> 'name' FROM templates
+    WHERE account_id = ${account_id} AND id = ANY(${ids}::text[])
+  UNION ALL SELECT r.id, coalesce(r.record -> 'match' ->> 'to', created.data -> 'match' ->> 'to', '*')
+    FROM inbound_routes r JOIN events created
+      ON created.account_id = r.account_id AND created.stream_id = r.id AND created.version = 1
+    WHERE r.account_id = ${account_id} AND r.id = ANY(${ids}::text[])
   UNION ALL SELECT m.user_id, coalesce(m.record ->> 'name', m.email) FROM members m
     WHERE m.account_id = ${account_id} AND m.user_id = ANY(${ids}::text[])`
 

@@ -53,7 +53,7 @@ export const DeliveryExplanation = ({ email }: { readonly email: EmailWithConten
                   <UntrustedText text={recipient.smtp.response} />
                 </p>
               )}
-              <p className="text-ink-2">{next_step}</p>
+              {next_step === "" ? undefined : <p className="text-ink-2">{next_step}</p>}
               {suppression === undefined ? undefined : <Suppressed email={email} suppression={suppression} />}
             </li>
           )

@@ -72,9 +72,24 @@ export const withLocale = (form: Form, tag: string): Form => ({
 export const withoutLocale = (form: Form, tag: string): Form =>
   Object.fromEntries(Object.entries(form).filter(([name]) => !name.startsWith(`locales.${tag}.`)))
 
+/** Sorts the names of an object, whose order the service does not keep. */
+const sorted = (_: string, value: unknown): unknown =>
+  typeof value === "object" && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).toSorted(([one], [other]) => (one < other ? -1 : 1)))
+    : value
+
+/** Returns a text for comparison: spaces and the order of names mean nothing in the schema of the variables. */
+export const normalized = (name: string, text: string | undefined): string | undefined => {
+  const value = name === "variables" ? objectIn(text) : undefined
+  return value === undefined ? text : JSON.stringify(value, sorted, 2)
+}
+
+const isSame = (name: string, one: Form, other: Form): boolean =>
+  one[name] === other[name] || normalized(name, one[name]) === normalized(name, other[name])
+
 /** Returns the names of the texts that differ. */
 export const changes = (before: Form, after: Form): ReadonlyArray<string> =>
-  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => before[name] !== after[name])
+  [...new Set([...Object.keys(before), ...Object.keys(after)])].filter((name) => !isSame(name, before, after))
 
 const orNull = (text: string | undefined): string | null => (text === undefined || text === "" ? null : text)
 
@@ -121,8 +136,8 @@ export const merge = (base: Form, mine: Form, theirs: Form): Merged => {
   const form: Record<string, string> = {}
   const conflicts: Array<string> = []
   for (const name of new Set([...Object.keys(mine), ...Object.keys(theirs)])) {
-    const isMine = mine[name] !== base[name]
-    if (isMine && theirs[name] !== base[name] && theirs[name] !== mine[name]) conflicts.push(name)
+    const isMine = !isSame(name, mine, base)
+    if (isMine && !isSame(name, theirs, base) && !isSame(name, theirs, mine)) conflicts.push(name)
     const merged = isMine ? mine[name] : theirs[name]
     if (merged !== undefined) form[name] = merged
   }

@@ -1,6 +1,7 @@
 import { Image, ImageOff, Monitor, Moon, Smartphone, Sun, Type } from "lucide-react"
 import { useState } from "react"
 import type { RenderedTemplate } from "../../api/Records.ts"
+import { hasRemoteImages } from "../../emails/hasRemoteImages.ts"
 import { PlainText } from "../../emails/MessageParts.tsx"
 import { IconButton } from "../../ui/controls/Button.tsx"
 import { cx } from "../../ui/display/cx.ts"
@@ -64,12 +65,14 @@ export const Preview = ({ locale, onOpen, trial }: Props) => {
           {isDark ? <Sun size={15} /> : <Moon size={15} />}
         </IconButton>
         <span className="grow" />
-        <IconButton
-          label={hasImages ? "Hide remote images" : "Load remote images"}
-          onClick={() => setHasImages(!hasImages)}
-        >
-          {hasImages ? <ImageOff size={15} /> : <Image size={15} />}
-        </IconButton>
+        {hasRemoteImages(rendered?.html ?? "") ? (
+          <IconButton
+            label={hasImages ? "Hide remote images" : "Load remote images"}
+            onClick={() => setHasImages(!hasImages)}
+          >
+            {hasImages ? <ImageOff size={15} /> : <Image size={15} />}
+          </IconButton>
+        ) : undefined}
       </div>
       <div role="status">
         <ProblemList label="Problems" tone="bad" problems={problems} onOpen={onOpen} />

@@ -81,7 +81,11 @@ export const Differences = ({ after, before }: { readonly before: Form.Form; rea
       {names.map((name) => (
         <section key={name} className="flex flex-col gap-1.5">
           <h3 className="text-sm font-medium">{Form.labelOf(name)}</h3>
-          <TextDifference label={Form.labelOf(name)} before={before[name] ?? ""} after={after[name] ?? ""} />
+          <TextDifference
+            label={Form.labelOf(name)}
+            before={Form.normalized(name, before[name]) ?? ""}
+            after={Form.normalized(name, after[name]) ?? ""}
+          />
         </section>
       ))}
     </div>

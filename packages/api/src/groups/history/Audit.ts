@@ -9,7 +9,18 @@ import * as EmailSearch from "../../schemas/EmailSearch.ts"
 import * as Page from "../../schemas/Page.ts"
 import { Validation } from "../../errors/Validation.ts"
 
-const STREAMS = ["account", "api_key", "domain", "suppression", "team", "webhook"] as const
+const STREAMS = [
+  "account",
+  "api_key",
+  "domain",
+  "inbound",
+  "inbound_route",
+  "suppression",
+  "team",
+  "template",
+  "test_clock",
+  "webhook",
+] as const
 
 export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),
@@ -25,7 +36,7 @@ export const AuditEntry = Schema.Struct({
   }),
   target_name: Schema.NullOr(Schema.String).annotate({
     description:
-      "Name of the object that was changed: of a key, a domain or a member, the URL of a webhook, an address",
+      "Name of the object that was changed: of a key, a domain, a template or a member, the URL of a webhook, the recipients of an inbound route, an address",
   }),
   address: Schema.NullOr(Schema.String).annotate({ description: "IP address of the caller" }),
   request_id: Schema.NullOr(Schema.String),
@@ -51,7 +62,7 @@ export class Audit extends HttpApiGroup.make("audit")
       annotate(
         "List audit entries",
         "admin",
-        "Changes by keys, users and operators to keys, domains, webhooks, suppressions and the account, newest first. Sending is in the logs. With a filter, a page may hold fewer than `limit` and still have `has_more`.",
+        "Changes by keys, users and operators to keys, domains, webhooks, templates, inbound routes, suppressions and the account, newest first. Mail is in the logs. With a filter, a page may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
   )

@@ -1,0 +1,42 @@
+import { assert, describe, it } from "vitest"
+import { hasRemoteImages } from "../../../apps/dashboard/src/emails/hasRemoteImages.ts"
+import { formatBytes } from "../../../apps/dashboard/src/ui/display/formatBytes.ts"
+import { formatPercent } from "../../../apps/dashboard/src/ui/display/formatPercent.ts"
+
+describe("figures", () => {
+  it("say a size in the largest unit", () => {
+    for (const [bytes, text] of [
+      [0, "0 B"],
+      [168, "168 B"],
+      [1_536, "1.5 KB"],
+      [25 * 1_024 ** 2, "25 MB"],
+      [51_200 * 1_024 ** 2, "50 GB"],
+    ] as const)
+      assert.strictEqual(formatBytes(bytes), text)
+  })
+
+  it("say rates with the same decimals everywhere", () => {
+    for (const [rate, text] of [
+      [0, "0%"],
+      [0.0008, "0.08%"],
+      [0.01, "1.0%"],
+      [0.0111, "1.1%"],
+      [0.00001, "0.01%"],
+      [0.9999, "99.9%"],
+      [1, "100%"],
+    ] as const)
+      assert.strictEqual(formatPercent(rate), text)
+  })
+
+  it("tell images of other servers from those of the mail", () => {
+    for (const html of [
+      '<img src="https://cdn.acme.test/a.png">',
+      "<img alt=x src=http://cdn.acme.test/a.png>",
+      "<td background='//cdn.acme.test/a.png'>",
+      '<div style="background: url( https://cdn.acme.test/a.png )">',
+    ])
+      assert.isTrue(hasRemoteImages(html), html)
+    for (const html of ['<a href="https://acme.test">See it</a>', '<img src="cid:logo">', '<img src="data:image/png,">'])
+      assert.isFalse(hasRemoteImages(html), html)
+  })
+})
