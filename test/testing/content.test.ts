@@ -53,6 +53,14 @@ describe("a code of a test's message", () => {
     ],
     ["after the word that names it", plain("Order 12345678. Your code: 4711"), undefined, "4711"],
     ["after the letter of its sender", plain("G-493027 is your verification code."), undefined, "493027"],
+    ["in pairs", plain("Ihr Code lautet 98 76 54."), undefined, "987654"],
+    ["in groups with letters", plain("Your code is ABCD-1234."), undefined, "ABCD1234"],
+    [
+      "in pairs beside another number",
+      plain("Ihr Code lautet 98 76 54. Order 7041"),
+      undefined,
+      `"Welcome" has several candidates for a code: 987654, 7041. Give a pattern. Its text:`,
+    ],
     ["by a pattern", plain("Use ABC-DEF to sign in."), /Use (\S+)/u, "ABC-DEF"],
     [
       "that is missing",

@@ -49,8 +49,9 @@ export class Arrivals {
     const { attachments, headers, html, raw, text } = (await this.#api.get(
       `/v1/sandbox/messages/${sent.id}`,
     )) as ArrivedMessage
-    const { bcc, cc, delivered, from, id, subject, to } = sent
-    return { id, from, to, cc, bcc, subject, delivered: [...delivered], html, text, headers, attachments, raw }
+    const { bcc, cc, from, id, subject, to } = sent
+    const [delivered, undelivered] = [[...sent.delivered], [...sent.undelivered]]
+    return { id, from, to, cc, bcc, subject, delivered, undelivered, html, text, headers, attachments, raw }
   }
 
   /** Forgets all messages so far, also those whose events were not read yet. */

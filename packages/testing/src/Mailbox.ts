@@ -11,12 +11,17 @@ export interface Sent {
   readonly subject: string
   /** Recipients to whom it was delivered, in order. */
   readonly delivered: ReadonlyArray<string>
+  /** Recipients to whom it cannot be delivered: it bounced, failed, or the address is suppressed. */
+  readonly undelivered: ReadonlyArray<string>
 }
 
 interface Entry extends Sent {
   readonly delivered: Array<string>
+  readonly undelivered: Array<string>
   isTaken: boolean
 }
+
+const UNDELIVERED: ReadonlySet<string> = new Set(["email.bounced", "email.failed", "email.suppressed"])
 
 const addresses = (list: MailEvent["data"]["to"] = []) => list.map(({ address }) => address)
 
@@ -34,9 +39,11 @@ export class Mailbox {
         bcc: addresses(data.bcc),
         subject: data.subject ?? "",
         delivered: [],
+        undelivered: [],
         isTaken: false,
       })
     }
+    if (UNDELIVERED.has(type) && data.recipient !== undefined) this.#entries.get(id)?.undelivered.push(data.recipient)
     if (type === "email.delivered" && data.recipient !== undefined) {
       const entry = this.#entries.get(id)
       if (entry === undefined) return
@@ -85,8 +92,9 @@ export const describe = (mails: ReadonlyArray<Sent>): string =>
   mails.length === 0
     ? "Nothing was sent."
     : `Sent so far:\n${mails
-        .map(({ cc, bcc, delivered, subject, to }) => {
-          const outcome = delivered.length === 0 ? "not delivered" : `delivered to ${delivered.join(", ")}`
+        .map(({ cc, bcc, delivered, subject, to, undelivered }) => {
+          const lost = undelivered.length === 0 ? "" : `; cannot be delivered to ${undelivered.join(", ")}`
+          const outcome = `${delivered.length === 0 ? "not delivered" : `delivered to ${delivered.join(", ")}`}${lost}`
           return `  "${subject}" to ${[...to, ...cc, ...bcc].join(", ")}: ${outcome}`
         })
         .join("\n")}`

@@ -36,7 +36,11 @@ describe("figures", () => {
       '<div style="background: url( https://cdn.acme.test/a.png )">',
     ])
       assert.isTrue(hasRemoteImages(html), html)
-    for (const html of ['<a href="https://acme.test">See it</a>', '<img src="cid:logo">', '<img src="data:image/png,">'])
+    for (const html of [
+      '<a href="https://acme.test">See it</a>',
+      '<img src="cid:logo">',
+      '<img src="data:image/png,">',
+    ])
       assert.isFalse(hasRemoteImages(html), html)
   })
 })

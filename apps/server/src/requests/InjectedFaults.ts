@@ -4,11 +4,18 @@ import type { Refusal } from "@waybill/domain/values/Refusal"
 import * as StoreUnavailable from "@waybill/store/postgres/StoreUnavailable"
 import { Context, Effect } from "effect"
 
+/** A client that waits as it is told is still within the time limit of a test. */
+const WAIT_SECONDS = 1
+
 /** Answers of the service when it is busy, broken or without its database. */
 const FAULTS = {
-  429: new RateLimit.RequestRateExceeded({ bucket: "send", limit: RateLimit.PER_MINUTE.send, retry_after_s: 1 }),
+  429: new RateLimit.RequestRateExceeded({
+    bucket: "send",
+    limit: RateLimit.PER_MINUTE.send,
+    retry_after_s: WAIT_SECONDS,
+  }),
   500: new RequestRefusal.InternalError(),
-  503: StoreUnavailable.away(),
+  503: new StoreUnavailable.StoreUnavailable({ why: "away", retry_after_s: WAIT_SECONDS }),
 } satisfies Record<number, Refusal>
 
 export type Status = keyof typeof FAULTS

@@ -18,6 +18,12 @@ export type Unavailability = "away" | "refuses-writes" | "lost" | "not-confirmed
 const NOTHING_ACCEPTED: ReadonlySet<Unavailability> = new Set(["away", "refuses-writes"])
 const CONNECTION_LOST: ReadonlySet<Unavailability> = new Set(["away", "lost", "not-confirmed"])
 
+interface Args {
+  readonly why: Unavailability
+  readonly cause?: unknown
+  readonly retry_after_s?: number
+}
+
 /**
  * The store cannot be used for now. Its modules fail with this one error, which each door translates once; whatever else the
  * database refuses is a bug, and a defect. It has the shape of a refusal because every endpoint may fail with it.
@@ -27,9 +33,9 @@ export class StoreUnavailable
   implements Refusal
 {
   readonly retry_after_s?: number
-  constructor(args: { readonly why: Unavailability; readonly cause?: unknown }) {
+  constructor({ retry_after_s = RETRY_SECONDS, ...args }: Args) {
     super(args)
-    if (this.isNothingAccepted) this.retry_after_s = RETRY_SECONDS
+    if (this.isNothingAccepted) this.retry_after_s = retry_after_s
   }
   /** Whether nothing was accepted, so that the same request can be sent again. The contract promises that for every 503. */
   get isNothingAccepted(): boolean {
@@ -49,7 +55,7 @@ export class StoreUnavailable
   override get message() {
     if (this.cause instanceof Error) return this.cause.message
     return this.isNothingAccepted
-      ? `The service cannot use its database at the moment. Nothing was accepted; send the request again after ${RETRY_SECONDS} s.`
+      ? `The service cannot use its database at the moment. Nothing was accepted; send the request again after ${this.retry_after_s} s.`
       : "The database did not confirm this request in time, so it may or may not have been accepted. Send it again with the " +
           "same Idempotency-Key; a request that had none may take effect twice, so look for its effect first."
   }

@@ -2,11 +2,11 @@ import type { Readable } from "./findLink.ts"
 import * as Html from "./Html.ts"
 
 /**
- * Digits, also in two groups or after the sender's letter (`G-493027`), or a word of capital letters and digits; not a part of
- * a longer number or word.
+ * Digits, also in pairs or two groups or after the sender's letter (`G-493027`), or one or two groups of capital letters and
+ * digits; not a part of a longer number or word.
  */
 const CANDIDATE =
-  /(?<![\w#$€£.,:/-])(?:[A-Z]-)?(?:\d{4,8}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{5,10})(?![\w%/]|[.,:-]\d)/gu
+  /(?<![\w#$€£.,:/-])(?:[A-Z]-)?(?:\d{4,8}|\d{2}(?:[ -]\d{2}){2,3}|\d{3}[ -]\d{3}|\d{4}[ -]\d{4}|(?=[A-Z]*\d)(?=\d*[A-Z])[A-Z\d]{5,10}|(?=[A-Z-]*\d)(?=[\d-]*[A-Z])[A-Z\d]{3,5}-[A-Z\d]{3,5})(?![\w%/]|[.,:-]\d)/gu
 const WORDS = /\b(?:codes?|pin|otp|passcode|password|token|verification)\b/iu
 /** Characters before a code in which a word says that it is one. */
 const REACH = 80
@@ -28,7 +28,7 @@ export const findCode = (message: Readable, pattern?: RegExp): string => {
   const all = [...text.matchAll(CANDIDATE)]
   const named = all.filter(({ index }) => WORDS.test(text.slice(Math.max(0, index - REACH), index)))
   const codes = new Set(
-    (named.length > 0 ? named : all).map(([code]) => code.replace(/^[A-Z]-/u, "").replace(/[ -]/u, "")),
+    (named.length > 0 ? named : all).map(([code]) => code.replace(/^[A-Z]-/u, "").replaceAll(/[ -]/gu, "")),
   )
   const [code] = codes
   if (code !== undefined && codes.size === 1) return code

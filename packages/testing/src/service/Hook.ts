@@ -6,8 +6,12 @@ import type { ApiRequests } from "./Api.ts"
 
 /** An event as a webhook gets it. */
 export interface HookEvent {
+  /** The same in a repeated call. */
+  readonly id: string
   readonly type: string
   readonly created_at: string
+  /** Numbers the events of one object: 1, 2, 3. */
+  readonly sequence: number
   readonly data: Readonly<Record<string, unknown>>
 }
 
