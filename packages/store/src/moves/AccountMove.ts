@@ -83,7 +83,7 @@ const copyWhileInUse = Effect.fnUntraced(function* (sql: Sql, move: Move) {
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
     // Followers that are behind count now, so that requests wait only for the rest.
     const written = yield* MoveSteps.lastPosition(sql, move.from, move.accounts)
-    yield* inCell(move.from, MovedCounts.countUpTo(sql, written))
+    yield* inCell(move.from, MovedCounts.countUpTo(sql, move.accounts, written))
     const rows = yield* inCell(move.to, MoveTerms.patiently(sql, MovedRows.copyAll(sql, move, move.tables)))
     total += rows
     yield* move.report(`pass ${pass}: ${rows} rows`)
@@ -137,7 +137,7 @@ const switchOnce = Effect.fnUntraced(function* (
       ms <= 0 ? Effect.fail(new TooManyRows()) : work,
     )
   const last = yield* MoveSteps.lastPosition(sql, from, accounts)
-  yield* Effect.timeoutOrElse(inCell(from, MovedCounts.countUpTo(sql, last)), {
+  yield* Effect.timeoutOrElse(inCell(from, MovedCounts.countUpTo(sql, accounts, last)), {
     duration: Duration.millis(Math.max(1, Math.round(yield* left))),
     orElse: () => Effect.fail(new TooManyRows()),
   })

@@ -20,20 +20,21 @@ const LOOK_AGAIN = Duration.millis(20)
 /** Time that a mover has beyond its limit to end its transaction itself. */
 const LATE_BY = Duration.seconds(5)
 
-/** Whether a follower has not counted all events up to a position, nor the tree those of accounts that came. */
-const isBehind = (sql: Sql, name: string, position: bigint) =>
+/** Whether a follower has not counted all events up to a position, or the tree has not those with which accounts came. */
+const isBehind = (sql: Sql, name: string, accounts: ReadonlyArray<string>, position: bigint) =>
   Effect.map(
     sql<{ readonly behind: boolean }>`
       SELECT f.position < ${position}::bigint OR (f.name = ${LogTree.FOLLOWER}
-        AND EXISTS (SELECT FROM log_arrivals a WHERE a.position < a.last_position)) AS behind
+        AND EXISTS (SELECT FROM log_arrivals a WHERE a.account = ANY(${accounts}::text[]) AND a.position < a.last_position))
+        AS behind
       FROM followers f WHERE f.name = ${name}`,
     ([row]) => row?.behind ?? true,
   )
 
-/** Counts the events of the cell until every follower has counted those up to a position. */
-export const countUpTo = Effect.fnUntraced(function* (sql: Sql, position: bigint) {
+/** Counts the events of the cell until every follower has counted those of accounts, which are up to a position. */
+export const countUpTo = Effect.fnUntraced(function* (sql: Sql, accounts: ReadonlyArray<string>, position: bigint) {
   for (const follower of FOLLOWERS)
-    yield* Effect.repeat(Effect.andThen(Follower.step(follower), isBehind(sql, follower.name, position)), {
+    yield* Effect.repeat(Effect.andThen(Follower.step(follower), isBehind(sql, follower.name, accounts, position)), {
       until: (behind) => !behind,
       schedule: Schedule.spaced(LOOK_AGAIN),
     })

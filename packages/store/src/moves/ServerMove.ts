@@ -77,7 +77,7 @@ export const move = Effect.fn("ServerMove.move")(function* (
   for (let pass = 1; pass <= MoveTerms.MAX_PASSES; pass++) {
     // Followers that are behind count now, so that requests wait only for the rest.
     const written = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, moving.accounts))
-    yield* inCell(from, MovedCounts.countUpTo(sql, written))
+    yield* inCell(from, MovedCounts.countUpTo(sql, moving.accounts, written))
     const copied = yield* copyDiffering(sql, moving)
     rows += copied
     yield* report(`pass ${pass}: ${copied} rows`)
@@ -172,7 +172,7 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
     const last = yield* inCell(from, MoveSteps.lastPosition(sql, schemas.from, accounts))
     const tooLate = () =>
       Effect.fail(new CellSchema.CellRefused({ message: MoveTerms.tooManyRows({ account_id, from, longestWait }) }))
-    const counting = inCell(from, MovedCounts.countUpTo(sql, last))
+    const counting = inCell(from, MovedCounts.countUpTo(sql, accounts, last))
     yield* Effect.timeoutOrElse(counting, { duration: yield* left, orElse: tooLate })
     // Readers may have read on to any position that the old server has given, though the account has no event there.
     const given = yield* inCell(from, PositionNumbers.lastGiven(sql))
