@@ -228,7 +228,7 @@ const readmission = Effect.map(MonotonicClock.millis, (startedAt) => {
 const contentOf = ({ body }: Response): unknown =>
   body._tag === "Uint8Array" ? (JSON.parse(Buffer.from(body.body).toString("utf8")) as unknown) : null
 
-/** What no object can be called, in our own spelling, is something that there is not. */
+/** The refusal of an id that no object can have: ours says the form of our own ids, and a name of our own path. */
 const NOTHING = { message: "There is nothing with this id in this account.", details: [] }
 
 /** Returns an error response in the other service's shape; other responses and their headers stay as they are. */
