@@ -1,4 +1,4 @@
-import { Schema } from "effect"
+import { type Brand, Schema } from "effect"
 
 /** Crockford's alphabet in lower case: without i, l, o and u, so an id can be read aloud. */
 const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -16,71 +16,6 @@ const pattern = (prefix: string) =>
   Schema.isPattern(new RegExp(`^${prefix}_${BASE32}$`, "u"), {
     message: `must be an id: ${prefix}_ followed by ${ENCODED_LENGTH} characters`,
   })
-
-export const EmailId = Schema.String.check(pattern("msg"))
-  .pipe(Schema.brand("EmailId"))
-  .annotate({ identifier: "EmailId" })
-export type EmailId = typeof EmailId.Type
-export const ApiKeyId = Schema.String.check(pattern("key"))
-  .pipe(Schema.brand("ApiKeyId"))
-  .annotate({ identifier: "ApiKeyId" })
-export type ApiKeyId = typeof ApiKeyId.Type
-export const DomainId = Schema.String.check(pattern("dom"))
-  .pipe(Schema.brand("DomainId"))
-  .annotate({ identifier: "DomainId" })
-export type DomainId = typeof DomainId.Type
-export const WebhookId = Schema.String.check(pattern("whk"))
-  .pipe(Schema.brand("WebhookId"))
-  .annotate({ identifier: "WebhookId" })
-export type WebhookId = typeof WebhookId.Type
-export const EventId = Schema.String.check(pattern("evt"))
-  .pipe(Schema.brand("EventId"))
-  .annotate({ identifier: "EventId" })
-export type EventId = typeof EventId.Type
-export const WebhookDeliveryId = Schema.String.check(pattern("whd"))
-  .pipe(Schema.brand("WebhookDeliveryId"))
-  .annotate({ identifier: "WebhookDeliveryId" })
-export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
-export const SuppressionId = Schema.String.check(pattern("sup"))
-  .pipe(Schema.brand("SuppressionId"))
-  .annotate({ identifier: "SuppressionId" })
-export type SuppressionId = typeof SuppressionId.Type
-export const AccountId = Schema.String.check(pattern("acc"))
-  .pipe(Schema.brand("AccountId"))
-  .annotate({ identifier: "AccountId" })
-export type AccountId = typeof AccountId.Type
-export const UserId = Schema.String.check(pattern("usr"))
-  .pipe(Schema.brand("UserId"))
-  .annotate({ identifier: "UserId" })
-export type UserId = typeof UserId.Type
-export const UnreadReportId = Schema.String.check(pattern("rep"))
-  .pipe(Schema.brand("UnreadReportId"))
-  .annotate({ identifier: "UnreadReportId" })
-export type UnreadReportId = typeof UnreadReportId.Type
-export const TestClockId = Schema.String.check(pattern("clk"))
-  .pipe(Schema.brand("TestClockId"))
-  .annotate({ identifier: "TestClockId" })
-export type TestClockId = typeof TestClockId.Type
-export const RequestId = Schema.String.check(pattern("req"))
-  .pipe(Schema.brand("RequestId"))
-  .annotate({ identifier: "RequestId" })
-export type RequestId = typeof RequestId.Type
-export const InboundId = Schema.String.check(pattern("inb"))
-  .pipe(Schema.brand("InboundId"))
-  .annotate({ identifier: "InboundId" })
-export type InboundId = typeof InboundId.Type
-export const ThreadId = Schema.String.check(pattern("thr"))
-  .pipe(Schema.brand("ThreadId"))
-  .annotate({ identifier: "ThreadId" })
-export type ThreadId = typeof ThreadId.Type
-export const InboundRouteId = Schema.String.check(pattern("rte"))
-  .pipe(Schema.brand("InboundRouteId"))
-  .annotate({ identifier: "InboundRouteId" })
-export type InboundRouteId = typeof InboundRouteId.Type
-export const TemplateId = Schema.String.check(pattern("tpl"))
-  .pipe(Schema.brand("TemplateId"))
-  .annotate({ identifier: "TemplateId" })
-export type TemplateId = typeof TemplateId.Type
 
 export const PREFIXES = {
   EmailId: "msg",
@@ -101,30 +36,53 @@ export const PREFIXES = {
   TemplateId: "tpl",
 } as const
 
-interface Ids {
-  readonly EmailId: EmailId
-  readonly ApiKeyId: ApiKeyId
-  readonly DomainId: DomainId
-  readonly WebhookId: WebhookId
-  readonly EventId: EventId
-  readonly WebhookDeliveryId: WebhookDeliveryId
-  readonly SuppressionId: SuppressionId
-  readonly AccountId: AccountId
-  readonly UserId: UserId
-  readonly UnreadReportId: UnreadReportId
-  readonly TestClockId: TestClockId
-  readonly RequestId: RequestId
-  readonly InboundId: InboundId
-  readonly ThreadId: ThreadId
-  readonly InboundRouteId: InboundRouteId
-  readonly TemplateId: TemplateId
-}
+type Name = keyof typeof PREFIXES
+type Ids = { readonly [N in Name]: string & Brand.Brand<N> }
+
+const schemaOf = <N extends Name>(name: N) =>
+  Schema.String.check(pattern(PREFIXES[name]))
+    // The type refuses a union of names, which a parameter could be.
+    .pipe(Schema.brand<N>(name as never))
+    .annotate({ identifier: name })
+
+export const EmailId = schemaOf("EmailId")
+export type EmailId = typeof EmailId.Type
+export const ApiKeyId = schemaOf("ApiKeyId")
+export type ApiKeyId = typeof ApiKeyId.Type
+export const DomainId = schemaOf("DomainId")
+export type DomainId = typeof DomainId.Type
+export const WebhookId = schemaOf("WebhookId")
+export type WebhookId = typeof WebhookId.Type
+export const EventId = schemaOf("EventId")
+export type EventId = typeof EventId.Type
+export const WebhookDeliveryId = schemaOf("WebhookDeliveryId")
+export type WebhookDeliveryId = typeof WebhookDeliveryId.Type
+export const SuppressionId = schemaOf("SuppressionId")
+export type SuppressionId = typeof SuppressionId.Type
+export const AccountId = schemaOf("AccountId")
+export type AccountId = typeof AccountId.Type
+export const UserId = schemaOf("UserId")
+export type UserId = typeof UserId.Type
+export const UnreadReportId = schemaOf("UnreadReportId")
+export type UnreadReportId = typeof UnreadReportId.Type
+export const TestClockId = schemaOf("TestClockId")
+export type TestClockId = typeof TestClockId.Type
+export const RequestId = schemaOf("RequestId")
+export type RequestId = typeof RequestId.Type
+export const InboundId = schemaOf("InboundId")
+export type InboundId = typeof InboundId.Type
+export const ThreadId = schemaOf("ThreadId")
+export type ThreadId = typeof ThreadId.Type
+export const InboundRouteId = schemaOf("InboundRouteId")
+export type InboundRouteId = typeof InboundRouteId.Type
+export const TemplateId = schemaOf("TemplateId")
+export type TemplateId = typeof TemplateId.Type
 
 /**
  * Returns a prefixed UUIDv7 in base32: 48 bits of milliseconds, then random bits. Ids therefore sort by time, and an id
  * is also a cursor. `random` is ten random bytes.
  */
-export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, random: Uint8Array): Ids[Name] => {
+export const make = <N extends Name>(name: N, epochMillis: number, random: Uint8Array): Ids[N] => {
   const uuid = new Uint8Array(UUID_BYTES)
   let rest = epochMillis
   for (let i = TIME_BYTES - 1; i >= 0; i--) {
@@ -134,7 +92,7 @@ export const make = <Name extends keyof Ids>(name: Name, epochMillis: number, ra
   uuid.set(random.subarray(0, UUID_BYTES - TIME_BYTES), TIME_BYTES)
   uuid[6] = 0x70 | ((uuid[6] ?? 0) & 0x0f)
   uuid[8] = 0x80 | ((uuid[8] ?? 0) & 0x3f)
-  return `${PREFIXES[name]}_${base32(uuid)}` as Ids[Name]
+  return `${PREFIXES[name]}_${base32(uuid)}` as Ids[N]
 }
 
 /** Two characters for each number of ten bits: a text of few pieces takes less memory. */
@@ -184,11 +142,11 @@ export const timeOf = (id: string): number => {
 }
 
 /** Returns the lowest id of a millisecond, for time ranges over ids. Times before 1970 count as 1970. */
-export const lowest = (name: keyof Ids, epochMillis: number): string =>
+export const lowest = (name: Name, epochMillis: number): string =>
   make(name, Math.max(0, epochMillis), new Uint8Array(10))
 
 /** Returns the millisecond of an id. */
-export const millisOf = (id: Ids[keyof Ids]): number => {
+export const millisOf = (id: Ids[Name]): number => {
   const bytes = fromBase32(id.slice(id.indexOf("_") + 1)) ?? new Uint8Array(UUID_BYTES)
   return bytes.subarray(0, 6).reduce((millis, byte) => millis * 256 + byte, 0)
 }
