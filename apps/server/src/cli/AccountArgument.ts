@@ -2,14 +2,13 @@ import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
-import { Data, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
+import { CommandRefused } from "../process/CommandRefused.ts"
 import * as Options from "./Options.ts"
 import * as CellsLeftOut from "./cells/CellsLeftOut.ts"
 
 /** Flag of every command about an account. */
 export const account = Options.account
-
-class NoAccountNamed extends Data.TaggedError("NoAccountNamed")<{ readonly message: string }> {}
 
 /** Returns the account, or fails if the id is unknown. */
 export const find = Effect.fnUntraced(function* (id: Id.AccountId) {
@@ -23,9 +22,9 @@ export const idOf = Effect.fnUntraced(function* (named: Option.Option<Id.Account
   const { missing, rows: accounts } = yield* Accounts.all()
   const [only] = accounts
   if (missing.length > 0 && accounts.length < 2)
-    return yield* new NoAccountNamed({ message: CellsLeftOut.after("Name the account with --account.", missing) })
+    return yield* new CommandRefused({ message: CellsLeftOut.after("Name the account with --account.", missing) })
   if (only !== undefined && accounts.length === 1) return Id.AccountId.make(only.id)
-  return yield* new NoAccountNamed({
+  return yield* new CommandRefused({
     message:
       only === undefined
         ? "There is no account yet. `waybill accounts create NAME` makes one."

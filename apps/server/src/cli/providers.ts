@@ -2,10 +2,11 @@ import * as Id from "@waybill/domain/values/Id"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Data, Effect, Layer, Option } from "effect"
+import { Effect, Layer, Option } from "effect"
 import { Argument, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { readFileSync } from "node:fs"
+import { CommandRefused } from "../process/CommandRefused.ts"
 import * as InstanceKeys from "../installation/InstanceKeys.ts"
 import * as Settings from "../settings/Settings.ts"
 import * as Authenticity from "../providers/Authenticity.ts"
@@ -21,8 +22,6 @@ const PASSWORD_BYTES = 18
 const STANDARD_INPUT = 0
 /** Unmatched events that are shown. */
 export const MAX_SHOWN = 100
-
-class ProviderRefused extends Data.TaggedError("ProviderRefused")<{ readonly message: string }> {}
 
 /** The secret of each provider that has one of its own. */
 const SECRETS: { readonly [P in Provider]: string | undefined } = {
@@ -52,7 +51,7 @@ const add = DataCommand.record(
     const hook = { id, provider, name: Option.getOrElse(name, () => provider), token_hash: HookAddress.hashOf(token) }
     if (secret !== "") yield* (yield* Secrets).seal(HookAddress.secretRef(id), Buffer.from(secret))
     if (!(yield* ProviderHooks.add(hook)))
-      return yield* new ProviderRefused({
+      return yield* new CommandRefused({
         message: `This instance has ${ProviderHooks.MAX_HOOKS} hooks, the most it can have. Remove one first.`,
       })
     const own = isOwnSecret(provider) ? secret : undefined
@@ -74,8 +73,8 @@ const add = DataCommand.record(
 /** Postmark and SparkPost prove themselves with a user and password that Waybill makes. */
 const isOwnSecret = (provider: Provider): boolean => SECRETS[provider] === undefined
 
-const secretOf = (provider: Provider, given: string | undefined): Effect.Effect<string, ProviderRefused> => {
-  const refuse = (message: string) => Effect.fail(new ProviderRefused({ message }))
+const secretOf = (provider: Provider, given: string | undefined): Effect.Effect<string, CommandRefused> => {
+  const refuse = (message: string) => Effect.fail(new CommandRefused({ message }))
   const what = SECRETS[provider]
   if (given === undefined && what === undefined)
     return Effect.sync(() => `waybill:${randomBytes(PASSWORD_BYTES).toString("base64url")}`)
@@ -92,7 +91,7 @@ const secretOf = (provider: Provider, given: string | undefined): Effect.Effect<
 const read = (file: string) =>
   Effect.try({
     try: () => readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8").trim(),
-    catch: () => new ProviderRefused({ message: `${file} cannot be read.` }),
+    catch: () => new CommandRefused({ message: `${file} cannot be read.` }),
   })
 
 const list = DataCommand.list(
@@ -123,7 +122,7 @@ const remove = Command.make(
   { id },
   Effect.fn(function* ({ id }) {
     if (!(yield* ProviderHooks.remove(id)))
-      return yield* new ProviderRefused({ message: `There is no hook ${id}. \`waybill providers list\` shows all.` })
+      return yield* new CommandRefused({ message: `There is no hook ${id}. \`waybill providers list\` shows all.` })
     yield* (yield* Secrets).remove("", id)
     yield* Output.say(`${id} is removed. Remove its address at the provider, too.`)
   }),

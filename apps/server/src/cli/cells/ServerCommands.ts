@@ -2,9 +2,9 @@ import * as ServerCell from "@waybill/store/cells/ServerCell"
 import * as CellChecks from "@waybill/store/cells/CellChecks"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as CellStates from "@waybill/store/operations/CellStates"
-import { Data, Effect, Redacted, Runtime } from "effect"
+import { Effect, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
-import * as ExitCodes from "../../process/ExitCodes.ts"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { MARK, StandardInput } from "../StandardInput.ts"
@@ -49,10 +49,6 @@ export const address = Command.make(
   ]),
 )
 
-class CellsFailed extends Data.TaggedError("CellsFailed")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
-
 export const check = DataCommand.command(
   "check",
   "Check that every cell answers, is the right database and has the tables of this release",
@@ -62,6 +58,6 @@ export const check = DataCommand.command(
     yield* Output.print(checks, { json, columns: ["name", "ok", "problem"] })
     const failed = checks.filter(({ ok }) => !ok).map(({ name }) => name)
     if (failed.length > 0)
-      return yield* new CellsFailed({ message: `these cells cannot be used: ${failed.join(", ")}` })
+      return yield* new CheckDiffers({ message: `these cells cannot be used: ${failed.join(", ")}` })
   },
 )

@@ -1,8 +1,9 @@
 import * as FeedCursor from "@waybill/store/exports/FeedCursor"
 import * as InstanceFeed from "@waybill/store/exports/InstanceFeed"
 import * as LogFile from "@waybill/store/exports/LogFile"
-import { Data, Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { Command } from "effect/cli"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as CellsLeftOut from "./CellsLeftOut.ts"
 import * as CliStore from "../CliStore.ts"
 import * as Options from "../Options.ts"
@@ -11,12 +12,10 @@ import * as Output from "../Output.ts"
 /** Pause at the end of the log. */
 const LOOK_EVERY = Duration.millis(500)
 
-class NoCursor extends Data.TaggedError("NoCursor")<{ readonly message: string }> {}
-
 const cursorOf = (after: Option.Option<string>) => {
   const cursor = Option.isNone(after) ? FeedCursor.START : FeedCursor.fromText(after.value)
   return cursor === undefined
-    ? Effect.fail(new NoCursor({ message: "--after takes the cursor of the last line that was read" }))
+    ? Effect.fail(new CommandRefused({ message: "--after takes the cursor of the last line that was read" }))
     : Effect.succeed(cursor)
 }
 

@@ -4,14 +4,14 @@ import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { ReplayRefused } from "@waybill/store/rebuild/Replay"
 import * as Status from "@waybill/store/rebuild/Status"
 import * as Swap from "@waybill/store/rebuild/Swap"
-import { Data, Effect, Option, Result, Runtime } from "effect"
+import { Effect, Option, Result } from "effect"
 import { Argument, Command } from "effect/cli"
 import { constants, setPriority } from "node:os"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as Version from "../../process/Version.ts"
 import * as CellFlags from "../cells/CellFlags.ts"
 import * as CellReplays from "../cells/CellReplays.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
-import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
@@ -121,10 +121,6 @@ const rebuild = DataCommand.command(
   },
 )
 
-class Differs extends Data.TaggedError("Differs")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
-
 const verify = DataCommand.command(
   "verify",
   "Check that the live version matches the log, and list rows that do not",
@@ -139,7 +135,7 @@ const verify = DataCommand.command(
     const differing = compared.done.reduce((sum, { result }) => sum + result.differing_rows, 0)
     if (differing > 0) {
       const message = `${differing} rows of ${name} do not match the log.`
-      return yield* new Differs({ message: CellsLeftOut.after(message, compared.unreachable) })
+      return yield* new CheckDiffers({ message: CellsLeftOut.after(message, compared.unreachable) })
     }
     yield* CellsLeftOut.refuse(compared.unreachable)
   },

@@ -7,8 +7,9 @@ import * as Placement from "@waybill/store/cells/Placement"
 import * as AccountMove from "@waybill/store/moves/AccountMove"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Data, Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as AccountArgument from "../AccountArgument.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
@@ -22,8 +23,6 @@ const COLUMNS = ["id", "name", "plan", "created_at"]
 const plan = Flag.Literals("plan", Plan.ALL)
 
 const account = AccountArgument.account
-
-class InvalidFlags extends Data.TaggedError("InvalidFlags")<{ readonly message: string }> {}
 
 /** Changes an account. A command that changes nothing succeeds. */
 const change = (account_id: Id.AccountId, decide: ReturnType<typeof Account.changePlan>) =>
@@ -147,7 +146,7 @@ const links = DataCommand.record(
   },
   function* ({ account, off, on }) {
     const id = yield* AccountArgument.idOf(account)
-    if (on === off) return yield* new InvalidFlags({ message: "Set either --on or --off." })
+    if (on === off) return yield* new CommandRefused({ message: "Set either --on or --off." })
     yield* change(id, Account.changeLinks(yield* NewIds.now, on))
     return yield* AccountArgument.find(id)
   },
@@ -166,7 +165,7 @@ const headers = DataCommand.record(
   },
   function* ({ account, allow, none }) {
     const id = yield* AccountArgument.idOf(account)
-    if (none === allow.length > 0) return yield* new InvalidFlags({ message: "Set either --allow or --none." })
+    if (none === allow.length > 0) return yield* new CommandRefused({ message: "Set either --allow or --none." })
     const names = yield* Schema.decodeUnknownEffect(SteeringHeader.Allowed)(allow)
     yield* change(id, Account.changeAllowedHeaders(yield* NewIds.now, names))
     return yield* AccountArgument.find(id)

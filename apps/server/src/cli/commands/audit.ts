@@ -2,23 +2,19 @@ import type { CellName } from "@waybill/store/routing/CellName"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
 import * as Conservation from "@waybill/store/operations/Conservation"
 import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
-import { Data, Effect, Runtime } from "effect"
+import { Effect } from "effect"
 import { Command } from "effect/cli"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
-import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
-
-class OutOfBalance extends Data.TaggedError("OutOfBalance")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
 
 /** Fails if something is wrong, or else if cells could not be checked. */
 const end = (wrong: ReadonlyArray<unknown>, message: string, unreachable: ReadonlyArray<CellName>) =>
   wrong.length === 0
     ? CellsLeftOut.refuse(unreachable)
-    : Effect.fail(new OutOfBalance({ message: CellsLeftOut.after(message, unreachable) }))
+    : Effect.fail(new CheckDiffers({ message: CellsLeftOut.after(message, unreachable) }))
 
 const webhooks = DataCommand.command(
   "webhooks",

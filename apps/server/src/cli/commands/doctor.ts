@@ -1,16 +1,12 @@
 import * as Text from "@waybill/domain/values/Text"
-import { Data, Effect, Result, Runtime, Schema } from "effect"
+import { Effect, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../settings/Settings.ts"
-import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
-
-class Broken extends Data.TaggedError("Broken")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
 
 const SMTP_PORT = 25
 const MAX_TARGETS = 10
@@ -52,7 +48,7 @@ export const doctor = DataCommand.command(
       ? Output.printJson({ healthy: broken.length === 0, findings }, 2)
       : Output.say(...findings.flatMap(linesOf))
     if (broken.length > 0) {
-      return yield* new Broken({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
+      return yield* new CheckDiffers({ message: `broken: ${broken.map(({ check }) => check).join(", ")}` })
     }
   },
 )

@@ -1,11 +1,11 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Erase from "@waybill/store/erasure/Erase"
 import * as Mask from "@waybill/store/erasure/Mask"
-import { Data, Effect, Runtime } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Prompt } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
+import { CheckDiffers, CommandRefused } from "../../process/CommandRefused.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
-import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
@@ -13,12 +13,6 @@ import * as CliStore from "../CliStore.ts"
 import { IsInteractive } from "../IsInteractive.ts"
 
 const STAND_IN_BYTES = 8
-
-class AddressRemains extends Data.TaggedError("AddressRemains")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
-
-class NotConfirmed extends Data.TaggedError("NotConfirmed")<{ readonly message: string }> {}
 
 const count = (histories: number): string => (histories === 1 ? "1 history" : `${histories} histories`)
 
@@ -46,14 +40,14 @@ const preview = Effect.fnUntraced(function* (address: Address.Address, json: boo
 /** Asks before the address is erased. A script confirms with `--yes`, since nobody answers there. */
 const confirm = Effect.fnUntraced(function* (address: Address.Address) {
   if (!(yield* IsInteractive))
-    return yield* new NotConfirmed({
+    return yield* new CommandRefused({
       message: "Erasing cannot be undone. Confirm with --yes, or use --dry-run to see what would be erased.",
     })
   const unreachable = yield* preview(address, false)
   if (unreachable.length > 0) yield* Output.say(CellsLeftOut.describe(unreachable))
   const message = `Erase ${address}? This cannot be undone.`
   if (!(yield* Prompt.run(Prompt.Confirm({ message, initial: false }))))
-    return yield* new NotConfirmed({ message: "Nothing was erased." })
+    return yield* new CommandRefused({ message: "Nothing was erased." })
 })
 
 export const erase = DataCommand.command(
@@ -90,7 +84,7 @@ export const erase = DataCommand.command(
     }
     if (remaining.length > 0) {
       const message = `The address remains in ${count(remaining.length)}.`
-      return yield* new AddressRemains({ message: CellsLeftOut.after(message, unreachable, refused) })
+      return yield* new CheckDiffers({ message: CellsLeftOut.after(message, unreachable, refused) })
     }
     yield* CellsLeftOut.refuse(unreachable, refused)
   },

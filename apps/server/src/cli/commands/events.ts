@@ -10,8 +10,9 @@ import * as Projections from "@waybill/store/rebuild/Projections"
 import * as Rearm from "@waybill/store/recovery/Rearm"
 import * as TimeTravel from "@waybill/store/operations/TimeTravel"
 import * as Users from "@waybill/store/users/Users"
-import { Data, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Version from "../../process/Version.ts"
 import * as CellFlags from "../cells/CellFlags.ts"
 import * as CellReplays from "../cells/CellReplays.ts"
@@ -21,8 +22,6 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
 import { follow } from "../cells/follow.ts"
-
-class NoSuchStream extends Data.TaggedError("NoSuchStream")<{ readonly message: string }> {}
 
 const stream = DataCommand.command(
   "stream",
@@ -41,7 +40,7 @@ const stream = DataCommand.command(
     // Ids and suppressed addresses are lower case.
     const { histories, unreachable } = yield* TimeTravel.streams(id.toLowerCase(), Option.getOrUndefined(asOf))
     if (histories.length === 0)
-      return yield* new NoSuchStream({
+      return yield* new CommandRefused({
         message: CellsLeftOut.after(
           `No history found for ${id}${Option.isSome(asOf) ? " at that time" : ""}.`,
           unreachable,

@@ -1,12 +1,11 @@
 import * as Text from "@waybill/domain/values/Text"
-import { Config, Data, Effect, Logger, Option, Redacted, Result, Schema } from "effect"
+import { Config, Effect, Logger, Option, Redacted, Result, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { isIP } from "node:net"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Credentials from "../remote/Credentials.ts"
 import * as Options from "../Options.ts"
-
-class McpRefused extends Data.TaggedError("McpRefused")<{ readonly message: string }> {}
 
 const MAX_HOSTS = 20
 /** Shortest token that is accepted as a setting. */
@@ -58,7 +57,7 @@ export const mcp = Command.make(
     function* ({ allowHost, allowLiveSending, http }) {
       const listen = Option.getOrUndefined(http)
       const problem = problemOf(listen, allowHost)
-      if (problem !== undefined) return yield* new McpRefused({ message: problem })
+      if (problem !== undefined) return yield* new CommandRefused({ message: problem })
       const settings = { ...(yield* Credentials.load), allowLiveSending }
       // Loaded by this command only.
       const { serve } = yield* Effect.promise(() => import("../../mcp/serve.ts"))
@@ -92,7 +91,7 @@ const httpToken = Effect.gen(function* () {
   if (Option.isNone(set)) return { token: randomBytes(TOKEN_BYTES).toString("base64url"), isNewToken: true }
   const token = Redacted.value(set.value)
   if (!/^[\x21-\x7e]+$/u.test(token) || token.length < MIN_TOKEN_CHARS)
-    return yield* new McpRefused({
+    return yield* new CommandRefused({
       message: `WAYBILL_MCP_TOKEN must have at least ${MIN_TOKEN_CHARS} characters, without spaces. Make one with: openssl rand -hex 32`,
     })
   return { token, isNewToken: false }

@@ -1,15 +1,11 @@
 import * as Migrations from "@waybill/store/database/Migrations"
-import { Data, Effect, Layer, Runtime } from "effect"
+import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import { Postgres } from "../../installation/Postgres.ts"
 import * as Settings from "../../settings/Settings.ts"
-import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
-
-class MigrationsPending extends Data.TaggedError("MigrationsPending")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
 
 export const migrate = Command.make(
   "migrate",
@@ -22,7 +18,7 @@ export const migrate = Command.make(
     const { applied, pending } = yield* check ? Migrations.check(url) : Migrations.migrate(url)
     yield* Output.printOne({ applied, pending }, { json })
     if (pending.length > 0) {
-      return yield* new MigrationsPending({ message: `${pending.length} pending: ${pending.join(", ")}` })
+      return yield* new CheckDiffers({ message: `${pending.length} pending: ${pending.join(", ")}` })
     }
   }),
 ).pipe(

@@ -2,8 +2,9 @@ import * as Parser from "@waybill/mail/parsing/Parser"
 import { DEADLINE_MS_PER_MB, ParserPool } from "@waybill/mail/parsing/ParserPool"
 import * as Report from "@waybill/mail/incoming/Report"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
-import { Data, Effect, Option } from "effect"
+import { Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import { recordReport } from "../../worker/delivery/recordReport.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as Options from "../Options.ts"
@@ -16,15 +17,11 @@ export const RETRY_DEADLINE_MS = 30_000
 /** Heap of the thread that `reports retry` parses a report on. */
 export const RETRY_MEMORY_MB = 1024
 
-class NoSuchReport extends Data.TaggedError("NoSuchReport")<{ readonly message: string }> {}
-class IsTerminal extends Data.TaggedError("IsTerminal")<{ readonly message: string }> {}
-class StillUnread extends Data.TaggedError("StillUnread")<{ readonly message: string }> {}
-
 const id = Argument.String("id").pipe(Argument.withDescription("Id of the unread report, rep_…"))
 
 const find = Effect.fnUntraced(function* (id: string) {
   const report = yield* UnreadReports.find(id)
-  if (Option.isNone(report)) return yield* new NoSuchReport({ message: `There is no unread report ${id}.` })
+  if (Option.isNone(report)) return yield* new CommandRefused({ message: `There is no unread report ${id}.` })
   return report.value
 })
 
@@ -53,7 +50,7 @@ const show = Command.make(
   },
   Effect.fn(function* ({ id, raw }) {
     if (raw && process.stdout.isTTY)
-      return yield* new IsTerminal({ message: "--raw does not write to a terminal: redirect it into a file" })
+      return yield* new CommandRefused({ message: "--raw does not write to a terminal: redirect it into a file" })
     const { bytes } = yield* find(id)
     if (raw) return yield* Output.write(bytes)
     yield* Output.sayLines(new TextDecoder().decode(bytes).replaceAll("\r\n", "\n"))
@@ -84,7 +81,7 @@ const retry = Command.make(
       Effect.catchTag("NotAReport", ({ reason }) => Effect.succeed(reason)),
       Effect.mapError(
         (error) =>
-          new StillUnread({
+          new CommandRefused({
             message: `${id} could not be parsed (${error._tag === "Busy" ? "busy" : error.why}) and is still kept`,
           }),
       ),
@@ -101,7 +98,8 @@ const retry = Command.make(
         ? 0
         : yield* Effect.mapError(
             recordReport(about, parsed),
-            () => new StillUnread({ message: `${email_id} is being delivered; try again later. ${id} is still kept` }),
+            () =>
+              new CommandRefused({ message: `${email_id} is being delivered; try again later. ${id} is still kept` }),
           )
     // Removed last: if a retry is stopped before, the next one records nothing twice, since a known fact adds no event.
     yield* UnreadReports.remove(account_id, id)

@@ -1,17 +1,13 @@
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Data, Effect, Layer, Runtime } from "effect"
+import { Effect, Layer } from "effect"
 import { Command } from "effect/cli"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as InstanceKeys from "../../installation/InstanceKeys.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
-import * as ExitCodes from "../../process/ExitCodes.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as CliStore from "../CliStore.ts"
-
-class Unreadable extends Data.TaggedError("Unreadable")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
 
 const rotate = DataCommand.command(
   "rotate",
@@ -23,7 +19,7 @@ const rotate = DataCommand.command(
     yield* Output.printOne({ ...done, ...(json && unreachable.length > 0 ? { unreachable } : {}) }, { json })
     if (done.unreadable > 0) {
       const message = `${done.unreadable} secrets are sealed under a key that is not configured here.`
-      return yield* new Unreadable({ message: CellsLeftOut.after(message, unreachable) })
+      return yield* new CheckDiffers({ message: CellsLeftOut.after(message, unreachable) })
     }
     yield* CellsLeftOut.refuse(unreachable)
   },

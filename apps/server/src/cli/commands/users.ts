@@ -4,9 +4,10 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Members from "@waybill/store/readmodels/Members"
 import * as SecondFactors from "@waybill/store/users/SecondFactors"
 import * as Users from "@waybill/store/users/Users"
-import { Data, Effect, Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { Argument, Command } from "effect/cli"
 import { SecureRandom } from "effect/crypto"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as NewIds from "../../process/NewIds.ts"
 import * as CellsLeftOut from "../cells/CellsLeftOut.ts"
 import * as Options from "../Options.ts"
@@ -17,8 +18,6 @@ import * as CliStore from "../CliStore.ts"
 /** Random bytes of a password: impossible to guess, and short enough to copy by hand. */
 const PASSWORD_BYTES = 18
 
-class NoSuchUser extends Data.TaggedError("NoSuchUser")<{ readonly message: string }> {}
-
 const user = Argument.String("user").pipe(Argument.withDescription("User id, usr_…, or email address"))
 
 const find = Effect.fnUntraced(function* (named: string) {
@@ -26,10 +25,10 @@ const find = Effect.fnUntraced(function* (named: string) {
     ? Users.findByEmail(named)
     : Effect.map(Users.find(Id.UserId.make(named)), Option.toArray)
   const [one, ...others] = matches
-  if (one === undefined) return yield* new NoSuchUser({ message: `There is no user ${named}.` })
+  if (one === undefined) return yield* new CommandRefused({ message: `There is no user ${named}.` })
   if (others.length > 0) {
     const ids = matches.map(({ id }) => id).join(", ")
-    return yield* new NoSuchUser({
+    return yield* new CommandRefused({
       message: `${matches.length} users have the address ${named}, in different accounts. Choose one by id: ${ids}`,
     })
   }
@@ -61,7 +60,7 @@ const operator = DataCommand.record(
     off: Options.isSet("off", "Remove the operator role"),
   },
   function* ({ off, on, user }) {
-    if (on === off) return yield* new NoSuchUser({ message: "Set either --on or --off." })
+    if (on === off) return yield* new CommandRefused({ message: "Set either --on or --off." })
     const { email, id } = yield* find(user)
     yield* Users.setOperator(id, on)
     return { id, email, operator: on }

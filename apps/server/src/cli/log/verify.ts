@@ -1,15 +1,11 @@
-import { Data, Effect, Option, Runtime } from "effect"
+import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
-import * as ExitCodes from "../../process/ExitCodes.ts"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as RemoteLog from "./RemoteLog.ts"
-
-class LogDiffers extends Data.TaggedError("LogDiffers")<{ readonly message: string }> {
-  override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_DIFFERENCE
-}
 
 const UNPINNED =
   "The keys are those that the instance names itself, so whoever controls its address could have made this log. Name a key that you have from elsewhere with --key."
@@ -28,7 +24,7 @@ export const verify = DataCommand.list(
   function* ({ key, url }) {
     const address = Option.isSome(url) ? url.value : Settings.urlOf(yield* Settings.load)
     const verified = yield* Effect.forEach(yield* RemoteLog.find(address), (log) => RemoteLog.verify(log, key)).pipe(
-      Effect.mapError(({ message }) => new LogDiffers({ message })),
+      Effect.mapError(({ message }) => new CheckDiffers({ message })),
     )
     if (key.length === 0) yield* Output.complain(UNPINNED)
     return verified

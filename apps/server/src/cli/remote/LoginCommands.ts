@@ -1,6 +1,7 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
-import { Data, Effect, Option, Redacted } from "effect"
+import { Effect, Option, Redacted } from "effect"
 import { Command, Flag, Prompt } from "effect/cli"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import { IsInteractive } from "../IsInteractive.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
@@ -8,8 +9,6 @@ import * as Output from "../Output.ts"
 import { StandardInput } from "../StandardInput.ts"
 import * as ApiClient from "./ApiClient.ts"
 import * as Credentials from "./Credentials.ts"
-
-class NoKey extends Data.TaggedError("NoKey")<{ readonly message: string }> {}
 
 /** Most characters of standard input that are read as a key. */
 const MAX_KEY_INPUT_CHARS = 1_000
@@ -31,7 +30,7 @@ const readKey = Effect.gen(function* () {
   const read = yield* StandardInput
   const text = (yield* Effect.promise(() => read(MAX_KEY_INPUT_CHARS))).trim()
   return text === ""
-    ? yield* new NoKey({ message: "Standard input has no API key. Write it there, or use --key." })
+    ? yield* new CommandRefused({ message: "Standard input has no API key. Write it there, or use --key." })
     : Redacted.make(text)
 })
 

@@ -1,7 +1,8 @@
 import * as Forward from "@waybill/domain/inbound/Forward"
-import { Data, Effect } from "effect"
+import { Effect } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
@@ -57,8 +58,6 @@ const get = DataCommand.command("get", "Show a received mail and its text", { id
   if (text !== null) yield* Output.sayLines(`\n${text}`)
 })
 
-class FileFailed extends Data.TaggedError("FileFailed")<{ readonly message: string }> {}
-
 const raw = DataCommand.command(
   "raw",
   "Write a received mail as it came to a file",
@@ -71,7 +70,7 @@ const raw = DataCommand.command(
     yield* Effect.tryPromise({
       try: () => fs.writeFile(file, new Uint8Array(bytes), { mode: 0o600 }),
       catch: (cause) =>
-        new FileFailed({ message: `${file}: ${cause instanceof Error ? cause.message : String(cause)}` }),
+        new CommandRefused({ message: `${file}: ${cause instanceof Error ? cause.message : String(cause)}` }),
     })
     yield* json
       ? Output.printJson({ file, size_bytes: bytes.byteLength })

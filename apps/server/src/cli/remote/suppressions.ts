@@ -3,6 +3,7 @@ import * as SuppressionFile from "@waybill/domain/suppression/SuppressionFile"
 import { Data, Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
@@ -54,14 +55,14 @@ const remove = DataCommand.record("remove", "Let an address receive mail again",
   return yield* call((client) => client.suppressions.remove(email))
 })
 
-class FileFailed extends Data.TaggedError("FileFailed")<{ readonly message: string }> {}
-
 const onFile = <A>(file: string, use: () => Promise<A>) =>
   Effect.tryPromise({
     try: use,
     catch: (cause) => {
       const { code, message } = cause as NodeJS.ErrnoException
-      return new FileFailed({ message: `${file}: ${code === "ENOENT" ? "there is no such file or folder" : message}` })
+      return new CommandRefused({
+        message: `${file}: ${code === "ENOENT" ? "there is no such file or folder" : message}`,
+      })
     },
   })
 

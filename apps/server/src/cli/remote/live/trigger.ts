@@ -1,8 +1,9 @@
 import type { EmailTracking, Waybill } from "@waybill/client/Waybill"
 import * as PublicType from "@waybill/domain/webhook/PublicType"
-import { Data, Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option } from "effect"
 import { Argument, CliError, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
+import { CommandRefused } from "../../../process/CommandRefused.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import { ApiClient, attempt } from "../ApiClient.ts"
@@ -18,9 +19,6 @@ const WAIT_S = 10
 const MAX_WAITS = 3
 
 type Type = PublicType.WebhookType
-
-/** An event that cannot be made, or that did not happen. */
-class NotTriggered extends Data.TaggedError("NotTriggered")<{ readonly message: string }> {}
 
 /** Recipients of test mail whose outcome is known before. */
 const RECIPIENTS: Partial<Record<Type, string>> = {
@@ -88,11 +86,11 @@ export const trigger = Command.make(
   Command.provideEffectDiscard(({ type }) => requirePossible(type)),
 )
 
-const requirePossible = (type: Type): Effect.Effect<void, NotTriggered> => {
+const requirePossible = (type: Type): Effect.Effect<void, CommandRefused> => {
   const reason = IMPOSSIBLE[type]
   return reason === undefined
     ? Effect.void
-    : Effect.fail(new NotTriggered({ message: `${type} cannot be triggered: ${reason}. ${OTHERWISE}` }))
+    : Effect.fail(new CommandRefused({ message: `${type} cannot be triggered: ${reason}. ${OTHERWISE}` }))
 }
 
 /** Sends test mail with the outcome, and returns its id. */
@@ -127,7 +125,9 @@ const visit = Effect.fnUntraced(function* (client: Waybill, to: string, link: Re
   yield* Effect.mapError(
     visiting,
     () =>
-      new NotTriggered({ message: `The tracked link ${url} does not answer. TRACKING_URL must lead to the instance.` }),
+      new CommandRefused({
+        message: `The tracked link ${url} does not answer. TRACKING_URL must lead to the instance.`,
+      }),
   )
 })
 
@@ -138,7 +138,7 @@ const requireTestMail = Effect.fnUntraced(function* (client: Waybill) {
     Effect.catch(() => Effect.succeed(false)),
   )
   if (!isCaptured)
-    return yield* new NotTriggered({
+    return yield* new CommandRefused({
       message: "Mail of this key is really sent. Use a test key (wb_test_…): `waybill login`, or WAYBILL_KEY.",
     })
 })
@@ -158,7 +158,7 @@ const change = Effect.fnUntraced(function* (client: Waybill, type: Type) {
       const { id, status } = yield* attempt(() => client.domains.add(name))
       yield* attempt(() => client.domains.remove(id))
       if (type === "domain.verified" && status !== "verified")
-        return yield* new NotTriggered({ message: NEEDS_SANDBOX })
+        return yield* new CommandRefused({ message: NEEDS_SANDBOX })
       return id
     }
     case "email": {
@@ -192,7 +192,7 @@ const awaitEvent = Effect.fnUntraced(function* (client: Waybill, type: Type, id:
     if (data.length === 0) waits++
     after_position = next_position
   }
-  return yield* new NotTriggered({ message: `${type} of ${id} did not happen within ${MAX_WAITS * WAIT_S} s.` })
+  return yield* new CommandRefused({ message: `${type} of ${id} did not happen within ${MAX_WAITS * WAIT_S} s.` })
 })
 
 const unique = (): string => randomBytes(4).toString("hex")
