@@ -13,18 +13,15 @@ export const readModel = ReadModel.make({
   rows: ({ account_id, stream_id, version }, state: Suppression.State) => {
     const key = { account_id, address: stream_id, version }
     if (state._tag === "Absent") return [{ ...key, id: "", reason: "", active: false, record: {} }]
-    const { address, created_at, email_id, reason, suppression_id } = state
-    return [
-      {
-        ...key,
-        id: suppression_id,
-        reason,
-        active: true,
-        record: { object: "suppression", id: suppression_id, email: address, reason, email_id, created_at },
-      },
-    ]
+    const record = recordOf(state)
+    return [{ ...key, id: record.id, reason: record.reason, active: true, record }]
   },
 })
+
+export const recordOf = (state: Exclude<Suppression.State, { readonly _tag: "Absent" }>) => {
+  const { address, created_at, email_id, reason, suppression_id } = state
+  return { object: "suppression" as const, id: suppression_id, email: address, reason, email_id, created_at }
+}
 
 export interface ListQuery {
   readonly account_id: string

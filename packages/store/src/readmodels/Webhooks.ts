@@ -49,25 +49,30 @@ export const readModel = ReadModel.make({
     if (state._tag === "NotCreated") return []
     const key = { account_id, id, version }
     if (state._tag === "Deleted") return [{ ...key, ...DELETED }]
-    const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
-    const record = {
-      object: "webhook" as const,
-      id: state.webhook_id,
-      url,
-      events,
-      description,
-      format,
-      svix_headers,
-      enabled,
-      disabled_reason,
-      created_at,
-      updated_at,
-    }
-    const signing: Signing = { secret_ref: state.secret_ref, previous: state.previous }
+    const { enabled, events, format, previous, secret_ref, svix_headers } = state
+    const signing: Signing = { secret_ref, previous }
     const received = WebhookFormat.received(format, events)
+    const record = recordOf(state)
     return [{ ...key, enabled, removed: false, events: received, format, svix_headers, signing, record }]
   },
 })
+
+export const recordOf = (state: Extract<Webhook.State, { readonly _tag: "Webhook" }>) => {
+  const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
+  return {
+    object: "webhook" as const,
+    id: state.webhook_id,
+    url,
+    events,
+    description,
+    format,
+    svix_headers,
+    enabled,
+    disabled_reason,
+    created_at,
+    updated_at,
+  }
+}
 
 const DELETED = {
   enabled: false,

@@ -93,6 +93,5 @@ const recordIn = (account_id: string) => (record: unknown) => {
 
 const recordOf = (state: Suppression.State) => {
   if (state._tag === "Absent") throw new Error("an address that was just suppressed is not")
-  const { address, created_at, email_id, reason, suppression_id } = state
-  return { object: "suppression" as const, id: suppression_id, email: address, reason, email_id, created_at }
+  return Suppressions.recordOf(state)
 }

@@ -141,18 +141,5 @@ const withPublicKey = Effect.fnUntraced(function* <A extends Pick<Keyless, "form
 
 const recordOf = (state: Webhook.State): Keyless => {
   if (state._tag !== "Webhook") throw new Error("decided about a webhook that does not exist")
-  const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
-  return {
-    object: "webhook",
-    id: state.webhook_id,
-    url,
-    events,
-    description,
-    format,
-    svix_headers,
-    enabled,
-    disabled_reason,
-    created_at,
-    updated_at,
-  }
+  return Webhooks.recordOf(state)
 }
