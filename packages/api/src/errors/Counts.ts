@@ -8,6 +8,8 @@ export interface Count {
 
 const KEY = "waybill/count"
 
+type Check = NonNullable<SchemaAST.AST["checks"]>[number]
+
 const SHAPE_KEY = "waybill/shape"
 
 /** Annotates the encoded form of a schema, which has no checks, with the schema whose counts it has. */
@@ -20,7 +22,7 @@ export const shapeOf = ({ annotations }: SchemaAST.AST): SchemaAST.AST | undefin
 export const annotation = (count: Count): { readonly [key: string]: unknown } => ({ [KEY]: count })
 
 /** Returns the smallest number that checks allow; `undefined` if none is annotated. */
-export const of = (checks: SchemaAST.AST["checks"]): Count | undefined => {
+export const of = (checks: ReadonlyArray<Check> | undefined): Count | undefined => {
   let smallest: Count | undefined
   for (const check of checks ?? []) {
     const count = check._tag === "FilterGroup" ? of(check.checks) : (check.annotations?.[KEY] as Count | undefined)

@@ -63,7 +63,7 @@ const walkOf = (ast: SchemaAST.AST): Walk | undefined => {
 const build = (ast: SchemaAST.AST): Walk | undefined => {
   const nodes = nodesOf(ast)
   const wire = nodes.at(-1) ?? ast
-  const count = Counts.of(nodes.flatMap(({ checks }) => checks ?? []) as unknown as SchemaAST.AST["checks"])
+  const count = Counts.of(nodes.flatMap(({ checks }) => checks ?? []))
   switch (wire._tag) {
     case "Arrays":
       return arrayWalk(wire, count)

@@ -2,7 +2,7 @@ import { Effect, Redacted } from "effect"
 import pg from "pg"
 import * as Session from "../database/Session.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
-import { KEEPALIVE } from "../postgres/Sockets.ts"
+import * as Sockets from "../postgres/Sockets.ts"
 import * as BackupFile from "./BackupFile.ts"
 
 /** Settings of a backup and of a restore: no limit of time, and text of values that does not depend on the role. */
@@ -19,8 +19,7 @@ export const use = <A>(
     try: async (signal) => {
       const client = await connect(url)
       // The server ends a statement whose client is gone.
-      const leave = () =>
-        (client as unknown as { connection: { stream: { destroy(): void } } }).connection.stream.destroy()
+      const leave = () => Sockets.destroy(client)
       signal.addEventListener("abort", leave, { once: true })
       try {
         const result = await work(client, signal)
@@ -38,7 +37,7 @@ export const use = <A>(
 
 const connect = async (url: Redacted.Redacted): Promise<pg.Client> => {
   const client = new pg.Client({
-    ...KEEPALIVE,
+    ...Sockets.KEEPALIVE,
     connectionString: Redacted.value(url),
     application_name: "waybill backup",
     connectionTimeoutMillis: Session.CONNECT_TIMEOUT_MS,

@@ -95,6 +95,7 @@ export class BatchWrites {
 
   view(account_id: AccountId): View {
     return {
+      // A stream has the states of its aggregate.
       state: (aggregate, id) => this.#stream(account_id, aggregate, id).state as never,
       version: (id) => {
         const key = streamKey({ account_id, stream_id: id })

@@ -2,7 +2,7 @@ import { Redacted } from "effect"
 import pg from "pg"
 import * as Session from "./Session.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
-import { KEEPALIVE } from "../postgres/Sockets.ts"
+import * as Sockets from "../postgres/Sockets.ts"
 
 export interface Looks {
   /** How often the server is asked on a second connection whether it still answers. */
@@ -44,7 +44,7 @@ export const watchedClient = async <A>(
     await client.end()
     return result
   } catch (error) {
-    if (error instanceof Frozen) destroy(client)
+    if (error instanceof Frozen) Sockets.destroy(client)
     else await client.end().catch(() => {})
     throw error
   } finally {
@@ -55,7 +55,7 @@ export const watchedClient = async <A>(
 
 const connect = async (url: Redacted.Redacted, withinMs: number, queryTimeoutMs?: number): Promise<pg.Client> => {
   const client = new pg.Client({
-    ...KEEPALIVE,
+    ...Sockets.KEEPALIVE,
     connectionString: Redacted.value(url),
     application_name: "waybill migrate",
     connectionTimeoutMillis: withinMs,
@@ -81,15 +81,9 @@ const watch = async (url: Redacted.Redacted, { every_ms, within_ms }: Looks, ove
           .query("SELECT 1")
           .then(() => true)
           .catch(() => false)
-          .finally(() => destroy(client)),
+          .finally(() => Sockets.destroy(client)),
       () => false,
     )
     unanswered = isAnswering ? 0 : unanswered + 1
   }
-}
-
-/** Closes the socket, because a frozen server does not answer a farewell. */
-const destroy = (client: pg.Client): void => {
-  const { connection } = client as unknown as { readonly connection?: { readonly stream?: { destroy(): void } } }
-  connection?.stream?.destroy()
 }

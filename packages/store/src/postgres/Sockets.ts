@@ -1,5 +1,6 @@
 import { Context, Duration, type Effect, Redacted } from "effect"
 import { connect, type NetConnectOpts, type Socket } from "node:net"
+import type pg from "pg"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
 /** Idle time after which TCP keepalive probes a connection to the database. Ten unanswered probes, a second apart, end it. */
@@ -8,6 +9,12 @@ const DEFAULT_PORT = 5432
 
 /** The same for clients of node-postgres. */
 export const KEEPALIVE = { keepAlive: true, keepAliveInitialDelayMillis: Duration.toMillis(KEEPALIVE_AFTER) } as const
+
+/** Closes the socket of a client without a farewell, which a frozen server does not answer. The types of clients omit it. */
+export const destroy = (client: pg.Client): void => {
+  const { connection } = client as unknown as { readonly connection?: { readonly stream?: Socket } }
+  connection?.stream?.destroy()
+}
 
 export interface OpenSockets {
   readonly connect: () => Socket
