@@ -47,7 +47,7 @@ export const make = Effect.gen(function* () {
     if (run !== undefined) return
     const own = yield* Scope.fork(scope, "sequential")
     const server = yield* Scope.provide(
-      EmbeddedPostgres.start({ dataDir, settings: { fsync: "off", shared_buffers: "32MB" } }),
+      EmbeddedPostgres.start({ dataDir, settings: { fsync: "off", shared_buffers: "32MB", autovacuum: "off" } }),
       own,
     )
     run = { scope: own, server }

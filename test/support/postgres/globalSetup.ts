@@ -31,6 +31,8 @@ const startServer = Effect.gen(function* () {
     // Several files run at the same time, and each starts several services.
     max_connections: "300",
     max_wal_size: "512MB",
+    // Tests that read plans analyze their tables; for all others it would look into hundreds of short-lived databases.
+    autovacuum: "off",
   }
   return yield* EmbeddedPostgres.start({ dataDir: folder, scratch: true, settings })
 })
