@@ -86,7 +86,10 @@ await inDashboard(
       await page.goto("/overview")
       const list = page.getByRole("list", { name: "Needs attention" })
       const rows = async () =>
-        (await list.getByRole("listitem").allInnerTexts()).map((row) => row.replace(/\s+/gu, " "))
+        (await list.getByRole("listitem").allInnerTexts()).map((row) =>
+          // A slow machine takes a minute to get here.
+          row.replace(/\s+/gu, " ").replace(/for 2[0-4] min/u, "for 20 min"),
+        )
       await Browser.eventually(rows).toEqual([
         `The webhook ${url} was disabled and receives no events. Endpoint responded 410 Gone. View webhook`,
         "mail.shop.dev cannot send: its DNS records were not found. Fix DNS records",

@@ -24,12 +24,6 @@ export const useNow = (): number =>
   )
 
 const relative = new Intl.RelativeTimeFormat(undefined, { numeric: "auto", style: "short" })
-const durations = new Map(
-  (["minute", "hour", "day"] as const).map((unit) => [
-    unit,
-    new Intl.NumberFormat(undefined, { style: "unit", unit, unitDisplay: "short" }),
-  ]),
-)
 const sameYear = new Intl.DateTimeFormat(undefined, {
   month: "short",
   day: "numeric",
@@ -64,15 +58,12 @@ export const RelativeTime = ({ iso }: { readonly iso: string }) => (
 /** How long something has lasted, such as "16 min". */
 export const Duration = ({ since }: { readonly since: string }) => {
   const ms = Math.max(MINUTE_MS, useNow() - Date.parse(since))
-  const [unit, length] =
-    ms < HOUR_MS
-      ? (["minute", MINUTE_MS] as const)
-      : ms < 2 * DAY_MS
-        ? (["hour", HOUR_MS] as const)
-        : (["day", DAY_MS] as const)
+  const length = ms < HOUR_MS ? MINUTE_MS : ms < 2 * DAY_MS ? HOUR_MS : DAY_MS
+  const count = Math.round(ms / length)
+  const unit = length === MINUTE_MS ? "min" : `${length === HOUR_MS ? "hour" : "day"}${count === 1 ? "" : "s"}`
   return (
     <time dateTime={since} title={`Since ${formatDateTime(since)}`} className="whitespace-nowrap">
-      {durations.get(unit)?.format(Math.round(ms / length))}
+      {count} {unit}
     </time>
   )
 }
