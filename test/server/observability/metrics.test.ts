@@ -58,7 +58,7 @@ const samples = (text: string): ReadonlyMap<string, number> =>
 
 /** Retries, since a busy database leaves the values of the previous scrape. */
 const isLooked = (found: ReadonlyMap<string, number>): boolean =>
-  found.get("waybill_database_up") === 1 && found.get("waybill_workers") === 1
+  found.get("waybill_database_statistics_up") === 1 && found.get("waybill_workers") === 1
 
 const read = (port: number) => Effect.map(get(port, "/metrics"), ({ text }) => samples(text))
 

@@ -8,9 +8,13 @@ import * as Conservation from "@waybill/store/operations/Conservation"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
 import { assert, layer } from "../../support/effectTest.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { MAIN } from "../../support/process/service.ts"
 import * as World from "../../support/world/World.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
@@ -107,6 +111,36 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
     yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${endpoint.account_id}`)
     yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${endpoint.account_id}`)
     assert.isTrue(Exit.isSuccess(yield* waybillAudit("webhooks")))
+  })
+
+  it.effect("prints how many are missing, the first ten, and all of them to a slow reader of JSON", function* () {
+    const { account_id } = yield* Webhooks.create("http://127.0.0.1:9/hook", { events: ["email.queued"] })
+    yield* Webhooks.acceptEmail(account_id)
+    const copies = 2_500
+    yield* execute(
+      (sql) => sql`
+        INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, data, meta, packed, recorded_at)
+        SELECT nextval('event_position'), account_id, stream_id || n, version, stream, type, event_id || n, data, meta, packed,
+          recorded_at
+        FROM events, generate_series(1, ${copies}::int) AS n WHERE account_id = ${account_id} AND type = 'EmailQueued'`,
+    )
+    const database = yield* Database.Fresh
+    const { output } = yield* CommandLine.typeOn(database, "audit", "webhooks")
+    assert.match(output, new RegExp(` ${copies + 1} +1 +${copies} +0$`, "mu"))
+    assert.match(output, /^missing \(the first 10; all with --json\):\n(?: {2}evt_\w+(?:\n|$)){10}$/mu)
+    // The reader begins once the command has said how it ends, and the pipe holds a part of the output.
+    const env = { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: NOWHERE }
+    const script = `d=$(mktemp -d); mkfifo $d/errors
+      { "$0" "$1" audit webhooks --json 2>$d/errors; echo "ended with $?" >&2; } | { read -r line <$d/errors; echo "$line" >&2; cat; }
+      rm -r $d`
+    const { stderr, stdout } = yield* Effect.promise(() =>
+      promisify(execFile)("/bin/sh", ["-c", script, process.execPath, MAIN], { env, maxBuffer: 2 ** 24 }),
+    )
+    assert.include(stderr, "ended with 3")
+    const told = JSON.parse(stdout) as ReadonlyArray<Conservation.WebhookBalance>
+    assert.lengthOf(told.find((balance) => balance.account_id === account_id)?.missing ?? [], copies)
+    yield* execute((sql) => sql`DELETE FROM webhook_deliveries WHERE account_id = ${account_id}`)
+    yield* execute((sql) => sql`DELETE FROM events WHERE account_id = ${account_id}`)
   })
 
   it.effect("fails for a delivery without an event", function* () {

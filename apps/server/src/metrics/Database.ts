@@ -1,5 +1,6 @@
 import { KINDS } from "@waybill/store/outbox/OutboxRow"
 import type { PgClient } from "@effect/sql-pg"
+import * as Readiness from "@waybill/store/operations/Readiness"
 import { FIRST } from "@waybill/store/routing/CellName"
 import * as InstanceStats from "@waybill/store/statistics/InstanceStats"
 import { Context, Duration, Effect, Metric } from "effect"
@@ -34,7 +35,8 @@ const cellLag = gauge(
   "waybill_cell_lag_seconds",
   "Age of the first event of a cell that its slowest follower has not processed yet",
 )
-const up = gauge("waybill_database_up", "Whether the database answered this process")
+const up = gauge("waybill_database_up", "Whether this process can use the database")
+const isRead = gauge("waybill_database_statistics_up", "Whether the last read of the statistics of the database succeeded")
 
 /** Returns a function that sets the series of a gauge. Series that are expected or were seen before become 0 if absent. */
 const replace = (metric: Metric.Gauge<number>, expected: ReadonlyArray<Record<string, string>> = []) => {
@@ -96,23 +98,30 @@ const show = (stats: InstanceStats.InstanceStats): void => {
   unreadReports.updateUnsafe(stats.unread_reports, EMPTY)
 }
 
-/** Reads metrics of the database into gauges. A read that fails leaves the last values and sets `waybill_database_up`. */
+/**
+ * Reads metrics of the database into gauges. A read that fails leaves the last values, and no series before the first one. It says
+ * nothing about whether the database can be used, which is asked apart.
+ */
 export const make = (poolSize: number): Effect.Effect<Effect.Effect<void>, never, PgClient.PgClient> =>
   Effect.gen(function* () {
     const context = yield* Effect.context<PgClient.PgClient>()
-    const read = InstanceStats.read().pipe(
+    const statistics = InstanceStats.read().pipe(
       Effect.timeout(READ_TIMEOUT),
-      Effect.matchCauseEffect({
-        onSuccess: (stats) =>
-          Effect.sync(() => {
-            show(stats)
-            up.updateUnsafe(1, EMPTY)
-          }),
-        onFailure: () =>
-          Effect.sync(() => {
-            up.updateUnsafe(0, EMPTY)
-            Metric.withAttributes(cellUp, { cell: FIRST }).updateUnsafe(0, EMPTY)
-          }),
+      Effect.matchCause({
+        onSuccess: (stats) => {
+          show(stats)
+          isRead.updateUnsafe(1, EMPTY)
+        },
+        onFailure: () => isRead.updateUnsafe(0, EMPTY),
+      }),
+    )
+    const use = Effect.map(Readiness.database, (problems) => {
+      up.updateUnsafe(problems.length === 0 ? 1 : 0, EMPTY)
+      return problems.length > 0
+    })
+    const read = Effect.all([use, statistics], { concurrency: 2 }).pipe(
+      Effect.map(([isAway]) => {
+        if (isAway) Metric.withAttributes(cellUp, { cell: FIRST }).updateUnsafe(0, EMPTY)
       }),
       Effect.provideContext(context),
     )

@@ -3,6 +3,7 @@ import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import { Effect, Result } from "effect"
 import { SqlError } from "effect/sql"
 import * as PositionNumbers from "../cells/PositionNumbers.ts"
+import * as Epoch from "../postgres/Epoch.ts"
 import * as Iso from "../postgres/Iso.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import type { CellLog } from "./LogExport.ts"
@@ -78,7 +79,10 @@ export const load = Effect.fn("LogImport.load")(function* (
     return yield* refuse("the file continues after its end")
   yield* requireComplete(logs, chain)
   // A node of Citus gives the positions of its cell itself, and a server has events of the whole file.
-  for (const { log } of logs) yield* PositionNumbers.passBy(log, BigInt(chain.position))
+  for (const { log } of logs) {
+    yield* PositionNumbers.passBy(log, BigInt(chain.position))
+    yield* Epoch.beginImported(log, BigInt(chain.position))
+  }
   return { events: chain.events, already_there, position: chain.position } satisfies Imported
 })
 

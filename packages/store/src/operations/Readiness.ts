@@ -16,11 +16,10 @@ const CONCURRENT_CELLS = 8
 export const Started = Context.Reference<() => boolean>("@waybill/store/Started", { defaultValue: () => () => true })
 
 /**
- * Returns the reasons why this process cannot serve; empty if there are none. They contain no host names. A database that
- * answers and takes no writes is one: in the service, a small test write is part of the check.
+ * Returns the reasons why the database of the first cell cannot be used; empty if there are none. They contain no host names.
+ * A database that answers and takes no writes is one: in the service, a small test write is part of the check.
  */
-const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
-  if (!(yield* Started)()) return ["the start is not complete"]
+export const database: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> = Effect.gen(function* () {
   const { isWatched, verify } = yield* Availability
   if (isWatched) {
     const problem = yield* verify
@@ -34,6 +33,11 @@ const problems: Effect.Effect<ReadonlyArray<string>, never, PgClient.PgClient> =
       onFailure: () => [SILENT],
     }),
   )
+})
+
+/** Returns the reasons why this process cannot serve. */
+const problems = Effect.gen(function* () {
+  return (yield* Started)() ? yield* database : ["the start is not complete"]
 })
 
 /** Finds the cells, besides the first one, that take no writes now. */

@@ -68,6 +68,24 @@ export const enter = Effect.fnUntraced(function* (
     yield* Effect.logWarning(`the event log is on another server: new positions begin after ${begun["position"]}`)
 })
 
+const insertFirst = (server: Fragment, position: bigint, sql: Client<SqlError.SqlError>) => sql`
+  INSERT INTO log_epochs AS e (epoch, server, last_position, after_position)
+  VALUES (1, ${server}, ${position}::bigint, ${position}::bigint)
+  ON CONFLICT (epoch) DO UPDATE SET last_position = excluded.last_position, after_position = excluded.after_position
+  WHERE e.last_position < excluded.last_position`
+
+/** Records that the log up to a position was imported, and begins the first epoch after it. */
+export const beginImported = ({ driver: sql }: Sql, position: bigint): Effect.Effect<void, StoreUnavailable> =>
+  insertFirst(sql.literal(CURRENT_SERVER), position, sql).pipe(
+    Effect.catchIf(isServerHidden, () => insertFirst(sql`''`, position, sql)),
+    SqlErrors.orUnavailable,
+    Effect.asVoid,
+  )
+
+/** The last position that was imported, or 0. */
+export const importedUpTo = (sql: Client<unknown>): Fragment =>
+  sql`coalesce((SELECT last_position FROM log_epochs WHERE epoch = 1), 0)`
+
 /** A connection error, so that the caller retries: the replica may be promoted in a moment. */
 const isReplica = new SqlError.SqlError({
   reason: new SqlError.ConnectionError({

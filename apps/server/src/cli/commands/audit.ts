@@ -16,16 +16,35 @@ const end = (wrong: ReadonlyArray<unknown>, message: string, unreachable: Readon
     ? CellsLeftOut.refuse(unreachable)
     : Effect.fail(new CheckDiffers({ message: CellsLeftOut.after(message, unreachable) }))
 
+/** Maximum number of ids of one kind that are printed below the table. */
+const MAX_IDS = 10
+
+/** Prints balances as JSON, or as a table with the number of ids in place of a list, and the first ids below it. */
+const print = Effect.fnUntraced(function* <A extends object>(
+  balances: ReadonlyArray<A>,
+  columns: ReadonlyArray<string & keyof A>,
+  json: boolean,
+) {
+  if (json) return yield* Output.print(balances, { json, columns })
+  const counted = balances.map((balance) =>
+    Object.fromEntries(columns.map((name) => [name, Array.isArray(balance[name]) ? balance[name].length : balance[name]])),
+  )
+  yield* Output.print(counted, { json, columns })
+  for (const name of columns) {
+    const ids = balances.flatMap((balance) => (Array.isArray(balance[name]) ? (balance[name] as Array<string>) : []))
+    if (ids.length === 0) continue
+    const more = ids.length > MAX_IDS ? ` (the first ${MAX_IDS}; all with --json)` : ""
+    yield* Output.say("", `${name}${more}:`, ...ids.slice(0, MAX_IDS).map((id) => `  ${id}`))
+  }
+})
+
 const webhooks = DataCommand.command(
   "webhooks",
   "Check that every matching event has its webhook delivery",
   {},
   function* ({ json }) {
     const { rows: balances, unreachable } = yield* ReachableCells.rowsOf(Conservation.webhooks())
-    yield* Output.print(balances, {
-      json,
-      columns: ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"],
-    })
+    yield* print(balances, ["account_id", "webhook_id", "events", "deliveries", "missing", "mismatched"], json)
     const wrong = balances.filter(
       ({ deliveries, events, mismatched }) => deliveries !== events || mismatched.length > 0,
     )
@@ -55,7 +74,7 @@ const work = DataCommand.command(
   function* ({ json }) {
     const { rows, unreachable } = yield* ReachableCells.rowsOf(Conservation.work())
     const balances = Conservation.totalWork(rows)
-    yield* Output.print(balances, { json, columns: ["kind", "waiting", "missing", "unexpected"] })
+    yield* print(balances, ["kind", "waiting", "missing", "unexpected"], json)
     const wrong = balances.filter(({ missing, unexpected }) => missing.length > 0 || unexpected.length > 0)
     yield* end(wrong, `The outbox does not match the log in ${count(wrong, "kind")} of work.`, unreachable)
   },
