@@ -19,6 +19,10 @@ const FULL = [
   "--set",
   "api.autoscaling.enabled=true,worker.autoscaling.enabled=true,smtp.autoscaling.enabled=true",
   "--set",
+  "backup.enabled=true",
+  "--set-json",
+  'worker={"extraVolumes":[{"name":"rules","configMap":{"name":"rules"}}],"extraVolumeMounts":[{"name":"rules","mountPath":"/rules"}]}',
+  "--set",
   "serviceMonitor.enabled=true,serviceMonitor.labels.release=prometheus,prometheusRule.enabled=true",
 ]
 
@@ -62,12 +66,15 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
       "ServiceAccount mail-waybill",
     ])
     assert.includeMembers(named(full), [
+      "CronJob mail-waybill-backup",
       "Deployment mail-waybill-smtp",
       "HorizontalPodAutoscaler mail-waybill-api",
       "HorizontalPodAutoscaler mail-waybill-smtp",
       "HorizontalPodAutoscaler mail-waybill-worker",
       "Ingress mail-waybill",
+      "NetworkPolicy mail-waybill-backup",
       "NetworkPolicy mail-waybill-smtp",
+      "PersistentVolumeClaim mail-waybill-backup",
       "Secret mail-waybill",
       "PrometheusRule mail-waybill",
       "Secret mail-waybill-migration",
@@ -78,8 +85,14 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
   })
 
   it("every pod runs without privileges, a token or a writable root, and names services by nothing but DNS", async () => {
-    const pods = full.filter(({ kind }) => kind === "Deployment" || kind === "Job")
-    assert.lengthOf(pods, 4)
+    const pods = full.flatMap(({ kind, metadata, spec }) =>
+      kind === "CronJob"
+        ? [{ metadata, spec: spec.jobTemplate.spec }]
+        : ["Deployment", "Job"].includes(kind)
+          ? [{ metadata, spec }]
+          : [],
+    )
+    assert.lengthOf(pods, 5)
     for (const { metadata, spec } of pods) {
       const pod = spec.template.spec
       assert.deepInclude(pod.securityContext, { runAsNonRoot: true, runAsUser: 1000 }, metadata.name)
@@ -169,6 +182,29 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     assert.isAbove(holders("postgres://db").length + holders(encoded).length, 1)
   })
 
+  it("a backup has its time in its name, and lies on a claim of the chart or of the operator", async () => {
+    const jobOf = (manifests: ReadonlyArray<Manifests.Manifest>) =>
+      manifests.find(({ kind }) => kind === "CronJob")?.["spec"].jobTemplate.spec.template.spec
+    const { containers, volumes } = jobOf(full)
+    assert.match(containers[0].command[2], /^waybill backup --to "\/backups\/waybill-\$\(date .*head -n -7 \|/su)
+    assert.deepStrictEqual(volumes[0].persistentVolumeClaim, { claimName: "mail-waybill-backup" })
+    const own = await render(...NAMED, "--set", "backup.enabled=true,backup.existingClaim=mine")
+    assert.deepStrictEqual(jobOf(own).volumes[0].persistentVolumeClaim, { claimName: "mine" })
+    assert.notInclude(
+      own.map(({ kind }) => kind),
+      "PersistentVolumeClaim",
+    )
+  })
+
+  it("files of the operator are in the pods of the role that names them", () => {
+    const mountsOf = (component: string): ReadonlyArray<string> =>
+      full
+        .find(({ kind, metadata }) => kind === "Deployment" && metadata.name === `mail-waybill-${component}`)
+        ?.["spec"].template.spec.containers[0].volumeMounts.map(({ mountPath }: { mountPath: string }) => mountPath)
+    assert.deepStrictEqual(mountsOf("worker"), ["/data", "/tmp", "/rules"])
+    assert.deepStrictEqual(mountsOf("api"), ["/data", "/tmp"])
+  })
+
   it("a number is written as it was set", async () => {
     const settings = full.find(({ kind }) => kind === "ConfigMap")
     assert.deepInclude(settings?.["data"], {
@@ -188,6 +224,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     [[...NAMED, "--set", "ingress.enabled=true"], /ingress\.hosts is empty/u],
     [[...NAMED, "--set", "settings.TRANSPROT=relay"], /TRANSPROT/u],
     [[...NAMED, "--set", "settings.PORT=80"], /'PORT'/u],
+    [[...NAMED, "--set", "settings.BACKUP_TO=/data"], /BACKUP_TO has no place in pods.*use backup\.enabled/su],
     [[...NAMED, "--set", "settings.TRANSPORT=smtp"], /TRANSPORT.*'sandbox', 'relay', 'direct', 'nodemailer'/su],
     [[...NAMED, "--set", "api.autoscaling.enabled=true,api.autoscaling.minReplicas=20"], /minReplicas is above/u],
     [[...NAMED, "--set", "serviceMonitor.interval=often"], /interval/u],

@@ -85,6 +85,9 @@ spec:
         {{- with .mounts }}
         {{- toYaml . | nindent 8 }}
         {{- end }}
+        {{- with .role.extraVolumeMounts }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
   volumes:
     # Holds nothing that lasts: all state is in Postgres.
     - name: data
@@ -92,6 +95,9 @@ spec:
     - name: tmp
       emptyDir: { sizeLimit: 256Mi }
     {{- with .volumes }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
+    {{- with .role.extraVolumes }}
     {{- toYaml . | nindent 4 }}
     {{- end }}
   {{- with .role.nodeSelector }}

@@ -42,9 +42,12 @@ const foundOf = ({ records }: T.Domain): string | undefined => {
   return `${required.filter(({ status }) => status === "verified").length} of ${required.length}`
 }
 
+const STATUS_WIDTH = "not_checked  ".length
+const INDENT = " ".repeat(STATUS_WIDTH)
+
 const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: OutputStyle.Style) {
   const { error, name, priority, required, status, type, value, zone_host } = record
-  const state = OutputStyle.coloured(status.padEnd(10), OutputStyle.colourOf(status), style)
+  const state = OutputStyle.coloured(status.padEnd(STATUS_WIDTH), OutputStyle.colourOf(status), style)
   const note = [
     ...(required ? [] : ["optional"]),
     ...(zone_host === null || zone_host === name ? [] : [`host ${zone_host}`]),
@@ -52,8 +55,8 @@ const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: Outp
   yield* Output.sayColoured(
     `${state}${HiddenCharacters.escape(`${type.padEnd(6)}${name}${note.length === 0 ? "" : `  (${note.join(", ")})`}`)}`,
   )
-  yield* Output.say(`          ${priority === null ? "" : `${priority} `}${value}`)
-  if (error !== null) yield* Output.say(`          ${error}`)
+  yield* Output.say(`${INDENT}${priority === null ? "" : `${priority} `}${value}`)
+  if (error !== null) yield* Output.say(`${INDENT}${error}`)
 })
 
 const add = DataCommand.command(
@@ -80,6 +83,15 @@ const verify = DataCommand.command(
   { name },
   function* ({ json, name }) {
     yield* show(yield* call((client) => client.domains.verify(name)), json)
+  },
+).pipe(Command.provide(ApiClient.layer))
+
+const rotateDkim = DataCommand.command(
+  "rotate-dkim",
+  "Make a new DKIM key and show the record to publish; the old one signs until it is found",
+  { name },
+  function* ({ json, name }) {
+    yield* show(yield* call((client) => client.domains.rotateDkim(name)), json)
   },
 ).pipe(Command.provide(ApiClient.layer))
 
@@ -121,5 +133,5 @@ const transport = DataCommand.command(
 
 export const domains = Command.make("domains").pipe(
   Command.withDescription("Domains that mail is sent from"),
-  Command.withSubcommands([list, get, add, verify, remove, DomainReports.dmarc, DomainReports.tls, transport]),
+  Command.withSubcommands([list, get, add, verify, rotateDkim, remove, DomainReports.dmarc, DomainReports.tls, transport]),
 )
