@@ -36,7 +36,10 @@ const cellLag = gauge(
   "Age of the first event of a cell that its slowest follower has not processed yet",
 )
 const up = gauge("waybill_database_up", "Whether this process can use the database")
-const isRead = gauge("waybill_database_statistics_up", "Whether the last read of the statistics of the database succeeded")
+const isRead = gauge(
+  "waybill_database_statistics_up",
+  "Whether the last read of the statistics of the database succeeded",
+)
 
 /** Returns a function that sets the series of a gauge. Series that are expected or were seen before become 0 if absent. */
 const replace = (metric: Metric.Gauge<number>, expected: ReadonlyArray<Record<string, string>> = []) => {

@@ -108,8 +108,7 @@ const signHere = Effect.fnUntraced(function* (sql: Sql, base: string, signersOf:
   // The name is held by the signatures of those whose own it is.
   if (isSame)
     yield* sql`
-      UPDATE log_trees SET size = ${size}::bigint, note = ${note},
-        signed_at = CASE WHEN ${isOwn}::boolean THEN now() ELSE signed_at END
+      UPDATE log_trees SET ${sql.literal(isOwn ? "signed_at = now()," : "")} size = ${size}::bigint, note = ${note}
       WHERE tree = ${last.tree}::int AND size <= ${size}::bigint`
   else
     yield* sql`

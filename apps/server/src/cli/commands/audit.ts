@@ -27,7 +27,9 @@ const print = Effect.fnUntraced(function* <A extends object>(
 ) {
   if (json) return yield* Output.print(balances, { json, columns })
   const counted = balances.map((balance) =>
-    Object.fromEntries(columns.map((name) => [name, Array.isArray(balance[name]) ? balance[name].length : balance[name]])),
+    Object.fromEntries(
+      columns.map((name) => [name, Array.isArray(balance[name]) ? balance[name].length : balance[name]]),
+    ),
   )
   yield* Output.print(counted, { json, columns })
   for (const name of columns) {

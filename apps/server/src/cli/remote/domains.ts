@@ -133,5 +133,15 @@ const transport = DataCommand.command(
 
 export const domains = Command.make("domains").pipe(
   Command.withDescription("Domains that mail is sent from"),
-  Command.withSubcommands([list, get, add, verify, rotateDkim, remove, DomainReports.dmarc, DomainReports.tls, transport]),
+  Command.withSubcommands([
+    list,
+    get,
+    add,
+    verify,
+    rotateDkim,
+    remove,
+    DomainReports.dmarc,
+    DomainReports.tls,
+    transport,
+  ]),
 )
