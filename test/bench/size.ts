@@ -1,6 +1,6 @@
-// npm run bench -- size [--messages 100000] [--wal] [--json]: bytes of a message in each table and index, and of its
-// write-ahead log from the request to its delivery by a relay. Messages are five templates with names and amounts filled in.
-// With --wal also the log by what it changes.
+// npm run bench -- size [--messages 100000] [--template] [--wal] [--json]: bytes of a message in each table and index, and of
+// its write-ahead log from the request to its delivery by a relay. Messages are five texts with names and amounts filled in,
+// with --template by the service. With --wal also the log by what it changes.
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { spawn } from "node:child_process"
 import { once } from "node:events"
@@ -15,7 +15,7 @@ import * as Waybill from "./accept/Waybill.ts"
 import { child } from "./deliver/node.ts"
 import * as Measure from "./report/Measure.ts"
 import * as TemporaryServer from "./report/TemporaryServer.ts"
-import { message } from "./accept/templates.ts"
+import { message, SOURCES, templated } from "./accept/templates.ts"
 import * as Wal from "./report/Wal.ts"
 
 const ACCOUNTS = 5
@@ -41,6 +41,7 @@ const CONTENT = ["content"]
 const { values } = parseArgs({
   options: {
     messages: { type: "string", default: "100000" },
+    template: { type: "boolean", default: false },
     wal: { type: "boolean", default: false },
     json: { type: "boolean" },
   },
@@ -74,12 +75,15 @@ try {
   )
   try {
     await once(worker.stdout, "data")
-    for (const key of keys) await Waybill.addDomain(service, key)
+    for (const key of keys) {
+      await Waybill.addDomain(service, key)
+      if (values.template) for (const source of SOURCES) await Waybill.addTemplate(service, key, source)
+    }
     const send = async (n: number) => {
       const response = await fetch(`http://127.0.0.1:${service.port}/v1/email/send`, {
         method: "POST",
         headers: { authorization: `Bearer ${keys[n % ACCOUNTS] ?? ""}`, "content-type": "application/json" },
-        body: JSON.stringify(message(n)),
+        body: JSON.stringify(values.template ? templated(n) : message(n)),
       })
       if (response.status !== 200) throw new Error(`message ${n} was not accepted: ${await response.text()}`)
       await response.arrayBuffer()
@@ -155,7 +159,7 @@ try {
     Measure.answer(
       { environment, messages: MESSAGES, tables },
       [
-        `${MESSAGES.toLocaleString("en-US")} messages of five templates, from ${ACCOUNTS} accounts; bytes of each.`,
+        `${MESSAGES.toLocaleString("en-US")} messages of five texts${values.template ? ", made of templates" : ""}, from ${ACCOUNTS} accounts; bytes of each.`,
         TemporaryServer.describe(environment),
         "",
         Measure.table(["", "bytes a message"], rows),

@@ -98,3 +98,27 @@ export const message = (n: number) => {
     tags: [template.tag],
   }
 }
+
+/** What differs between messages, as variables of a template. */
+const VARIABLES: Filling = {
+  name: "{{ name }}",
+  order: "{{ order }}",
+  amount: "{{ amount }}",
+  code: "{{ code }}",
+  day: "{{ day }}",
+}
+
+/** The same words as templates. */
+export const SOURCES = TEMPLATES.map(({ lines, subject, tag, title }) => ({
+  name: title,
+  alias: tag,
+  subject: subject(VARIABLES),
+  html: html(title, VARIABLES.name, lines(VARIABLES)),
+  text: text(title, VARIABLES.name, lines(VARIABLES)),
+}))
+
+/** Returns the request that sends the message with this number by its template. */
+export const templated = (n: number) => {
+  const { from, tags, to } = message(n)
+  return { from, to, tags, template: { alias: tags[0], variables: filling(n) } }
+}

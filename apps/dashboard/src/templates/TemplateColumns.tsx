@@ -11,7 +11,13 @@ export const KINDS: { readonly [K in ListedTemplate["kind"]]: string } = {
   partial: "Partial",
 }
 
-const NAME: ReadonlyArray<Column<ListedTemplate>> = [
+const HOUR_MS = 3_600_000
+
+/** Use is counted by the hour, of which `iso` is the start. */
+const LastUse = ({ iso }: { readonly iso: string }) =>
+  useNow() - Date.parse(iso) < HOUR_MS ? <time dateTime={iso}>this hour</time> : <RelativeTime iso={iso} />
+
+export const COLUMNS: ReadonlyArray<Column<ListedTemplate>> = [
   {
     name: "Name",
     main: true,
@@ -49,9 +55,16 @@ const NAME: ReadonlyArray<Column<ListedTemplate>> = [
     ),
   },
   { name: "Status", cell: (record) => <Standing record={record} /> },
-]
-
-const CHANGED: ReadonlyArray<Column<ListedTemplate>> = [
+  {
+    name: "Last use",
+    number: true,
+    wide: true,
+    cell: ({ kind, used_at }) => (
+      <span className="text-xs text-ink-3">
+        {used_at !== null ? <LastUse iso={used_at} /> : kind === "template" ? "Never" : "–"}
+      </span>
+    ),
+  },
   {
     name: "Changed",
     number: true,
@@ -63,24 +76,3 @@ const CHANGED: ReadonlyArray<Column<ListedTemplate>> = [
     ),
   },
 ]
-
-const HOUR_MS = 3_600_000
-
-/** Use is counted by the hour, of which `iso` is the start. */
-const LastUse = ({ iso }: { readonly iso: string }) =>
-  useNow() - Date.parse(iso) < HOUR_MS ? <time dateTime={iso}>this hour</time> : <RelativeTime iso={iso} />
-
-const LAST_USE: ReadonlyArray<Column<ListedTemplate>> = [
-  {
-    name: "Last use",
-    number: true,
-    wide: true,
-    cell: ({ kind, used_at }) => (
-      <span className="text-xs text-ink-3">
-        {used_at !== null ? <LastUse iso={used_at} /> : kind === "template" ? "Never" : "–"}
-      </span>
-    ),
-  },
-]
-
-export const COLUMNS: ReadonlyArray<Column<ListedTemplate>> = [...NAME, ...LAST_USE, ...CHANGED]

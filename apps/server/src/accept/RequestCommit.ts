@@ -1,3 +1,4 @@
+import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import { CurrentKey } from "@waybill/api/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
@@ -193,8 +194,3 @@ const claimOf = (
 /** Returns a hash that is equal for equal requests, whatever the order of fields and the white space. */
 const fingerprint = (request: unknown): string =>
   createHash("sha256").update(JSON.stringify(request, withSortedKeys)).digest("hex")
-
-const withSortedKeys = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value

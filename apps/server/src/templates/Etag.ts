@@ -1,3 +1,4 @@
+import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import type * as State from "@waybill/domain/template/TemplateState"
 import { createHash } from "node:crypto"
 
@@ -15,8 +16,3 @@ export const of = ({ alias, description, draft, kind, name }: Tagged): string =>
     .update(JSON.stringify({ alias, description, draft, kind, name }, withSortedKeys))
     .digest("hex")
     .slice(0, CHARS)
-
-const withSortedKeys = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value

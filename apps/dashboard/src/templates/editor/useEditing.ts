@@ -18,7 +18,6 @@ export interface Conflict {
 
 export interface Editing {
   readonly form: Form.Form
-  readonly setText: (name: string, text: string) => void
   readonly setForm: (form: Form.Form) => void
   readonly isDirty: boolean
   readonly isSaving: boolean
@@ -104,7 +103,6 @@ export const useEditing = (record: TemplateRecord): Editing => {
   }
   return {
     form: state.form,
-    setText: (name, text) => set({ ...latest.current, form: { ...latest.current.form, [name]: text } }),
     setForm: (form) => set({ ...latest.current, form }),
     isDirty,
     isSaving,

@@ -1,3 +1,4 @@
+import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import type { PushedTemplateResult, Template, TemplatePush, TemplatePushAnswer, Waybill } from "@waybill/client/Waybill"
 import { lineDiff } from "./lineDiff.ts"
 import { fail, type LocalTemplate, NO_WORDS, pushedOf, type LocalWords } from "./LocalTemplate.ts"
@@ -114,11 +115,6 @@ const wordFields = ({ html, preheader, subject, text }: LocalWords, prefix: stri
   [`${prefix}html`]: html,
   [`${prefix}text`]: text,
 })
-
-const withSortedKeys = (_: string, value: unknown): unknown =>
-  typeof value === "object" && value !== null && !Array.isArray(value)
-    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-    : value
 
 /** Returns a template of the account as a folder holds it. */
 export const localOf = ({ alias, description, draft, kind, name }: Template): LocalTemplate => ({
