@@ -250,7 +250,7 @@ layer(Store, { excludeTestServices: true })("retention", (it) => {
         const before = yield* waits
         const unfinished = (yield* Versions.list(sql, "email_log")).find(({ state }) => state === "building")
         const table = unfinished === undefined ? assert.fail("it is unfinished") : Versions.tableOf(unfinished)
-        const other = yield* otherClient((yield* Database.Fresh).url)
+        const other = yield* otherClient(replayUrls((yield* Database.Fresh).url)[0])
         yield* other.query(`BEGIN; LOCK TABLE "${table}" IN SHARE MODE`)
         assert.deepStrictEqual(yield* expireAt(days(8)), NOTHING)
         assert.strictEqual(yield* waits, before + 1)

@@ -1,5 +1,6 @@
 import { PgTypes } from "@effect/sql-pg"
 import { Data, Effect } from "effect"
+import * as Definitions from "../database/Definitions.ts"
 import { lockedModels, removalLock } from "../rebuild/Replay.ts"
 import * as Tables from "../rebuild/Tables.ts"
 import * as Versions from "../rebuild/Versions.ts"
@@ -65,10 +66,13 @@ const dropUnfinished = Effect.fnUntraced(function* (
   sql: Sql,
   version: Pick<Versions.Version, "name" | "version" | "state">,
 ): Effect.fn.Return<void, StoreUnavailable> {
-  yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${DROP_WAIT}'`)}`
-  yield* Tables.drop(sql, Versions.tableOf(version))
-  yield* sql`SET LOCAL lock_timeout TO DEFAULT`
-  const removed = yield* Versions.remove(sql, version)
+  const dropping = Effect.gen(function* () {
+    yield* sql`SET LOCAL lock_timeout = ${sql.literal(`'${DROP_WAIT}'`)}`
+    yield* Tables.drop(sql, Versions.tableOf(version))
+    yield* sql`SET LOCAL lock_timeout TO DEFAULT`
+    return yield* Versions.remove(sql, version)
+  })
+  const removed = yield* Definitions.transaction(sql, dropping)
   if (removed.length > 0)
     yield* Effect.logWarning(
       `unfinished rebuild of ${version.name} (version ${version.version}) dropped: events that it may hold are being removed from the log`,
