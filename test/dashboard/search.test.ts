@@ -157,12 +157,37 @@ await inBrowser("search and lists", (browser) => {
       ["id:msg_1", "Use the id of an email"],
     ] as const) {
       await search(typed)
+      // A field without a value waits for it.
+      if (typed.endsWith(":")) await page.keyboard.press("Enter")
       await page.getByText(problem, { exact: false }).waitFor()
       await page.getByRole("heading", { name: "This search is not understood" }).waitFor()
       assert.deepEqual(await listed(), [])
     }
     assert.deepEqual(await Accessibility.violations(page), [], "search not understood")
     await ContactSheet.shoot(page, "search-not-understood")
+    await page.getByRole("button", { name: "Clear filters" }).first().click()
+    await Browser.eventually(listed).toEqual(SUBJECTS)
+  })
+
+  it("keeps the list while a filter is typed, and offers its values", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await open("/emails")
+    const box = page.getByLabel("Search emails")
+    await box.click()
+    await page.keyboard.type("is:")
+    await page.getByRole("button", { name: "bounced", exact: true }).waitFor()
+    assert.deepEqual(await listed(), SUBJECTS)
+    assert.isNull(await box.getAttribute("aria-invalid"))
+    await page.keyboard.type("canc")
+    await page.getByRole("button", { name: "canceled", exact: true }).click()
+    await Browser.eventually(() => box.inputValue()).toBe("is:canceled")
+    await Browser.eventually(listed).toEqual([NEVER])
+    await page.getByRole("button", { name: "Clear filters" }).first().click()
+    await page.getByRole("button", { name: "Filter", exact: true }).click()
+    await page.getByRole("menuitem", { name: "Metadata" }).waitFor()
+    await page.getByRole("menuitem", { name: "Yesterday" }).click()
+    await Browser.eventually(() => box.inputValue()).toBe("after:yesterday before:today")
+    await page.getByText("No emails match your filters").waitFor()
     await page.getByRole("button", { name: "Clear filters" }).first().click()
     await Browser.eventually(listed).toEqual(SUBJECTS)
   })

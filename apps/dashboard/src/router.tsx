@@ -216,6 +216,7 @@ const apiKeys = createRoute({
 const members = createRoute({
   getParentRoute: () => shell,
   path: "/settings/members",
+  validateSearch: withNew,
   component: lazyScreen(() => import("./settings/Members.tsx"), "Members"),
 })
 

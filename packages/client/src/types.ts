@@ -128,7 +128,7 @@ export type AuditEntry = {
   readonly actor: Actor
   /** Name of the API key or the member; `null` for operators and the service */
   readonly actor_name: string | null
-  /** Name of the object that was changed: of a key, a domain or a member, the URL of a webhook, an address */
+  /** Name of the object that was changed: of a key, a domain, a template or a member, the URL of a webhook, the recipients of an inbound route, an address */
   readonly target_name: string | null
   /** IP address of the caller */
   readonly address: string | null

@@ -79,7 +79,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     const { page } = opened.tab
     const { id } = await create("tested", { subject: "For {{ name }}", html: "<p>Hi {{ name }}</p>" })
     await page.goto(`/templates/${id}`)
-    await Editor.frame(page).getByText("Hi text").waitFor()
+    await Editor.frame(page).getByText("Hi Name").waitFor()
     await page.getByRole("button", { name: "Send test" }).click()
     const dialog = page.getByRole("dialog")
     await dialog.getByLabel("To").fill("ana@example.org")
@@ -89,7 +89,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await ContactSheet.shoot(page, "template-test")
     assert.deepEqual(await Accessibility.violations(page), [])
     await dialog.getByRole("link", { name: "View email" }).click()
-    await page.getByRole("heading", { level: 1, name: "[Test] For text" }).waitFor()
+    await page.getByRole("heading", { level: 1, name: "[Test] For Name" }).waitFor()
   })
 
   it("says where a template and a layout are used, and archives", { timeout: TIMEOUT }, async () => {
@@ -169,10 +169,8 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.keyboard.type("Keys")
     await press("Enter")
     await page.getByRole("heading", { level: 1, name: "Keys" }).waitFor()
-    await tabTo("HTML")
-    // The tab of the editor, and then the editor itself.
-    await press("Tab")
-    await tabTo("HTML")
+    // The focus is in the editor.
+    await Browser.eventually(() => page.evaluate("document.activeElement?.getAttribute('data-editor')")).toBe("HTML")
     // A key that would open a screen is typed, and Tab indents.
     await press("ControlOrMeta+a", "Delete")
     await page.keyboard.type("gl")
@@ -188,7 +186,10 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.keyboard.type("By keys")
     await press("ControlOrMeta+Enter")
     await page.getByText("Version 1 published. It is sent from now on.").waitFor()
-    await tabTo("Versions")
+    // It is in the editor again, where Tab indents.
+    await Browser.eventually(() => page.evaluate("document.activeElement?.getAttribute('data-editor')")).toBe("HTML")
+    await press("Escape")
+    await Browser.tabTo(page, "Versions", "Shift+Tab")
     await press("Enter")
     await page.getByText("By keys").waitFor()
   })

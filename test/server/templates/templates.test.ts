@@ -96,7 +96,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
     ])
     const validated = yield* call("POST", "/v1/templates/validate", { html: "<p>{{ user.name }}{{ total }}</p>" })
     assert.deepInclude(validated.json, { valid: true, problems: [] })
-    assert.deepStrictEqual(validated.json.sample, { user: { name: "text" }, total: "text" })
+    assert.deepStrictEqual(validated.json.sample, { user: { name: "Name" }, total: "Total" })
     const variables = { type: "object", properties: { name: {} } }
     const unknown = yield* call("POST", "/v1/templates/validate", { html: "<p>\n{{ nmae }}</p>", variables })
     assert.deepInclude(unknown.json, { valid: true, problems: [] })

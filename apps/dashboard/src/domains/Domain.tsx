@@ -18,6 +18,7 @@ import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { DomainReports } from "../domainReports/DomainReports.tsx"
 import { Receiving } from "./Receiving.tsx"
+import { DomainMail } from "./DomainMail.tsx"
 import { needsNoDns } from "./needsNoDns.ts"
 import { recordError, RecordStatus } from "./RecordStatus.tsx"
 import { Tracking } from "./Tracking.tsx"
@@ -96,6 +97,7 @@ export const Domain = () => {
     >
       {verify.error === null ? undefined : <ErrorMessage error={verify.error} />}
       {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
+      <DomainMail name={domain.name} />
       {needsNoDns(domain) ? (
         <p className="text-sm text-ink-2">In the sandbox this domain needs no DNS.</p>
       ) : (

@@ -111,9 +111,12 @@ export const Email = () => {
         </div>
         {/* On a phone the recipients and the timeline come before the content, and the details after it. */}
         <div className="flex min-w-0 flex-col gap-5 max-lg:contents">
-          <Panel title="Recipients" className="min-w-0 max-lg:order-1">
-            <Recipients recipients={email.recipients} isScheduled={displayStatus(email, now) === "scheduled"} />
-          </Panel>
+          {/* The only recipient stands above already, with its state. */}
+          {email.recipients.length === 1 ? undefined : (
+            <Panel title="Recipients" className="min-w-0 max-lg:order-1">
+              <Recipients recipients={email.recipients} isScheduled={displayStatus(email, now) === "scheduled"} />
+            </Panel>
+          )}
           <Panel title="Timeline" className="min-w-0 max-lg:order-1">
             <Timeline events={events.data} />
           </Panel>

@@ -18,7 +18,8 @@ import { type Selection, useSelection } from "./list/Selection.ts"
 import { SelectionBar } from "./list/SelectionBar.tsx"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
-import { useTypedText } from "../ui/controls/SearchField.tsx"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import { SEARCH_DELAY_MS, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
 import { EmailSearchBar } from "./search/EmailSearchBar.tsx"
 import { ExportEmails } from "./search/ExportEmails.tsx"
@@ -61,7 +62,9 @@ export const Emails = () => {
   const keyName = (id: string) => context.keys?.find((key) => key.id === id)?.name ?? id
   const setSearch = (next: string) =>
     void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
-  const typed = useTypedText(text, setSearch)
+  const typed = useTypedText(text, setSearch, (next) => delayOf(next, context))
+  // What is not understood yet finds nothing, and leaves the list as it is until it is committed.
+  const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
   const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   return (
     <Screen
@@ -84,7 +87,7 @@ export const Emails = () => {
         onChange={setSearch}
         found={total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)}
       />
-      <Results isPending={typed.isPending}>
+      <Results isPending={isPending}>
         <Panel className="overflow-hidden">
           {isUnderstood || isLoading ? (
             <EmailList
@@ -131,6 +134,15 @@ export const Emails = () => {
       />
     </Screen>
   )
+}
+
+/** Time to finish a part that is not understood. */
+const UNFINISHED_DELAY_MS = 1_500
+
+/** A field whose value is still to come waits for Enter: its values are offered meanwhile. */
+const delayOf = (text: string, context: EmailSearch.Context): number | undefined => {
+  if (EmailSearch.parse(text, context).isUnderstood) return SEARCH_DELAY_MS
+  return SearchText.tokensOf(text).at(-1)?.value === "" ? undefined : UNFINISHED_DELAY_MS
 }
 
 interface ListProps {

@@ -1,3 +1,10 @@
+/** Key that commands begin with, as it is written on this keyboard. */
+const MODIFIER = /Mac|iPhone|iPad/u.test(navigator.userAgent) ? "⌘" : "Ctrl"
+
+/** Returns the keys of a command: "⌘K", elsewhere "Ctrl K". */
+export const command = (key: string): string => (MODIFIER === "⌘" ? `${MODIFIER}${key}` : `${MODIFIER} ${key}`)
+export const commandKeys = (key: string): ReadonlyArray<string> => [MODIFIER, key]
+
 /** Whether a key goes into a text, also one in a shadow tree, which `event.target` hides. */
 export const isTyping = (event: KeyboardEvent): boolean => {
   const [target] = event.composedPath()

@@ -1,4 +1,5 @@
 import { useMutation, useQuery, useQueryClient } from "@tanstack/react-query"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { UserPlus } from "lucide-react"
 import { useState } from "react"
 import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
@@ -22,7 +23,9 @@ import { columnsOf } from "./MemberColumns.tsx"
 export const Members = () => {
   const client = useQueryClient()
   const query = useQuery(Queries.members)
-  const [inviting, setInviting] = useState(false)
+  const { new: isNew = false } = useSearch({ from: "/shell/settings/members" })
+  const navigate = useNavigate({ from: "/settings/members" })
+  const setInviting = (isOpen: boolean) => void navigate({ search: isOpen ? { new: true } : {}, replace: true })
   const [link, setLink] = useState<MemberLink>()
   const [removing, setRemoving] = useState<Member>()
   const refresh = () => client.invalidateQueries({ queryKey: ["members"] })
@@ -78,7 +81,7 @@ export const Members = () => {
         )}
       </Panel>
       <Dialog
-        open={inviting}
+        open={isNew}
         onOpenChange={setInviting}
         title="Invite a member"
         description="You get an invitation link to share with them."

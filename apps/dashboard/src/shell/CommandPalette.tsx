@@ -1,6 +1,6 @@
 import { Dialog } from "@base-ui/react/dialog"
 import { useRouter } from "@tanstack/react-router"
-import { ArrowRight, Globe, KeyRound, Mail, Moon, Search, Sun, Webhook } from "lucide-react"
+import { ArrowRight, BookOpen, Globe, KeyRound, LogOut, Mail, Moon, Search, Sun, UserPlus, Webhook } from "lucide-react"
 import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState } from "react"
 import * as Paths from "../api/Paths.ts"
 import { permits } from "../early/permits.ts"
@@ -11,9 +11,12 @@ import * as SearchText from "@waybill/domain/search/SearchText"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import * as Navigation from "./Navigation.ts"
 import { setTheme, useIsDark } from "../session/Theme.ts"
 import { useSession } from "../session/useSession.ts"
+import { useSignOut } from "../session/useSignOut.ts"
+import { useRecords } from "./useRecords.ts"
 
 interface Command {
   /** Unique among the commands that are shown. */
@@ -43,6 +46,8 @@ const useCommands = (text: string): Commands => {
   const search = useMemo(() => searchOf(query), [query])
   const hits = useEmailHits(query, search.filters)
   const { emails } = hits
+  const records = useRecords(query)
+  const signOut = useSignOut()
   const commands = useMemo(() => {
     const go: Go = (to, search) => () => history.push(Paths.pathWith(to, search))
     const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
@@ -63,21 +68,51 @@ const useCommands = (text: string): Commands => {
       ...(permits(session.scopes, "webhooks:manage")
         ? [{ name: "Create webhook", icon: <Webhook size={ICON} />, run: go("/webhooks", { new: "true" }) }]
         : []),
+      ...(permits(session.scopes, "admin")
+        ? [{ name: "Invite a member", icon: <UserPlus size={ICON} />, run: go("/settings/members", { new: "true" }) }]
+        : []),
+      { name: "Docs", icon: <BookOpen size={ICON} />, run: () => openPage("/docs") },
+      { name: "Sign out", icon: <LogOut size={ICON} />, run: () => void signOut() },
       isDark
         ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
         : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
     const matches = [...screens, ...actions].filter(({ name }) => name.toLowerCase().includes(query.toLowerCase()))
+    const named = records.map(({ icon: Icon, kind, name, search: filters, to }): Command => ({
+      name: `${kind} ${to} ${name}`,
+      content: (
+        <>
+          <span className="min-w-0 grow truncate">
+            <UntrustedText text={name} />
+          </span>
+          <span className="shrink-0 text-xs text-ink-3">{kind}</span>
+        </>
+      ),
+      icon: <Icon size={ICON} />,
+      run: go(to, filters),
+    }))
+    const docs: ReadonlyArray<Command> =
+      query === ""
+        ? []
+        : [
+            {
+              name: `Docs about “${query}”`,
+              icon: <BookOpen size={ICON} />,
+              run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
+            },
+          ]
     const found = emails.map((email): Command => ({
       name: email.id,
       content: <PaletteEmail email={email} filters={search.filters} />,
       icon: <Mail size={ICON} />,
       run: go(`/emails/${email.id}`),
     }))
-    return [...matches, ...searchCommands(query, search.text, go), ...found]
-  }, [emails, isDark, history, query, search, session])
+    return [...matches, ...named, ...searchCommands(query, search.text, go), ...found, ...docs]
+  }, [emails, isDark, history, query, records, search, session, signOut])
   return { commands, status: statusOf(hits) }
 }
+
+const openPage = (path: string): void => void window.open(path, "_blank", "noopener")
 
 /** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
 const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {

@@ -1,18 +1,19 @@
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
+import * as Keyboard from "../session/Keyboard.ts"
 import * as Navigation from "./Navigation.ts"
 import { useSession } from "../session/useSession.ts"
 
 const KEYS: ReadonlyArray<readonly [keys: ReadonlyArray<string>, action: string]> = [
-  [["⌘", "K"], "Open the command menu"],
+  [Keyboard.commandKeys("K"), "Open the command menu"],
   [["/"], "Search on this screen"],
   [["j"], "Next row"],
   [["k"], "Previous row"],
   [["↵"], "Open the row"],
   [["x"], "Select the email"],
   [["u"], "Back to the list"],
-  [["⌘", "S"], "Save the draft of a template"],
-  [["⌘", "↵"], "Publish a template"],
+  [Keyboard.commandKeys("S"), "Save the draft of a template"],
+  [Keyboard.commandKeys("↵"), "Publish a template"],
   [["?"], "Show keyboard shortcuts"],
 ]
 

@@ -88,6 +88,9 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
   },
 ]
 
+/** Section of those who operate the instance, which is folded on the screens of the others. */
+export const FOLDED = "Instance"
+
 export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ screens }) => screens)
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */

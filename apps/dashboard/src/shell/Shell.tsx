@@ -10,6 +10,7 @@ import { KeyboardHelp } from "./KeyboardHelp.tsx"
 import { Logo } from "../ui/display/Logo.tsx"
 import { CommandPalette } from "./CommandPalette.tsx"
 import { useShortcuts } from "./useShortcuts.ts"
+import { SandboxMark } from "./SandboxMark.tsx"
 import { Sidebar } from "./Sidebar.tsx"
 import { ConnectionBanner } from "./ConnectionBanner.tsx"
 import { ForbiddenScreen } from "./ErrorScreen.tsx"
@@ -66,7 +67,9 @@ export const Shell = () => {
             </Dialog.Portal>
           </Dialog.Root>
           <Logo />
-          <span className="grow text-[15px] font-semibold tracking-tight">Waybill</span>
+          <span className="text-[15px] font-semibold tracking-tight">Waybill</span>
+          <SandboxMark />
+          <span className="grow" />
           <IconButton label="Search" onClick={openPalette}>
             <Search size={17} />
           </IconButton>

@@ -1,19 +1,21 @@
-import { Link, useNavigate } from "@tanstack/react-router"
-import { useQuery, useQueryClient } from "@tanstack/react-query"
+import { Link, useNavigate, useRouterState } from "@tanstack/react-router"
+import { useQuery } from "@tanstack/react-query"
 import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
-import * as Auth from "../api/Auth.ts"
-import { instance } from "../api/instance.ts"
+import type { ReactNode } from "react"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
-import * as EventStream from "../live/EventStream.ts"
 import { permits } from "../early/permits.ts"
 import { Menu } from "../ui/controls/Menu.tsx"
+import { cx } from "../ui/display/cx.ts"
 import { Kbd } from "../ui/display/Kbd.tsx"
 import { Logo } from "../ui/display/Logo.tsx"
+import * as Keys from "../session/Keyboard.ts"
 import * as Navigation from "./Navigation.ts"
+import { SandboxMark } from "./SandboxMark.tsx"
 import { TestModeSwitch } from "../sandbox/TestMode.tsx"
 import { setTheme, useTheme } from "../session/Theme.ts"
 import { useSession } from "../session/useSession.ts"
+import { useSignOut } from "../session/useSignOut.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 
 const THEMES = [
@@ -32,6 +34,7 @@ export const Sidebar = ({
   readonly onHelp: () => void
 }) => {
   const { session } = useSession()
+  const path = useRouterState({ select: ({ location }) => location.pathname })
   // The mode decides which screens there are.
   Mode.useIsTest()
   return (
@@ -39,14 +42,8 @@ export const Sidebar = ({
       <div className="flex h-9 shrink-0 items-center gap-2.5 px-2">
         <Logo />
         <span className="text-[15px] font-semibold tracking-tight">Waybill</span>
-        {instance.transport === "capture" ? (
-          <span
-            title="Sandbox: mail is kept here and never delivered. Set TRANSPORT to send it."
-            className="ml-auto rounded-md border border-line px-1.5 text-[11px] font-medium text-ink-3"
-          >
-            Sandbox
-          </span>
-        ) : undefined}
+        <span className="grow" />
+        <SandboxMark />
       </div>
       <button
         type="button"
@@ -55,14 +52,17 @@ export const Sidebar = ({
       >
         <Search size={14} aria-hidden />
         <span className="grow text-left">Search</span>
-        <Kbd>⌘K</Kbd>
+        <Kbd>{Keys.command("K")}</Kbd>
       </button>
       <div className="-mx-3 min-h-0 grow overflow-y-auto px-3 pb-2">
         {Navigation.SECTIONS.map(({ screens, title }) => {
           const visible = screens.filter((screen) => Navigation.isVisible(screen, session))
           return visible.length === 0 ? undefined : (
-            <div key={title} className="mb-1">
-              <h2 className="px-2 py-1 text-xs font-medium text-ink-3">{title}</h2>
+            <Section
+              key={title}
+              title={title}
+              isFolded={title === Navigation.FOLDED && !visible.some(({ to }) => path.startsWith(to))}
+            >
               <ul className="flex flex-col gap-px">
                 {visible.map(({ icon: Icon, name, to }) => (
                   <li key={to}>
@@ -78,7 +78,7 @@ export const Sidebar = ({
                   </li>
                 ))}
               </ul>
-            </div>
+            </Section>
           )
         })}
       </div>
@@ -88,18 +88,34 @@ export const Sidebar = ({
   )
 }
 
+interface SectionProps {
+  readonly title: string
+  /** Whether the screens are shown only when they are asked for. */
+  readonly isFolded: boolean
+  readonly children: ReactNode
+}
+
+const Section = ({ children, isFolded, title }: SectionProps) => {
+  const name = "px-2 py-1 text-xs font-medium text-ink-3"
+  return title === Navigation.FOLDED ? (
+    <details className="mb-1" open={!isFolded}>
+      <summary className={cx(name, "cursor-pointer rounded-lg hover:text-ink")}>{title}</summary>
+      {children}
+    </details>
+  ) : (
+    <div className="mb-1">
+      <h2 className={name}>{title}</h2>
+      {children}
+    </div>
+  )
+}
+
 const UserMenu = ({ onHelp }: { readonly onHelp: () => void }) => {
   const { session, user } = useSession()
   const { data: account } = useQuery(Queries.account)
-  const client = useQueryClient()
   const navigate = useNavigate()
   const theme = useTheme()
-  const signOut = async () => {
-    await Auth.signOut()
-    EventStream.stop()
-    client.clear()
-    await navigate({ to: "/sign-in" })
-  }
+  const signOut = useSignOut()
   return (
     <Menu
       align="start"

@@ -20,6 +20,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { AddSuppression } from "./AddSuppression.tsx"
 import { ExportSuppressions } from "./ExportSuppressions.tsx"
 import { ImportSuppressions } from "./ImportSuppressions.tsx"
+import { useAddedBy } from "./useAddedBy.ts"
 import { useRemoveSuppression } from "./useRemoveSuppression.ts"
 
 const REASONS: { readonly [R in Suppression["reason"]]: string } = {
@@ -60,6 +61,7 @@ export const Suppressions = () => {
   const filters = defined({ q, reason, source, created_after: since }) as Queries.SuppressionFilters
   const list = Queries.suppressions(filters)
   const query = useInfiniteQuery(list)
+  const addedBy = useAddedBy()
   const removal = useRemoveSuppression(list.queryKey)
   const change = (next: Partial<Readonly<Record<"q" | "reason" | "since" | "source", string | undefined>>>) =>
     void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
@@ -139,7 +141,7 @@ export const Suppressions = () => {
             label="Suppressions"
             rows={rows}
             keyOf={({ id }) => id}
-            columns={columnsOf(canEdit ? (each) => removal.mutate(each) : undefined)}
+            columns={columnsOf(addedBy, canEdit ? (each) => removal.mutate(each) : undefined)}
           />
         )}
       </PagedRows>
@@ -161,7 +163,10 @@ export const Suppressions = () => {
 }
 
 /** Returns the columns; without `onRemove` the user may not change suppressions. */
-const columnsOf = (onRemove: ((suppression: Suppression) => void) | undefined): ReadonlyArray<Column<Suppression>> => [
+const columnsOf = (
+  addedBy: ReadonlyMap<string, string>,
+  onRemove: ((suppression: Suppression) => void) | undefined,
+): ReadonlyArray<Column<Suppression>> => [
   {
     name: "Address",
     main: true,
@@ -184,9 +189,11 @@ const columnsOf = (onRemove: ((suppression: Suppression) => void) | undefined): 
   {
     name: "Caused by",
     wide: true,
-    cell: ({ email_id }) =>
+    cell: ({ email, email_id }) =>
       email_id === null ? (
-        <span className="text-xs text-ink-3">–</span>
+        <span className="block max-w-52 truncate text-xs text-ink-2">
+          <UntrustedText text={addedBy.get(email) ?? "–"} />
+        </span>
       ) : (
         <Link
           to="/emails/$id"

@@ -7,6 +7,7 @@ import { useFormErrors } from "../api/useFormErrors.ts"
 import { Checkbox, SelectField, TextField } from "../ui/controls/Field.tsx"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { KINDS } from "./TemplateColumns.tsx"
+import { focusEditor } from "./editor/focusEditor.ts"
 import { STARTERS } from "./starters.ts"
 import * as TemplateQueries from "./TemplateQueries.ts"
 
@@ -25,6 +26,12 @@ const HINTS: { readonly [K in ListedTemplate["kind"]]: string } = {
   template: "Messages are made of it.",
   layout: "Stands around templates.",
   partial: "Stands in templates.",
+}
+
+const EXAMPLES: { readonly [K in ListedTemplate["kind"]]: string } = {
+  template: "Begin with an example: an order receipt",
+  layout: "Begin with an example: a page with a footer",
+  partial: "Begin with an example: a button",
 }
 
 export const NewTemplate = ({ onCancel }: { readonly onCancel: () => void }) => {
@@ -47,6 +54,7 @@ export const NewTemplate = ({ onCancel }: { readonly onCancel: () => void }) => 
       client.setQueryData(TemplateQueries.template(record.id).queryKey, record)
       void client.invalidateQueries({ queryKey: [...TemplateQueries.ALL, "list"] })
       await navigate({ to: "/templates/$id", params: { id: record.id } })
+      focusEditor()
     },
   })
   const errors = useFormErrors(create.error, { name, alias, kind })
@@ -90,7 +98,7 @@ export const NewTemplate = ({ onCancel }: { readonly onCancel: () => void }) => 
         ))}
       </SelectField>
       <Checkbox
-        label="Begin with an example"
+        label={EXAMPLES[kind]}
         hint="Change it as you like. Nothing is sent before you publish."
         checked={hasExample}
         onChange={(event) => setHasExample(event.target.checked)}

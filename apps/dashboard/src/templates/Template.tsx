@@ -5,6 +5,7 @@ import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import { defined } from "../api/defined.ts"
 import type { TemplateRecord, TemplateVersion } from "../api/Records.ts"
+import * as Keyboard from "../session/Keyboard.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
@@ -17,6 +18,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { KINDS } from "./TemplateColumns.tsx"
 import { ConflictDialog } from "./editor/ConflictDialog.tsx"
+import { focusEditor } from "./editor/focusEditor.ts"
 import * as Form from "./editor/Form.ts"
 import { useEditing } from "./editor/useEditing.ts"
 import { useTrial } from "./editor/useTrial.ts"
@@ -57,6 +59,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
   const trial = useTrial(id, form, {
     canWrite: mayWrite,
     isLayout: record.kind === "layout",
+    isPartial: record.kind === "partial",
     locale: shown,
     sample,
     sent: record.current_version,
@@ -94,6 +97,10 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
     }
   }
   const { rendered } = trial
+  const closePublish = () => {
+    setDialog(undefined)
+    focusEditor()
+  }
   return (
     <Screen
       name={record.name}
@@ -118,7 +125,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
                 busy={editing.isSaving}
                 disabled={!isDirty}
                 onClick={() => void save()}
-                title="⌘S"
+                title={Keyboard.command("S")}
               >
                 Save draft
               </Button>
@@ -131,7 +138,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
                 variant="primary"
                 icon={<Rocket size={14} />}
                 disabled={isUnchanged}
-                title={isUnchanged ? "The draft is what is sent already" : "⌘Enter"}
+                title={isUnchanged ? "The draft is what is sent already" : Keyboard.command("Enter")}
                 onClick={() => setDialog("publish")}
               >
                 Publish
@@ -218,7 +225,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
             : "New emails use this version at once. It never changes again."
         }
       >
-        <Publish record={record} form={form} trial={trial} save={editing.save} onDone={() => setDialog(undefined)} />
+        <Publish record={record} form={form} trial={trial} save={editing.save} onDone={closePublish} />
       </Dialog>
       <Dialog
         open={dialog === "test"}
@@ -257,19 +264,17 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
         title="Leave without saving?"
         action="Leave"
         cancelLabel="Stay"
+        first={
+          canEdit
+            ? {
+                name: "Save and leave",
+                onSelect: () => void save().then((isSaved) => (isSaved ? blocker.proceed?.() : blocker.reset?.())),
+              }
+            : undefined
+        }
         onConfirm={async () => blocker.proceed?.()}
       >
         Your changes to this template are lost.
-        {canEdit ? (
-          <Button
-            small
-            className="mt-3 flex"
-            icon={<Save size={14} />}
-            onClick={() => void save().then((isSaved) => (isSaved ? blocker.proceed?.() : blocker.reset?.()))}
-          >
-            Save and leave
-          </Button>
-        ) : undefined}
       </ConfirmDialog>
     </Screen>
   )

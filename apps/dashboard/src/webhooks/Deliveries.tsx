@@ -127,7 +127,7 @@ const rateOf = (newest: ReadonlyArray<Delivery>): string | undefined => {
 }
 
 const COLUMNS =
-  "grid w-full grid-cols-[5.5rem_minmax(0,1fr)_6.5rem_1rem] items-center gap-x-3 gap-y-0.5 px-4 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_4rem_6rem_1rem]"
+  "grid w-full grid-cols-[6.5rem_minmax(0,1fr)_6.5rem_1rem] items-center gap-x-3 gap-y-0.5 px-4 sm:grid-cols-[6.5rem_minmax(0,1fr)_minmax(0,1fr)_4rem_6rem_1rem]"
 
 const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
   const [open, setOpen] = useState(false)
@@ -145,7 +145,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         <span className="flex flex-col items-start gap-0.5">
           <StatusBadge status={status} />
           {status === "pending" && next_attempt_at !== null && attempts > 0 ? (
-            <span className="text-xs text-ink-3">
+            <span className="text-xs whitespace-nowrap text-ink-3">
               Next <RelativeTime iso={next_attempt_at} />
             </span>
           ) : undefined}

@@ -281,31 +281,42 @@ const charsIn = (json: Schema.Json): number => {
   return chars
 }
 
-/** Returns variables that fit a schema, for a preview and for tests. */
-export const sampleOf = (schema: VariableSchema): Schema.Json => {
+/** Returns variables that fit a schema, for a preview and for tests. A text is the name of its variable in words. */
+export const sampleOf = (schema: VariableSchema, name = "text"): Schema.Json => {
   const [example] = schema.examples ?? []
   if (example !== undefined) return example
   if (schema.default !== undefined) return schema.default
   if (schema.enum !== undefined) return schema.enum[0] ?? null
   switch (schema.type ?? (schema.properties === undefined ? "string" : "object")) {
     case "array":
-      return schema.items === undefined ? [] : [sampleOf(schema.items)]
+      return schema.items === undefined ? [] : [sampleOf(schema.items, name)]
     case "boolean":
       return true
     case "integer":
     case "number":
       return 1
     case "object":
-      return Object.fromEntries(Object.entries(schema.properties ?? {}).map(([name, each]) => [name, sampleOf(each)]))
+      return Object.fromEntries(
+        Object.entries(schema.properties ?? {}).map(([inner, each]) => [inner, sampleOf(each, inner)]),
+      )
     case "string":
-      return SAMPLES[schema.format ?? "text"]
+      return schema.format === undefined ? wordsOf(name) : SAMPLES[schema.format]
   }
 }
 
-const SAMPLES: { readonly [F in Format | "text"]: string } = {
+/** Returns a name in words: `firstName` and `first_name` are "First name". */
+const wordsOf = (name: string): string => {
+  const words = name
+    .replaceAll(/([a-z\d])([A-Z])/gu, "$1 $2")
+    .replaceAll(/[_-]+/gu, " ")
+    .trim()
+    .toLowerCase()
+  return words.slice(0, 1).toUpperCase() + words.slice(1)
+}
+
+const SAMPLES: { readonly [F in Format]: string } = {
   date: "2026-01-31",
   "date-time": "2026-01-31T12:00:00Z",
   email: "ana@example.org",
-  text: "text",
   uri: "https://example.org/",
 }

@@ -1,6 +1,7 @@
 import type { Email } from "../../api/Records.ts"
 import { StatusBadge } from "../../ui/display/Badge.tsx"
 import { useNow } from "../../ui/display/Time.tsx"
+import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { displayStatus, outcomesOf, reasonOf } from "../EmailFilters.ts"
 import * as Hits from "../search/Hits.ts"
@@ -8,6 +9,9 @@ import { HiddenHits, Marked } from "../search/Marked.tsx"
 import { SentTime } from "./SentTime.tsx"
 
 const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
+
+/** Characters of a tag that need no more room than a longer one has when it is cut. */
+const SHORT_TAG = 7
 
 interface RowProps {
   readonly email: Email
@@ -62,7 +66,11 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
             <span
               key={tag}
               title={tag}
-              className="hidden min-w-12 shrink-[9] truncate rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline"
+              className={cx(
+                "hidden truncate rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline",
+                // A short tag is not cut, and has no blank tail.
+                tag.length > SHORT_TAG ? "min-w-12 shrink-[9]" : "shrink-0",
+              )}
             >
               <Marked text={tag} parts={parts.tag} />
             </span>

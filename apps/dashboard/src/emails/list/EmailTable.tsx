@@ -6,13 +6,15 @@ import { useKeyNames } from "../../requests/useKeyNames.ts"
 import { useListKeys } from "../../session/useListKeys.ts"
 import { cx } from "../../ui/display/cx.ts"
 import * as Hits from "../search/Hits.ts"
-import { reasonOf } from "../EmailFilters.ts"
+import { outcomesOf, reasonOf } from "../EmailFilters.ts"
 import { useTemplateNames } from "../../requests/useTemplateNames.ts"
 import { Checkmark } from "./Checkmark.tsx"
 import { EmailRow } from "./EmailRow.tsx"
 import type { Selection } from "./Selection.ts"
 
-const ROW_PX = 48
+const ROW_PX = 36
+/** A row with a second line: how many recipients are in each state, where a search found it, or why it did not arrive. */
+const TALL_ROW_PX = 48
 /** Rows of narrow screens have two lines: the subject, and below it the recipient and the status. */
 const NARROW_ROW_PX = 68
 /** A third line of narrow rows, which says where else a search found the email, or why it did not arrive. */
@@ -35,9 +37,9 @@ interface Props {
 }
 
 const COLUMNS =
-  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[10.5rem_minmax(0,14rem)_minmax(0,1fr)_7rem]"
+  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,18rem)_minmax(0,1fr)_7rem]"
 /** With the name of the key, on screens with room for it. */
-const COLUMNS_WITH_KEY = "lg:grid-cols-[10.5rem_minmax(0,14rem)_minmax(0,1fr)_minmax(0,9rem)_7rem]"
+const COLUMNS_WITH_KEY = "lg:grid-cols-[8.5rem_minmax(0,18rem)_minmax(0,1fr)_minmax(0,6.5rem)_6.5rem]"
 
 /** Whether the screen is wide enough for one line a row. */
 const useIsWide = (): boolean =>
@@ -57,9 +59,9 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
   const columns = cx(COLUMNS, keyNames.size > 0 && COLUMNS_WITH_KEY)
   const isWide = useIsWide()
   const heightOf = (email: Email | undefined): number => {
-    if (isWide) return ROW_PX
     const hasThirdLine =
       email !== undefined && (reasonOf(email) !== undefined || Hits.hiddenOf(email, parts).length > 0)
+    if (isWide) return hasThirdLine || (email !== undefined && outcomesOf(email).length > 1) ? TALL_ROW_PX : ROW_PX
     return hasThirdLine ? NARROW_ROW_PX + HIT_LINE_PX : NARROW_ROW_PX
   }
   const list = useRef<HTMLUListElement>(null)

@@ -40,13 +40,15 @@ export const DeliveryExplanation = ({ email }: { readonly email: EmailWithConten
           const suppression = suppressions.get(recipient.address)
           return (
             <li key={`${recipient.kind} ${recipient.address}`} className="flex flex-col gap-1.5 px-4 py-3 text-sm">
-              <p className="flex min-w-0 items-center gap-2">
-                <StatusBadge status={recipient.status} />
-                <span className="min-w-0 truncate font-medium">
-                  <UntrustedText text={recipient.address} />
-                </span>
-                {others > 0 ? <span className="shrink-0 text-ink-3">and {others} more</span> : undefined}
-              </p>
+              {email.recipients.length === 1 ? undefined : (
+                <p className="flex min-w-0 items-center gap-2">
+                  <StatusBadge status={recipient.status} />
+                  <span className="min-w-0 truncate font-medium">
+                    <UntrustedText text={recipient.address} />
+                  </span>
+                  {others > 0 ? <span className="shrink-0 text-ink-3">and {others} more</span> : undefined}
+                </p>
+              )}
               <p className="break-words">{explanation}</p>
               {isReached(recipient) || !recipient.smtp?.response ? undefined : (
                 <p className="font-mono text-xs break-words text-ink-2">

@@ -21,6 +21,7 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["to", "To"],
   ["subject", "Subject"],
   ["tag", "Tag"],
+  ["metadata", "Metadata"],
   ["domain", "From domain"],
   ["key", "API key"],
   ["template", "Template"],
@@ -28,6 +29,10 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["before", "Before a date"],
   ["id", "Id or Message-ID"],
 ]
+
+/** Returns the search with the day before today, and no other dates. */
+const yesterdayIn = (text: string): string =>
+  SearchText.withValues(SearchText.withValues(text, "after", ["yesterday"]), "before", ["today"])
 
 interface Props {
   readonly typed: TypedText
@@ -39,7 +44,7 @@ interface Props {
 
 export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
   const input = useRef<HTMLInputElement>(null)
-  const { commitNow, setText, text } = typed
+  const { commitNow, isPending, setText, text } = typed
   const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
   const suggestions = suggestionsOf(text, context)
   const change = (next: string) => {
@@ -62,7 +67,7 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
           text={text}
           onText={setText}
           onEnter={commitNow}
-          isInvalid={!isUnderstood}
+          isInvalid={!isUnderstood && !isPending}
         />
         <FilterSelect
           label="Status"
@@ -85,7 +90,10 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
               <span className="hidden sm:inline">Filter</span>
             </Button>
           }
-          items={INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) }))}
+          items={[
+            ...INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) })),
+            { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
+          ]}
         />
         <SavedViews search={text.trim()} onSelect={change} />
       </div>
@@ -96,6 +104,7 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
               <ChipItem
                 key={`${chip.start} ${chip.value}`}
                 chip={chip}
+                isBad={chip.problem !== undefined && !isPending}
                 onRemove={() => change(SearchText.without(text, chip))}
               />
             ))}
@@ -127,14 +136,21 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
   )
 }
 
-const ChipItem = ({ chip, onRemove }: { readonly chip: EmailSearch.Chip; readonly onRemove: () => void }) => (
+interface ChipProps {
+  readonly chip: EmailSearch.Chip
+  /** Whether it is not understood, and is no longer typed. */
+  readonly isBad: boolean
+  readonly onRemove: () => void
+}
+
+const ChipItem = ({ chip, isBad, onRemove }: ChipProps) => (
   <li
     className={cx(
       "inline-flex min-h-7 max-w-full items-center gap-1.5 rounded-lg pr-1 pl-2 text-xs",
-      chip.problem === undefined ? "bg-hover" : "bg-bad-soft text-bad",
+      isBad ? "bg-bad-soft text-bad" : "bg-hover",
     )}
   >
-    <span className={chip.problem === undefined ? "shrink-0 text-ink-3" : "shrink-0 font-medium"}>{chip.name}</span>
+    <span className={isBad ? "shrink-0 font-medium" : "shrink-0 text-ink-3"}>{chip.name}</span>
     <span className="min-w-0 truncate font-medium">
       <UntrustedText text={chip.value} />
     </span>

@@ -8,18 +8,32 @@ export interface Suggestion {
   readonly text: string
 }
 
+/** Suggestions for a free word, and values of a field. */
 const MAX_SUGGESTIONS = 3
+const MAX_VALUES = 10
 const MIN_CHARS = 2
 
-/** Suggests what the last free word may mean: a key, a domain or a status. */
-export const suggestionsOf = (text: string, { domains, keys = [] }: SearchContext): ReadonlyArray<Suggestion> => {
+const DATES = ["today", "yesterday", "24h", "7d", "30d"]
+
+/** Suggests what the last part may mean: values of a field that is being typed, or of a free word a key, a domain or a status. */
+export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArray<Suggestion> => {
   const token = SearchText.tokensOf(text).at(-1)
-  if (token === undefined || token.field !== undefined || token.value.length < MIN_CHARS) return []
+  if (token === undefined) return []
   const part = token.value.toLowerCase()
   const suggestion = (name: string, field: SearchText.Field, value: string): Suggestion => ({
     name,
     text: SearchText.replace(text, token, SearchText.write(field, value)),
   })
+  const { domains, keys = [] } = context
+  if (token.field !== undefined) {
+    const { field, value } = token
+    if (!SearchText.isField(field) || (value !== "" && token.end < text.length)) return []
+    const values = valuesOf(field, context).filter((texts) => texts.some((each) => each?.toLowerCase().includes(part)))
+    return values.some((texts) => texts.some((each) => each?.toLowerCase() === part))
+      ? []
+      : values.slice(0, MAX_VALUES).map(([name, each = name]) => suggestion(name, field, each))
+  }
+  if (part.length < MIN_CHARS) return []
   return [
     ...keys
       .filter(({ name }) => name.toLowerCase().includes(part))
@@ -29,4 +43,29 @@ export const suggestionsOf = (text: string, { domains, keys = [] }: SearchContex
       suggestion(`Status: ${status}`, "is", status),
     ),
   ].slice(0, MAX_SUGGESTIONS)
+}
+
+/** Returns the known values of a field, each with what is typed if that is another text. */
+const valuesOf = (
+  field: SearchText.Field,
+  { domains, keys = [], templates = [] }: SearchContext,
+): ReadonlyArray<readonly [name: string, value?: string]> => {
+  switch (field) {
+    case "is":
+      return EmailSearch.EMAIL_STATUSES.map((status) => [status])
+    case "anyone":
+      return EmailSearch.STATUSES.map((status) => [status])
+    case "key":
+      return keys.map(({ name }) => [name])
+    case "template":
+      return templates.map(({ alias, name }) => (alias === null ? [name] : [name, alias]))
+    case "domain":
+    case "from":
+      return domains.map((name) => [name])
+    case "after":
+    case "before":
+      return DATES.map((date) => [date])
+    default:
+      return []
+  }
 }

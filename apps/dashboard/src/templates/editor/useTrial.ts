@@ -4,6 +4,7 @@ import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
 import * as TemplateQueries from "../TemplateQueries.ts"
 import * as Form from "./Form.ts"
 import * as Problems from "./Problems.ts"
+import { strayEndTags } from "./strayEndTags.ts"
 
 /** Pause of the author after which the text is checked and rendered. */
 const PAUSE_MS = 300
@@ -25,6 +26,7 @@ interface Options {
   /** The version that is sent. */
   readonly sent: number | null
   readonly isLayout: boolean
+  readonly isPartial: boolean
   readonly locale: string | null
   readonly sample: string | undefined
 }
@@ -87,7 +89,8 @@ const attemptStored = async (id: string, version: number | null, locale: string 
 }
 
 /** Checks and renders a text as it is typed, without storing it. */
-export const useTrial = (id: string, form: Form.Form, { canWrite, isLayout, locale, sample, sent }: Options): Trial => {
+export const useTrial = (id: string, form: Form.Form, options: Options): Trial => {
+  const { canWrite, isLayout, isPartial, locale, sample, sent } = options
   const key = JSON.stringify([form, sample ?? null, locale])
   const [tried, setTried] = useState(key)
   useEffect(() => {
@@ -116,7 +119,11 @@ export const useTrial = (id: string, form: Form.Form, { canWrite, isLayout, loca
   return {
     rendered: newest ?? rendered,
     validation: query.data?.validation,
-    warnings: Problems.of(query.data?.validation?.warnings ?? []),
+    warnings: [
+      ...Problems.of(query.data?.validation?.warnings ?? []),
+      // A partial may end what another one begins.
+      ...(isPartial ? [] : strayEndTags(form)),
+    ],
     problems: query.data?.problems ?? Problems.inError(query.error),
     isCurrent: tried === key && !query.isFetching && newest !== undefined,
   }

@@ -3,7 +3,7 @@ import { type RefObject, useEffect, useRef, useState } from "react"
 import { cx } from "../display/cx.ts"
 
 /** Delay of a search after the last key. */
-const SEARCH_DELAY_MS = 300
+export const SEARCH_DELAY_MS = 300
 
 export interface TypedText {
   /** The text in the box. */
@@ -16,24 +16,29 @@ export interface TypedText {
 
 /**
  * Holds the text that is typed and commits it after a pause, or at once with Enter. Follows the committed text when it
- * changes elsewhere, for example by the Back button.
+ * changes elsewhere, for example by the Back button. A text without a delay waits for Enter.
  */
-export const useTypedText = (committed: string, commit: (text: string) => void): TypedText => {
+export const useTypedText = (
+  committed: string,
+  commit: (text: string) => void,
+  delayOf: (text: string) => number | undefined = () => SEARCH_DELAY_MS,
+): TypedText => {
   const [text, setText] = useState(committed)
   const latest = useRef(commit)
+  const delay = delayOf(text)
   useEffect(() => {
     latest.current = commit
   })
   useEffect(() => setText(committed), [committed])
   useEffect(() => {
-    if (text.trim() === committed) return undefined
+    if (text.trim() === committed || delay === undefined) return undefined
     const path = window.location.pathname
     const timer = setTimeout(() => {
       // The screen may be left already, and is shown until the next one has loaded.
       if (window.location.pathname === path) latest.current(text.trim())
-    }, SEARCH_DELAY_MS)
+    }, delay)
     return () => clearTimeout(timer)
-  }, [committed, text])
+  }, [committed, delay, text])
   return { text, setText, isPending: text.trim() !== committed, commitNow: () => latest.current(text.trim()) }
 }
 

@@ -18,6 +18,8 @@ interface Props {
   readonly cancelLabel?: string
   /** Text that the user must type before the action, if a mistake would be costly. */
   readonly confirmationText?: string
+  /** A choice before the others that avoids the loss. */
+  readonly first?: { readonly name: string; readonly onSelect: () => void } | undefined
   readonly onConfirm: () => Promise<unknown>
 }
 
@@ -27,6 +29,7 @@ export const ConfirmDialog = ({
   cancelLabel = "Cancel",
   children,
   confirmationText,
+  first,
   isDestructive = true,
   onConfirm,
   onOpenChange,
@@ -85,7 +88,12 @@ export const ConfirmDialog = ({
               </label>
             )}
             {error === undefined ? undefined : <ErrorMessage error={error} />}
-            <footer className="mt-2 flex justify-end gap-2">
+            <footer className="mt-2 flex flex-wrap justify-end gap-2">
+              {first === undefined ? undefined : (
+                <Button variant="primary" autoFocus className="mr-auto" onClick={first.onSelect}>
+                  {first.name}
+                </Button>
+              )}
               <Button variant="ghost" onClick={() => changeOpen(false)}>
                 {cancelLabel}
               </Button>

@@ -12,6 +12,7 @@ import { cx } from "../../../ui/display/cx.ts"
 import * as CodeTheme from "./CodeTheme.ts"
 import * as Completions from "./Completions.ts"
 import * as Problems from "../Problems.ts"
+import { typeOver } from "./typeOver.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
   liquid: () => liquid(),
@@ -78,6 +79,7 @@ export const CodeEditor = ({
           lintGutter(),
           EditorView.lineWrapping,
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
+          typeOver,
           LANGUAGES[language](),
           autocompletion({
             icons: false,

@@ -1,0 +1,83 @@
+import { useQuery } from "@tanstack/react-query"
+import { Globe, KeyRound, LayoutTemplate, type LucideIcon, Users, Webhook } from "lucide-react"
+import { useMemo } from "react"
+import * as Queries from "../api/Queries.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+
+/** A record that has a screen, or a row on one. */
+interface Found {
+  readonly name: string
+  readonly kind: string
+  readonly icon: LucideIcon
+  readonly to: string
+  readonly search?: Readonly<Record<string, string>>
+}
+
+const MIN_CHARS = 2
+/** Records of one kind that are shown. */
+const MAX_OF_KIND = 4
+
+/** Finds domains, templates, webhooks, API keys and members by a part of their names. */
+export const useRecords = (query: string): ReadonlyArray<Found> => {
+  const isAsked = query.length >= MIN_CHARS
+  const isAdmin = useHasScope("admin")
+  const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") && isAsked }).data
+  const templates = useQuery({ ...Queries.templates, enabled: useHasScope("templates:read") && isAsked }).data
+  const webhooks = useQuery({ ...Queries.webhooks, enabled: useHasScope("webhooks:manage") && isAsked }).data
+  const keys = useQuery({ ...Queries.apiKeys, enabled: isAdmin && isAsked }).data
+  const members = useQuery({ ...Queries.members, enabled: isAdmin && isAsked }).data
+  return useMemo(() => {
+    if (!isAsked) return []
+    const part = query.toLowerCase()
+    const of = (found: ReadonlyArray<Found & { readonly texts: ReadonlyArray<string | null> }>) =>
+      found.filter(({ texts }) => texts.some((text) => text?.toLowerCase().includes(part))).slice(0, MAX_OF_KIND)
+    return [
+      ...of(
+        (domains?.data ?? []).map(({ name }) => ({
+          name,
+          texts: [name],
+          kind: "Domain",
+          icon: Globe,
+          to: `/domains/${encodeURIComponent(name)}`,
+        })),
+      ),
+      ...of(
+        (templates?.data ?? []).map(({ alias, id, name }) => ({
+          name,
+          texts: [name, alias, id],
+          kind: "Template",
+          icon: LayoutTemplate,
+          to: `/templates/${id}`,
+        })),
+      ),
+      ...of(
+        (webhooks?.data ?? []).map(({ description, id, url }) => ({
+          name: description ?? url,
+          texts: [description, url, id],
+          kind: "Webhook",
+          icon: Webhook,
+          to: `/webhooks/${id}`,
+        })),
+      ),
+      ...of(
+        (keys?.data ?? []).map(({ id, name }) => ({
+          name,
+          texts: [name, id],
+          kind: "API key",
+          icon: KeyRound,
+          to: "/settings/api-keys",
+          search: { q: name },
+        })),
+      ),
+      ...of(
+        (members?.data ?? []).map(({ email, name }) => ({
+          name: name === "" ? email : `${name} (${email})`,
+          texts: [name, email],
+          kind: "Member",
+          icon: Users,
+          to: "/settings/members",
+        })),
+      ),
+    ]
+  }, [domains, isAsked, keys, members, query, templates, webhooks])
+}

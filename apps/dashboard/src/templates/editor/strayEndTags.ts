@@ -1,0 +1,32 @@
+import * as Form from "./Form.ts"
+import type * as Problems from "./Problems.ts"
+
+/** Comments, and texts that are no HTML. */
+const NO_TAGS = /<!--[^]*?-->|<(style|script|title|textarea)\b[^]*?<\/\1\s*>|\{%[^]*?%\}|\{\{[^]*?\}\}/giu
+const TAG = /<(\/?)([a-z][\w-]*)/giu
+/** In branches, several end tags may stand for one begin. */
+const BRANCHES = /\{%-?\s*(?:else|elsif|when)\b|\{\{\s*else\b/u
+
+/** Warns of end tags of elements that nothing has begun. */
+const strayIn = (path: string, html: string): ReadonlyArray<Problems.TextProblem> => {
+  if (BRANCHES.test(html)) return []
+  const open = new Map<string, number>()
+  // What is left out keeps its length, and its lines.
+  const tags = html.replaceAll(NO_TAGS, (text) => text.replaceAll(/[^\n]/gu, " "))
+  return Array.from(tags.matchAll(TAG)).flatMap(({ 1: slash, 2: written = "", index }) => {
+    const name = written.toLowerCase()
+    const count = (open.get(name) ?? 0) + (slash === "" ? 1 : -1)
+    open.set(name, Math.max(0, count))
+    if (count >= 0) return []
+    const lines = html.slice(0, index).split("\n")
+    const column = (lines.at(-1)?.length ?? 0) + 1
+    return [{ path, message: `The end tag </${name}> has no begin`, line: lines.length, column }]
+  })
+}
+
+/** Returns the warnings of the HTML of all languages. */
+export const strayEndTags = (form: Form.Form): ReadonlyArray<Problems.TextProblem> =>
+  [null, ...Form.localesOf(form)].flatMap((locale) => {
+    const path = Form.nameOf("html", locale)
+    return strayIn(path, form[path] ?? "")
+  })
