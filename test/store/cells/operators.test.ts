@@ -238,6 +238,7 @@ layer(World.layer, { excludeTestServices: true })("work of operators over cells"
       onLost: () => Effect.void,
       report: () => Effect.succeed(false),
       verify: Effect.succeed(problem),
+      isAway: Effect.succeed(problem !== undefined),
     })
     const down = shape({ text: "the database does not respond", cause: Cause.empty })
     const checkWith = (first: Availability.AvailabilityShape) =>

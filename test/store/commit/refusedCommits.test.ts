@@ -61,6 +61,7 @@ const stoppedAt = Effect.fnUntraced(function* (step: Step) {
     onLost: (listener) => Effect.sync(() => void listeners.push(listener)),
     report: () => Effect.succeed(false),
     verify: Effect.succeed(undefined),
+    isAway: Effect.succeed(false),
   }
   const group = yield* Effect.provideService(
     GroupCommit.make({ storage, ...makeDeps() }),
@@ -145,6 +146,7 @@ describe("a commit whose database is given up", () => {
         onLost: () => Effect.void,
         report: (cause) => Effect.succeed(Cause.squash(cause) === full),
         verify: Effect.succeed(undefined),
+        isAway: Effect.succeed(false),
       }),
     )
     const account_id = id("AccountId")

@@ -1,6 +1,7 @@
 import * as Availability from "@waybill/store/availability/Availability"
 import type { Problem } from "@waybill/store/availability/Problem"
-import { Cause, Duration, Effect } from "effect"
+import { IsAway, unlessAway } from "@waybill/store/postgres/unlessAway"
+import { Cause, Duration, Effect, Fiber, Logger } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -51,6 +52,52 @@ describe("the watch of the database", () => {
     assert.isUndefined(watch.problem())
     yield* TestClock.adjust("1 second")
     assert.deepStrictEqual([watch.problem(), seen.lost, seen.closed], [SILENT, 1, 1])
+  })
+
+  it.effect(
+    "lets work that fails in an outage write nothing: one line says that it began, and one that it ended",
+    function* () {
+      const { become, watch } = yield* watched
+      const lines: Array<string> = []
+      const logger = Logger.make(({ message }) => void lines.push(String(message)))
+      const fails = (why: Cause.Cause<unknown> = Cause.fail("lost")) =>
+        unlessAway(Effect.logWarning("work failed"), why).pipe(
+          Effect.provideService(IsAway, watch.isAway),
+          Effect.provide(Logger.layer([logger])),
+          Effect.forkChild,
+        )
+      const loop = Effect.forEach(Array.from({ length: 40 }), () =>
+        Effect.andThen(Effect.all([fails(), fails()]), TestClock.adjust("500 millis")),
+      )
+      // A connection that broke, to a database that answers, has its line.
+      yield* fails()
+      yield* TestClock.adjust("1 second")
+      assert.deepStrictEqual(lines, ["work failed"])
+      become(SILENT)
+      yield* loop
+      assert.deepStrictEqual([lines, watch.problem()], [["work failed"], SILENT])
+      become(undefined)
+      yield* TestClock.adjust("1 second")
+      // What ends late is of the outage too, but a bug is not.
+      yield* fails()
+      yield* fails(Cause.die("bug"))
+      yield* TestClock.adjust(Availability.QUIET_FOR)
+      assert.deepStrictEqual([lines.length, watch.problem()], [2, undefined])
+      yield* fails()
+      yield* TestClock.adjust("1 second")
+      assert.lengthOf(lines, 3)
+    },
+  )
+
+  it.effect("gives a database that restarts its time, although work fails", function* () {
+    const { become, seen, watch } = yield* watched
+    become(SILENT)
+    const asked = yield* Effect.forkChild(watch.isAway)
+    yield* TestClock.adjust("4 seconds")
+    assert.deepStrictEqual([yield* Fiber.join(asked), watch.problem()], [true, undefined])
+    become(undefined)
+    yield* TestClock.adjust("20 seconds")
+    assert.deepStrictEqual([watch.problem(), seen.lost], [undefined, 0])
   })
 
   it.effect("leaves work alone that waits for a lock", function* () {

@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import * as Feed from "@waybill/store/feed/Feed"
 import { Deferred, Duration, Effect, Exit, Latch } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -49,7 +50,10 @@ export const make = Effect.gen(function* () {
   yield* pollWhileWaiting.pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
-        Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause),
+        unlessAway(
+          Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause),
+          cause,
+        ),
         Effect.sleep(ERROR_PAUSE),
       ),
     ),

@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Livemode from "@waybill/domain/account/Livemode"
@@ -102,7 +103,10 @@ const makeWaiting = Effect.gen(function* () {
   yield* checkWhileWaiting.pipe(
     Effect.catchCause((cause) =>
       Effect.andThen(
-        Effect.logWarning("revocations could not be checked; open streams stay open until they can", cause),
+        unlessAway(
+          Effect.logWarning("revocations could not be checked; open streams stay open until they can", cause),
+          cause,
+        ),
         Effect.sleep(ERROR_PAUSE),
       ),
     ),

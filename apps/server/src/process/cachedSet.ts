@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import { type CellName, FIRST } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
@@ -40,7 +41,10 @@ export const cachedSet = Effect.fnUntraced(function* <R>(
       Effect.catchCause((cause) => {
         if (failing.has(cell)) return Effect.void
         failing.add(cell)
-        return Effect.logWarning(`${description} could not be reloaded; the last loaded ones stay in use`, cause)
+        return unlessAway(
+          Effect.logWarning(`${description} could not be reloaded; the last loaded ones stay in use`, cause),
+          cause,
+        )
       }),
     )
   const load = Effect.gen(function* () {

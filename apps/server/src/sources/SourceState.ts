@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { PgClient } from "@effect/sql-pg"
 import * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"
@@ -74,7 +75,10 @@ export const make = ({ canBind, host, name }: Options): SourceState => {
     load: Effect.catchCause(read, (cause) => {
       if (isFailing) return Effect.void
       isFailing = true
-      return Effect.logWarning("source addresses could not be read; the last ones stay in use", cause)
+      return unlessAway(
+        Effect.logWarning("source addresses could not be read; the last ones stay in use", cause),
+        cause,
+      )
     }),
     firstLoad,
   }

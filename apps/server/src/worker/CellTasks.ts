@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { CellName } from "@waybill/store/routing/CellName"
 import { Cells } from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
@@ -27,7 +28,10 @@ export const make = Effect.map(
           Effect.catchCause((cause) =>
             Cause.hasInterruptsOnly(cause)
               ? Effect.void
-              : Effect.logError("task failed in a cell; its schedule runs it again", { cell }, cause),
+              : unlessAway(
+                  Effect.logError("task failed in a cell; its schedule runs it again", { cell }, cause),
+                  cause,
+                ),
           ),
           Effect.ensuring(Effect.sync(() => busy.delete(cell))),
           Effect.forkIn(scope),

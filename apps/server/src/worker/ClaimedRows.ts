@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { type Entry, Roster } from "@waybill/runtime/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"
@@ -125,7 +126,7 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
   const drop = Effect.fnUntraced(function* (claimed: ClaimedRow) {
     if (claimed.dropped) return
     claimed.dropped = true
-    yield* Effect.logWarning("lease was lost; its work is dropped", { id: claimed.row.id })
+    yield* Effect.logWarning("the lease of an outbox row ended; another process does its work", { id: claimed.row.id })
     yield* abort(claimed)
   })
   const dropOverdue = Effect.gen(function* () {
@@ -140,7 +141,9 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
     [
       Effect.timeoutOption(Queue.take(due), Leases.RENEW_EVERY).pipe(
         Effect.andThen(Effect.timeout(renew, RENEW_TIMEOUT)),
-        Effect.catchCause((cause) => Effect.logWarning("leases could not be renewed; renewal will be retried", cause)),
+        Effect.catchCause((cause) =>
+          unlessAway(Effect.logWarning("leases could not be renewed; renewal will be retried", cause), cause),
+        ),
         Effect.forever,
       ),
       Effect.repeat(dropOverdue, Schedule.spaced("1 second")),

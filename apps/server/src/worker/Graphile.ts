@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { CellName } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
@@ -98,7 +99,8 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
     })
     yield* session.pipe(
       Effect.scoped,
-      Effect.catchCause((cause) => Effect.logWarning("task runner failed; it will be restarted", cause)),
+      // Its promise fails with whatever its driver threw.
+      Effect.catchCause((cause) => unlessAway(Effect.logWarning("task runner failed; it will be restarted", cause))),
       Effect.andThen(Effect.sleep(RESTART_PAUSE)),
       Effect.forever,
       Effect.forkScoped,
@@ -137,7 +139,10 @@ const taskList = <R>(tasks: Tasks<R>, context: Context.Context<R>, first: CellNa
         )
         if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return
         Effect.runForkWith(context)(
-          Effect.logError("task failed; its schedule runs it again", { task: name }, exit.cause),
+          unlessAway(
+            Effect.logError("task failed; its schedule runs it again", { task: name }, exit.cause),
+            exit.cause,
+          ),
         )
       },
     ]),
@@ -150,6 +155,6 @@ const cellIn = (payload: unknown): CellName | undefined =>
 /** Writes the warnings and errors of graphile-worker to the log, and drops the rest. */
 const logger = <R>(context: Context.Context<R>) =>
   new Logger(() => (level, message) => {
-    if (level === "error") Effect.runForkWith(context)(Effect.logError(`graphile-worker: ${message}`))
-    else if (level === "warning") Effect.runForkWith(context)(Effect.logWarning(`graphile-worker: ${message}`))
+    const line = { error: Effect.logError, warning: Effect.logWarning, info: undefined, debug: undefined }[level]
+    if (line !== undefined) Effect.runForkWith(context)(unlessAway(line(`graphile-worker: ${message}`)))
   })

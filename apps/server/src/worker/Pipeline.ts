@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/routing/Cells"
@@ -136,7 +137,12 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
         const { phase, row } = claimed
         if (Cause.hasInterruptsOnly(cause)) return
         if (phase === "claimed" && StoreUnavailable.isConnectionLost(cause)) return yield* giveBack([claimed])
-        yield* Effect.logError("work on an outbox row failed; it will be tried again", { id: row.id, phase }, cause)
+        const line = Effect.logError(
+          "work on an outbox row failed; it will be tried again",
+          { id: row.id, phase },
+          cause,
+        )
+        yield* StoreUnavailable.isConnectionLost(cause) ? unlessAway(line) : line
         if (phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
         yield* untilDone(Leases.postpone(row, DateTime.formatIso(until)))
@@ -226,7 +232,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
 
     const claiming = yield* claimAll.pipe(
       Effect.catchCause((cause) =>
-        Effect.logError("outbox rows could not be claimed; claiming will be retried", cause).pipe(
+        unlessAway(Effect.logError("outbox rows could not be claimed; claiming will be retried", cause), cause).pipe(
           Effect.andThen(Effect.sleep(FAILURE_PAUSE)),
           Effect.andThen(untilDone(lostClaims.release)),
           Effect.andThen(lostClaims.expect),

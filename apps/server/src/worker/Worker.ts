@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { PgClient } from "@effect/sql-pg"
 import * as Cells from "@waybill/store/routing/Cells"
 import { FIRST } from "@waybill/store/routing/CellName"
@@ -122,7 +123,7 @@ const repeatCheck = <R>(
 ) =>
   check.pipe(
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning("outbox check failed; it will be retried", cause), afterFailure),
+      Effect.as(unlessAway(Effect.logWarning("outbox check failed; it will be retried", cause), cause), afterFailure),
     ),
     Effect.flatMap(Effect.sleep),
     Effect.forever,

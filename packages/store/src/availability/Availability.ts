@@ -4,6 +4,7 @@ import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore }
 import type { CellName } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
+import { IsAway } from "../postgres/unlessAway.ts"
 import { Sockets } from "../postgres/Sockets.ts"
 import { type Problem, problemOf } from "./Problem.ts"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -20,6 +21,9 @@ export const WRITE_FRESH_FOR = Duration.seconds(5)
 /** Age at which work fails even if the probe succeeds: its own connection is dead, since Postgres ends statements after 30 s. */
 export const STUCK_AFTER = Duration.seconds(90)
 
+/** Time after the database is back in which work that failed before it is not logged. */
+export const QUIET_FOR = Duration.seconds(5)
+
 export interface AvailabilityShape {
   /** Returns why the database cannot be used; undefined if it can, as far as this process knows. */
   readonly problem: () => Problem | undefined
@@ -31,6 +35,8 @@ export interface AvailabilityShape {
   readonly report: (cause: Cause.Cause<unknown>) => Effect.Effect<boolean>
   /** Returns why the database takes no writes, by a test write unless one succeeded just now. */
   readonly verify: Effect.Effect<Problem | undefined>
+  /** Whether the database cannot be used, or could not be a moment ago. Work that failed asks, and the watch looks into it. */
+  readonly isAway: Effect.Effect<boolean>
   /** Whether a watch ends the waiting for a database that is away. */
   readonly isWatched: boolean
 }
@@ -46,6 +52,7 @@ const unwatched: AvailabilityShape = {
   onLost: () => Effect.void,
   report: () => Effect.succeed(false),
   verify: Effect.succeed(undefined),
+  isAway: Effect.succeed(false),
   isWatched: false,
 }
 
@@ -73,7 +80,20 @@ export interface Options {
   readonly timeout: Duration.Duration
 }
 
-export const layer = ({ timeout }: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
+export const layer = (options: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
+  Layer.provideMerge(isAwayLayer, watches(options))
+
+/** In a cell that cannot be found, the first one is asked, which has the list of them. */
+const isAwayLayer = Layer.effect(
+  IsAway,
+  Effect.map(Availability, ({ isAway, of }) =>
+    Effect.flatMap(Effect.option(Effect.flatMap(CurrentCell, of)), (found) =>
+      found._tag === "Some" ? found.value.isAway : isAway,
+    ),
+  ),
+)
+
+const watches = ({ timeout }: Options): Layer.Layer<never, StoreUnavailable, PgClient.PgClient | Sockets> =>
   Layer.effect(
     Availability,
     Effect.gen(function* () {
@@ -97,11 +117,16 @@ export const make = Effect.fnUntraced(function* (
   const clock = yield* Clock.Clock
   const now = () => MonotonicClock.millisOf(clock)
   const oneProbe = Semaphore.makeUnsafe(1)
+  const oneQuestion = Semaphore.makeUnsafe(1)
   const listeners = new Set<() => void>()
   /** Start of each wait, the oldest first. */
   const waits = new Map<symbol, number>()
   let lost: { readonly problem: Problem; readonly since: number } | undefined
   let lastWrite = -Infinity
+  /** Since when work has failed whose test failed as well. Requests still wait for a database that restarts. */
+  let suspectedSince: number | undefined
+  /** Work that failed before the database came back ends until then. */
+  let quietUntil = -Infinity
 
   const test = (limit: Duration.Input) =>
     oneProbe.withPermit(
@@ -115,7 +140,7 @@ export const make = Effect.fnUntraced(function* (
   const lose = (problem: Problem, isSilent: boolean) =>
     Effect.suspend(() => {
       if (lost !== undefined) return Effect.void
-      lost = { problem, since: now() }
+      lost = { problem, since: suspectedSince ?? now() }
       lastWrite = -Infinity
       // First, because a listener says what a commit can still become: its connection must be closed soon after.
       for (const listener of listeners) listener()
@@ -123,7 +148,13 @@ export const make = Effect.fnUntraced(function* (
       return Effect.logError(`${problem.text}: requests are answered 503 until a test write succeeds`, problem.cause)
     })
 
+  const noteAnswer = () => {
+    suspectedSince = undefined
+    quietUntil = now() + Duration.toMillis(QUIET_FOR)
+  }
+
   const recover = Effect.suspend(() => {
+    noteAnswer()
     const seconds = Math.round((now() - (lost?.since ?? now())) / 1_000)
     lost = undefined
     waits.clear()
@@ -145,14 +176,34 @@ export const make = Effect.fnUntraced(function* (
       yield* lose({ text: STUCK, cause: Cause.empty }, true)
   })
 
+  /** Probes a database for which only work of the service has failed, which no request waits for. */
+  const followUp = Effect.gen(function* () {
+    const problem = yield* test(PROBE_TIMEOUT)
+    if (suspectedSince === undefined) return
+    if (problem === undefined) return noteAnswer()
+    const [oldest = suspectedSince] = waits.values()
+    if (problemOf(problem.cause) !== undefined) return yield* lose(problem, false)
+    if (now() - Math.min(oldest, suspectedSince) >= Duration.toMillis(timeout)) yield* lose(problem, true)
+  })
+
+  const isAway = Effect.suspend(() => {
+    const isKnown = () => lost !== undefined || suspectedSince !== undefined || now() < quietUntil
+    if (isKnown()) return Effect.succeed(true)
+    return Effect.map(test(PROBE_TIMEOUT), (problem) => {
+      if (problem !== undefined) suspectedSince ??= now()
+      return isKnown()
+    })
+  }).pipe(oneQuestion.withPermit)
+
   const look = Effect.suspend(() => {
-    if (lost === undefined) return inspect
+    if (lost === undefined) return suspectedSince === undefined ? inspect : followUp
     return Effect.flatMap(test(PROBE_TIMEOUT), (problem) => (problem === undefined ? recover : Effect.void))
   })
   yield* Effect.forkScoped(Effect.forever(Effect.andThen(Effect.sleep(LOOK_EVERY), look)))
 
   return {
     isWatched: true,
+    isAway,
     problem: () => lost?.problem,
     waiting: () => {
       const wait = Symbol()

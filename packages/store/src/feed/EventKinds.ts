@@ -1,3 +1,4 @@
+import { unlessAway } from "../postgres/unlessAway.ts"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Refusal from "@waybill/domain/values/Refusal"
 import { Context, Data, Duration, Effect, Layer } from "effect"
@@ -81,7 +82,9 @@ export const layer = ({ kinds = DomainEvent.EVENT_KINDS, release }: Options) =>
       yield* Effect.sleep(NODE_BEAT_EVERY).pipe(
         Effect.andThen(beat),
         Effect.flatMap(report),
-        Effect.catchCause((cause) => Effect.logWarning("heartbeat of this node failed; it will retry", cause)),
+        Effect.catchCause((cause) =>
+          unlessAway(Effect.logWarning("heartbeat of this node failed; it will retry", cause), cause),
+        ),
         Effect.forever,
         Effect.forkScoped,
       )

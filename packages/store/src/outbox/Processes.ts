@@ -1,3 +1,4 @@
+import { unlessAway } from "../postgres/unlessAway.ts"
 import { PgConnection } from "@effect/sql-pg"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
@@ -192,7 +193,9 @@ const makeSession = <R>(options: Options<R>, id: string) =>
 
     const keepSession = Effect.gen(function* () {
       const begun = yield* MonotonicClock.millis
-      yield* Effect.catchCause(session, (cause) => Effect.logWarning("heartbeat session ended; opening another", cause))
+      yield* Effect.catchCause(session, (cause) =>
+        unlessAway(Effect.logWarning("heartbeat session ended; opening another", cause), cause),
+      )
       const lasted = (yield* MonotonicClock.millis) - begun
       yield* Effect.sleep(Math.max(0, Duration.toMillis(RECONNECT_EVERY) - lasted))
     }).pipe(Effect.forever)

@@ -1,3 +1,4 @@
+import { unlessAway } from "../postgres/unlessAway.ts"
 import { Duration, Effect, Exit, Scope } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { Cells } from "./Cells.ts"
@@ -53,7 +54,9 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
     const added = cells.filter((cell) => !instances.has(cell) && !starting.has(cell))
     yield* Effect.forEach(added, (cell) => Effect.forkIn(startOrLog(cell), own), { discard: true })
   }).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("cells could not be listed; it will be tried again", cause)),
+    Effect.catchCause((cause) =>
+      unlessAway(Effect.logWarning("cells could not be listed; it will be tried again", cause), cause),
+    ),
     Effect.andThen(Effect.sleep(LOOK_EVERY)),
     Effect.forever,
   )

@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect } from "effect"
@@ -12,7 +13,7 @@ export const followEmailWords = () =>
   Follower.step(EmailWords.follower).pipe(
     Effect.map(({ isFull }) => isFull),
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning("follower of the search failed; it will retry", cause), false),
+      Effect.as(unlessAway(Effect.logWarning("follower of the search failed; it will retry", cause), cause), false),
     ),
     Effect.timed,
     Effect.flatMap(([took, isFull]) => Effect.sleep(isFull ? Duration.times(took, 1 / MAX_SHARE - 1) : FOLLOW_EVERY)),

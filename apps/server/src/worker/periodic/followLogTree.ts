@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import type * as LogKeys from "@waybill/store/transparency/LogKeys"
@@ -40,7 +41,10 @@ export const followLogTree = (baseUrl: string, signers: Effect.Success<typeof Lo
     yield* step.pipe(
       Effect.catchCause((cause) =>
         Effect.as(
-          Effect.logWarning("the tree of the log could not be built or signed; it will be tried again", cause),
+          unlessAway(
+            Effect.logWarning("the tree of the log could not be built or signed; it will be tried again", cause),
+            cause,
+          ),
           FOLLOW_EVERY,
         ),
       ),

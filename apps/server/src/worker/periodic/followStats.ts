@@ -1,3 +1,4 @@
+import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollower"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect } from "effect"
@@ -10,7 +11,7 @@ export const followStats = () =>
   Follower.step(EmailStatsFollower.follower).pipe(
     Effect.map(({ isFull }) => isFull),
     Effect.catchCause((cause) =>
-      Effect.as(Effect.logWarning("statistics follower failed; it will retry", cause), false),
+      Effect.as(unlessAway(Effect.logWarning("statistics follower failed; it will retry", cause), cause), false),
     ),
     Effect.flatMap((isFull) => (isFull ? Effect.yieldNow : Effect.sleep(FOLLOW_EVERY))),
     Effect.forever,
