@@ -272,7 +272,12 @@ await inBrowser("emails in the dashboard", (browser) => {
   it("shows a sent email as readers see it in the dark", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     const style = "<style>@media (prefers-color-scheme: dark) { p { color: rgb(1, 2, 3) } }</style>"
-    const email = { from: "hello@acme.test", to: ["ana@example.org", "bo@example.org"], subject: "Dark", html: `${style}<p>Seen</p>` }
+    const email = {
+      from: "hello@acme.test",
+      to: ["ana@example.org", "bo@example.org"],
+      subject: "Dark",
+      html: `${style}<p>Seen</p>`,
+    }
     const { json } = await instance.request("POST", "/email/send", email)
     await page.goto(`/emails/${json.id}`)
     await page.frameLocator("iframe").getByText("Seen").waitFor()

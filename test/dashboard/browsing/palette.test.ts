@@ -25,7 +25,12 @@ await inDashboard("records and where they are found", (opened) => {
     const box = page.getByRole("combobox", { name: "Search or run a command" })
     const options = page.getByRole("option")
     await box.fill("quokka")
-    for (const shown of ["quokka.example.devDomain", "Quokka letterTemplate", "Quokka hookWebhook", "Quokka keyAPI key"])
+    for (const shown of [
+      "quokka.example.devDomain",
+      "Quokka letterTemplate",
+      "Quokka hookWebhook",
+      "Quokka keyAPI key",
+    ])
       await Browser.eventually(() => options.allTextContents(), shown).toContain(shown)
     await Browser.eventually(() => options.allTextContents()).toContain("Q (quokka@acme.test)Member")
     await Browser.eventually(() => options.allTextContents()).toContain("Docs about “quokka”")
@@ -69,13 +74,21 @@ await inDashboard("records and where they are found", (opened) => {
     await page.getByRole("dialog").getByRole("button", { name: "Add", exact: true }).click()
     await page.getByText("gone@example.org added to suppressions.").waitFor()
     await page.reload()
-    await page.getByRole("row", { name: /gone@example\.org/u }).getByText("Owner").waitFor()
+    await page
+      .getByRole("row", { name: /gone@example\.org/u })
+      .getByText("Owner")
+      .waitFor()
     await ContactSheet.shoot(page, "suppressions-by")
   })
 
   it("an email to one person names it once above what happened", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
-    const { id } = await create("/email/send", { from: "hello@acme.test", to: "cy@example.org", subject: "1", text: "1" })
+    const { id } = await create("/email/send", {
+      from: "hello@acme.test",
+      to: "cy@example.org",
+      subject: "1",
+      text: "1",
+    })
     await page.goto(`/emails/${id}`)
     await page.getByRole("heading", { name: "What happened" }).waitFor()
     assert.strictEqual(await page.getByRole("heading", { name: "Recipients" }).count(), 0)

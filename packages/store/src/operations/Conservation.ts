@@ -71,6 +71,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: Sql, history: ReadonlyArray<
   const account_id = first?.account_id ?? ""
   const webhook_id = first?.stream_id ?? ""
   const periods = enabledPeriods(history)
+  const importedUpTo = yield* Epoch.importedUpTo(sql)
   const rows = yield* sql<{ readonly event_id: string; readonly deliveries: bigint }>`
     SELECT e.event_id, count(d.id) AS deliveries
     FROM jsonb_to_recordset(${sql.json(periods.map(asText))})
@@ -86,7 +87,7 @@ const balanceOf = Effect.fnUntraced(function* (sql: Sql, history: ReadonlyArray<
     LEFT JOIN webhook_deliveries d
       ON d.account_id = ${account_id} AND d.webhook_id = ${webhook_id} AND d.event_id = e.event_id
     -- Deliveries are not imported.
-    WHERE d.id IS NOT NULL OR e.position > ${Epoch.importedUpTo(sql)}
+    WHERE d.id IS NOT NULL OR e.position > ${importedUpTo}::bigint
     GROUP BY e.event_id`
   const wrong = yield* findMismatched(sql, account_id, webhook_id)
   return {

@@ -82,9 +82,12 @@ export const beginImported = ({ driver: sql }: Sql, position: bigint): Effect.Ef
     Effect.asVoid,
   )
 
-/** The last position that was imported, or 0. */
-export const importedUpTo = (sql: Client<unknown>): Fragment =>
-  sql`coalesce((SELECT last_position FROM log_epochs WHERE epoch = 1), 0)`
+/** Returns the last position that was imported, or 0. */
+export const importedUpTo = Effect.fnUntraced(function* (sql: Sql) {
+  const [row] = yield* sql<{ readonly last_position: string }>`
+    SELECT last_position::text FROM log_epochs WHERE epoch = 1`
+  return BigInt(row?.last_position ?? 0)
+})
 
 /** A connection error, so that the caller retries: the replica may be promoted in a moment. */
 const isReplica = new SqlError.SqlError({
