@@ -1,12 +1,12 @@
 import { assert, describe, it } from "vitest"
-import { typedOver } from "../../../apps/dashboard/src/templates/editor/code/typeOver.ts"
+import * as TypeOver from "../../../apps/dashboard/src/templates/editor/code/TypeOver.ts"
 import { strayEndTags } from "../../../apps/dashboard/src/templates/editor/strayEndTags.ts"
 
 /** Types a text at the bar of another one, as the editor does without an end tag of its own. */
 const type = (place: string, text: string): string => {
   let [before = "", after = ""] = place.split("|")
   for (const typed of text) {
-    const length = typedOver(before, after, typed)
+    const length = TypeOver.typedOver(before, after, typed)
     if (length === 2) before = before.slice(0, -1)
     before += length === 0 ? typed : after.slice(0, length)
     after = after.slice(length)

@@ -2,8 +2,8 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import * as Queries from "../api/Queries.ts"
+import type { EmailStatus } from "../api/Records.ts"
 import * as TimeRange from "../early/TimeRange.ts"
-import * as Series from "../overview/Series.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { useNow } from "../ui/display/Time.tsx"
@@ -16,8 +16,11 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
   const canRead = useHasScope("email:logs:read")
   const { data } = useQuery({ ...Queries.stats(from, to, "domain"), enabled: canRead })
   if (data === undefined) return undefined
-  const { accepted, ...counts } = Series.sum(data.data.filter(({ domain }) => domain === name))
-  const ended = Series.ended(counts)
+  const rows = data.data.filter(({ domain }) => domain === name)
+  const accepted = rows.reduce((sum, row) => sum + row.accepted, 0)
+  const countOf = (...statuses: ReadonlyArray<EmailStatus>): number =>
+    rows.reduce((sum, row) => statuses.reduce((part, status) => part + row.recipient_counts[status], sum), 0)
+  const ended = countOf("delivered", "complained", "bounced", "failed")
   const search = SearchText.write("domain", name)
   return (
     <p className="flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
@@ -25,7 +28,7 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
         {accepted === 0
           ? "No mail in the last 30 days."
           : `${number.format(accepted)} recipient${accepted === 1 ? "" : "s"} in the last 30 days, ${
-              ended === 0 ? "none with an outcome yet" : `bounce rate ${formatPercent(counts.bounced / ended)}`
+              ended === 0 ? "none with an outcome yet" : `bounce rate ${formatPercent(countOf("bounced") / ended)}`
             }.`}
       </span>
       <Link to="/emails" search={{ search }} className="text-accent underline underline-offset-2">

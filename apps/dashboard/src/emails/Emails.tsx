@@ -63,7 +63,7 @@ export const Emails = () => {
   const setSearch = (next: string) =>
     void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
   const typed = useTypedText(text, setSearch, (next) => delayOf(next, context))
-  // What is not understood yet finds nothing, and leaves the list as it is until it is committed.
+  // A text that is not understood yet leaves the list as it is until it is committed.
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
   const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   return (

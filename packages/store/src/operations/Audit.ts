@@ -77,7 +77,7 @@ const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matche
     ${before === undefined ? sql.literal("") : sql`AND e.position < ${before}::bigint`}
   ORDER BY e.position DESC LIMIT ${limit}::int`
 
-/** What happens to mail that a test made, which the log of mail shows. */
+/** Events of mail that a test made, which the log of mail shows. */
 const OF_MAIL = ["EmailReceived", "RouteApplied", "InboundReplied", "InboundForwarded"]
 
 /** The first conditions are exactly those of the index `events_audit`. */

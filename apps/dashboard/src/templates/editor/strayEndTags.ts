@@ -11,7 +11,7 @@ const BRANCHES = /\{%-?\s*(?:else|elsif|when)\b|\{\{\s*else\b/u
 const strayIn = (path: string, html: string): ReadonlyArray<Problems.TextProblem> => {
   if (BRANCHES.test(html)) return []
   const open = new Map<string, number>()
-  // What is left out keeps its length, and its lines.
+  // Parts that are left out keep their length and their lines.
   const tags = html.replaceAll(NO_TAGS, (text) => text.replaceAll(/[^\n]/gu, " "))
   return Array.from(tags.matchAll(TAG)).flatMap(({ 1: slash, 2: written = "", index }) => {
     const name = written.toLowerCase()

@@ -12,7 +12,7 @@ import { cx } from "../../../ui/display/cx.ts"
 import * as CodeTheme from "./CodeTheme.ts"
 import * as Completions from "./Completions.ts"
 import * as Problems from "../Problems.ts"
-import { typeOver } from "./typeOver.ts"
+import * as TypeOver from "./TypeOver.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {
   liquid: () => liquid(),
@@ -79,7 +79,7 @@ export const CodeEditor = ({
           lintGutter(),
           EditorView.lineWrapping,
           keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, indentWithTab]),
-          typeOver,
+          TypeOver.typeOver,
           LANGUAGES[language](),
           autocompletion({
             icons: false,
