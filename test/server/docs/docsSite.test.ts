@@ -75,7 +75,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         assert.notMatch(prose, /<(?:script|link|img|iframe)\b/u, path)
       }
       for (const [from, to] of links) {
-        if (/^https?:/u.test(to) || to === "/" || /\.md$|^\/(?:openapi\.json|llms)/u.test(to)) continue
+        if (/^https?:/u.test(to) || to === "/" || /\.(?:md|yaml|json)$|^\/(?:openapi\.json|llms)/u.test(to)) continue
         const [path = "", hash] = to.split("#")
         const target = path === "" ? (from.split("?")[0] ?? "") : path
         assert.isTrue(ids.has(target), `${from} leads to ${to}`)
@@ -84,6 +84,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     },
     90_000,
   )
+
+  it.effect("serves the files that monitoring leads to", function* () {
+    const world = yield* HttpWorld
+    const { text: page } = yield* world.request("GET", "/docs/operating/monitoring")
+    for (const [name, type] of [
+      ["alerts.yaml", "application/yaml"],
+      ["grafana-dashboard.json", "application/json"],
+    ] as const) {
+      assert.include(page, `href="/docs/operating/${name}"`)
+      const { headers, text } = yield* world.request("GET", `/docs/operating/${name}`)
+      assert.strictEqual(headers.get("content-type"), type)
+      assert.strictEqual(text, readFileSync(`docs/operating/${name}`, "utf8"))
+    }
+  })
 
   it.effect("answers each question within the first three results", function* () {
     const world = yield* HttpWorld

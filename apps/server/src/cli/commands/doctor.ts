@@ -54,7 +54,7 @@ export const doctor = DataCommand.command(
 )
 
 const STATUS_WIDTH = 8
-const CHECK_WIDTH = 12
+const CHECK_WIDTH = "dmarc reports".length
 
 const linesOf = ({ check, fix, result, status }: Finding.Finding): ReadonlyArray<string> => {
   const line = `${status.padEnd(STATUS_WIDTH)} ${check.padEnd(CHECK_WIDTH)} ${result}`

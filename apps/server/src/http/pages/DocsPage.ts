@@ -62,6 +62,7 @@ const documentsOf = (contract: Contract) => {
     ["/llms.txt", () => ({ text: SitePages.llmsText(site), type: TEXT })],
     ["/llms-full.txt", () => ({ text: SitePages.fullText(site), type: TEXT })],
     ...Library.receiptPage().map((text): [string, () => Written] => ["/verify", () => ({ text, type: HTML })]),
+    ...Library.files().map(({ path, text, type }): [string, () => Written] => [path, () => ({ text, type })]),
     ...pages.flatMap((page): ReadonlyArray<[string, () => Written]> => [
       [`/docs/${page.slug}`, () => ({ text: SitePages.documentPage(site, page), type: HTML })],
       [`/docs/${page.slug}.md`, () => ({ text: page.markdown, type: MARKDOWN })],

@@ -58,6 +58,11 @@ const CLIENTS: Readonly<Record<string, string>> = {
   "packages/redirect": "redirect",
   "packages/verify": "verify",
 }
+/** Files that pages link to and an operator loads into another program, with their types. */
+const FILES: Readonly<Record<string, string>> = {
+  "docs/operating/alerts.yaml": "application/yaml",
+  "docs/operating/grafana-dashboard.json": "application/json",
+}
 const RECEIPT_PAGE = "packages/verify/verify.html"
 
 const readIn =
@@ -75,6 +80,13 @@ export const receiptPage = (root: string = ROOT): ReadonlyArray<string> => {
   const page = readIn(root)(RECEIPT_PAGE)
   return page === undefined ? [] : [page]
 }
+
+/** Returns the files, by their addresses; none that is missing in an incomplete package. */
+export const files = (root: string = ROOT): ReadonlyArray<{ path: string; text: string; type: string }> =>
+  Object.entries(FILES).flatMap(([file, type]) => {
+    const text = readIn(root)(file)
+    return text === undefined ? [] : [{ path: `/${file}`, text, type }]
+  })
 
 /** Returns every page. Documents that are missing, as in an incomplete package, are left out. */
 export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): ReadonlyArray<DocsPage> => {
@@ -156,14 +168,16 @@ const ranked = ({ slug }: DocsPage): number => {
 const byRank = (one: DocsPage, other: DocsPage): number =>
   ranked(one) - ranked(other) || one.title.localeCompare(other.title, "en")
 
-/** Makes the links of a page: those to other documents lead to their pages, and those to other files nowhere. */
+/** Makes the links of a page: those to other documents and served files lead there, and those to other files nowhere. */
 export const linksOf = (pages: ReadonlyArray<DocsPage>) => {
   const byFile = new Map(pages.filter(({ isPart }) => !isPart).map(({ file, slug }) => [file, slug]))
   return ({ file, slug }: DocsPage): Markdown.LinkOf =>
     (target) => {
       if (/^(?:[a-z]+:|\/)/u.test(target)) return target
       const [path = "", hash] = target.split("#")
-      const to = path === "" ? slug : byFile.get(posix.join(posix.dirname(file), path).replace(/\/$/u, ""))
+      const name = posix.join(posix.dirname(file), path).replace(/\/$/u, "")
+      if (name in FILES) return `/${name}`
+      const to = path === "" ? slug : byFile.get(name)
       return to === undefined ? undefined : `/docs/${to}${hash === undefined ? "" : `#${hash}`}`
     }
 }
