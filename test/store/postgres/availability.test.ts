@@ -1,6 +1,6 @@
 import * as Availability from "@waybill/store/availability/Availability"
 import type { Problem } from "@waybill/store/availability/Problem"
-import { IsAway, unlessAway } from "@waybill/store/postgres/unlessAway"
+import { IsAway, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import { Cause, Duration, Effect, Fiber, Logger } from "effect"
 import { SqlError } from "effect/sql"
 import { TestClock } from "effect/testing"

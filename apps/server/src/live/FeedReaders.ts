@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as Feed from "@waybill/store/feed/Feed"
 import { Deferred, Duration, Effect, Exit, Latch } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"

@@ -1,4 +1,3 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { PgClient } from "@effect/sql-pg"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Livemode from "@waybill/domain/account/Livemode"
@@ -7,7 +6,7 @@ import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import type { Admitted } from "../requests/Admitted.ts"
 
 /** Interval at which the keys and sessions of waiting and streaming requests are checked: one query for all of them. */

@@ -1,9 +1,8 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import { type CellName, FIRST } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Duration, Effect } from "effect"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Timeout of one load; the next one tries again. */
 export const RELOAD_TIMEOUT = Duration.seconds(3)

@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import type { PgClient } from "@effect/sql-pg"
 import * as WarmUp from "@waybill/mail/source/WarmUp"
 import * as SourceAddresses from "@waybill/store/sources/SourceAddresses"

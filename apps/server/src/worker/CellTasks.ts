@@ -1,9 +1,8 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import type { CellName } from "@waybill/store/routing/CellName"
 import { Cells } from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Cause, Duration, Effect, Fiber } from "effect"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 
 /**
  * Time that a task waits for its work in a cell. The work goes on there, but the task ends, so that a cell that hangs holds no

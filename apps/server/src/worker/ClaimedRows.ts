@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { type Entry, Roster } from "@waybill/runtime/collections/Roster"
 import * as Leases from "@waybill/store/outbox/Leases"

@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import type { CellName } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"

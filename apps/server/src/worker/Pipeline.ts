@@ -1,4 +1,3 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { PgClient } from "@effect/sql-pg"
 import { Cells } from "@waybill/store/routing/Cells"
@@ -142,7 +141,7 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
           { id: row.id, phase },
           cause,
         )
-        yield* StoreUnavailable.isConnectionLost(cause) ? unlessAway(line) : line
+        yield* StoreUnavailable.isConnectionLost(cause) ? StoreUnavailable.unlessAway(line) : line
         if (phase !== "claimed") return
         const until = DateTime.addDuration(yield* DateTime.now, BROKEN_PAUSE)
         yield* untilDone(Leases.postpone(row, DateTime.formatIso(until)))
@@ -232,7 +231,10 @@ const build = <R>({ inFlight = MAX_IN_FLIGHT, kind, prepare, stopWithin = STOP_W
 
     const claiming = yield* claimAll.pipe(
       Effect.catchCause((cause) =>
-        unlessAway(Effect.logError("outbox rows could not be claimed; claiming will be retried", cause), cause).pipe(
+        StoreUnavailable.unlessAway(
+          Effect.logError("outbox rows could not be claimed; claiming will be retried", cause),
+          cause,
+        ).pipe(
           Effect.andThen(Effect.sleep(FAILURE_PAUSE)),
           Effect.andThen(untilDone(lostClaims.release)),
           Effect.andThen(lostClaims.expect),

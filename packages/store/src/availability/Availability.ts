@@ -4,10 +4,9 @@ import { Cause, Clock, Context, Duration, Effect, Layer, type Scope, Semaphore }
 import type { CellName } from "../routing/CellName.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
-import { IsAway } from "../postgres/unlessAway.ts"
 import { Sockets } from "../postgres/Sockets.ts"
 import { type Problem, problemOf } from "./Problem.ts"
-import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { away, type StoreUnavailable, IsAway } from "../postgres/StoreUnavailable.ts"
 import * as WriteProbe from "./WriteProbe.ts"
 
 /** Default time that a request waits for a database that does not answer. */

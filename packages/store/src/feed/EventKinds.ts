@@ -1,11 +1,10 @@
-import { unlessAway } from "../postgres/unlessAway.ts"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as Refusal from "@waybill/domain/values/Refusal"
 import { Context, Data, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Sql } from "../postgres/Sql.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of a node's heartbeat, and of the attempts to open the kinds that wait. */
 export const NODE_BEAT_EVERY = Duration.seconds(5)

@@ -1,4 +1,3 @@
-import { unlessAway } from "../postgres/unlessAway.ts"
 import { PgConnection } from "@effect/sql-pg"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { Clock, Context, Data, Duration, Effect, Latch, Layer, Queue, type Redacted } from "effect"
@@ -11,7 +10,7 @@ import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of heartbeats, and of the search for dead processes. */
 export const BEAT_EVERY = Duration.seconds(2)

@@ -1,5 +1,5 @@
 import type { Refusal } from "@waybill/domain/values/Refusal"
-import { Cause, Data, Effect, Option } from "effect"
+import { Cause, Context, Data, Effect, Option } from "effect"
 
 /** Seconds that a client should wait before it sends a request again. */
 export const RETRY_SECONDS = 5
@@ -75,3 +75,15 @@ export const isConnectionLost = (cause: Cause.Cause<unknown>): boolean =>
 /** Runs work that can fail only because the store cannot be used. Any other error is a bug. */
 export const onlyUnavailable = <A, E, R>(work: Effect.Effect<A, E, R>): Effect.Effect<A, StoreUnavailable, R> =>
   Effect.catch(work, (error) => (error instanceof StoreUnavailable ? Effect.fail(error) : Effect.die(error)))
+
+/** Whether the database of the fiber's cell cannot be used, which the watch of it logs once. Never without a watch. */
+export const IsAway = Context.Reference<Effect.Effect<boolean>>("@waybill/store/postgres/IsAway", {
+  defaultValue: () => Effect.succeed(false),
+})
+
+/**
+ * Logs that work failed which will be done again, but not because the database is away: otherwise each loop of the process would
+ * write its line, again and again. A bug is always logged.
+ */
+export const unlessAway = (line: Effect.Effect<void>, cause: Cause.Cause<unknown> = Cause.empty): Effect.Effect<void> =>
+  Cause.hasDies(cause) ? line : Effect.flatMap(Effect.flatten(IsAway), (isAway) => (isAway ? Effect.void : line))

@@ -1,4 +1,4 @@
-import { unlessAway } from "../postgres/unlessAway.ts"
+import { unlessAway } from "../postgres/StoreUnavailable.ts"
 import { Duration, Effect, Exit, Scope } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { Cells } from "./Cells.ts"

@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect } from "effect"

@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/unlessAway"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import type * as LogKeys from "@waybill/store/transparency/LogKeys"
