@@ -163,7 +163,7 @@ export class Waybill {
   }
 
   readonly webhooks = {
-    list: () => this.#get<Page<T.Webhook>>("/webhooks"),
+    list: () => this.#get<Page<T.ListedWebhook>>("/webhooks"),
     get: (id: string) => this.#get<T.Webhook>(`/webhooks/${path(id)}`),
     /** The only response with the secret, besides `rotateSecret`. */
     create: (webhook: T.WebhookCreation, options?: WriteOptions) =>

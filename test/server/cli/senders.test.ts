@@ -153,13 +153,16 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
 
     const webhook = yield* json("webhooks", "add", "https://example.org/hook", "--event", "email.bounced")
     assert.match(webhook.secret, /^whsec_/u)
-    assert.notInclude(yield* text("webhooks", "list"), webhook.secret)
+    const listed = yield* text("webhooks", "list")
+    assert.notInclude(listed, webhook.secret)
+    assert.match(listed, /^id +url +events +state +last_answer\n.* enabled +-?$/mu)
     assert.notStrictEqual((yield* json("webhooks", "rotate-secret", webhook.id)).secret, webhook.secret)
     const { id: delivery } = yield* json("webhooks", "test", webhook.id)
     assert.strictEqual((yield* json("webhooks", "deliveries", webhook.id))[0].id, delivery)
     assert.include(yield* text("webhooks", "deliveries", webhook.id, delivery), "webhook.test")
     assert.strictEqual((yield* json("webhooks", "replay", webhook.id, delivery)).status, "pending")
     assert.isFalse((yield* json("webhooks", "disable", webhook.id)).enabled)
+    assert.strictEqual((yield* json("webhooks", "list"))[0].state, "disabled")
     assert.isTrue((yield* json("webhooks", "enable", webhook.id)).enabled)
     assert.isTrue((yield* json("webhooks", "remove", webhook.id)).deleted)
     assert.include(

@@ -82,12 +82,12 @@ layer(Smtp.layer, { excludeTestServices: true })("mail of a template by SMTP", (
       [
         { "X-Waybill-Template": "other" },
         {},
-        "550 5.6.0 template_not_found: `template` is not a template of this account.",
+        '550 5.6.0 template_not_found: `template` "other" is not a template of this account.',
       ],
       [
         { "X-Waybill-Template": "order; version=7" },
         {},
-        "550 5.6.0 template_version_not_found: `template` has no version of this number.",
+        '550 5.6.0 template_version_not_found: `template` "order" has no version of this number.',
       ],
       [template, { text: "Hello" }, "554 5.6.0 validation_failed: `text` cannot be combined with `template`."],
       [

@@ -10,11 +10,11 @@ import * as Turn from "@waybill/runtime/flow/Turn"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Address from "@waybill/domain/values/Address"
-import type * as Id from "@waybill/domain/values/Id"
+import * as Id from "@waybill/domain/values/Id"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as Rendering from "@waybill/templates/version/Rendering"
-import { Clock, Effect, Equal, Result } from "effect"
+import { Clock, Effect, Equal, Result, Schema } from "effect"
 import * as LateRenderings from "./LateRenderings.ts"
 import * as Programs from "./Programs.ts"
 
@@ -62,17 +62,23 @@ const keyOf = (account_id: Id.AccountId, name: string): string => `${Livemode.li
 
 export const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? ""
 
+const isId = Schema.is(Id.TemplateId)
+
+/** Refuses a message with the alias that it gives. The ids of other services are not ours. */
+const unusable = (cause: TemplateRefusal.TemplateUnusable["cause"], asked: string) =>
+  new TemplateRefusal.TemplateUnusable({ cause, alias: isId(asked) ? null : asked })
+
 /** Makes a message of its template. */
 export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
   const { template } = message
-  const current = found.current.get(nameOf(template))
+  const asked = nameOf(template)
+  const current = found.current.get(asked)
   const cause = problemOf(current)
-  if (current === undefined || cause !== undefined)
-    return yield* new TemplateRefusal.TemplateUnusable({ cause: cause ?? "not_found" })
+  if (current === undefined || cause !== undefined) return yield* unusable(cause ?? "not_found", asked)
   const number = template.version ?? current.current
   const locale = template.locale ?? undefined
   const parsed = yield* Programs.version(Livemode.liveAccountOf(account_id), current, number, locale)
-  if (parsed === undefined) return yield* new TemplateRefusal.TemplateUnusable({ cause: "version_not_found" })
+  if (parsed === undefined) return yield* unusable("version_not_found", asked)
   const { compiled, source } = parsed
   if (Result.isFailure(compiled)) return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
   const version = `${current.id} ${number} ${compiled.success.locale ?? ""}`

@@ -102,16 +102,19 @@ export type PushRefusal =
 /** A message is made of a template that is not there, or that nothing is sent by. */
 export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("TemplateUnusable", {
   cause: Schema.Literals(["not_found", "version_not_found", "archived", "not_published", "not_a_template"]),
+  /** The alias that the message gives. */
+  alias: Schema.NullOr(Schema.String),
 }) {
   readonly status = 422
   get reason() {
     return `template_${this.cause}`
   }
   get details(): ReadonlyArray<Refusal.Detail> {
-    return [{ path: "template", message: CAUSES[this.cause] }]
+    const named = this.alias === null ? "" : `${JSON.stringify(this.alias)} `
+    return [{ path: "template", message: `${named}${CAUSES[this.cause]}` }]
   }
   override get message() {
-    return `\`template\` ${CAUSES[this.cause]}.`
+    return `\`template\` ${this.details[0]?.message}.`
   }
 }
 

@@ -8,7 +8,6 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
 /** Primary key of the log. On a node of Citus, the name ends with the number of a shard. */
 const LOG_KEY = /^events_pkey(?:_\d+)?$/u
-const FOREIGN_KEY_VIOLATION = "23503"
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
 
@@ -29,8 +28,6 @@ export const classify = (error: SqlError.SqlError): StorageError => {
         ? new TryAgain({ cause })
         : new RowRejected({ cause, isDuplicate: true })
     case "ConstraintError":
-      // The expiry removed a template of the batch. It is inserted again with the batch.
-      if (sqlState(error) === FOREIGN_KEY_VIOLATION) return new TryAgain({ cause })
       return new RowRejected({ cause })
     case "SerializationError":
     case "DeadlockError":

@@ -1,3 +1,4 @@
+import type { Waybill } from "@waybill/client/Waybill"
 import { WebhookType } from "@waybill/domain/webhook/PublicType"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Effect, Option } from "effect"
@@ -8,7 +9,7 @@ import * as Output from "../Output.ts"
 import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
-const COLUMNS = ["id", "url", "events", "format", "enabled", "disabled_reason"]
+const COLUMNS = ["id", "url", "events", "state", "last_answer"]
 const DELIVERY_COLUMNS = ["id", "created_at", "event_type", "status", "attempts", "next_attempt_at"]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
@@ -19,8 +20,18 @@ const events = Flag.String("event").pipe(
 
 const list = DataCommand.list("list", "List webhooks", {}, COLUMNS, function* () {
   const { data } = yield* call((client) => client.webhooks.list())
-  return data
+  return data.map((webhook) => ({ ...webhook, state: stateOf(webhook), last_answer: answerOf(webhook) }))
 })
+
+type Listed = Awaited<ReturnType<Waybill["webhooks"]["list"]>>["data"][number]
+
+const stateOf = ({ enabled, failing_since }: Listed): string => {
+  if (!enabled) return "disabled"
+  return failing_since === null ? "enabled" : "failing"
+}
+
+const answerOf = ({ last_call }: Listed): string | null =>
+  last_call === null ? null : (last_call.status?.toString() ?? last_call.error)
 
 const add = DataCommand.command(
   "add",
