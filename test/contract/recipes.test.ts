@@ -111,7 +111,7 @@ plain("the recipe of an event: it is decided, folded and known", async () => {
   assert.strictEqual(DomainEvent.publicType("SuppressionNoted"), "suppression.noted")
   assert.include(DomainEvent.EVENT_KINDS, "SuppressionNoted/1")
   const { written } = await load<ChangedPage>("scripts/generate/events.ts")
-  assert.include(written(), "### `suppression.noted`")
+  assert.include(written(), "| `suppression.noted` |")
 })
 
 layer(Database.layerFresh, { excludeTestServices: true })("the recipe of", (it) => {

@@ -96,7 +96,7 @@ const SCREENS: ReadonlyArray<Screen> = [
   { path: "/overview", ready: "All emails", screenshot: "overview" },
   { path: "/emails", ready: "Your order has shipped", screenshot: "emails" },
   { path: "/emails?subject=shipped", ready: "Your order has shipped", keys: ["j", "Enter"], screenshot: "email" },
-  { path: "/sandbox", ready: "Load remote images", screenshot: "sandbox" },
+  { path: "/sandbox", ready: "Your order has shipped", screenshot: "sandbox" },
   { path: "/received", ready: "No mail yet" },
   { path: "/compose", ready: "API request" },
   { path: "/requests", ready: "/v1/email/send" },

@@ -48,7 +48,8 @@ const steadily = (port: number, keys: ReadonlyArray<string>) => {
   let sent = 0
   const timer = setInterval(() => {
     const nth = sent++
-    void send(port, keys[nth % keys.length] ?? "", nth)
+    // Each account sends to all recipients in turn.
+    void send(port, keys[nth % keys.length] ?? "", Math.floor(nth / keys.length))
   }, 1000 / SENDS_PER_SECOND)
   return () => clearInterval(timer)
 }

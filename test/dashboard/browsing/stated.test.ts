@@ -52,8 +52,11 @@ await inBrowser("what the dashboard states", (browser) => {
       await Browser.eventually(async () => (await delivery()).last_status).toBe(500)
       await page.goto(`/webhooks/${id}`)
       await page.getByRole("heading", { level: 1 }).getByText("Failing", { exact: true }).waitFor()
+      // The overview says so after a quarter of an hour.
+      await page.clock.setFixedTime(Date.now() + 20 * 60_000)
       await page.goto("/overview")
-      await page.getByText(/has accepted no call for 1 min\. Its endpoint answers 500\./u).waitFor()
+      await page.getByText(/has accepted no call for 20 min\. Its endpoint answers 500\./u).waitFor()
+      await page.clock.setFixedTime(Date.now())
       await instance.request("PATCH", `/webhooks/${id}`, { enabled: false })
       // The next attempt is due after five seconds, and is not made.
       await Browser.eventually(async () => (await delivery()).status).toBe("failed")

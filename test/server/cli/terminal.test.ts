@@ -159,7 +159,7 @@ describe("a command over the API", () => {
     }
     for (const path of ["apps/server/src/boot/main.ts", "apps/server/src/cli/remote/Tree.ts"]) visit(path)
     const allowed =
-      /^(?:packages\/(?:client|domain)\/src\/|apps\/server\/src\/(?:cli\/|boot\/(?:main|runCommand)\.ts$|process\/(?:CommandRefused|ExitCodes|Version)\.ts$|settings\/TransportName\.ts$|worker\/webhooks\/WebhookSignature\.ts$))/u
+      /^(?:packages\/(?:client|domain)\/src\/|packages\/runtime\/src\/collections\/|apps\/server\/src\/(?:cli\/|boot\/(?:main|runCommand)\.ts$|process\/(?:CommandRefused|ExitCodes|Version)\.ts$|settings\/TransportName\.ts$|worker\/webhooks\/WebhookSignature\.ts$))/u
     assert.isAbove(seen.size, 30)
     assert.deepStrictEqual(
       [...seen].filter((path) => !allowed.test(path) || /\/cli\/commands\/(?!mcp)/u.test(path)),

@@ -9,6 +9,7 @@ import { EventStore } from "@waybill/store/commit/EventStore"
 import { ConfigProvider, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Command } from "effect/cli"
 import { execFile } from "node:child_process"
+import * as os from "node:os"
 import { promisify } from "node:util"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { audit } from "../../../apps/server/src/cli/commands/audit.ts"
@@ -130,11 +131,11 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
     assert.match(output, /^missing \(the first 10; all with --json\):\n(?: {2}evt_\w+(?:\n|$)){10}$/mu)
     // The reader begins once the command has said how it ends, and the pipe holds a part of the output.
     const env = { DATABASE_URL: Redacted.value(database.url), WAYBILL_DATA: NOWHERE }
-    const script = `d=$(mktemp -d); mkfifo $d/errors
+    const script = `d=$(mktemp -d -p "$2"); mkfifo $d/errors
       { "$0" "$1" audit webhooks --json 2>$d/errors; echo "ended with $?" >&2; } | { read -r line <$d/errors; echo "$line" >&2; cat; }
       rm -r $d`
     const { stderr, stdout } = yield* Effect.promise(() =>
-      promisify(execFile)("/bin/sh", ["-c", script, process.execPath, MAIN], { env, maxBuffer: 2 ** 24 }),
+      promisify(execFile)("/bin/sh", ["-c", script, process.execPath, MAIN, os.tmpdir()], { env, maxBuffer: 2 ** 24 }),
     )
     assert.include(stderr, "ended with 3")
     const told = JSON.parse(stdout) as ReadonlyArray<Conservation.WebhookBalance>
