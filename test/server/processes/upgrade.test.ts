@@ -4,10 +4,12 @@ import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"
 import * as path from "node:path"
+import nodemailer from "nodemailer"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import * as World from "../../support/world/World.ts"
+import { freePort } from "../../support/process/service.ts"
 import { allDelivered, load } from "./clients.ts"
 import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
@@ -70,10 +72,11 @@ layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
     function* () {
       const { url } = yield* Database.Fresh
       const sql = yield* Sql
-      const kinds = DomainEvent.EVENT_KINDS.filter((kind) => !kind.startsWith("SuppressionAdded"))
+      const kinds = DomainEvent.EVENT_KINDS.filter((kind) => !/^(?:SuppressionAdded|EmailQueued)\//u.test(kind))
       yield* sql`INSERT INTO nodes (id, release, kinds, beat_at)
           VALUES ('node_old', '0.0.9', ${kinds}::text[], now() + interval '1 hour')`
-      const node = yield* ServiceProcess.start(url, { LOG_LEVEL: "Warn" })
+      const smtpPort = yield* Effect.promise(() => freePort())
+      const node = yield* ServiceProcess.start(url, { LOG_LEVEL: "Warn", SMTP_PORT: `${smtpPort}` })
       const { secret } = yield* World.key(yield* World.account())
       const body = { email: "ana@example.org", reason: "manual" }
       const suppress = Effect.promise(() => node.request("POST", "/v1/suppressions", { key: secret, body }))
@@ -84,6 +87,17 @@ layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
       )
       const domain = { key: secret, body: { name: "acme.test" } }
       assert.strictEqual((yield* Effect.promise(() => node.request("POST", "/v1/domains", domain))).status, 201)
+      const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Hello", text: "Hi" }
+      const submitted = yield* Effect.promise(() =>
+        nodemailer
+          .createTransport({ host: "127.0.0.1", port: smtpPort, ignoreTLS: true, auth: { user: "any", pass: secret } })
+          .sendMail(mail)
+          .then(
+            () => "accepted",
+            (error: unknown) => (error as { readonly response: string }).response,
+          ),
+      )
+      assert.match(submitted, /^451 4\.3\.0 upgrade_in_progress: An upgrade is in progress: .* Retry after 30 s\.$/u)
       yield* sql`DELETE FROM nodes WHERE id = 'node_old'`
       // Slower than the rate limit of the key, since the kind is opened by the next beat only.
       const slowly = Effect.delay(suppress, "500 millis")

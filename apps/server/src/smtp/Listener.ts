@@ -9,7 +9,7 @@ import * as Handshakes from "./Handshakes.ts"
 import * as Intake from "./Intake.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as ConnectionSlots from "./ConnectionSlots.ts"
-import { INTERNAL_ERROR, reply, type SmtpReply } from "./SmtpReply.ts"
+import { INTERNAL_ERROR, ofRefusal, reply, type SmtpReply } from "./SmtpReply.ts"
 
 export interface Tls {
   readonly key: string
@@ -224,6 +224,7 @@ const logUnexpected = <A, R>(effect: Effect.Effect<A, Failure, R>): Effect.Effec
 
 const replyIn = (cause: Cause.Cause<Failure>): SmtpReply | undefined => {
   const failure = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (failure?._tag === "StoreUnavailable" && failure.why === "upgrading") return ofRefusal(failure)
   return failure?._tag === "SmtpReply" ? failure : undefined
 }
 

@@ -16,6 +16,7 @@ import type { AccountNeeds, Facts } from "../facts/Facts.ts"
 import type { LogTransaction } from "./LogStorage.ts"
 import { streamKey } from "../log/StreamRef.ts"
 import { type StorageError, TryAgain } from "../postgres/StorageError.ts"
+import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 
 /** A commit that waits until its long streams are read outside the batches, or until an earlier such commit is decided. */
@@ -159,6 +160,7 @@ const decide = (writes: BatchWrites, pending: PendingCommit, claimKey: string | 
   try {
     const decision = pending.commit.decide(writes.view(pending.commit.account_id))
     if (Result.isFailure(decision)) return Exit.fail(decision.failure)
+    if (!writes.isReadable(decision.success)) return Exit.fail(new StoreUnavailable({ why: "upgrading" }))
     writes.add(pending, decision.success, claimKey)
     return Exit.succeed({ _tag: "Committed", answer: decision.success.answer })
   } catch (defect) {

@@ -1,6 +1,5 @@
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import { UpgradeInProgress } from "../feed/EventKinds.ts"
 import type { StoredAnswer } from "../idempotency/Claim.ts"
 import type { StreamState } from "../streams/StreamState.ts"
 import type { Append, CommitDeps, Decision, PendingCommit, View } from "./Commit.ts"
@@ -106,6 +105,13 @@ export class BatchWrites {
     }
   }
 
+  /** Whether all nodes can read the events of a decision. */
+  isReadable({ append }: Decision<unknown>): boolean {
+    return append.every(({ events }) =>
+      events.every(({ _tag }) => this.#deps.kinds.isOpen(DomainEvent.eventKind(_tag))),
+    )
+  }
+
   /** Adds a decided commit. Everything that can throw runs before the first change. */
   add(pending: PendingCommit, decision: Decision<unknown>, claimKey: string | undefined): void {
     const { idempotency, leases } = pending.commit
@@ -145,8 +151,6 @@ export class BatchWrites {
     const continuation = continuations.get(id) ?? { stream, recorded: [], state: stream.state }
     continuations.set(id, continuation)
     for (const event of events) {
-      const kind = DomainEvent.eventKind(event._tag)
-      if (!this.#deps.kinds.isOpen(kind)) throw new UpgradeInProgress({ kind })
       const envelope = {
         // Postgres assigns the position when it writes the row, so no fold may depend on it.
         position: 0n,

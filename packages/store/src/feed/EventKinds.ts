@@ -1,5 +1,4 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as Refusal from "@waybill/domain/values/Refusal"
 import { Context, Data, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Sql } from "../postgres/Sql.ts"
@@ -10,23 +9,11 @@ import { type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.
 export const NODE_BEAT_EVERY = Duration.seconds(5)
 /** Silence after which a node counts as dead, so that kinds which it does not know can be opened. */
 export const NODE_DEAD_AFTER = Duration.seconds(30)
-/** Seconds after which a client should repeat a request that an upgrade in progress refused. */
-export const UPGRADE_RETRY_SECONDS = 30
 
 /** Advisory lock under which nodes announce themselves and open kinds, one after the other. */
 const LOCK = [0x5742_0004, 0] as const
 const ID_BYTES = 12
 const DEAD_SECONDS = Duration.toSeconds(NODE_DEAD_AFTER)
-
-/** The request needs an event that a node of an older release, which is still running, could not read. */
-export class UpgradeInProgress extends Refusal.of("UpgradeInProgress", 503, "upgrade_in_progress")<{
-  readonly kind: string
-}> {
-  readonly retry_after_s = UPGRADE_RETRY_SECONDS
-  override readonly message =
-    "An upgrade is in progress: this feature is available once no node of the former release is running. " +
-    "Nothing was changed; repeat the request later."
-}
 
 /** The log may contain events that this release cannot read. */
 export class NodeTooOld extends Data.TaggedError("NodeTooOld")<{ readonly kinds: ReadonlyArray<string> }> {

@@ -3,6 +3,8 @@ import { Cause, Context, Data, Effect, Option } from "effect"
 
 /** Seconds that a client should wait before it sends a request again. */
 export const RETRY_SECONDS = 5
+/** The same while an upgrade is in progress. */
+export const UPGRADE_RETRY_SECONDS = 30
 
 /**
  * Why the store cannot be used:
@@ -12,10 +14,18 @@ export const RETRY_SECONDS = 5
  * - `not-confirmed`: a COMMIT was sent, and the caller waits for its answer no longer
  * - `timed-out`: a statement, or its wait for a lock, was canceled at its time limit
  * - `conflict`: a deadlock, or another conflict with a concurrent transaction
+ * - `upgrading`: a node of an older release, which still runs, could not read an event of the commit
  */
-export type Unavailability = "away" | "refuses-writes" | "lost" | "not-confirmed" | "timed-out" | "conflict"
+export type Unavailability =
+  | "away"
+  | "refuses-writes"
+  | "lost"
+  | "not-confirmed"
+  | "timed-out"
+  | "conflict"
+  | "upgrading"
 
-const NOTHING_ACCEPTED: ReadonlySet<Unavailability> = new Set(["away", "refuses-writes"])
+const NOTHING_ACCEPTED: ReadonlySet<Unavailability> = new Set(["away", "refuses-writes", "upgrading"])
 const CONNECTION_LOST: ReadonlySet<Unavailability> = new Set(["away", "lost", "not-confirmed"])
 
 interface Args {
@@ -33,9 +43,10 @@ export class StoreUnavailable
   implements Refusal
 {
   readonly retry_after_s?: number
-  constructor({ retry_after_s = RETRY_SECONDS, ...args }: Args) {
+  constructor({ retry_after_s, ...args }: Args) {
     super(args)
-    if (this.isNothingAccepted) this.retry_after_s = retry_after_s
+    const usual = args.why === "upgrading" ? UPGRADE_RETRY_SECONDS : RETRY_SECONDS
+    if (this.isNothingAccepted) this.retry_after_s = retry_after_s ?? usual
   }
   /** Whether nothing was accepted, so that the same request can be sent again. The contract promises that for every 503. */
   get isNothingAccepted(): boolean {
@@ -48,12 +59,18 @@ export class StoreUnavailable
   get status(): 500 | 503 {
     return this.isNothingAccepted ? 503 : 500
   }
-  get reason(): "unavailable" | "outcome_unknown" {
+  get reason(): "unavailable" | "outcome_unknown" | "upgrade_in_progress" {
+    if (this.why === "upgrading") return "upgrade_in_progress"
     return this.isNothingAccepted ? "unavailable" : "outcome_unknown"
   }
   /** For the log the message of the cause; for a client, who gets no cause, what to do. */
   override get message() {
     if (this.cause instanceof Error) return this.cause.message
+    if (this.why === "upgrading")
+      return (
+        "An upgrade is in progress: this feature is available once no node of the former release is running. " +
+        "Nothing was changed; repeat the request later."
+      )
     return this.isNothingAccepted
       ? `The service cannot use its database at the moment. Nothing was accepted; send the request again after ${this.retry_after_s} s.`
       : "The database did not confirm this request in time, so it may or may not have been accepted. Send it again with the " +
@@ -61,6 +78,7 @@ export class StoreUnavailable
   }
   /** Returns the refusal of a client. A request that only reads has changed nothing. */
   forClient(isRead: boolean): StoreUnavailable {
+    if (this.why === "upgrading") return this
     return new StoreUnavailable({ why: isRead || this.isNothingAccepted ? "away" : "not-confirmed" })
   }
 }
