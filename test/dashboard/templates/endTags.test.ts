@@ -1,6 +1,7 @@
 import { assert, describe, it } from "vitest"
 import * as TypeOver from "../../../apps/dashboard/src/templates/editor/code/TypeOver.ts"
 import { strayEndTags } from "../../../apps/dashboard/src/templates/editor/strayEndTags.ts"
+import { processorMs } from "../../support/processorMs.ts"
 
 /** Types a text at the bar of another one, as the editor does without an end tag of its own. */
 const type = (place: string, text: string): string => {
@@ -35,5 +36,18 @@ describe("end tags in the editor", () => {
       '<a title="{{ "</a>" }}">x</a>',
     ])
       assert.deepStrictEqual(warned(html), [], html)
+  })
+
+  it("take a bounded time in the largest texts", () => {
+    const size = 100_000
+    const warned = (html: string) => strayEndTags({ html }).length
+    const began = processorMs()
+    assert.strictEqual(warned("</a>".repeat(size / 4)), 20)
+    assert.strictEqual(warned("<!--".repeat(size / 4)), 0)
+    assert.strictEqual(warned("<style>".repeat(size / 7)), 0)
+    assert.strictEqual(warned("{%".repeat(size / 2)), 0)
+    const before = `${"<a>".repeat(size / 6)}${"</b>".repeat(size / 8)}<`
+    assert.strictEqual(TypeOver.typedOver(before, "</a>", "/"), 0)
+    assert.isBelow(processorMs() - began, 1_000)
   })
 })

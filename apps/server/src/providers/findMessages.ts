@@ -84,8 +84,8 @@ const search = Effect.fnUntraced(function* <K extends string, A, E, R>(
 
 const NONE: Cells.FoundRows<never> = { rows: [], missing: [] }
 
-/** The email and the sender's domain in our Message-ID. */
+/** The email and the sender's domain in our Message-ID. A domain has at most 253 characters. */
 const ownIdOf = ({ messageId }: ProviderEvent) => {
-  const [, id = "", sender = ""] = /^<?(msg_[0-9a-z]{26})@([^>]*)/u.exec(messageId ?? "") ?? []
+  const [, id = "", sender = ""] = /^<?(msg_[0-9a-z]{26})@([^>]{0,253})/u.exec(messageId ?? "") ?? []
   return isEmailId(id) ? { email_id: id, sender } : undefined
 }

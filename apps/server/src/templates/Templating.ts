@@ -64,7 +64,7 @@ export const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? 
 
 const isId = Schema.is(Id.TemplateId)
 
-/** Refuses a message with the alias that it gives. The ids of other services are not ours. */
+/** Names the alias that a message asks for. An id may be that of another service in our spelling, which its caller does not know. */
 const unusable = (cause: TemplateRefusal.TemplateUnusable["cause"], asked: string) =>
   new TemplateRefusal.TemplateUnusable({ cause, alias: isId(asked) ? null : asked })
 

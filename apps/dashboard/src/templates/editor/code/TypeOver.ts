@@ -10,10 +10,13 @@ const countOf = (text: string, begin: string, name: string): number =>
 const TAG = /<(\/?)([a-z][\w-]*)/giu
 const VOID = new Set("area base br col embed hr img input link meta source track wbr".split(" "))
 
+/** Characters before the cursor in which an element is looked for that it is in. */
+const REACH = 20_000
+
 /** Returns the innermost element that a text has begun and not ended. */
 const openIn = (text: string): string | undefined => {
   const open: Array<string> = []
-  for (const [, slash, name = ""] of text.toLowerCase().matchAll(TAG)) {
+  for (const [, slash, name = ""] of text.slice(-REACH).toLowerCase().matchAll(TAG)) {
     const begin = open.lastIndexOf(name)
     if (slash === "" && !VOID.has(name)) open.push(name)
     if (slash !== "" && begin >= 0) open.splice(begin)

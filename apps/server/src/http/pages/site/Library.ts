@@ -176,7 +176,7 @@ export const linksOf = (pages: ReadonlyArray<DocsPage>) => {
       if (/^(?:[a-z]+:|\/)/u.test(target)) return target
       const [path = "", hash] = target.split("#")
       const name = posix.join(posix.dirname(file), path).replace(/\/$/u, "")
-      if (name in FILES) return `/${name}`
+      if (Object.hasOwn(FILES, name)) return `/${name}`
       const to = path === "" ? slug : byFile.get(name)
       return to === undefined ? undefined : `/docs/${to}${hash === undefined ? "" : `#${hash}`}`
     }

@@ -159,10 +159,15 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
     const ranked = found
       .toSorted((one, other) => other.score - one.score || one.entry.url.localeCompare(other.entry.url, "en"))
       .map(({ entry }) => entry)
-    // The clients of all languages have the same sections.
+    // The clients of all languages have the same sections, of which the first is shown.
     const seen = new Set<string>()
-    const isFirst = ({ title, url }: Entry) => !isOfClient(url) || (!seen.has(title) && seen.add(title) !== undefined)
-    return ranked.filter(isFirst).slice(0, MAX_RESULTS)
+    const isShown = ({ title, url }: Entry) => {
+      if (!isOfClient(url)) return true
+      const isFirst = !seen.has(title)
+      seen.add(title)
+      return isFirst
+    }
+    return ranked.filter(isShown).slice(0, MAX_RESULTS)
   }
   return { search }
 }
