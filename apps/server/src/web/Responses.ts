@@ -61,7 +61,8 @@ export const fromCause = <E>(
   isRead = false,
 ): Effect.Effect<HttpServerResponse.HttpServerResponse> => {
   if (Cause.hasInterruptsOnly(cause)) return Effect.failCause(cause as Cause.Cause<never>)
-  const error = Cause.squash(cause)
+  // A refusal that travels as a defect is a mistake of the program, like any other defect.
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
   if (error instanceof StoreUnavailable)
     return Effect.map(Effect.annotateLogs(ofUnavailable(error, isRead), "request_id", id), (refusal) =>
       respond(refusal, id),

@@ -34,13 +34,17 @@ export const layer = (maxBodyBytes: number) =>
     const read = endpoint.payload.size === 0 ? readNoBody : readPayload
     const checked = explained(withQuery(endpoint, handler), endpoint)
     const handled = Effect.flatMap(read(endpoint, scope, advice), (request) => inRequest(request, checked))
-    return Effect.provideService(handled, HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes))
+    return handled.pipe(
+      // Errors of endpoints have no `Allow` header.
+      Effect.catchTag("NoSuchRoute", Responses.refused),
+      Effect.provideService(HttpIncomingMessage.MaxBodySize, ByteSize.bytes(maxBodyBytes)),
+    )
   })
 
 const inRequest = <A, E, R>(request: HttpServerRequest.HttpServerRequest, work: Effect.Effect<A, E, R>) =>
   Effect.provideService(work, HttpServerRequest.HttpServerRequest, request)
 
-type Refused = RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
+type Refused = RequestRefusal.NoSuchRoute | RequestRefusal.MalformedId | RequestRefusal.InvalidRequest
 type Unavailable = StoreUnavailable | RequestRefusal.InternalError
 
 /** Explains what a schema refuses, and says what a store that cannot be used means for the request. */
@@ -183,9 +187,9 @@ const refuseAll = Effect.fnUntraced(function* (endpoint: HttpApiEndpoint.Top) {
   // An id of a wrong form names nothing, like an unknown one.
   const names = yield* violationsOf(endpoint.params, params)
   const path = RequestTarget.pathOf(url)
-  // `/v1/email/send` is no id of an email. A defect, because errors of endpoints have no `Allow` header.
+  // `/v1/email/send` is no id of an email.
   if (!Violations.isNone(names) && (Object.values(params).includes("") || KnownRoutes.isFixed(path)))
-    return yield* Effect.die(KnownRoutes.refuse(method, path))
+    return yield* KnownRoutes.refuse(method, path)
   if (!Violations.isNone(names)) return yield* new RequestRefusal.MalformedId({ details: names.details })
   const header = yield* violationsOf(endpoint.headers, headers)
   const around = Violations.join([
