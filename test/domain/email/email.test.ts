@@ -4,11 +4,24 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type * as Tracking from "@waybill/domain/domain/Tracking"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, ana, command, facts, HASH, id, mailbox, NOW, queued, toThree, words } from "../values/examples.ts"
+import {
+  after,
+  ana,
+  command,
+  facts,
+  HASH,
+  id,
+  mailbox,
+  NOW,
+  queued,
+  sending,
+  toThree,
+  words,
+} from "../values/examples.ts"
 
 const { SECOND, DAY } = Timestamp
 const givenRequest = (over: Partial<Acceptance.Context>, wanted: Partial<Acceptance.Command> = {}) =>
-  given(Email).when(Email.queue(facts(over), command(wanted)))
+  given(Email).when(sending(facts(over), command(wanted)))
 const messageOf = (...history: ReadonlyArray<Email.Event>) => {
   const { state } = given(Email, ...history)
   assert(state._tag === "Message")
@@ -47,7 +60,7 @@ describe("accepting an email", () => {
 
   it("the domain's tracking applies unless the message sets its own, and untracked mail has no such field", () => {
     const trackingOf = (over: Parameters<typeof facts>[0], wish?: Tracking.Change) => {
-      const { accepted } = messageOf(...happened(Email, [], Email.queue(facts(over), command({ tracking: wish }))))
+      const { accepted } = messageOf(...happened(Email, [], sending(facts(over), command({ tracking: wish }))))
       return "tracking" in accepted ? accepted.tracking : "no trace"
     }
     const off = { opens: false, clicks: null }
@@ -66,7 +79,7 @@ describe("accepting an email", () => {
     givenRequest({ tracks: false }, { tracking: { opens: true, clicks: null } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: null, clicks: true } }).refuses(refusal)
     givenRequest({ tracks: false }, { tracking: { opens: false, clicks: null } }).appendsOnly("EmailQueued")
-    const before = happened(Email, [], Email.queue(facts({ domain: ofTracking }), command()))
+    const before = happened(Email, [], sending(facts({ domain: ofTracking }), command()))
     const history = happened(Email, before, Email.recordFailed(after(1), ana, words()))
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual(again.tracking, tracked)
@@ -126,10 +139,6 @@ describe("accepting an email", () => {
       assert(email._tag === "Message")
       assert.deepStrictEqual(email.accepted.tags, ["a", "b"])
     })
-  })
-
-  it("accepting again under the same id changes nothing", () => {
-    given(Email, queued()).when(Email.queue(facts(), command())).refuses({ status: 422, reason: "nothing_new" })
   })
 })
 

@@ -2,10 +2,10 @@ import type * as Acceptance from "@waybill/domain/email/Acceptance"
 import * as Email from "@waybill/domain/email/Email"
 import { assert, describe, it } from "../../support/effectTest.ts"
 import { given, happened } from "../../support/givenWhenThen.ts"
-import { after, ana, bob, command, cyd, facts, id, queued, toThree, words } from "../values/examples.ts"
+import { after, ana, bob, command, cyd, facts, id, queued, sending, toThree, words } from "../values/examples.ts"
 
 const givenRequest = (over: Partial<Acceptance.Context>, wanted: Partial<Acceptance.Command> = {}) =>
-  given(Email).when(Email.queue(facts(over), command(wanted)))
+  given(Email).when(sending(facts(over), command(wanted)))
 const messageOf = (...history: ReadonlyArray<Email.Event>) => {
   const { state } = given(Email, ...history)
   assert(state._tag === "Message")
@@ -24,7 +24,7 @@ describe("resending", () => {
     const again = Email.resendCommand(messageOf(...history))
     assert.deepStrictEqual([again.to, again.cc, again.bcc], [[{ address: ana }], [], [{ address: cyd }]])
     assert.strictEqual(again.resend_of, id("EmailId"))
-    const second = given(Email).when(Email.queue(facts({ emailId: id("EmailId", 2) }), again))
+    const second = given(Email).when(sending(facts({ emailId: id("EmailId", 2) }), again))
     second.appendsOnly("EmailQueued")
   })
 

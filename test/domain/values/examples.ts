@@ -71,8 +71,11 @@ export const facts = (over: Partial<Acceptance.Context> = {}): Acceptance.Contex
 export const toThree = (): Email.Event =>
   queued({ to: [mailbox("ana@example.org")], cc: [mailbox("bob@example.org")], bcc: [mailbox("cyd@example.net")] })
 
+/** Decides about a message that is sent. */
+export const sending = (known: Acceptance.Context, wanted: Acceptance.Command) => () => Acceptance.accept(known, wanted)
+
 export const queued = (over: Partial<Acceptance.Command> = {}): Email.Event =>
-  Result.getOrThrow(Email.queue(facts(), command(over))(Email.initial))[0]
+  Result.getOrThrow(Acceptance.accept(facts(), command(over)))[0]
 
 export const words = (over: Partial<DeliveryOutcome.ServerResponse> = {}): DeliveryOutcome.ServerResponse => ({
   code: 250,

@@ -1,5 +1,5 @@
 import * as Account from "@waybill/domain/account/Account"
-import type * as Acceptance from "@waybill/domain/email/Acceptance"
+import * as Acceptance from "@waybill/domain/email/Acceptance"
 import type { Address } from "@waybill/domain/values/Address"
 import { Sha256 } from "@waybill/domain/values/Sha256"
 import * as Email from "@waybill/domain/email/Email"
@@ -121,7 +121,7 @@ const sending = (
           const wanted = state._tag === "Message" ? Email.resendCommand(state) : command(each)
           const known = facts(view, account_id, email_id, each)
           const quota = { ...known.quota, used: known.quota.used + before }
-          return Result.map(Email.queue({ ...known, quota }, wanted)(Email.initial), (events) => {
+          return Result.map(Acceptance.accept({ ...known, quota }, wanted), (events) => {
             before += each.to.length
             return { aggregate: Email, id: email_id, events }
           })

@@ -32,12 +32,6 @@ export {
   suppress,
 } from "./EmailReport.ts"
 
-/** Accepts a message: a single send, one of a batch, or a resend. */
-export const queue =
-  (facts: Acceptance.Context, command: Acceptance.Command): EmailState.Decide<Acceptance.Refusal | NothingNew> =>
-  (state) =>
-    state._tag === "NotCreated" ? Acceptance.accept(facts, command) : Result.fail(new NothingNew())
-
 export const cancel = (
   now: Timestamp.Timestamp,
   attempt: AttemptState = "none",
@@ -106,7 +100,7 @@ export const resent = (
 
 /**
  * Builds the command that sends a copy to every recipient whom this message did not reach and for whom it is no longer
- * tried. The list may be empty or hold suppressed recipients; `queue` handles both, as for any send.
+ * tried. The list may be empty or hold suppressed recipients; `Acceptance.accept` handles both, as for any send.
  */
 export const resendCommand = (
   message: EmailState.AcceptedEmail,

@@ -37,16 +37,10 @@ export interface HtmlEdits {
   readonly pixel: number | undefined
 }
 
-/**
- * Rewrites the HTML of a tracked message. Only the values of links change and only the pixel is added; text, comments,
- * styles and scripts stay as they are. `own` holds addresses of the message itself that programs follow.
- */
-export const rewrite = (html: string, addresses: Addresses, own: ReadonlySet<string> = new Set()): string =>
-  write(html, find({ html, own, links: addresses.click !== undefined }), addresses)
-
 /** Finds the edits that `write` applies. Linear in the length of the document. */
 export const find = (document: {
   readonly html: string
+  /** Addresses of the message itself that programs follow. */
   readonly own: ReadonlySet<string>
   /** Whether links are tracked; if not, only the pixel's place is looked for. */
   readonly links: boolean
@@ -63,7 +57,10 @@ export const find = (document: {
   return { edits: links.edits, pixel: body ?? (next.value ? document.html.length : undefined) }
 }
 
-/** The pixel goes before the end of the body, where links may still follow. */
+/**
+ * Writes the HTML of a tracked message. Only the values of links change and only the pixel is added, before the end of the body,
+ * where links may still follow; text, comments, styles and scripts stay as they are.
+ */
 export const write = (html: string, { edits: replacements, pixel }: HtmlEdits, { click, open }: Addresses): string => {
   const edits: Array<readonly [start: number, end: number, text: string]> = []
   for (const edit of replacements) {
