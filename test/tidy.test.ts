@@ -19,7 +19,16 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "packages/domain": ["effect"],
   "packages/api": ["effect", "@waybill/domain"],
   "packages/runtime": ["effect"],
-  "packages/store": ["effect", "@effect", "@waybill/domain", "@waybill/runtime", "graphile-worker", "pg", "node:"],
+  "packages/store": [
+    "effect",
+    "@effect",
+    "@waybill/domain",
+    "@waybill/runtime",
+    "@waybill/verify",
+    "graphile-worker",
+    "pg",
+    "node:",
+  ],
   "packages/mail": [
     "effect",
     "@waybill/domain",
@@ -280,9 +289,9 @@ describe("files", () => {
     assert.strictEqual(new Set(migrations.map((name) => name.slice(0, 4))).size, migrations.length)
   })
 
-  it("a migration says in its first line whether it changes tables of every cell or home tables", () => {
+  it("a migration says in its first line where its first statements run", () => {
     const migrations = paths.filter((path) => isIn(path, "db/migrations"))
-    const unsaid = migrations.map(read).filter(({ text }) => !/^-- cells: (?:every|home)\n/u.test(text))
+    const unsaid = migrations.map(read).filter(({ text }) => !/^-- cells: (?:every|server|database|home)\n/u.test(text))
     assert.deepStrictEqual(
       unsaid.map(({ path }) => path),
       [],

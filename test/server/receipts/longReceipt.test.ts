@@ -29,7 +29,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "240 seconds" })(
       assert.isBelow(turn, MAX_TURN_MS)
       if (accept !== "application/json") return
       assert.strictEqual(json.events.length, EVENTS)
-      assert.isUndefined(problemOf(json))
+      assert.isUndefined(yield* problemOf(json))
     }),
   )
 })

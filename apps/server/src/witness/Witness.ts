@@ -4,9 +4,8 @@ import {
   type Checkpoint,
   parseCheckpoint,
   parseNote,
-  parseVkey,
   type SignedNote,
-  verifyNote,
+  signedCheckpoint,
 } from "@waybill/verify/SignedNote"
 import { Clock, Data, Effect, Semaphore } from "effect"
 import * as AddCheckpoint from "./AddCheckpoint.ts"
@@ -204,25 +203,6 @@ const refusal = (status: number, message: string): WitnessAnswer => ({ status, b
 /** Verifies a checkpoint with the keys of its log. Signatures of other keys do not count, wrong ones refuse it. */
 export const verify = (log: WatchedLog, text: string): Effect.Effect<Shown, NotTrusted> =>
   Effect.tryPromise({
-    try: async () => {
-      const note = parseNote(text)
-      const checkpoint = parseCheckpoint(note.text)
-      if (checkpoint.origin !== log.seen.origin) throw new Error(`it is one of the log ${checkpoint.origin}`)
-      const signers = await signing(note, log.seen.keys)
-      if (signers.length === 0) throw new Error("no trusted key of the log has signed it")
-      return { note, checkpoint, signers }
-    },
+    try: () => signedCheckpoint(text, log.seen.origin, log.seen.keys),
     catch: (cause) => new NotTrusted({ message: `The checkpoint is refused: ${(cause as Error).message}.` }),
   })
-
-/** Those of the keys that have signed a note. A wrong signature of one of them throws. */
-export const signing = async (note: SignedNote, keys: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const found: Array<string> = []
-  for (const text of keys) {
-    const key = await parseVkey(text)
-    const { result } = await verifyNote(note, key)
-    if (result === "invalid") throw new Error(`the signature of ${key.name} is wrong`)
-    if (result === "valid") found.push(text)
-  }
-  return found
-}

@@ -1,6 +1,6 @@
 import type * as Network from "@waybill/mail/dns/Network"
 import { areEqual } from "@waybill/verify/Bytes"
-import { parseNote } from "@waybill/verify/SignedNote"
+import { parseNote, signing } from "@waybill/verify/SignedNote"
 import { Effect } from "effect"
 import * as LogReader from "./LogReader.ts"
 import * as Witness from "./Witness.ts"
@@ -73,7 +73,7 @@ const changeKeys = Effect.fnUntraced(function* (
   current: ReadonlyArray<string>,
 ) {
   const signing = yield* Effect.orElseSucceed(
-    Effect.tryPromise(() => Witness.signing(note, current)),
+    Effect.tryPromise(() => signing(note, current)),
     () => [],
   )
   const added = signing.filter((key) => !log.seen.keys.includes(key))

@@ -1,9 +1,9 @@
+import { type Checkpoint, parseCheckpoint, parseNote } from "@waybill/verify/SignedNote"
 import { Effect } from "effect"
 import { randomBytes } from "node:crypto"
 import * as Epoch from "../postgres/Epoch.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
-import * as Checkpoint from "./Checkpoint.ts"
 import type { SignersOf } from "./LogKeys.ts"
 import * as LogTree from "./LogTree.ts"
 import * as SignedNote from "./SignedNote.ts"
@@ -37,11 +37,7 @@ export const trees = <E>(sql: Client<E>, limit = MAX_TREES) => sql<Tree>`
 const MAX_TREES = 100
 
 /** Returns the checkpoint of a note that this service has signed. */
-export const checkpointOf = (note: string): Checkpoint.Checkpoint => {
-  const checkpoint = Checkpoint.parse(SignedNote.parse(note)?.text ?? "")
-  if (checkpoint === undefined) throw new Error("a signed checkpoint cannot be read")
-  return checkpoint
-}
+export const checkpointOf = (note: string): Checkpoint => parseCheckpoint(parseNote(note).text)
 
 /** The line by which a log names the one that it continues, as that was known. */
 const continues = ({ note, origin }: Tree): string => {
@@ -72,11 +68,6 @@ const nextOrigin = (base: string, last: SignedTree | undefined, epoch: Epoch.Pre
   return last.age_s < HELD_SECONDS ? last.origin : `${base}${SUFFIX.exec(last.origin)?.[0] ?? ""}`
 }
 
-const isSignedBy = (note: string, signers: ReadonlyArray<SignedNote.Signer>): boolean => {
-  const read = SignedNote.parse(note)
-  return read?.signatures.length === signers.length && SignedNote.signedBy(read, signers).length === signers.length
-}
-
 /**
  * Signs the tree of the fiber's cell as it is, if it has grown or the keys have changed. In one transaction, so that all of it is
  * on one server. Returns the name of the log, if it has one.
@@ -85,6 +76,9 @@ export const sign = Effect.fn("Checkpoints.sign")(function* (base: string, signe
   const sql = yield* Sql
   return yield* sql.withTransaction(signHere(sql, base, signersOf))
 })
+
+const isSignedBy = (note: string, signers: ReadonlyArray<SignedNote.Signer>): boolean =>
+  parseNote(note).signatures.length === signers.length && SignedNote.signersOf(note, signers).length === signers.length
 
 const signHere = Effect.fnUntraced(function* (sql: Sql, base: string, signersOf: SignersOf) {
   const { root, size } = yield* LogTree.read(sql)
@@ -99,12 +93,17 @@ const signHere = Effect.fnUntraced(function* (sql: Sql, base: string, signersOf:
   const origin = nextOrigin(base, last, epoch)
   const isSame = last?.origin === origin && last.epoch === epoch.epoch
   const former = isSame ? known[1] : last
-  const signers = signersOf(origin)
   const isOwn = isNameOf(base, origin)
+  const signers = signersOf(origin)
   const isSigned = isSame && last.size === size && isSignedBy(last.note, signers)
   if (isSigned && (!isOwn || last.age_s < HELD_SECONDS / 2)) return origin
-  const extensions = former === undefined ? [] : [continues(former)]
-  const note = isSigned ? last.note : SignedNote.sign(Checkpoint.textOf({ origin, size, root, extensions }), signers)
+  const head = [
+    origin,
+    size,
+    Buffer.from(root).toString("base64"),
+    ...(former === undefined ? [] : [continues(former)]),
+  ]
+  const note = isSigned ? last.note : SignedNote.sign(`${head.join("\n")}\n`, signers)
   // The name is held by the signatures of those whose own it is.
   if (isSame)
     yield* sql`

@@ -1,5 +1,5 @@
+import { canonicalJson } from "@waybill/verify/JsonValue"
 import { hash } from "node:crypto"
-import * as CanonicalJson from "./CanonicalJson.ts"
 
 /** Length of the salt of a stream, from which those of its events and their fields follow. */
 export const SALT_BYTES = 16
@@ -68,7 +68,7 @@ const saltOf = (binary: Binary): Uint8Array => Buffer.from(binary, "latin1").sub
 
 const commitment = (salt: Binary, value: unknown): string => {
   scratch.write(salt, 0, "latin1")
-  return hashAfter(salt.length, CanonicalJson.encode(value), "base64url")
+  return hashAfter(salt.length, canonicalJson(value), "base64url")
 }
 
 /**
@@ -86,7 +86,7 @@ export const ofStream = (seed: Uint8Array) => {
     for (const [name, value] of Object.entries(fields))
       if (value !== undefined) commitments[name] = commitment(salt(name), value)
     const stream = hash("sha256", Buffer.concat([streamSalt, Buffer.from(stream_id)]), "base64url")
-    return { v: 1, event, stream, version, type, at, data: dataOf(commitments) }
+    return { v: 1, event, stream, version, type, at, data: hash("sha256", canonicalJson(commitments), "base64url") }
   }
   return {
     entry,
@@ -109,11 +109,3 @@ export const ofStream = (seed: Uint8Array) => {
 /** Returns the text whose hash is the leaf of an entry: its canonical JSON, whose names are in this order. */
 export const textOf = ({ at, data, event, stream, type, v, version }: Entry): string =>
   JSON.stringify({ at, data, event, stream, type, v, version })
-
-/** Returns the commitment to all fields of an event. */
-export const dataOf = (commitments: Readonly<Record<string, string>>): string =>
-  hash("sha256", CanonicalJson.encode(commitments), "base64url")
-
-/** Returns the commitment to an opened field. */
-export const ofOpening = ({ salt, value }: Opening): string =>
-  commitment(Buffer.from(salt, "base64url").toString("latin1"), value)

@@ -105,7 +105,6 @@ export const makeSigners = Effect.gen(function* () {
 
 /** Returns the keys that have signed a note of a log, as others know them. */
 export const vkeysOf = Effect.fnUntraced(function* (origin: string, note: string) {
-  const keys = (yield* list).map(({ public_key }): SignedNote.VerifierKey => ({ name: origin, key: public_key }))
-  const read = SignedNote.parse(note)
-  return read === undefined ? [] : SignedNote.signedBy(read, keys.toReversed()).map(SignedNote.vkeyOf)
+  const keys = (yield* list).map(({ public_key }) => ({ name: origin, key: public_key }))
+  return SignedNote.signersOf(note, keys.toReversed()).map(SignedNote.vkeyOf)
 })

@@ -1,8 +1,7 @@
-import * as Checkpoint from "@waybill/store/transparency/Checkpoint"
 import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
-import * as SignedNote from "@waybill/store/transparency/SignedNote"
 import * as TilePath from "@waybill/store/transparency/TilePath"
 import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
+import { signedCheckpoint } from "@waybill/verify/SignedNote"
 import { Data, Duration, Effect, Schema } from "effect"
 
 /** A log that is not what it says, or that cannot be read. */
@@ -75,15 +74,12 @@ export const find = Effect.fnUntraced(function* (url: string) {
 /** Reads all hashes of a log and compares them with its signed head. */
 export const verify = Effect.fnUntraced(function* ({ keys, origin, url }: Log, pinned: ReadonlyArray<string>) {
   const refuse = (message: string) => new LogUnverified({ message: `${origin}: ${message}` })
-  const note = SignedNote.parse(new TextDecoder().decode(yield* get(`${url}/checkpoint`)))
-  const checkpoint = note === undefined ? undefined : Checkpoint.parse(note.text)
-  if (note === undefined || checkpoint === undefined) return yield* refuse("its checkpoint cannot be read")
-  const trusted = (pinned.length > 0 ? pinned : keys).flatMap((text) => {
-    const key = SignedNote.parseVkey(text)
-    return key?.name === origin ? [key] : []
+  const note = new TextDecoder().decode(yield* get(`${url}/checkpoint`))
+  const trusted = (pinned.length > 0 ? pinned : keys).filter((key) => key.startsWith(`${origin}+`))
+  const { checkpoint } = yield* Effect.tryPromise({
+    try: () => signedCheckpoint(note, origin, trusted),
+    catch: (cause) => refuse(`its checkpoint is refused: ${(cause as Error).message}`),
   })
-  if (checkpoint.origin !== origin || SignedNote.signedBy(note, trusted).length === 0)
-    return yield* refuse("its checkpoint is not signed by its key")
   const { root, size } = checkpoint
   const read = Effect.fnUntraced(function* (key: MerkleTree.TileKey) {
     const width = Math.min(MerkleTree.TILE_WIDTH, MerkleTree.widthOf(size, key.level) - key.n * MerkleTree.TILE_WIDTH)
