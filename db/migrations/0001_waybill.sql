@@ -1,4 +1,4 @@
--- cells: home
+-- cells: database
 -- All tables of Waybill, by family. `account_id` leads every key of the data of an account, so that a cell can hold the tables of
 -- some accounts (docs/scaling.md). This file is the base of every installation: later changes are files of their own.
 --
@@ -16,6 +16,7 @@ CREATE EXTENSION IF NOT EXISTS btree_gin;
 -- Positions of events. CACHE 1 and nothing else: the feed's watermark is only right if positions are allocated one by one.
 CREATE SEQUENCE event_position AS bigint CACHE 1;
 
+-- cells: every
 -- The source of truth: a row is a fact. (account_id, stream_id, version) is the optimistic concurrency. Statistics that serve no
 -- plan are off, because ANALYZE sorts a sample of each column for them.
 CREATE TABLE events (
@@ -45,8 +46,10 @@ CREATE INDEX events_by_account_position ON events (account_id, position);
 -- Who did what, newest first: without the many events of mail, and without what the service did by itself.
 CREATE INDEX events_audit ON events (account_id, position)
   WHERE stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system';
+-- cells: database
 ALTER SEQUENCE event_position OWNED BY events.position;
 
+-- cells: server
 -- The servers on which the log was written, one after another. A promoted replica, a restored archive and a dump in another
 -- database are other servers: positions that the server before gave out last may be lost, so they continue beyond those.
 CREATE TABLE log_epochs (
@@ -59,6 +62,7 @@ CREATE TABLE log_epochs (
   began_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- cells: every
 -- How far each follower of the log has come. It moves in the transaction that writes what the follower has counted.
 CREATE TABLE followers (
   name text COLLATE "C" PRIMARY KEY,
@@ -69,6 +73,7 @@ CREATE TABLE followers (
 );
 INSERT INTO followers (name, position) VALUES ('email_stats', 0), ('search_words', 0), ('log_tree', 0);
 
+-- cells: home
 -- Kinds of events that every node of this installation can read, with the version of their data: EmailQueued/1. A kind is added
 -- once all live nodes know it, and never removed. Events of other kinds are not written yet.
 CREATE TABLE event_kinds (
@@ -76,6 +81,7 @@ CREATE TABLE event_kinds (
   opened_at timestamptz NOT NULL DEFAULT now()
 );
 
+-- cells: every
 -- The tables that a read model was built into. The live one has the name of the read model. A read model without a row here was
 -- never rebuilt, and its live table is version 1.
 CREATE TABLE projection_versions (
@@ -164,6 +170,7 @@ CREATE TABLE log_arrivals (
   last_position bigint NOT NULL
 );
 
+-- cells: home
 -- Keys that sign the heads of the logs of all cells; their secrets are sealed in `secrets`.
 CREATE TABLE log_keys (
   number integer PRIMARY KEY,
@@ -173,6 +180,7 @@ CREATE TABLE log_keys (
   ends_at timestamptz
 );
 
+-- cells: every
 -- Heads of the tree that witnesses have signed: the newest one that so many have. Keys and signatures are in the same order.
 CREATE TABLE log_cosignatures (
   tree integer NOT NULL,
@@ -220,6 +228,7 @@ CREATE INDEX outbox_by_account ON outbox (account_id, (payload = '{}')) WHERE ki
 CREATE INDEX outbox_by_webhook ON outbox (account_id, stream_id) WHERE kind = 'webhook';
 CREATE INDEX outbox_by_clock ON outbox (clock, available_at, clock_due) WHERE clock IS NOT NULL;
 
+-- cells: server
 CREATE SEQUENCE process_number AS integer CACHE 1 CYCLE;
 
 -- Processes that may hold leases. Each holds a session lock on its number while it lives: whoever gets that lock knows that the
@@ -234,6 +243,7 @@ CREATE TABLE processes (
 );
 ALTER SEQUENCE process_number OWNED BY processes.number;
 
+-- cells: home
 -- Running nodes, of every role, and the kinds of events that each can read. A node whose last beat is too old is dead.
 CREATE TABLE nodes (
   id text COLLATE "C" PRIMARY KEY,
@@ -246,6 +256,7 @@ CREATE TABLE nodes (
 -- Accounts, members and keys
 --------------------------------------------------------------------------------------------------------------------------------
 
+-- cells: every
 -- Accounts, with their plan, limits and periods of retention. A read model.
 CREATE TABLE accounts (
   account_id text COLLATE "C" PRIMARY KEY,
@@ -299,6 +310,7 @@ CREATE TABLE api_key_uses (
   PRIMARY KEY (account_id, key_id)
 );
 
+-- cells: server
 -- Requests in fixed windows of one minute by the clock of this server, for all nodes. UNLOGGED: a crash forgets at most a minute,
 -- and no request waits for a flush. Free space in each page keeps the updates of a busy window in place.
 CREATE UNLOGGED TABLE rate_windows (
@@ -308,6 +320,7 @@ CREATE UNLOGGED TABLE rate_windows (
   PRIMARY KEY (bucket, window_start)
 ) WITH (fillfactor = 50, autovacuum_vacuum_scale_factor = 0.02, autovacuum_vacuum_threshold = 500);
 
+-- cells: every
 -- Accepted recipients of each account and UTC month. Canceled mail is refunded.
 CREATE TABLE monthly_usage (
   account_id text COLLATE "C" NOT NULL,
@@ -388,6 +401,7 @@ CREATE INDEX request_log_refused ON request_log (account_id, status, id) WHERE s
 CREATE INDEX request_log_by_key ON request_log (account_id, api_key_id, id);
 CREATE INDEX request_log_by_path ON request_log (account_id, path, id) WHERE path <> '/v1/email/send';
 
+-- cells: home
 -- Rows and bytes of the request log by UTC day, and calls that were only counted: of each key or member, of each account (the
 -- caller is empty), and of the instance (both are empty). All processes share the bounds of a day by these sums. A row is updated
 -- twice a second and has no other index, so free space keeps its versions on the same page.
@@ -524,6 +538,7 @@ CREATE INDEX saved_views_by_user ON saved_views (user_id);
 -- Domains and reports about them
 --------------------------------------------------------------------------------------------------------------------------------
 
+-- cells: every
 -- Domains that accounts send from, with their DNS records. A read model.
 CREATE TABLE domains (
   account_id text COLLATE "C" NOT NULL,
@@ -543,6 +558,7 @@ CREATE INDEX domains_of_all_accounts ON domains (md5(name)) WHERE NOT removed;
 CREATE INDEX domains_tracking ON domains (account_id, id)
   WHERE record -> 'tracking_domain' ->> 'verified' = 'true' AND record ->> 'verified_at' IS NOT NULL;
 
+-- cells: home
 -- TLS policies of recipients' domains (MTA-STS, RFC 8461), so that a process that starts knows what another one has learnt,
 -- whatever happens to DNS and to the host of the policy meanwhile.
 CREATE TABLE mta_sts_policies (
@@ -558,6 +574,7 @@ CREATE TABLE mta_sts_policies (
 );
 CREATE INDEX mta_sts_policies_by_refresh ON mta_sts_policies (refresh_at);
 
+-- cells: every
 -- Aggregate reports about domains of accounts, of DMARC (RFC 7489) and of TLS (RFC 8460). A row counts a report once.
 CREATE TABLE domain_reports (
   account_id text COLLATE "C" NOT NULL,
@@ -953,6 +970,7 @@ CREATE TABLE webhook_failures (
 -- Mail providers
 --------------------------------------------------------------------------------------------------------------------------------
 
+-- cells: home
 -- Addresses at which mail providers report what became of the mail that they were handed.
 CREATE TABLE provider_hooks (
   id text COLLATE "C" PRIMARY KEY,
@@ -975,6 +993,7 @@ CREATE TABLE provider_hooks (
   last_refusal text
 );
 
+-- cells: every
 -- Ids by which providers name mail that they were handed, for those that do not report our Message-ID.
 CREATE TABLE provider_messages (
   ref text COLLATE "C" PRIMARY KEY,
@@ -984,6 +1003,7 @@ CREATE TABLE provider_messages (
 );
 CREATE INDEX provider_messages_by_age ON provider_messages (created_at);
 
+-- cells: home
 -- Opens and clicks that were recorded, so that a repeated call counts them once, and events about no known message.
 CREATE TABLE provider_events (
   hook_id text COLLATE "C" NOT NULL REFERENCES provider_hooks (id) ON DELETE CASCADE,
@@ -1127,12 +1147,14 @@ CREATE TABLE account_names (
 );
 CREATE INDEX account_names_by_account ON account_names (account_id);
 
+-- cells: database
 -- Counts the changes of these tables that processes must notice before they trust what they remember of them.
 CREATE SEQUENCE cell_change AS bigint;
 
 -- Number of a cell with a server of its own, of which its positions of the log are made; given once.
 CREATE SEQUENCE cell_number AS integer MINVALUE 1 MAXVALUE 63 NO CYCLE;
 
+-- cells: every
 -- Accounts that have left the cell, or are in the last step of leaving it: nothing is written for them here any more.
 CREATE TABLE left_accounts (
   account_id text COLLATE "C" PRIMARY KEY,
@@ -1143,6 +1165,7 @@ CREATE TABLE left_accounts (
 -- Functions. The code has the same ones for ids, terms and accounts
 --------------------------------------------------------------------------------------------------------------------------------
 
+-- cells: database
 -- Whether an address is in one of the blocks of a key. A mapped IPv4 block means the IPv4 block, as in the domain. A text that is
 -- no block allows nothing, and does not fail the other requests of the statement.
 CREATE FUNCTION address_is_allowed(address text, blocks text[]) RETURNS boolean

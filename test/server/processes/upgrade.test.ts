@@ -1,4 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
+import * as MigrationFiles from "@waybill/store/database/MigrationFiles"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Cause, Duration, Effect, Exit } from "effect"
 import * as fs from "node:fs/promises"
@@ -28,7 +29,7 @@ const EXPANSION = `
 const newerFolder = Effect.acquireRelease(
   Effect.promise(async () => {
     const folder = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-newer-"))
-    await fs.cp(Migrations.FOLDER, folder, { recursive: true })
+    await fs.cp(MigrationFiles.FOLDER, folder, { recursive: true })
     await fs.writeFile(path.join(folder, "9999_newer.sql"), EXPANSION)
     return folder
   }),

@@ -1,6 +1,5 @@
 import * as CellDatabase from "@waybill/store/database/CellDatabase"
-import * as HomeTables from "@waybill/store/database/HomeTables"
-import * as NodeMigrations from "@waybill/store/database/NodeMigrations"
+import * as MigrationFiles from "@waybill/store/database/MigrationFiles"
 import * as NodeCell from "@waybill/store/cells/NodeCell"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { splitStatements } from "@waybill/store/postgres/splitStatements"
@@ -21,7 +20,7 @@ const folderWith = (name: string, text: string) =>
   Effect.acquireRelease(
     Effect.promise(async () => {
       const folder = await fs.mkdtemp(path.join(os.tmpdir(), "waybill-cell-migrations-"))
-      await fs.cp(Migrations.FOLDER, folder, { recursive: true })
+      await fs.cp(MigrationFiles.FOLDER, folder, { recursive: true })
       await fs.writeFile(path.join(folder, name), text)
       return folder
     }),
@@ -71,12 +70,7 @@ UPDATE cells SET made_at = made_at;`
     yield* sql`DELETE FROM schema_migrations WHERE name >= '9001'`
     // A plain server stands for the node.
     const server = { identity: "1", url, schema: "cell_n", isNode: true }
-    yield* NodeCell.begin(
-      url,
-      "cell_n",
-      CellSchema.statementsOf(yield* CellSchema.read),
-      NodeCell.first({ number: 3, after: 7n }),
-    )
+    yield* NodeCell.begin(url, "cell_n", NodeCell.first({ number: 3, after: 7n }))
     const folder = yield* folderWith(
       "9003_windows.sql",
       `-- cells: server
@@ -144,24 +138,34 @@ describe("statements of a migration", () => {
       assert.deepStrictEqual(splitStatements(text), statements)
     })
 
-  test("say so in their first line if they change tables that each server has for itself", async () => {
-    const tables = new RegExp(`\\b(?:${[...HomeTables.OF_EVERY_SERVER].join("|")})\\b`, "u")
-    // The first ones made the tables, or name them in comments; no node is older.
-    for (const name of (await Migrations.filesOf(Migrations.FOLDER)).filter((name) => name > "0007")) {
-      const text = await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")
-      const changed = splitStatements(text).filter((statement) => tables.test(statement))
-      assert.isTrue(changed.length === 0 || text.startsWith(NodeMigrations.EVERY_SERVER), name)
-    }
+  test("run at the place that the line above them names", () => {
+    const text =
+      "-- cells: home\nSELECT 1;\n\n-- cells: every\n-- Why; here.\nSELECT 2; SELECT 3;\n-- cells: server\nSELECT 4"
+    const file = MigrationFiles.parse("9004_places.sql", text)
+    assert.deepStrictEqual(MigrationFiles.at(file, "home"), ["SELECT 1"])
+    assert.deepStrictEqual(MigrationFiles.at(file, "every"), ["-- Why; here.\nSELECT 2", "SELECT 3"])
+    assert.deepStrictEqual(MigrationFiles.at(file, "server", "database"), ["SELECT 4"])
   })
 
-  test("begin with a word of SQL in our own files", async () => {
-    const names = await Migrations.filesOf(Migrations.FOLDER)
-    for (const name of names) {
-      const text = await fs.readFile(path.join(Migrations.FOLDER, name), "utf8")
-      const statements = splitStatements(text)
+  test("are at the place of the table that they change, in our own files", async () => {
+    const places = new Map<string, string>()
+    for (const { name, statements } of await MigrationFiles.read()) {
       assert.isAbove(statements.length, 0, name)
-      for (const statement of statements)
-        assert.match(statement.replaceAll(/^(?:--[^\n]*\n|\s)+/gu, ""), /^[A-Z]{2,}\s/u, name)
+      for (const { place, sql } of statements) {
+        const statement = sql.replaceAll(/^(?:--[^\n]*\n|\s)+/gu, "")
+        assert.match(statement, /^[A-Z]{2,}\s/u, name)
+        const made = /^CREATE (?:UNLOGGED )?TABLE (\w+)/u.exec(statement)?.[1]
+        if (made !== undefined) places.set(made, place)
+        const changed = /^(?:ALTER TABLE|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:UNIQUE )?INDEX \w+ ON) (\w+)/u.exec(
+          statement,
+        )
+        if (changed !== null) assert.strictEqual(place, places.get(changed[1] ?? ""), `${name}: ${changed[0]}`)
+      }
     }
+    assert.includeMembers([...places], [
+      ["processes", "server"],
+      ["cells", "home"],
+      ["events", "every"],
+    ] as never)
   })
 })

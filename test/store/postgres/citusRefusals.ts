@@ -1,4 +1,6 @@
-import { HOME_TABLES } from "@waybill/store/database/HomeTables"
+import * as MigrationFiles from "@waybill/store/database/MigrationFiles"
+
+const HOME_TABLES: ReadonlySet<string> = new Set(["schema_migrations", ...(await MigrationFiles.homeTables())])
 
 /** Names of functions by how much they may change while a statement runs. */
 export interface Functions {

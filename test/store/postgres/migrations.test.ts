@@ -1,3 +1,4 @@
+import * as MigrationFiles from "@waybill/store/database/MigrationFiles"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted, type Scope } from "effect"
 import { randomBytes } from "node:crypto"
@@ -30,7 +31,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
     const seen = yield* Effect.forEach(Array.from({ length: NODES }), () => Migrations.migrate(url), {
       concurrency: "unbounded",
     })
-    const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
+    const known = yield* Effect.promise(() => fs.readdir(MigrationFiles.FOLDER))
     for (const status of seen) assert.deepStrictEqual(status, { applied: known.toSorted(), pending: [] })
   })
 
@@ -47,7 +48,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("migrations", (it) => 
 
   it.effect("are not applied by a check", function* () {
     const url = yield* emptyDatabase
-    const known = yield* Effect.promise(() => fs.readdir(Migrations.FOLDER))
+    const known = yield* Effect.promise(() => fs.readdir(MigrationFiles.FOLDER))
     assert.deepStrictEqual(yield* Migrations.check(url), { applied: [], pending: known.toSorted() })
     assert.deepStrictEqual(yield* relations(url), [])
   })

@@ -2,6 +2,7 @@ import { Effect, type Redacted } from "effect"
 import { createReadStream } from "node:fs"
 import type pg from "pg"
 import * as Copy from "../copy/Copy.ts"
+import * as MigrationFiles from "../database/MigrationFiles.ts"
 import * as Migrations from "../database/Migrations.ts"
 import * as BackupConnection from "./BackupConnection.ts"
 import * as BackupFile from "./BackupFile.ts"
@@ -104,7 +105,7 @@ const refuseUsed = async (client: pg.Client): Promise<void> => {
 }
 
 const requireKnown = async ({ migrations, release }: BackupFile.Header): Promise<void> => {
-  const known = await Migrations.filesOf(Migrations.FOLDER)
+  const known = await MigrationFiles.namesIn(MigrationFiles.FOLDER)
   const unknown = migrations.filter((name) => !known.includes(name))
   if (unknown.length > 0)
     throw new BackupFile.BackupRefused({

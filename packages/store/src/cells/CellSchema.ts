@@ -1,40 +1,16 @@
 import { Data, Effect, Result } from "effect"
-import { readFile } from "node:fs/promises"
-import { join } from "node:path"
+import * as MigrationFiles from "../database/MigrationFiles.ts"
 import * as Migrations from "../database/Migrations.ts"
 import type { Fragment } from "effect/sql/Statement"
 import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
-import * as HomeTables from "../database/HomeTables.ts"
 import { Sql } from "../postgres/Sql.ts"
 import * as NodeCell from "./NodeCell.ts"
 import * as PositionNumbers from "./PositionNumbers.ts"
 
 /** A request of the operator about cells that cannot be fulfilled, with the reason in words. */
 export class CellRefused extends Data.TaggedError("CellRefused")<{ readonly message: string }> {}
-
-const FILE = join(Migrations.FOLDER, "..", "schema.sql")
-/** The table of a statement that makes or changes a table, or makes an index. */
-const TABLE_OF =
-  /^(?:CREATE (?:UNLOGGED )?TABLE|ALTER TABLE(?: ONLY)?|CREATE (?:UNIQUE )?INDEX \w+ ON(?: ONLY)?) (\w+)/u
-
-/** Returns the statements that make the tables of a cell in the schema that comes first in the search path. */
-export const statements = (schema: string): ReadonlyArray<string> =>
-  statementsOf(schema)
-    .filter((statement) => {
-      const table = TABLE_OF.exec(statement)?.[1]
-      return table !== undefined && !HomeTables.HOME_TABLES.has(table)
-    })
-    // A table that refers to another one comes after it: before, the name would mean the table of the first cell.
-    .toSorted((a, b) => orderOf(a) - orderOf(b))
-
-export const statementsOf = (schema: string): ReadonlyArray<string> => schema.split(/;\n\n?/u)
-
-const orderOf = (statement: string): number => {
-  if (!/^CREATE (?:UNLOGGED )?TABLE/u.test(statement)) return 2
-  return statement.includes("FOREIGN KEY") ? 1 : 0
-}
 
 /** Refuses what cannot be the name of a new cell. */
 export const parseName = (name: string): Effect.Effect<CellName.CellName, CellRefused> =>
@@ -47,9 +23,6 @@ export const parseName = (name: string): Effect.Effect<CellName.CellName, CellRe
 
 /** Comment on a schema that is no cell: of one that is not made to the end, or is about to be dropped. */
 export const REMOVED = "removed cell"
-
-/** Reads the statements that make the tables of this release. */
-export const read = Effect.promise(() => readFile(FILE, "utf8"))
 
 /** Makes a cell: a schema with all tables of accounts. With Citus it lies on a node, and can be moved to another one. */
 export const make = Effect.fn("CellSchema.make")(function* (name: string) {
@@ -67,7 +40,7 @@ const makeHere = (sql: Sql, cell: CellName.CellName) =>
     Effect.gen(function* () {
       yield* makeTables(sql, cell)
       // The sequence shows its first position also while no event has it.
-      yield* addFollowers(
+      yield* placeFollowers(
         sql,
         sql`(SELECT CASE WHEN is_called THEN last_value ELSE last_value - 1 END FROM event_position)`,
       )
@@ -81,13 +54,12 @@ const makeOnNode = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellNam
   yield* spreadFunctions(sql)
   const numbers = yield* PositionNumbers.take(sql)
   const here = NodeCell.first(numbers)
-  const schema = statementsOf(yield* read)
   yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* makeTables(sql, cell)
       // Its positions are at the node, which gives them to each event.
       yield* sql`ALTER TABLE events ALTER COLUMN position DROP DEFAULT`
-      yield* addFollowers(sql, sql`${here.next - 1n}::bigint`)
+      yield* placeFollowers(sql, sql`${here.next - 1n}::bigint`)
       yield* sql`SELECT citus_schema_distribute(${cell}::regnamespace) IS NULL AS done`
       yield* sql`COMMENT ON SCHEMA ${sql(cell)} IS ${sql.literal(`'${REMOVED}'`)}`
     }),
@@ -96,7 +68,7 @@ const makeOnNode = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellNam
   const home = sql.driver.config.url
   if (node === undefined || home === undefined) return yield* Effect.die(new Error(`no node of Citus holds ${cell}`))
   const url = CellName.nodeUrlOf(home, cell, node.host, node.port)
-  yield* Effect.mapError(NodeCell.begin(url, cell, schema, here), ({ message }) => new CellRefused({ message }))
+  yield* Effect.mapError(NodeCell.begin(url, cell, here), ({ message }) => new CellRefused({ message }))
   yield* sql.withTransaction(
     Effect.gen(function* () {
       yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
@@ -117,11 +89,11 @@ const makeTables = Effect.fnUntraced(function* (sql: Sql, cell: CellName.CellNam
   if (taken !== undefined) return yield* new CellRefused({ message: `there is a schema ${cell} already` })
   yield* sql`CREATE SCHEMA ${sql(cell)}`
   yield* sql`SET LOCAL search_path = ${sql(cell)}, ${sql(CellName.FIRST)}`
-  for (const statement of statements(yield* read)) yield* sql.unsafe(statement)
+  for (const file of yield* Effect.promise(() => MigrationFiles.read()))
+    for (const statement of MigrationFiles.at(file, "every")) yield* sql.unsafe(statement)
 })
 
-const addFollowers = (sql: Sql, position: Fragment) => sql`
-  INSERT INTO followers (name, position) SELECT name, ${position} FROM ${sql(CellName.FIRST)}.followers`
+const placeFollowers = (sql: Sql, position: Fragment) => sql`UPDATE followers SET position = ${position}`
 
 /**
  * Makes the functions of statements known to the nodes of Citus. Those that were made before the database had Citus are not:
@@ -143,7 +115,7 @@ export const refusePending = Effect.fnUntraced(function* (sql: Sql) {
   const applied = yield* sql<{ readonly name: string }>`SELECT name FROM schema_migrations ORDER BY name`
   const status = Migrations.statusOf(
     applied.map(({ name }) => name),
-    yield* Effect.promise(() => Migrations.filesOf(Migrations.FOLDER)),
+    yield* Effect.promise(() => MigrationFiles.namesIn(MigrationFiles.FOLDER)),
   )
   yield* Migrations.refusePending(yield* Effect.fromResult(status))
 })

@@ -1,7 +1,6 @@
 import { Effect, type Redacted } from "effect"
 import type pg from "pg"
 import * as CellDatabase from "../database/CellDatabase.ts"
-import * as HomeTables from "../database/HomeTables.ts"
 import * as Migrations from "../database/Migrations.ts"
 import * as NodeMigrations from "../database/NodeMigrations.ts"
 import { type CellName, hereOf } from "../routing/CellName.ts"
@@ -44,20 +43,14 @@ export const first = ({ after, number }: PositionNumbers.Numbers): Here => {
 
 const OFF = "SET LOCAL citus.enable_ddl_propagation = off"
 
-/** Statements of the schema that make the tables of a node. */
-const tables = (schema: ReadonlyArray<string>) =>
-  schema.filter((statement) =>
-    HomeTables.OF_EVERY_SERVER.has(/^CREATE (?:UNLOGGED )?TABLE (\w+)/u.exec(statement)?.[1] ?? ""),
-  )
-
-const make = async (client: pg.Client, cell: CellName, schema: ReadonlyArray<string>, here: Here) => {
+const make = async (client: pg.Client, cell: CellName, here: Here) => {
   await client.query("BEGIN")
   await client.query(OFF)
   await client.query(`DROP SCHEMA IF EXISTS ${hereOf(cell)} CASCADE`)
   await client.query(`CREATE SCHEMA ${hereOf(cell)}`)
   await client.query(`SET LOCAL search_path = ${hereOf(cell)}`)
-  for (const statement of tables(schema)) await client.query(statement)
-  await client.query("CREATE SEQUENCE process_number AS integer CYCLE OWNED BY processes.number")
+  await client.query(Migrations.TABLE)
+  await NodeMigrations.apply(client, cell, await NodeMigrations.filesOf())
   await client.query(
     `CREATE SEQUENCE event_position AS bigint INCREMENT BY ${here.step} MINVALUE 1 START WITH ${here.start}`,
   )
@@ -65,22 +58,16 @@ const make = async (client: pg.Client, cell: CellName, schema: ReadonlyArray<str
   await client.query("INSERT INTO rate_windows SELECT * FROM json_populate_recordset(NULL::rate_windows, $1::json)", [
     JSON.stringify(here.windows),
   ])
-  await NodeMigrations.recordAll(client)
   await client.query("COMMIT")
 }
 
 /** Lets a node take the writers of a cell. */
-export const begin = Effect.fnUntraced(function* (
-  url: Redacted.Redacted,
-  cell: CellName,
-  schema: ReadonlyArray<string>,
-  here: Here,
-) {
+export const begin = Effect.fnUntraced(function* (url: Redacted.Redacted, cell: CellName, here: Here) {
   yield* CellDatabase.onClient(url, async (client) => {
     const { rows } = await client.query("SELECT to_regclass('graphile_worker.migrations') IS NULL AS is_absent")
     if ((rows[0] as { readonly is_absent: boolean } | undefined)?.is_absent === true)
       await Migrations.migrateGraphile(url)
-    await make(client, cell, schema, here)
+    await make(client, cell, here)
   })
 })
 
@@ -89,12 +76,7 @@ export const begin = Effect.fnUntraced(function* (
  * has announced itself by the positions, so that this waits for it; later ones find no positions and are refused. If it is killed
  * before the end, the former node still has them, and the next run makes those of the other one anew.
  */
-export const handOver = Effect.fnUntraced(function* (
-  from: Redacted.Redacted,
-  to: Redacted.Redacted,
-  cell: CellName,
-  schema: ReadonlyArray<string>,
-) {
+export const handOver = Effect.fnUntraced(function* (from: Redacted.Redacted, to: Redacted.Redacted, cell: CellName) {
   const context = yield* Effect.context<never>()
   yield* CellDatabase.onClient(from, async (client) => {
     const { rows } = await client.query("SELECT to_regnamespace($1) IS NOT NULL AS is_here", [hereOf(cell)])
@@ -121,7 +103,7 @@ export const handOver = Effect.fnUntraced(function* (
       next: BigInt(last) + BigInt(step),
       windows: windows.map(({ row }) => row),
     }
-    await Effect.runPromiseWith(context)(begin(to, cell, schema, here))
+    await Effect.runPromiseWith(context)(begin(to, cell, here))
     await client.query(`DROP SCHEMA ${hereOf(cell)} CASCADE`)
     await client.query("COMMIT")
   })

@@ -3,6 +3,7 @@ import pg from "pg"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import type { CellServer } from "../routing/CellKeys.ts"
 import * as ConnectionPooler from "./ConnectionPooler.ts"
+import * as MigrationFiles from "./MigrationFiles.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeMigrations from "./NodeMigrations.ts"
 import { watchedClient } from "./watchedClient.ts"
@@ -101,7 +102,7 @@ export const unmark = (url: Redacted.Redacted) => run(url, ["COMMENT ON SCHEMA p
 
 /** Brings the schema of a cell's server up to date. */
 export const migrate = (url: Redacted.Redacted) =>
-  Effect.catch(Migrations.migrate(url, Migrations.FOLDER, "cell"), ({ message }) => Effect.fail(unfit(message)))
+  Effect.catch(Migrations.migrate(url, MigrationFiles.FOLDER, "cell"), ({ message }) => Effect.fail(unfit(message)))
 
 /** Refuses an address that is not that of the cell, or whose connections a pooler mixes up. */
 export const requireFit = Effect.fnUntraced(function* (server: CellServer) {
@@ -116,7 +117,7 @@ export const requireFit = Effect.fnUntraced(function* (server: CellServer) {
 export const prepare = (server: CellServer) => Effect.andThen(recognize(server), bringUpToDate(server))
 
 /** The coordinator brings most tables of a node up to date, together with those of the first cell. */
-export const bringUpToDate = Effect.fnUntraced(function* (server: CellServer, folder = Migrations.FOLDER) {
+export const bringUpToDate = Effect.fnUntraced(function* (server: CellServer, folder = MigrationFiles.FOLDER) {
   const pending = yield* pendingOf(server, folder)
   if (pending.length === 0) return
   yield* Effect.logInfo("the schema of a cell is brought up to date", { pending: pending.join(", ") })
@@ -125,7 +126,7 @@ export const bringUpToDate = Effect.fnUntraced(function* (server: CellServer, fo
 })
 
 /** Returns the migrations that a cell lacks at its server, or at the node that holds it. */
-export const pendingOf = (server: CellServer, folder = Migrations.FOLDER) =>
+export const pendingOf = (server: CellServer, folder = MigrationFiles.FOLDER) =>
   server.isNode
     ? onClient(server.url, (client) => NodeMigrations.pendingIn(client, server.schema, folder))
     : Migrations.check(server.url, folder).pipe(

@@ -1,19 +1,14 @@
 import { Data, Effect, Redacted, Result } from "effect"
 import { runMigrations } from "graphile-worker"
-import { readdir, readFile } from "node:fs/promises"
-import { join } from "node:path"
-import { fileURLToPath } from "node:url"
 import { setTimeout as pause } from "node:timers/promises"
 import pg from "pg"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
 import * as CellName from "../routing/CellName.ts"
-import { splitStatements } from "../postgres/splitStatements.ts"
-import * as HomeTables from "./HomeTables.ts"
+import * as MigrationFiles from "./MigrationFiles.ts"
 import * as Session from "./Session.ts"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import { watchedClient, type Steps } from "./watchedClient.ts"
 
-export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import.meta.url))
 /** Advisory lock that lets nodes that start together migrate one after another. */
 const ADVISORY_LOCK = 0x5742_0001
 /** How long a migration waits for a table lock; meanwhile other statements on the table queue behind it. */
@@ -44,7 +39,7 @@ export type Owner = "home" | "cell"
 /** Migrates the schema to this release. Safe when several nodes start at once, also when one of them is older. */
 export const migrate = (
   url: Redacted.Redacted,
-  folder = FOLDER,
+  folder = MigrationFiles.FOLDER,
   of: Owner = "home",
 ): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
   withClient(url, async (client, steps) => {
@@ -52,17 +47,16 @@ export const migrate = (
     steps.current = "waiting for another process that migrates it"
     await lock(client)
     await client.query(`SET lock_timeout = '${LOCK_TIMEOUT}'; SET statement_timeout = '${STATEMENT_TIMEOUT}'`)
-    await client.query(`CREATE TABLE IF NOT EXISTS schema_migrations (
-      name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`)
+    await client.query(TABLE)
     const { pending } = await compare(client, folder)
-    for (const name of pending) {
-      const text = await readFile(join(folder, name), "utf8")
-      steps.current = `applying the migration ${name}`
+    for (const file of await MigrationFiles.read(folder)) {
+      if (!pending.includes(file.name)) continue
+      steps.current = `applying the migration ${file.name}`
       try {
-        await apply(client, name, text, of)
+        await apply(client, file, of)
       } catch (cause) {
         await client.query("ROLLBACK").catch(() => {})
-        throw cause instanceof MigrationFailed ? cause : failureOf(name, CellName.FIRST, cause)
+        throw cause instanceof MigrationFailed ? cause : failureOf(file.name, CellName.FIRST, cause)
       }
     }
     steps.current = "applying the migrations of graphile-worker"
@@ -70,43 +64,40 @@ export const migrate = (
     return compare(client, folder)
   })
 
-/** First line of a file that changes tables which every cell has. Other files change tables of the first cell. */
-const EVERY_CELL = "-- cells: every\n"
-const ONLY_HOME = "-- cells: home\n"
+/** Makes the table of the migrations that were applied. */
+export const TABLE = `CREATE TABLE IF NOT EXISTS schema_migrations (
+  name text COLLATE "C" PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())`
 
 /** Applies a file in every cell that has its tables; as a whole or not at all. */
-const apply = async (client: pg.Client, name: string, text: string, of: Owner): Promise<void> => {
+const apply = async (client: pg.Client, file: MigrationFiles.MigrationFile, of: Owner): Promise<void> => {
   await client.query("BEGIN")
   // Locks the table, so that no cell is made meanwhile.
-  await client.query("INSERT INTO schema_migrations (name) VALUES ($1)", [name])
-  const cells = await (of === "cell" ? schemasOfServer(name, text) : schemasAtHome(client, text))
-  const statements = splitStatements(text)
-  for (const cell of cells) {
-    await client.query(`SET LOCAL search_path = ${CellName.searchPathOf(cell)}`)
-    // One at a time: Citus accepts no more of them in one query.
-    for (const statement of statements)
-      await client.query(statement).catch((cause: unknown) => Promise.reject(failureOf(name, cell, cause)))
-  }
-  if (of === "cell" && name === FIRST_FILE)
-    await client.query(`DROP TABLE IF EXISTS ${HomeTables.ONLY_HOME.join(", ")} CASCADE`)
+  await client.query("INSERT INTO schema_migrations (name) VALUES ($1)", [file.name])
+  const places = ["every", "server", "database", ...(of === "home" ? (["home"] as const) : [])] as const
+  await run(client, file.name, CellName.FIRST, MigrationFiles.at(file, ...places))
+  const others = of === "home" ? await otherSchemas(client) : []
+  for (const cell of others) await run(client, file.name, cell, MigrationFiles.at(file, "every"))
   await client.query("COMMIT")
 }
 
-/** The file that makes all tables, also those that only home has. */
-const FIRST_FILE = "0001_waybill.sql"
-
-const schemasOfServer = (name: string, text: string): ReadonlyArray<CellName.CellName> =>
-  name !== FIRST_FILE && text.startsWith(ONLY_HOME) ? [] : [CellName.FIRST]
-
-const schemasAtHome = async (client: pg.Client, text: string): Promise<ReadonlyArray<CellName.CellName>> => {
-  if (!text.startsWith(EVERY_CELL)) return [CellName.FIRST]
-  // A cell with a server of its own is migrated there.
+/** Lists the cells that are schemas of this server. One with a server of its own is migrated there. */
+const otherSchemas = async (client: pg.Client): Promise<ReadonlyArray<CellName.CellName>> => {
   const { rows } = await client.query<{ readonly name: string }>(
-    "SELECT name FROM cells WHERE address IS NULL ORDER BY name <> $1, name",
+    "SELECT name FROM cells WHERE address IS NULL AND name <> $1 ORDER BY name",
     [CellName.FIRST],
   )
   return rows.map(({ name }) => name)
 }
+
+const run = async (client: pg.Client, name: string, cell: CellName.CellName, statements: ReadonlyArray<string>) => {
+  await client.query(`SET LOCAL search_path = ${CellName.searchPathOf(cell)}`)
+  // One at a time: Citus accepts no more of them in one query.
+  for (const statement of statements)
+    await client.query(statement).catch((cause: unknown) => Promise.reject(failureOf(name, cell, cause)))
+}
+
+/** The file that makes all tables. */
+const FIRST_FILE = "0001_waybill.sql"
 
 export const failureOf = (name: string, cell: CellName.CellName, cause: unknown) =>
   new MigrationFailed({
@@ -120,12 +111,12 @@ export const reach = (url: Redacted.Redacted) => withClient(url, () => Promise.r
 /** Returns which migrations are applied and which are pending, without changing anything. */
 export const check = (
   url: Redacted.Redacted,
-  folder = FOLDER,
+  folder = MigrationFiles.FOLDER,
 ): Effect.Effect<Status, MigrationFailed | DatabaseUrl.ConnectFailed> =>
   withClient(url, (client) => compare(client, folder))
 
 /** Fails on a schema that is not current, for commands that must not upgrade it. */
-export const requireCurrent = (url: Redacted.Redacted, folder = FOLDER) =>
+export const requireCurrent = (url: Redacted.Redacted, folder = MigrationFiles.FOLDER) =>
   Effect.flatMap(check(url, folder), refusePending)
 
 export const refusePending = ({ applied, pending }: Status): Effect.Effect<void, SchemaBehind> => {
@@ -138,7 +129,7 @@ export const refusePending = ({ applied, pending }: Status): Effect.Effect<void,
 }
 
 /** Migrates an empty database, and fails on a schema that is not current, for commands that may be the first to run. */
-export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = FOLDER) =>
+export const requireCurrentOrCreate = (url: Redacted.Redacted, folder = MigrationFiles.FOLDER) =>
   Effect.flatMap(check(url, folder), ({ applied }) =>
     applied.length === 0 ? migrate(url, folder) : requireCurrent(url, folder),
   )
@@ -153,7 +144,7 @@ const compare = async (client: pg.Client, folder: string): Promise<Status> => {
       : []
   const applied = rows.map((row) => row.name)
   const isPart = applied.includes(FIRST_FILE) && table.rows[0]?.is_whole !== true
-  const status = statusOf(isPart ? [...BEFORE_RELEASES, ...applied] : applied, await filesOf(folder))
+  const status = statusOf(isPart ? [...BEFORE_RELEASES, ...applied] : applied, await MigrationFiles.namesIn(folder))
   if (Result.isFailure(status)) throw status.failure
   return status.success
 }
@@ -162,10 +153,6 @@ const compare = async (client: pg.Client, folder: string): Promise<Status> => {
 const BEFORE_RELEASES = ["0001_event_log.sql", "0002_inbound.sql"]
 /** The youngest table of the first file, which had the same name before the first release, and did not make it. */
 const LAST_TABLE = "log_cosignatures"
-
-/** Returns the names of the migrations in a folder, in their order. */
-export const filesOf = async (folder: string): Promise<ReadonlyArray<string>> =>
-  (await readdir(folder)).filter((name) => name.endsWith(".sql")).toSorted()
 
 /** Compares the applied migrations with the files of this release. */
 export const statusOf = (

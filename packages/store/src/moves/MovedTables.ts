@@ -1,5 +1,6 @@
+import { Effect } from "effect"
 import * as IdKey from "../postgres/IdKey.ts"
-import * as HomeTables from "../database/HomeTables.ts"
+import * as MigrationFiles from "../database/MigrationFiles.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 /** A table of a cell whose rows belong to accounts. */
@@ -15,7 +16,9 @@ export interface MovedTable {
 const LEFT = "left_accounts"
 
 /** Lists the tables of a cell that have rows of accounts, in the order in which they are copied. */
-export const list = (sql: Sql, schema: string) => sql<MovedTable>`
+export const list = Effect.fnUntraced(function* (sql: Sql, schema: string) {
+  const others = [...(yield* Effect.promise(() => MigrationFiles.homeTables())), LEFT]
+  return yield* sql<MovedTable>`
   SELECT c.relname AS name, bool_or(a.attname = 'account_id' AND a.atttypid = 'uuid'::regtype) AS "isByKey",
     array_agg(a.attname::text ORDER BY a.attnum) FILTER (WHERE a.attgenerated = '') AS columns,
     (SELECT array_agg(k.attname::text ORDER BY k.attnum) FROM pg_index i
@@ -24,9 +27,10 @@ export const list = (sql: Sql, schema: string) => sql<MovedTable>`
   FROM pg_class c JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   WHERE c.relnamespace = ${schema}::regnamespace AND c.relkind IN ('r', 'p') AND NOT c.relispartition
     -- Versions of a rebuild are not moved: the other cell rebuilds its own.
-    AND c.relname !~ '_v[0-9]+$' AND c.relname <> ALL(${[...HomeTables.HOME_TABLES, LEFT]}::text[])
+    AND c.relname !~ '_v[0-9]+$' AND c.relname <> ALL(${others}::text[])
   GROUP BY c.oid, c.relname HAVING bool_or(a.attname = 'account_id')
   ORDER BY c.relname`
+})
 
 /** Condition on the rows of some accounts. */
 export const isOf = (

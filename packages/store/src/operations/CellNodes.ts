@@ -105,10 +105,9 @@ const follow = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
     return yield* new CellSchema.CellRefused({ message: `the cell ${cell} is on no node of this cluster` })
   if (holder.group === former.group) return false
   const urlOf = ({ host, port }: Address) => nodeUrlOf(home, cell, host, port)
-  const schema = CellSchema.statementsOf(yield* CellSchema.read)
   const there = { identity: String(holder.group), url: urlOf(holder), schema: cell, isNode: true }
   yield* Effect.mapError(
-    Effect.andThen(NodeCell.handOver(urlOf(former), there.url, cell, schema), CellDatabase.recognize(there)),
+    Effect.andThen(NodeCell.handOver(urlOf(former), there.url, cell), CellDatabase.recognize(there)),
     ({ message }) => new CellSchema.CellRefused({ message: `the cell ${cell} is not at its new node yet: ${message}` }),
   )
   const { refresh } = yield* Cells

@@ -1,3 +1,4 @@
+import * as MigrationFiles from "@waybill/store/database/MigrationFiles"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Data, Effect } from "effect"
 import { execFile } from "node:child_process"
@@ -46,8 +47,7 @@ const attempt = <A>(body: () => Promise<A>) =>
 /** Returns a name that changes with the release, its schema and the server that wrote the files. */
 const nameOf = async ({ postgres }: Settings): Promise<string> => {
   const hash = createHash("sha256").update(JSON.stringify([FORMAT, Version.VERSION, postgres, process.arch]))
-  for (const name of (await fs.readdir(Migrations.FOLDER)).toSorted())
-    hash.update(`\0${name}\0`).update(await fs.readFile(join(Migrations.FOLDER, name)))
+  hash.update(JSON.stringify(await MigrationFiles.read()))
   return `template-${Version.VERSION}-${hash.digest("hex").slice(0, 12)}`
 }
 
