@@ -7,6 +7,8 @@ import { join } from "node:path"
 import pg from "pg"
 
 const PIECES = 24
+/** Characters of a failure that are printed. */
+const MAX_SHOWN = 2_000
 
 const url = process.env["WAYBILL_TEST_CITUS_URL"]
 if (url === undefined)
@@ -57,7 +59,9 @@ try {
     for (const { assertionResults, message, name, status } of testResults) {
       if (status === "passed") continue
       isAllPassed = false
-      const failed = assertionResults.filter((test) => test.status === "failed").map((test) => test.fullName)
+      const failed = assertionResults
+        .filter((test) => test.status === "failed")
+        .map(({ failureMessages: [why = ""], fullName }) => `${fullName}: ${why.slice(0, MAX_SHOWN)}`)
       for (const what of failed.length === 0 ? [message] : failed) console.log(`  failed: ${name}: ${what}`)
     }
   }
