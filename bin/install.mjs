@@ -120,7 +120,8 @@ function matchesLock(folder, lock, { dev }) {
   const installed = installedPackages(folder)
   if (installed === undefined) return false
   return Object.entries(lock.packages).every(([path, wanted]) => {
-    if (path === "" || (wanted.dev === true && !dev)) return true
+    // Packages of the checkout are linked, so that nothing is to install when only their version changes, as in a release.
+    if (!path.includes("node_modules/") || (wanted.dev === true && !dev)) return true
     const present = installed[path]
     if (present === undefined) return wanted.optional === true || wanted.devOptional === true || wanted.peer === true
     return present.version === wanted.version && present.integrity === wanted.integrity

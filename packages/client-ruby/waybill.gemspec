@@ -2,7 +2,7 @@
 
 Gem::Specification.new do |gem|
   gem.name = "waybill-client"
-  gem.version = "0.1.0"
+  gem.version = "1.0.0.rc.1"
   gem.summary = "A typed client for Waybill, without dependencies"
   gem.authors = ["Waybill"]
   gem.license = "Apache-2.0"

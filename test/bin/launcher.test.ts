@@ -40,10 +40,11 @@ setTimeout(() => {
 }, 200)
 `
 
-const lockOf = (version: string) =>
+const lockOf = (version: string, own = "0.1.0") =>
   JSON.stringify({
     packages: {
       "": { name: "waybill" },
+      "packages/api": { version: own },
       "node_modules/one": { version, integrity: `sha512-${version}` },
       "node_modules/for-another-system": { version, optional: true },
       "node_modules/for-developers": { version, dev: true },
@@ -129,6 +130,14 @@ describe("installing", () => {
     writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.1"))
     assert.include((await start(folder, "config").ended).output, "newer lock file")
     assert.strictEqual(npmCalls(folder), 2)
+  })
+
+  it("a release, which changes only the versions of our own packages, installs nothing", async () => {
+    const folder = checkout()
+    await start(folder, "config").ended
+    writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.0", "1.0.0-rc.1"))
+    assert.deepEqual(await start(folder, "config").ended, { code: 0, output: "runs config\n" })
+    assert.strictEqual(npmCalls(folder), 1)
   })
 
   it("the packages of another folder are installed once, by the lock file of that folder", async () => {

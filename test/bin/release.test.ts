@@ -34,7 +34,9 @@ describe("a release", () => {
     const text = (root: string, file: string) => readFileSync(join(root, file), "utf8")
     setVersions(folder, version(manifest.version), version("7.7.7-rc.3"))
     const now = new RegExp(`(?<![\\d.])${manifest.version.replaceAll(".", "\\.")}(?![\\d.])`, "gu")
-    const left = files.filter((file) => !file.endsWith("package-lock.json") && text(folder, file).match(now) !== null)
+    const left = files.filter(
+      (file) => !/package-lock\.json$|^CHANGELOG/u.test(file) && text(folder, file).match(now) !== null,
+    )
     assert.deepStrictEqual(left, [])
     // In lock files, what is not our own stays as it was.
     const packagesOf = (root: string) =>
@@ -71,7 +73,8 @@ describe("a release", () => {
       () => withRelease(`${empty.replace("## [1", "- New.\n\n## [1")}`, "1.0.0", "2026-12-02"),
       "has 1.0.0 already",
     )
-    assert.doesNotThrow(() => withRelease(readFileSync(join(ROOT, "CHANGELOG.md"), "utf8"), "9.9.9", "2026-12-01"))
+    const noted = readFileSync(join(ROOT, "CHANGELOG.md"), "utf8").replace("## [Unreleased]\n", "$&\n- New.\n")
+    assert.include(withRelease(noted, "9.9.9", "2026-12-01"), "## [Unreleased]\n\n## [9.9.9] - 2026-12-01\n\n- New.\n")
   })
 
   it("exports only what is packed", () => {

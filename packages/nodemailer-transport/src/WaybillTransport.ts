@@ -7,7 +7,7 @@ import { TransportError } from "./TransportError.ts"
 export { TransportError, type Code, type FieldProblem } from "./TransportError.ts"
 export type { ComposedMail } from "./Message.ts"
 
-export const VERSION = "0.1.0"
+export const VERSION = "1.0.0-rc.1"
 export const DEFAULT_URL = "http://127.0.0.1:3025"
 export const DEFAULT_TIMEOUT_MS = 30_000
 export const DEFAULT_RETRIES = 2
