@@ -1,5 +1,5 @@
 // npm run schema: applies all migrations to an empty database and writes db/schema.sql.
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted } from "effect"
 import { chmod, mkdtemp, writeFile } from "node:fs/promises"

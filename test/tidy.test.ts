@@ -179,6 +179,16 @@ describe("layout", () => {
     assert.deepStrictEqual(Layout.cycles(), [])
   })
 
+  it("no folders of a package import each other in a ring, at any depth, types included", () => {
+    assert.deepStrictEqual(Layout.folderRings(), [])
+    const [above, inside] = ["packages/a/src/b/C.ts", "packages/a/src/b/d/E.ts"]
+    const files = [
+      { path: above, text: 'import { e } from "./d/E.ts"\n' },
+      { path: inside, text: 'import type { C } from "../C.ts"\n' },
+    ]
+    assert.deepStrictEqual(Layout.folderRings(files), [["packages/a/src/b", "packages/a/src/b/d"]])
+  })
+
   it("the case of a file's name says how it is imported", () => {
     assert.deepStrictEqual(Layout.misnamed(), [])
   })

@@ -1,7 +1,7 @@
 // POST /v1/email/send from 64 connections: the service, and four hand-written baselines that do part of its work. With
 // `--door resend,postmark,sendgrid`, the same service by the APIs of other services instead of the baselines; with
 // `--template`, the same message made of a template.
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"

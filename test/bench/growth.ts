@@ -1,11 +1,11 @@
 // npm run bench -- growth [--messages 1000000] [--json]: cost of the same work as an installation fills.
 import "effect/schema/SchemaJITCompiler/enable"
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Id from "@waybill/domain/values/Id"
 import * as Database from "@waybill/store/database/Database"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
+import { Replay } from "@waybill/store/rebuild/versions/Replay"
 import type { PgClient } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"

@@ -3,7 +3,7 @@
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Fill from "@waybill/store/rebuild/fill/Fill"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
+import { Replay } from "@waybill/store/rebuild/versions/Replay"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { parseArgs } from "node:util"
 import * as Cpu from "./accept/Cpu.ts"

@@ -1,5 +1,5 @@
 // npm run bench -- start: from the command to the first answer of /readyz, beside the start of Postgres alone.
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Effect } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"

@@ -1,4 +1,4 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Duration, Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"

@@ -1,5 +1,5 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
-import * as FolderLock from "@waybill/embedded-postgres/FolderLock"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
+import * as FolderLock from "@waybill/embedded-postgres/server/FolderLock"
 import { Effect, Fiber } from "effect"
 import * as fs from "node:fs/promises"
 import * as net from "node:net"

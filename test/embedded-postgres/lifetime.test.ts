@@ -1,5 +1,5 @@
 import * as PgClient from "@effect/sql-pg/PgClient"
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Placement from "@waybill/embedded-postgres/ownership/Placement"
 import * as Server from "@waybill/embedded-postgres/server/Server"
 import { Effect, Exit, Redacted, Scope } from "effect"

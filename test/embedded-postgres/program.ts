@@ -1,4 +1,4 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Process from "@waybill/embedded-postgres/system/Process"
 import { Effect, type Scope } from "effect"
 import { type ChildProcess, execFile, spawn } from "node:child_process"

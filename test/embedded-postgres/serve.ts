@@ -1,4 +1,4 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 
 /** Runs one server, for tests that kill the program. Takes the options as JSON and prints one line of JSON. */

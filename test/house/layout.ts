@@ -28,31 +28,48 @@ export const oddFolders = (isHeld: (folder: string) => boolean): ReadonlyArray<s
 }
 
 /** Groups of files that import each other, directly or through others; imports of types count. */
-export const cycles = (): ReadonlyArray<ReadonlyArray<string>> => {
-  const graph = new Map(
-    sources.map(({ path, text }) => [path, importsOf(text).flatMap(({ specifier }) => target(path, specifier) ?? [])]),
-  )
-  // Tarjan's algorithm: a strongly connected component of more than one file is a cycle.
+export const cycles = (): ReadonlyArray<ReadonlyArray<string>> =>
+  ringsOf(new Map(sources.map((source) => [source.path, targetsOf(source)])))
+
+/** Groups of folders of a package that import each other. A folder and one inside it are two. */
+export const folderRings = (files: ReadonlyArray<Source> = sources): ReadonlyArray<ReadonlyArray<string>> => {
+  const graph = new Map<string, Array<string>>()
+  for (const source of files) {
+    const from = posix.dirname(source.path)
+    const to = targetsOf(source).map((file) => posix.dirname(file))
+    graph.set(from, [
+      ...(graph.get(from) ?? []),
+      ...to.filter((folder) => folder !== from && packageOf(folder) === packageOf(from)),
+    ])
+  }
+  return ringsOf(graph)
+}
+
+const targetsOf = ({ path, text }: Source): ReadonlyArray<string> =>
+  importsOf(text).flatMap(({ specifier }) => target(path, specifier) ?? [])
+
+/** Tarjan's algorithm: a strongly connected component of more than one node is a ring. */
+const ringsOf = (graph: ReadonlyMap<string, ReadonlyArray<string>>): ReadonlyArray<ReadonlyArray<string>> => {
   const order = new Map<string, number>()
   const stack: Array<string> = []
   const components: Array<ReadonlyArray<string>> = []
-  const visit = (path: string): number => {
+  const visit = (node: string): number => {
     const index = order.size
-    order.set(path, index)
-    stack.push(path)
+    order.set(node, index)
+    stack.push(node)
     let lowest = index
-    for (const next of graph.get(path) ?? []) {
+    for (const next of graph.get(node) ?? []) {
       if (!graph.has(next)) continue
       if (!order.has(next)) lowest = Math.min(lowest, visit(next))
       else if (stack.includes(next)) lowest = Math.min(lowest, order.get(next) ?? lowest)
     }
     if (lowest === index) {
-      const component = stack.splice(stack.indexOf(path))
+      const component = stack.splice(stack.indexOf(node))
       if (component.length > 1) components.push(component.toSorted())
     }
     return lowest
   }
-  for (const path of graph.keys()) if (!order.has(path)) visit(path)
+  for (const node of graph.keys()) if (!order.has(node)) visit(node)
   return components
 }
 

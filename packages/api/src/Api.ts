@@ -2,7 +2,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import * as Document from "./Document.ts"
 import * as Groups from "./Groups.ts"
 import { EmailMessage } from "./schemas/EmailMessage.ts"
-import { TemplatedMessage } from "./schemas/template/TemplatedMessage.ts"
+import { TemplatedMessage } from "./schemas/send/TemplatedMessage.ts"
 import { System } from "./groups/System.ts"
 
 export const PREFIX = "/v1"

@@ -3,7 +3,7 @@ import * as Operate from "@waybill/api/groups/Operate"
 import * as SavedView from "@waybill/api/schemas/SavedView"
 import { Schema } from "effect"
 import { OpenApi } from "effect/http-api"
-import { DOORS } from "../../../apps/server/src/compat/Doors.ts"
+import { DOORS } from "../../../apps/server/src/compat/doors/Doors.ts"
 import * as SignInEndpoints from "../../../apps/server/src/signIn/Endpoints.ts"
 import { PATH as SIGN_IN } from "../../../apps/server/src/signIn/Options.ts"
 

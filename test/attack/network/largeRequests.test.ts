@@ -1,11 +1,11 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Duration, Effect, Fiber, Latch } from "effect"
 import { TestClock } from "effect/testing"
 import * as Bodies from "../../../apps/server/src/web/Bodies.ts"
 import { ByteBudget } from "../../../apps/server/src/web/ByteBudget.ts"
-import * as LargeRequests from "../../../apps/server/src/http/LargeRequests.ts"
+import * as LargeRequests from "../../../apps/server/src/http/middleware/LargeRequests.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 /** Commits a large request of an account; its key is revoked if it is admitted again. */

@@ -3,7 +3,7 @@ import "effect/schema/SchemaJITCompiler/enable"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { Context, Effect, Layer, Logger, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
-import * as Service from "../../../apps/server/src/boot/Service.ts"
+import * as Service from "../../../apps/server/src/boot/service/Service.ts"
 import * as Settings from "../../../apps/server/src/settings/Settings.ts"
 
 const run = Effect.gen(function* () {

@@ -1,4 +1,4 @@
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Content from "@waybill/store/content/Content"
 import { Effect, ManagedRuntime, Redacted, Scope } from "effect"

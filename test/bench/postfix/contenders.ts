@@ -1,4 +1,4 @@
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Redacted } from "effect"
 import { fork } from "node:child_process"
 import { once } from "node:events"

@@ -1,5 +1,5 @@
 import * as Copy from "@waybill/store/copy/Copy"
-import { COLUMNS } from "@waybill/store/rebuild/HistoryReader"
+import { COLUMNS } from "@waybill/store/rebuild/fill/HistoryReader"
 import { INDEX_SETTINGS } from "@waybill/store/rebuild/Rebuild"
 import pg from "pg"
 

@@ -1,4 +1,4 @@
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Redacted } from "effect"
 import * as fs from "node:fs/promises"
 import * as os from "node:os"

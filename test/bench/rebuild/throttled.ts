@@ -1,7 +1,7 @@
 // Rebuild with a throttle in a process of its own, as an operator's command runs it, until it is stopped.
 import "effect/schema/SchemaJITCompiler/enable"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
+import { Replay } from "@waybill/store/rebuild/versions/Replay"
 import { Effect, Redacted } from "effect"
 import { constants, setPriority } from "node:os"
 

@@ -1,4 +1,4 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Settings from "@waybill/embedded-postgres/server/Settings"
 import * as Migrations from "@waybill/store/database/Migrations"
 import { Effect, Redacted, type Scope } from "effect"

@@ -1,4 +1,4 @@
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Redacted } from "effect"
 import { onDatabase } from "../../support/postgres/databaseUrl.ts"
 import * as TemporaryServer from "./TemporaryServer.ts"

@@ -1,7 +1,7 @@
 import type { Locator } from "playwright-core"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import type { Email } from "../../../apps/dashboard/src/api/Records.ts"
-import * as EmailFilters from "../../../apps/dashboard/src/emails/EmailFilters.ts"
+import * as EmailFilters from "../../../apps/dashboard/src/emails/search/EmailFilters.ts"
 import * as Browser from "../support/Browser.ts"
 import { inBrowser } from "../support/inBrowser.ts"
 import * as Instance from "../support/Instance.ts"

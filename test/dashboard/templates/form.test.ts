@@ -1,5 +1,5 @@
 import { assert, describe, it } from "vitest"
-import * as Form from "../../../apps/dashboard/src/templates/editor/Form.ts"
+import * as Form from "../../../apps/dashboard/src/templates/content/Form.ts"
 
 const written = '{"properties":{"name":{"type":"string","examples":["Ana","Bo"]}},"required":["name"]}'
 /** As the service returns it, which does not keep the order of names. */

@@ -61,7 +61,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer("Pairs of metadata", "MAX_METADATA", "packages/domain/src/email/Labels.ts", "400"),
       customer("The name of a pair", "MAX_METADATA_NAME_CHARS", "packages/domain/src/email/Labels.ts", "400"),
       customer("The value of a pair", "MAX_METADATA_VALUE_CHARS", "packages/domain/src/email/Labels.ts", "400"),
-      customer("Messages in a batch", "MAX_BATCH", "packages/api/src/schemas/Batch.ts", "400"),
+      customer("Messages in a batch", "MAX_BATCH", "packages/api/src/schemas/send/Batch.ts", "400"),
       customer(
         "Messages in a batch of `/compat/postmark`",
         "MAX_MESSAGES",
@@ -310,7 +310,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Body of a request with Postmark's test token",
         "MAX_TRIAL_BYTES",
-        "apps/server/src/compat/DoorRequests.ts",
+        "apps/server/src/compat/doors/DoorRequests.ts",
         "413",
       ),
       customer(

@@ -4,7 +4,7 @@ import { reportBounds } from "./reportBounds.ts"
 const NODE = "apps/server/src/http/NodeServer.ts"
 const CONNECTIONS = "apps/server/src/requests/Connections.ts"
 const BODIES = "apps/server/src/web/Bodies.ts"
-const LARGE = "apps/server/src/http/LargeRequests.ts"
+const LARGE = "apps/server/src/http/middleware/LargeRequests.ts"
 const ANSWERS = "apps/server/src/http/middleware/LargeResponses.ts"
 const REMOTE = "apps/server/src/compat/RemoteFile.ts"
 const DOCUMENTS = "apps/server/src/http/pages/DocumentWindows.ts"
@@ -65,7 +65,7 @@ export const securityBounds: ReadonlyArray<Group> = [
       customer(
         "Requests that wait on a connection for the answer before them",
         "MAX_WAITING_REQUESTS",
-        "apps/server/src/http/middleware/Pipelining.ts",
+        "apps/server/src/http/Pipelining.ts",
         "closed",
       ),
       customer("Time to send the headers", "HEADERS_TIMEOUT_MS", NODE, "400 `request_timeout`, closed"),

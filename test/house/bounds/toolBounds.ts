@@ -1,6 +1,6 @@
 import { customer, type Group } from "./Bound.ts"
 
-const MCP_ANSWER = "apps/server/src/mcp/ToolAnswer.ts"
+const MCP_ANSWER = "apps/server/src/mcp/tools/ToolAnswer.ts"
 
 /** Bounds of the programs that work over the API. */
 export const toolBounds: ReadonlyArray<Group> = [

@@ -3,7 +3,7 @@ import type { Command } from "effect/cli"
 import { posix } from "node:path"
 import * as Output from "../../../apps/server/src/cli/Output.ts"
 import { REMOTE } from "../../../apps/server/src/boot/runCommand.ts"
-import { commands } from "../../../apps/server/src/cli/remote/Tree.ts"
+import { commands } from "../../../apps/server/src/boot/Tree.ts"
 import { importsOf, read } from "../../house/source.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
@@ -157,7 +157,7 @@ describe("a command over the API", () => {
         else assert.match(specifier, /^(?:effect|node:|@effect\/platform-node\/|\.\.\/\.\.\/package\.json)/u, path)
       }
     }
-    for (const path of ["apps/server/src/boot/main.ts", "apps/server/src/cli/remote/Tree.ts"]) visit(path)
+    for (const path of ["apps/server/src/boot/main.ts", "apps/server/src/boot/Tree.ts"]) visit(path)
     const allowed =
       /^(?:packages\/(?:client|domain)\/src\/|packages\/runtime\/src\/collections\/|apps\/server\/src\/(?:cli\/|boot\/(?:main|runCommand)\.ts$|process\/(?:CommandRefused|ExitCodes|Version)\.ts$|settings\/TransportName\.ts$|worker\/webhooks\/WebhookSignature\.ts$))/u
     assert.isAbove(seen.size, 30)

@@ -1,7 +1,7 @@
 import * as Uuid from "@waybill/domain/values/Uuid"
 import { Effect } from "effect"
 import { Resend } from "resend"
-import * as Doors from "../../../apps/server/src/compat/Doors.ts"
+import * as Doors from "../../../apps/server/src/compat/doors/Doors.ts"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 

@@ -1,7 +1,7 @@
 import { assert, layer } from "@effect/vitest"
 import type * as Suppression from "@waybill/domain/suppression/Suppression"
 import { Effect, Redacted } from "effect"
-import * as ToolAnswer from "../../../apps/server/src/mcp/ToolAnswer.ts"
+import * as ToolAnswer from "../../../apps/server/src/mcp/tools/ToolAnswer.ts"
 import * as SendTools from "../../../apps/server/src/mcp/tools/SendTools.ts"
 import * as Toolbox from "../../../apps/server/src/mcp/Toolbox.ts"
 import { EMAIL, HttpWorld, signUp } from "../../support/world/HttpWorld.ts"

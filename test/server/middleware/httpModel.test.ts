@@ -1,5 +1,5 @@
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
+import { Replay } from "@waybill/store/rebuild/versions/Replay"
 import { Arbitrary, Effect, Layer, Schema } from "effect"
 import { randomUUID } from "node:crypto"
 import { assert, layer } from "../../support/effectTest.ts"

@@ -2,7 +2,7 @@ import { Context } from "effect"
 import { once } from "node:events"
 import type { IncomingMessage, ServerResponse } from "node:http"
 import * as net from "node:net"
-import * as Pipelining from "../../../apps/server/src/http/middleware/Pipelining.ts"
+import * as Pipelining from "../../../apps/server/src/http/Pipelining.ts"
 import * as NodeServer from "../../../apps/server/src/http/NodeServer.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
 

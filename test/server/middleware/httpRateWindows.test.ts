@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { Bucket } from "@waybill/api/Authorization"
+import { Bucket } from "@waybill/api/middleware/Authorization"
 import { Context } from "effect"
 import { HttpApi } from "effect/http-api"
 import { assert, test } from "vitest"

@@ -1,4 +1,4 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Lsn from "@waybill/store/postgres/Lsn"

@@ -1,5 +1,5 @@
 import { PgClient } from "@effect/sql-pg"
-import * as Sendable from "@waybill/api/schemas/template/Sendable"
+import * as Sendable from "@waybill/api/schemas/send/Sendable"
 import { EMPTY } from "@waybill/domain/template/TemplateState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Result, Schema } from "effect"

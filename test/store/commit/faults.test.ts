@@ -14,7 +14,7 @@ import {
   type ReplicaShape,
 } from "@waybill/store/feed/Replica"
 import * as ReadModel from "@waybill/store/readmodels/ReadModel"
-import * as ReadModels from "@waybill/store/readmodels/ReadModels"
+import * as ReadModels from "@waybill/store/commit/ReadModels"
 import { Cause, Context, Effect, Exit, Fiber, Layer, Option, Result, Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { assert, layer } from "../../support/effectTest.ts"

@@ -1,7 +1,7 @@
 import { Sql } from "@waybill/store/postgres/Sql"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as LogImport from "@waybill/store/exports/LogImport"
-import * as Projections from "@waybill/store/rebuild/Projections"
+import * as Projections from "@waybill/store/rebuild/versions/Projections"
 import { FIRST } from "@waybill/store/routing/CellName"
 import { Effect, Exit, Redacted } from "effect"
 import { readFileSync } from "node:fs"

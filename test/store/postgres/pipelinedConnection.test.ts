@@ -1,7 +1,7 @@
 import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
 import * as Rests from "@waybill/store/postgres/Rests"
 import { PgClient } from "@effect/sql-pg"
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as StoreDatabase from "@waybill/store/database/Database"
 import { Context, Effect, Fiber, Layer } from "effect"
 import { mkdtempSync } from "node:fs"

@@ -1,6 +1,6 @@
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { lockReadModel, Replay } from "@waybill/store/rebuild/Replay"
+import { lockReadModel, Replay } from "@waybill/store/rebuild/versions/Replay"
 import * as RebuildMarkers from "@waybill/store/rebuild/RebuildMarkers"
 import { Effect, Layer, Redacted } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"

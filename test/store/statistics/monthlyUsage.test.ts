@@ -12,7 +12,7 @@ import * as EmailStatsFollower from "@waybill/store/statistics/EmailStatsFollowe
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Follower from "@waybill/store/feed/Follower"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
-import { Replay } from "@waybill/store/rebuild/Replay"
+import { Replay } from "@waybill/store/rebuild/versions/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Retention from "@waybill/store/erasure/Retention"
 import type { Commit, View } from "@waybill/store/commit/Commit"

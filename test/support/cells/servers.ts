@@ -1,4 +1,4 @@
-import * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Effect, Exit, type Redacted, Scope } from "effect"
 import { execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"

@@ -1,6 +1,6 @@
 import * as Address from "@waybill/embedded-postgres/ownership/Address"
 import * as Cluster from "@waybill/embedded-postgres/server/Cluster"
-import type * as EmbeddedPostgres from "@waybill/embedded-postgres/EmbeddedPostgres"
+import type * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import * as Placement from "@waybill/embedded-postgres/ownership/Placement"
 import * as Settings from "@waybill/embedded-postgres/server/Settings"
 import { Effect, Redacted, type Scope } from "effect"

@@ -14,7 +14,7 @@ import { TextField } from "../ui/controls/Field.tsx"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import { GIVEN_UP } from "./EmailFilters.ts"
+import { GIVEN_UP } from "./search/EmailFilters.ts"
 
 interface Props {
   readonly email: EmailWithContent

@@ -13,7 +13,7 @@ import { formatBytes } from "../ui/display/formatBytes.ts"
 import { Tabs, type Tab } from "../ui/layout/Tabs.tsx"
 import { EmailWebhooks } from "./EmailWebhooks.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { HeaderList, HtmlFrame, PlainText, Source } from "./MessageParts.tsx"
+import { HeaderList, HtmlFrame, PlainText, Source } from "./compose/MessageParts.tsx"
 
 interface Props {
   readonly email: EmailWithContent

@@ -9,7 +9,7 @@ import { useEventStream } from "../live/useEventStream.ts"
 import { useThrottle } from "../live/useThrottle.ts"
 import * as Paths from "../api/Paths.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { type EmailFilters, hasStatus, isFiltered } from "./EmailFilters.ts"
+import { type EmailFilters, hasStatus, isFiltered } from "./search/EmailFilters.ts"
 
 /** Time per request of live updates. Keys may read logs 60 times a minute; this leaves half of that to the user. */
 const UPDATE_INTERVAL_MS = 2_000

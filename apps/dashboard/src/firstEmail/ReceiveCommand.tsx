@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
-import { CodeBlock } from "../ui/display/Code.tsx"
+import { CodeBlock } from "../ui/controls/Code.tsx"
 
 /** The account's own address, which needs no DNS to be tried, and a command that sends a mail there. */
 export const ReceiveCommand = () => {

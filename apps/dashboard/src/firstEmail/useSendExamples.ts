@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import type { Example } from "../ui/display/Code.tsx"
+import type { Example } from "../ui/controls/Code.tsx"
 
 /**
  * Code examples that send an email through this server with this key, from a domain of the account: the given one, or else

@@ -8,7 +8,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
-import { displayStatus } from "../emails/EmailFilters.ts"
+import { displayStatus } from "../emails/search/EmailFilters.ts"
 import { queueFigures } from "../operate/queueFigures.ts"
 
 const number = new Intl.NumberFormat()

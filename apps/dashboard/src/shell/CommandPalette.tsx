@@ -5,7 +5,7 @@ import { type KeyboardEvent, type ReactNode, useEffect, useId, useMemo, useState
 import * as Paths from "../api/Paths.ts"
 import { permits } from "../early/permits.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
-import type { EmailFilters } from "../emails/EmailFilters.ts"
+import type { EmailFilters } from "../emails/search/EmailFilters.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"

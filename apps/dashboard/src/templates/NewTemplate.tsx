@@ -9,7 +9,7 @@ import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { KINDS } from "./TemplateColumns.tsx"
 import { focusEditor } from "./editor/focusEditor.ts"
 import { STARTERS } from "./starters.ts"
-import * as TemplateQueries from "./TemplateQueries.ts"
+import * as TemplateQueries from "./content/TemplateQueries.ts"
 
 const MAX_ALIAS_CHARS = 64
 

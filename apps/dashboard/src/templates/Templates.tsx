@@ -13,7 +13,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { COLUMNS, KINDS } from "./TemplateColumns.tsx"
 import { NewTemplate } from "./NewTemplate.tsx"
-import * as TemplateQueries from "./TemplateQueries.ts"
+import * as TemplateQueries from "./content/TemplateQueries.ts"
 
 const STATUSES = [
   { value: "draft", name: "Draft" },

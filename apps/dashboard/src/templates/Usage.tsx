@@ -5,7 +5,7 @@ import { Blocks } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
 import type { TemplateRecord } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { CodeExamples } from "../ui/display/Code.tsx"
+import { CodeExamples } from "../ui/controls/Code.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
@@ -13,7 +13,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Table } from "../ui/layout/Table.tsx"
 import { COLUMNS } from "./TemplateColumns.tsx"
 import { samplesOf } from "./samplesOf.ts"
-import * as TemplateQueries from "./TemplateQueries.ts"
+import * as TemplateQueries from "./content/TemplateQueries.ts"
 
 /** Where a template is used: its messages, or the templates that it is a part of. */
 export const Usage = ({ record }: { readonly record: TemplateRecord }) =>

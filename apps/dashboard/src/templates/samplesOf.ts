@@ -1,5 +1,5 @@
 import { instance } from "../api/instance.ts"
-import type { Example } from "../ui/display/Code.tsx"
+import type { Example } from "../ui/controls/Code.tsx"
 
 type Json = null | boolean | number | string | ReadonlyArray<Json> | { readonly [name: string]: Json }
 

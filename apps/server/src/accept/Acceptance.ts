@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as DomainStatus from "@waybill/domain/domain/DomainStatus"
 import * as Livemode from "@waybill/domain/account/Livemode"

@@ -1,4 +1,4 @@
-import type { BatchAnswer } from "@waybill/api/schemas/Batch"
+import type { BatchAnswer } from "@waybill/api/schemas/send/Batch"
 import { Context, Data } from "effect"
 
 /** Volume of the messages of a request that were decided in earlier batches. */

@@ -1,5 +1,5 @@
 import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Headers } from "@waybill/api/schemas/Idempotency"
 import type * as KeyLimits from "@waybill/domain/account/KeyLimits"

@@ -1,4 +1,4 @@
-import * as Sendable from "@waybill/api/schemas/template/Sendable"
+import * as Sendable from "@waybill/api/schemas/send/Sendable"
 import * as Checks from "@waybill/api/schemas/Checks"
 import * as MessageHeaders from "@waybill/api/schemas/MessageHeaders"
 import * as Idempotency from "@waybill/api/schemas/Idempotency"

@@ -1,6 +1,6 @@
 import type { PgClient } from "@effect/sql-pg"
 import type { EmailMessage } from "@waybill/api/schemas/EmailMessage"
-import * as Sendable from "@waybill/api/schemas/template/Sendable"
+import * as Sendable from "@waybill/api/schemas/send/Sendable"
 import type { Refusal } from "@waybill/domain/values/Refusal"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import { Provenance } from "@waybill/store/log/Provenance"

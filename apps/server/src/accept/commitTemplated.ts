@@ -1,4 +1,4 @@
-import type { TemplatedMessage } from "@waybill/api/schemas/template/TemplatedMessage"
+import type { TemplatedMessage } from "@waybill/api/schemas/send/TemplatedMessage"
 import type { Claim } from "@waybill/store/idempotency/Claim"
 import { Data, Effect, Equal, Result } from "effect"
 import * as Templating from "../templates/Templating.ts"

@@ -31,7 +31,7 @@ const config = { version: Version.VERSION }
 export const runCommand = Effect.fnUntraced(
   function* (words: ReadonlyArray<string>) {
     if (REMOTE.has(words[0] ?? "")) {
-      const { remote } = yield* Effect.promise(() => import("../cli/remote/Tree.ts"))
+      const { remote } = yield* Effect.promise(() => import("./Tree.ts"))
       return yield* Command.runWith(remote, config)(withoutHelp(remote, words))
     }
     if (words[0] === "temporary") {

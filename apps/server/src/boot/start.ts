@@ -52,7 +52,7 @@ const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
           yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
         }),
       ),
-      service: launched.whenOpen(Effect.promise(() => import("./Serve.ts"))),
+      service: launched.whenOpen(Effect.promise(() => import("./service/Serve.ts"))),
     },
     { concurrency: "unbounded" },
   )

@@ -1,5 +1,5 @@
 import { Command } from "effect/cli"
-import * as BackupCommands from "../cli/BackupCommands.ts"
+import * as BackupCommands from "../cli/commands/BackupCommands.ts"
 import { cells } from "../cli/cells/cells.ts"
 import { accounts } from "../cli/commands/accounts.ts"
 import { audit } from "../cli/commands/audit.ts"
@@ -20,7 +20,7 @@ import { temporary } from "./temporary/temporary.ts"
 import * as TopCommand from "../cli/commands/TopCommand.ts"
 import { users } from "../cli/commands/users.ts"
 import { witness } from "../cli/log/witness.ts"
-import * as Remote from "../cli/remote/Tree.ts"
+import * as Remote from "./Tree.ts"
 
 export const waybill = Command.make("waybill").pipe(
   Command.withDescription("Self-hosted transactional email on Postgres, with a complete history of every message"),

@@ -5,7 +5,7 @@ import * as Accounts from "@waybill/store/readmodels/Accounts"
 import { Effect, Option } from "effect"
 import { CommandRefused } from "../process/CommandRefused.ts"
 import * as Options from "./Options.ts"
-import * as CellsLeftOut from "./cells/CellsLeftOut.ts"
+import * as CellsLeftOut from "./CellsLeftOut.ts"
 
 /** Flag of every command about an account. */
 export const account = Options.account

@@ -9,7 +9,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as NewIds from "../process/NewIds.ts"
 import * as Requests from "../observability/Requests.ts"
 import * as Connections from "../requests/Connections.ts"
-import * as Pipelining from "./middleware/Pipelining.ts"
+import * as Pipelining from "./Pipelining.ts"
 
 /** Maximum size of all headers of a request. */
 export const MAX_HEADER_BYTES = 16_384

@@ -1,4 +1,4 @@
-import * as Embedded from "@waybill/embedded-postgres/EmbeddedPostgres"
+import * as Embedded from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import type { ServerDied } from "@waybill/embedded-postgres/system/Failure"
 import { Context, Data, Effect, Layer, Option, Redacted } from "effect"
 import { readFile, rm, writeFile } from "node:fs/promises"

@@ -1,8 +1,8 @@
 import { type McpServerFactory, ProtocolError, ProtocolErrorCode, Server } from "@modelcontextprotocol/server"
 import { Cause, Effect, Exit } from "effect"
 import * as Version from "../process/Version.ts"
-import * as ToolAnswer from "./ToolAnswer.ts"
-import type { Tool } from "./Tool.ts"
+import * as ToolAnswer from "./tools/ToolAnswer.ts"
+import type { Tool } from "./tools/Tool.ts"
 import type { Toolbox } from "./Toolbox.ts"
 
 const INSTRUCTIONS =

@@ -6,7 +6,7 @@ import * as EmailTools from "./tools/EmailTools.ts"
 import { explainDelivery } from "./tools/explainDelivery.ts"
 import * as InboundTools from "./tools/InboundTools.ts"
 import * as SendTools from "./tools/SendTools.ts"
-import { ask, type Tool } from "./Tool.ts"
+import { ask, type Tool } from "./tools/Tool.ts"
 import * as WebhookTools from "./tools/WebhookTools.ts"
 
 /** Waiting for one response of the API; an assistant waits for the tool meanwhile. */

@@ -1,4 +1,4 @@
-import { Authorization, CurrentKey, FurtherScope, RequiredScope } from "@waybill/api/Authorization"
+import { Authorization, CurrentKey, FurtherScope, RequiredScope } from "@waybill/api/middleware/Authorization"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as BoundKeys from "@waybill/api/BoundKeys"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"

@@ -3,10 +3,10 @@ import * as Plan from "@waybill/domain/account/Plan"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization } from "../Authorization.ts"
-import { annotate } from "../annotate.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { annotate } from "../middleware/annotate.ts"
 import * as Livemode from "../schemas/Livemode.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Validation } from "../middleware/Validation.ts"
 
 const at = Timestamp.Timestamp
 

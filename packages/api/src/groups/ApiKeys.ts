@@ -7,13 +7,13 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
-import { Authorization } from "../Authorization.ts"
-import { annotate } from "../annotate.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { annotate } from "../middleware/annotate.ts"
 import * as Idempotency from "../schemas/Idempotency.ts"
 import { optional } from "../schemas/optional.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Checks from "../schemas/Checks.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Validation } from "../middleware/Validation.ts"
 
 const at = Timestamp.Timestamp
 

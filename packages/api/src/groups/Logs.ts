@@ -6,15 +6,15 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization, Bucket } from "../Authorization.ts"
+import { Authorization, Bucket } from "../middleware/Authorization.ts"
 import { EmailRecord, WithContent } from "../schemas/EmailRecord.ts"
-import { annotate } from "../annotate.ts"
+import { annotate } from "../middleware/annotate.ts"
 import * as EmailSearch from "../schemas/EmailSearch.ts"
 import { EventRecord } from "../schemas/EventRecord.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import * as Checks from "../schemas/Checks.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Validation } from "../middleware/Validation.ts"
 
 export const MAX_SUBJECT_FILTER_CHARS = 200
 export const MAX_TAG_FILTERS = 5

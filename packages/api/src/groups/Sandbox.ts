@@ -4,11 +4,11 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
-import { Authorization } from "../Authorization.ts"
-import { annotate } from "../annotate.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { annotate } from "../middleware/annotate.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Validation } from "../middleware/Validation.ts"
 
 /** Longest wait of a request: enough for a test suite. */
 export const MAX_WAIT_SECONDS = 60

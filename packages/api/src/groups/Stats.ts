@@ -5,12 +5,12 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as UnknownNames from "../errors/UnknownNames.ts"
-import { Authorization } from "../Authorization.ts"
-import { annotate } from "../annotate.ts"
+import { Authorization } from "../middleware/Authorization.ts"
+import { annotate } from "../middleware/annotate.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import * as Checks from "../schemas/Checks.ts"
-import { Validation } from "../errors/Validation.ts"
+import { Validation } from "../middleware/Validation.ts"
 
 /** Longest range of one response: a year in days, a month in hours. */
 export const MAX_STATS_DAYS = 366

@@ -2,7 +2,7 @@ import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import * as EmailStats from "../statistics/EmailStats.ts"
 import * as Mask from "./Mask.ts"
-import * as Versions from "../rebuild/Versions.ts"
+import * as Versions from "../rebuild/versions/Versions.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 

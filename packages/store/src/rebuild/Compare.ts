@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import * as MovedSince from "../moves/MovedSince.ts"
-import type { Projection } from "./Projections.ts"
+import type { Projection } from "./versions/Projections.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
-import * as Projections from "./Projections.ts"
+import * as Projections from "./versions/Projections.ts"
 import * as Rebuild from "./Rebuild.ts"
-import { Replay, lockedModels } from "./Replay.ts"
+import { Replay, lockedModels } from "./versions/Replay.ts"
 
 /**
  * Progress of a rebuild that is running or was left unfinished. Without a version, a comparison or a swap is running.

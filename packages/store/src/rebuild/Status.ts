@@ -3,10 +3,10 @@ import * as EmailStats from "../statistics/EmailStats.ts"
 import * as Epoch from "../postgres/Epoch.ts"
 import * as Feed from "../feed/Feed.ts"
 import * as Follower from "../feed/Follower.ts"
-import * as Projections from "./Projections.ts"
-import { Replay } from "./Replay.ts"
-import * as TableSizes from "./TableSizes.ts"
-import * as Versions from "./Versions.ts"
+import * as Projections from "./versions/Projections.ts"
+import { Replay } from "./versions/Replay.ts"
+import * as TableSizes from "./versions/TableSizes.ts"
+import * as Versions from "./versions/Versions.ts"
 
 export interface VersionStatus {
   readonly name: string

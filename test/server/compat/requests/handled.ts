@@ -14,9 +14,9 @@ import {
   type NativeRequest,
 } from "../../../../apps/server/src/compat/Door.ts"
 import * as AbsentFields from "../../../../apps/server/src/compat/lenient/AbsentFields.ts"
-import * as Postmark from "../../../../apps/server/src/compat/postmark/Postmark.ts"
-import * as Resend from "../../../../apps/server/src/compat/resend/Resend.ts"
-import * as SendGrid from "../../../../apps/server/src/compat/sendgrid/SendGrid.ts"
+import * as Postmark from "../../../../apps/server/src/compat/doors/Postmark.ts"
+import * as Resend from "../../../../apps/server/src/compat/doors/Resend.ts"
+import * as SendGrid from "../../../../apps/server/src/compat/doors/SendGrid.ts"
 import { Instance } from "../../../../apps/server/src/settings/Instance.ts"
 import * as Programs from "../../../../apps/server/src/templates/Programs.ts"
 

@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import { Effect } from "effect"
 import * as TemplatePush from "../../../../apps/server/src/http/api/templates/TemplatePush.ts"
 import { assert, layer } from "../../../support/effectTest.ts"

@@ -4,7 +4,7 @@ import { IconButton } from "../../ui/controls/Button.tsx"
 import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
-import { PlainText } from "../MessageParts.tsx"
+import { PlainText } from "./MessageParts.tsx"
 import { PreviewFrame } from "./PreviewFrame.tsx"
 
 const SHAPES = [

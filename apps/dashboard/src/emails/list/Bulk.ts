@@ -1,7 +1,7 @@
 import * as Api from "../../api/Api.ts"
 import type { Email } from "../../api/Records.ts"
 import type { Action } from "../../ui/feedback/BulkSteps.ts"
-import { GIVEN_UP } from "../EmailFilters.ts"
+import { GIVEN_UP } from "../search/EmailFilters.ts"
 
 export type Name = "cancel" | "resend" | "suppress"
 

@@ -1,7 +1,7 @@
 import { CalendarClock, CircleX } from "lucide-react"
 import type { EmailWithContent, EventRecord } from "../../api/Records.ts"
 import { formatDateTime, useNow } from "../../ui/display/Time.tsx"
-import { displayStatus } from "../EmailFilters.ts"
+import { displayStatus } from "../search/EmailFilters.ts"
 
 /** Says that the email was not sent: it is scheduled, or was canceled. */
 export const Notice = ({

@@ -1,5 +1,5 @@
 import type { Email } from "../../api/Records.ts"
-import { displayStatus, outcomesOf } from "../EmailFilters.ts"
+import { displayStatus, outcomesOf } from "./EmailFilters.ts"
 import * as Csv from "./Csv.ts"
 
 const COLUMNS = [

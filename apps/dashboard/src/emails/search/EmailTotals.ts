@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import * as Api from "../../api/Api.ts"
 import type { Email, Page } from "../../api/Records.ts"
-import type { EmailFilters } from "../EmailFilters.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
 
 /** How many emails a search finds: exactly, or more than so many. */
 export interface Total {

@@ -4,7 +4,7 @@ import { Button } from "../../ui/controls/Button.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { download } from "../../ui/display/download.ts"
 import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
-import type { EmailFilters } from "../EmailFilters.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
 import { exportEmails, MAX_EXPORTED, type Progress, type Result } from "./exportEmails.ts"
 
 interface Props {

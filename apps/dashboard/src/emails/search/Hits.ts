@@ -1,6 +1,6 @@
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import type { Email } from "../../api/Records.ts"
-import type { EmailFilters } from "../EmailFilters.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
 
 /** Parts that a search looks for, by the fields of an email that may have them. */
 export interface Parts {

@@ -1,5 +1,5 @@
 import type { Email } from "../../api/Records.ts"
-import type { EmailFilters } from "../EmailFilters.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
 import * as Hits from "./Hits.ts"
 import { HiddenHits, Marked } from "./Marked.tsx"
 

@@ -1,6 +1,6 @@
 import * as Api from "../../api/Api.ts"
 import type { Email, Page } from "../../api/Records.ts"
-import type { EmailFilters } from "../EmailFilters.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
 import * as EmailFile from "./EmailFile.ts"
 
 /** Maximum number of emails in one file; the API's rate limit allows about 6,000 a minute. */

@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import * as Api from "../../api/Api.ts"
 import type { Email, Page } from "../../api/Records.ts"
-import type { EmailFilters } from "../EmailFilters.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
 
 /** Number of emails that the palette shows; the list has the others. */

@@ -3,7 +3,7 @@ import { Button } from "../../ui/controls/Button.tsx"
 import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { TextDifference } from "../versions/TextDifference.tsx"
-import * as Form from "./Form.ts"
+import * as Form from "../content/Form.ts"
 import type { Conflict } from "./useEditing.ts"
 
 interface Props {

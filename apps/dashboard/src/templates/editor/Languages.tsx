@@ -4,7 +4,7 @@ import { Button, IconButton } from "../../ui/controls/Button.tsx"
 import { SelectField, TextField } from "../../ui/controls/Field.tsx"
 import { Dialog } from "../../ui/feedback/Dialog.tsx"
 import { DialogForm } from "../../ui/feedback/DialogForm.tsx"
-import * as Form from "./Form.ts"
+import * as Form from "../content/Form.ts"
 import * as LanguageName from "./LanguageName.ts"
 
 interface Props {

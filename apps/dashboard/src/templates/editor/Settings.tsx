@@ -2,9 +2,9 @@ import { useQuery } from "@tanstack/react-query"
 import type { ListedTemplate } from "../../api/Records.ts"
 import { useFormErrors } from "../../api/useFormErrors.ts"
 import { SelectField, TextArea, TextField } from "../../ui/controls/Field.tsx"
-import * as TemplateQueries from "../TemplateQueries.ts"
-import type * as Form from "./Form.ts"
-import * as Problems from "./Problems.ts"
+import * as TemplateQueries from "../content/TemplateQueries.ts"
+import type * as Form from "../content/Form.ts"
+import * as Problems from "../content/Problems.ts"
 
 interface Props {
   readonly kind: ListedTemplate["kind"]

@@ -2,8 +2,8 @@ import { Pin, RotateCcw, WandSparkles } from "lucide-react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { SelectField } from "../../ui/controls/Field.tsx"
 import { CodeEditor } from "./code/CodeEditor.tsx"
-import * as Form from "./Form.ts"
-import * as Problems from "./Problems.ts"
+import * as Form from "../content/Form.ts"
+import * as Problems from "../content/Problems.ts"
 import type { Trial } from "./useTrial.ts"
 
 interface Props {

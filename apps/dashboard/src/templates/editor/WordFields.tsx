@@ -1,9 +1,9 @@
 import { TextField } from "../../ui/controls/Field.tsx"
 import { CodeEditor } from "./code/CodeEditor.tsx"
 import type * as Completions from "./code/Completions.ts"
-import * as Form from "./Form.ts"
+import * as Form from "../content/Form.ts"
 import * as LanguageName from "./LanguageName.ts"
-import * as Problems from "./Problems.ts"
+import * as Problems from "../content/Problems.ts"
 
 interface Props {
   readonly word: Form.Word

@@ -1,5 +1,5 @@
-import * as Form from "./Form.ts"
-import type * as Problems from "./Problems.ts"
+import * as Form from "../content/Form.ts"
+import type * as Problems from "../content/Problems.ts"
 
 /** Comments, and texts that are no HTML. What has no end goes on to the end of the text, so that this is read once. */
 const NO_TAGS =

@@ -4,8 +4,8 @@ import * as Api from "../../api/Api.ts"
 import { ApiError } from "../../api/ApiError.ts"
 import type { TemplateRecord } from "../../api/Records.ts"
 import { showToast } from "../../ui/feedback/Toasts.tsx"
-import * as TemplateQueries from "../TemplateQueries.ts"
-import * as Form from "./Form.ts"
+import * as TemplateQueries from "../content/TemplateQueries.ts"
+import * as Form from "../content/Form.ts"
 
 /** Attempts of one save, each after a change of somebody else that came in between. */
 const MAX_ATTEMPTS = 4

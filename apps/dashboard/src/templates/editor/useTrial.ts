@@ -1,9 +1,9 @@
 import { keepPreviousData, useQuery } from "@tanstack/react-query"
 import { useEffect, useState } from "react"
 import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
-import * as TemplateQueries from "../TemplateQueries.ts"
-import * as Form from "./Form.ts"
-import * as Problems from "./Problems.ts"
+import * as TemplateQueries from "../content/TemplateQueries.ts"
+import * as Form from "../content/Form.ts"
+import * as Problems from "../content/Problems.ts"
 import { strayEndTags } from "./strayEndTags.ts"
 
 /** Pause of the author after which the text is checked and rendered. */

@@ -5,8 +5,8 @@ import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { SelectField } from "../../ui/controls/Field.tsx"
-import * as Form from "../editor/Form.ts"
-import * as TemplateQueries from "../TemplateQueries.ts"
+import * as Form from "../content/Form.ts"
+import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { TextDifference } from "./TextDifference.tsx"
 
 interface Props {

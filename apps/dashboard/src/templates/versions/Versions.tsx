@@ -16,7 +16,7 @@ import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
 import { showError, showToast } from "../../ui/feedback/Toasts.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
-import * as TemplateQueries from "../TemplateQueries.ts"
+import * as TemplateQueries from "../content/TemplateQueries.ts"
 import { Comparison } from "./Comparison.tsx"
 
 interface Props {

@@ -1,5 +1,5 @@
 import type { ReactNode } from "react"
-import { CodeExamples, type Example } from "../display/Code.tsx"
+import { CodeExamples, type Example } from "../controls/Code.tsx"
 
 /** Shown for an empty list: says what appears here and how to create the first one. */
 export const EmptyState = ({

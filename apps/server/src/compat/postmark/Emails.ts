@@ -1,7 +1,7 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as ApiError from "@waybill/api/errors/ApiError"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/send/Batch"
 import * as Turn from "@waybill/runtime/flow/Turn"
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
 import { Effect, Result } from "effect"

@@ -10,7 +10,7 @@ import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Fields from "../lenient/Fields.ts"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import { shownIn } from "../lenient/shownIn.ts"
-import * as Pairs from "../Pairs.ts"
+import * as Pairs from "../lenient/Pairs.ts"
 import * as AddressList from "./AddressList.ts"
 
 const Attachment = Schema.Struct({

@@ -1,5 +1,5 @@
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/send/Batch"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
 import * as Turn from "@waybill/runtime/flow/Turn"

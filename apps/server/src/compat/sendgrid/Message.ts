@@ -5,7 +5,7 @@ import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
 import { Schema } from "effect"
 import * as Fields from "../lenient/Fields.ts"
-import * as Pairs from "../Pairs.ts"
+import * as Pairs from "../lenient/Pairs.ts"
 import * as Substitutions from "./Substitutions.ts"
 
 /** A field that Waybill has no meaning for. The message continues after its name. */

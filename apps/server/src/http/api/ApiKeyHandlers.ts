@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import type { ApiKeyRecord } from "@waybill/api/groups/ApiKeys"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import type { Mode } from "@waybill/domain/account/Livemode"

@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type * as Contract from "@waybill/api/groups/Domains"
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as Domain from "@waybill/domain/domain/Domain"

@@ -1,5 +1,5 @@
 import type * as Contract from "@waybill/api/schemas/DomainReports"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as ReportRecords from "@waybill/mail/dns/ReportRecords"
 import * as DmarcOverrides from "@waybill/store/domainreports/DmarcOverrides"
 import * as DmarcSources from "@waybill/store/domainreports/DmarcSources"

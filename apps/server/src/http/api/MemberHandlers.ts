@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { ListedMember, Member } from "@waybill/api/groups/Members"
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import type * as Id from "@waybill/domain/values/Id"

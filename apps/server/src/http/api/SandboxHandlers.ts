@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Page from "@waybill/api/schemas/Page"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { CapturedMessage } from "@waybill/api/groups/Sandbox"

@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import { maxRangeMs, type StatsQuery, type StatsRow } from "@waybill/api/groups/Stats"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Timestamp from "@waybill/domain/values/Timestamp"

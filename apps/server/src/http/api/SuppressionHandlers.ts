@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
@@ -13,7 +13,7 @@ import * as NewIds from "../../process/NewIds.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { changeSuppressions } from "../../accept/changeSuppressions.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
-import * as LargeRequests from "../LargeRequests.ts"
+import * as LargeRequests from "../middleware/LargeRequests.ts"
 import * as Records from "../../web/Records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>

@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import { ANSWER_WITHIN_SECONDS, type TestClockRecord } from "@waybill/api/groups/TestClocks"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import * as TestClockRefusal from "@waybill/domain/clock/TestClockRefusal"

@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { ListedWebhook, WebhookRecord } from "@waybill/api/groups/Webhooks"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import { Secrets } from "@waybill/store/secrets/Secrets"

@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
@@ -12,7 +12,7 @@ import { Effect, Option } from "effect"
 import type { HttpServerRequest } from "effect/http"
 import { isExpired } from "../../accept/isExpired.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import * as Position from "../Position.ts"
+import * as Position from "../middleware/Position.ts"
 import * as Records from "../../web/Records.ts"
 
 interface Call {

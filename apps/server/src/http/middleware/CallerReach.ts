@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Email from "@waybill/domain/email/Email"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"

@@ -8,8 +8,8 @@ import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
-import { clipped } from "../ToolAnswer.ts"
-import { ask, askFor, READS, tool, untrusted } from "../Tool.ts"
+import { clipped } from "./ToolAnswer.ts"
+import { ask, askFor, READS, tool, untrusted } from "./Tool.ts"
 
 const count = Schema.Natural
 

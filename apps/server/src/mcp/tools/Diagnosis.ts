@@ -1,6 +1,6 @@
 import type { Domain, EmailLogWithContent, EmailRecipient, Suppression } from "@waybill/client/Waybill"
 import * as DeliveryExplanation from "@waybill/domain/explanation/DeliveryExplanation"
-import { clipped } from "../ToolAnswer.ts"
+import { clipped } from "./ToolAnswer.ts"
 import { domainText } from "./domainText.ts"
 
 /** Facts about an email from which its diagnosis follows. */

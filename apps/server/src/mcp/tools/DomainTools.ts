@@ -2,9 +2,9 @@ import * as DomainReports from "@waybill/api/schemas/DomainReports"
 import type { DmarcReports, Domain } from "@waybill/client/Waybill"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import { Effect, Schema } from "effect"
-import { clipped, listed } from "../ToolAnswer.ts"
+import { clipped, listed } from "./ToolAnswer.ts"
 import { domainText } from "./domainText.ts"
-import { ask, READS, tool, untrusted } from "../Tool.ts"
+import { ask, READS, tool, untrusted } from "./Tool.ts"
 
 const text = Schema.String
 const maybeText = Schema.NullOr(text)

@@ -8,8 +8,8 @@ import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
-import { clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
-import { ask, READS, tool, untrusted } from "../Tool.ts"
+import { clipped, listed, MAX_BODY_CHARS } from "./ToolAnswer.ts"
+import { ask, READS, tool, untrusted } from "./Tool.ts"
 
 const MAX_FOUND = 50
 const DEFAULT_FOUND = 20

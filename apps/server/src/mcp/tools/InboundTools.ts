@@ -5,9 +5,9 @@ import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
-import { clipped, listed, MAX_BODY_CHARS } from "../ToolAnswer.ts"
+import { clipped, listed, MAX_BODY_CHARS } from "./ToolAnswer.ts"
 import * as EmailTools from "./EmailTools.ts"
-import { ask, READS, tool, untrusted } from "../Tool.ts"
+import { ask, READS, tool, untrusted } from "./Tool.ts"
 
 const MAX_FOUND = 50
 const DEFAULT_FOUND = 20

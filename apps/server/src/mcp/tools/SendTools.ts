@@ -1,7 +1,7 @@
 import * as Content from "@waybill/domain/email/Content"
 import * as Checks from "@waybill/api/schemas/Checks"
 import { Effect, Schema } from "effect"
-import { ask, type Effects, tool, ToolRefusal } from "../Tool.ts"
+import { ask, type Effects, tool, ToolRefusal } from "./Tool.ts"
 
 /** Maximum number of recipients of one live email: an assistant is no way to send to a list. */
 export const MAX_LIVE_RECIPIENTS = 10

@@ -2,9 +2,9 @@ import * as Operate from "@waybill/api/groups/Operate"
 import type { Webhook, WebhookAttempt, WebhookDelivery } from "@waybill/client/Waybill"
 import * as Id from "@waybill/domain/values/Id"
 import { Effect, Schema } from "effect"
-import { clipped, listed } from "../ToolAnswer.ts"
+import { clipped, listed } from "./ToolAnswer.ts"
 import * as EmailTools from "./EmailTools.ts"
-import { ask, READS, tool, untrusted } from "../Tool.ts"
+import { ask, READS, tool, untrusted } from "./Tool.ts"
 
 const MAX_DELIVERIES = 50
 const DEFAULT_DELIVERIES = 20

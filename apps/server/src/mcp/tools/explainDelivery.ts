@@ -3,7 +3,7 @@ import * as DeliveryExplanation from "@waybill/domain/explanation/DeliveryExplan
 import * as Id from "@waybill/domain/values/Id"
 import { DateTime, Effect, Schema } from "effect"
 import * as Diagnosis from "./Diagnosis.ts"
-import { ask, askFor, READS, tool, untrusted } from "../Tool.ts"
+import { ask, askFor, READS, tool, untrusted } from "./Tool.ts"
 
 /** Maximum number of addresses whose suppression one diagnosis looks up: each is a request. */
 const MAX_LOOKUPS = 10

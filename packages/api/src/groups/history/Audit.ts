@@ -2,12 +2,12 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization } from "../../Authorization.ts"
-import { annotate } from "../../annotate.ts"
+import { Authorization } from "../../middleware/Authorization.ts"
+import { annotate } from "../../middleware/annotate.ts"
 import { Actor } from "../../schemas/EventRecord.ts"
 import * as EmailSearch from "../../schemas/EmailSearch.ts"
 import * as Page from "../../schemas/Page.ts"
-import { Validation } from "../../errors/Validation.ts"
+import { Validation } from "../../middleware/Validation.ts"
 
 const STREAMS = [
   "account",

@@ -4,12 +4,12 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, HttpApiSchema, OpenApi } from "effect/http-api"
 import * as ApiError from "../../errors/ApiError.ts"
 import * as UnknownNames from "../../errors/UnknownNames.ts"
-import { Authorization } from "../../Authorization.ts"
-import { annotate } from "../../annotate.ts"
+import { Authorization } from "../../middleware/Authorization.ts"
+import { annotate } from "../../middleware/annotate.ts"
 import { EventRecord } from "../../schemas/EventRecord.ts"
 import * as Page from "../../schemas/Page.ts"
 import * as Livemode from "../../schemas/Livemode.ts"
-import { Validation } from "../../errors/Validation.ts"
+import { Validation } from "../../middleware/Validation.ts"
 
 export const MAX_EVENTS = 1_000
 export const DEFAULT_EVENTS = 100

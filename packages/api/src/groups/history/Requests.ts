@@ -2,12 +2,12 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
-import { Authorization } from "../../Authorization.ts"
-import { annotate } from "../../annotate.ts"
+import { Authorization } from "../../middleware/Authorization.ts"
+import { annotate } from "../../middleware/annotate.ts"
 import * as Checks from "../../schemas/Checks.ts"
 import * as Livemode from "../../schemas/Livemode.ts"
 import * as Page from "../../schemas/Page.ts"
-import { Validation } from "../../errors/Validation.ts"
+import { Validation } from "../../middleware/Validation.ts"
 
 export const MAX_PATH_FILTER_CHARS = 200
 export const MAX_STATUS_FILTERS = 10

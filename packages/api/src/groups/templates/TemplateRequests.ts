@@ -6,7 +6,7 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Result, Schema } from "effect"
 import * as Checks from "../../schemas/Checks.ts"
 import { optional } from "../../schemas/optional.ts"
-import * as TemplateChoice from "../../schemas/template/TemplateChoice.ts"
+import * as TemplateChoice from "../../schemas/send/TemplateChoice.ts"
 
 /** Characters of one part of a template: its subject, HTML, text or preheader. */
 export const MAX_PART_CHARS = 256 * 1024

@@ -1,6 +1,6 @@
 import { type MessagePort, parentPort } from "node:worker_threads"
-import * as ReadModels from "../../readmodels/ReadModels.ts"
-import * as Connection from "../Connection.ts"
+import * as ReadModels from "../../commit/ReadModels.ts"
+import * as Connection from "../versions/Connection.ts"
 import type { ThreadAnswer, ThreadData, ThreadFailure, ThreadJob } from "./FoldThread.ts"
 import { SliceFold } from "./SliceFold.ts"
 

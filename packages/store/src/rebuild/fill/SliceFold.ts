@@ -3,8 +3,8 @@ import * as Copy from "../../copy/Copy.ts"
 import { type Column, CopyBinary } from "../../copy/CopyBinary.ts"
 import type { ReadModel } from "../../readmodels/ReadModel.ts"
 import { aggregateOf } from "../../log/aggregateOf.ts"
-import { COLUMNS, HistoryReader } from "../HistoryReader.ts"
-import { StreamFold } from "../StreamFold.ts"
+import { COLUMNS, HistoryReader } from "./HistoryReader.ts"
+import { StreamFold } from "./StreamFold.ts"
 
 export type StreamKey = readonly [account: string, stream: string]
 

@@ -1,7 +1,7 @@
 import { Effect } from "effect"
 import type pg from "pg"
-import type { Replay } from "../Replay.ts"
-import type * as Versions from "../Versions.ts"
+import type { Replay } from "../versions/Replay.ts"
+import type * as Versions from "../versions/Versions.ts"
 import type { Range } from "./SliceFold.ts"
 
 /** A range of the log whose rows are written in one transaction. */

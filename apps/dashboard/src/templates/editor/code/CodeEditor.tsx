@@ -11,7 +11,7 @@ import { useEffect, useId, useRef } from "react"
 import { cx } from "../../../ui/display/cx.ts"
 import * as CodeTheme from "./CodeTheme.ts"
 import * as Completions from "./Completions.ts"
-import * as Problems from "../Problems.ts"
+import * as Problems from "../../content/Problems.ts"
 import * as TypeOver from "./TypeOver.ts"
 
 const LANGUAGES: { readonly [L in "liquid" | "json" | "text"]: () => Extension } = {

@@ -2,7 +2,7 @@ import type { PushedTemplateResult, Waybill } from "@waybill/client/Waybill"
 import { Effect } from "effect"
 import { Argument } from "effect/cli"
 import { ApiClient, type ApiFailure, failureOf } from "../ApiClient.ts"
-import { fail, type LocalTemplate, TemplateFailure } from "./LocalTemplate.ts"
+import { fail, type LocalTemplate, TemplateFailure } from "./services/LocalTemplate.ts"
 import * as PulledState from "./PulledState.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
 

@@ -4,7 +4,7 @@ import * as fs from "node:fs/promises"
 import { createRequire } from "node:module"
 import { dirname, join, resolve } from "node:path"
 import { pathToFileURL } from "node:url"
-import { fail } from "./LocalTemplate.ts"
+import { fail } from "./services/LocalTemplate.ts"
 
 // The packages are those that the caller has installed for their templates. Waybill brings none of them, and nothing of this
 // runs in the service.

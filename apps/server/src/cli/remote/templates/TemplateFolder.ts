@@ -2,7 +2,7 @@ import * as Template from "@waybill/domain/template/Template"
 import * as fs from "node:fs/promises"
 import { join, relative } from "node:path"
 import * as SourceFiles from "./SourceFiles.ts"
-import { fail, FILES, type LocalTemplate, NO_WORDS, type LocalWords } from "./LocalTemplate.ts"
+import { fail, FILES, type LocalTemplate, NO_WORDS, type LocalWords } from "./services/LocalTemplate.ts"
 import * as TemplateYaml from "./TemplateYaml.ts"
 
 export const SETTINGS = "template.yaml"

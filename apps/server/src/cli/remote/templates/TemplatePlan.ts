@@ -1,7 +1,7 @@
 import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import type { PushedTemplateResult, Template, TemplatePush, TemplatePushAnswer, Waybill } from "@waybill/client/Waybill"
 import { lineDiff } from "./lineDiff.ts"
-import { fail, type LocalTemplate, NO_WORDS, pushedOf, type LocalWords } from "./LocalTemplate.ts"
+import { fail, type LocalTemplate, NO_WORDS, pushedOf, type LocalWords } from "./services/LocalTemplate.ts"
 
 /** Templates of one push, as the API bounds them. */
 const MAX_PUSHED = 200

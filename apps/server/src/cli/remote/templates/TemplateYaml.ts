@@ -1,6 +1,6 @@
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Schema } from "effect"
-import { fail, type LocalTemplate } from "./LocalTemplate.ts"
+import { fail, type LocalTemplate } from "./services/LocalTemplate.ts"
 
 /** Fields of `template.yaml`: all of a template but the parts that have files of their own. */
 const Settings = Schema.Struct({

@@ -1,4 +1,4 @@
-import { type FileName, FILES, type LocalTemplate, NO_WORDS } from "./LocalTemplate.ts"
+import { type FileName, FILES, type LocalTemplate, NO_WORDS } from "./services/LocalTemplate.ts"
 import * as Postmark from "./services/Postmark.ts"
 import * as Resend from "./services/Resend.ts"
 import * as Sendgrid from "./services/Sendgrid.ts"

@@ -1,7 +1,7 @@
 import * as ApiError from "@waybill/api/errors/ApiError"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { Acknowledgement } from "@waybill/api/groups/Emails"
-import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/send/Batch"
 import { Effect, Result } from "effect"
 import { Instance } from "../../../settings/Instance.ts"
 import { decodeBody } from "../../decodeBody.ts"

@@ -1,6 +1,6 @@
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Violations from "@waybill/api/errors/Violations"
-import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/Batch"
+import { type BatchAnswer, MAX_BATCH } from "@waybill/api/schemas/send/Batch"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Effect, Result, Schema } from "effect"
 import { decodeBody } from "../../decodeBody.ts"

@@ -1,4 +1,4 @@
-import { Sendable } from "@waybill/api/schemas/template/Sendable"
+import { Sendable } from "@waybill/api/schemas/send/Sendable"
 import { Effect } from "effect"
 import { decodeBody } from "../../decodeBody.ts"
 import * as Fields from "../../lenient/Fields.ts"

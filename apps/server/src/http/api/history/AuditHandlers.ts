@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import type { AuditEntry } from "@waybill/api/groups/history/Audit"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Audit from "@waybill/store/operations/Audit"

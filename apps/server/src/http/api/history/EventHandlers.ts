@@ -1,6 +1,6 @@
 import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequest"
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { Ping } from "@waybill/api/groups/history/Events"
 import * as Livemode from "@waybill/domain/account/Livemode"

@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import { type LogQuery, pairText, TypedFilters } from "@waybill/api/groups/Logs"

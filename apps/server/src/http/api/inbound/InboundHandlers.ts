@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"

@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { ActionPayload, MatchPayload, RouteRecord, TrialPayload } from "@waybill/api/groups/InboundRoutes"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Route from "@waybill/domain/inbound/Route"

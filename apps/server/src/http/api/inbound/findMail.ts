@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import * as InboundMail from "@waybill/store/readmodels/Inbound"

@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import { MAX_THREAD, type ThreadEntry } from "@waybill/api/groups/Inbound"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"
 import * as Thread from "@waybill/domain/inbound/Thread"

@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { TestPayload } from "@waybill/api/groups/Inbound"
 import * as InboundState from "@waybill/domain/inbound/InboundState"

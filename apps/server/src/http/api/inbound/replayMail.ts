@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Inbound from "@waybill/domain/inbound/Inbound"
 import * as InboundRefusal from "@waybill/domain/inbound/InboundRefusal"

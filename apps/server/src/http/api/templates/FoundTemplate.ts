@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
 import * as Templates from "@waybill/store/readmodels/templates/Templates"
 import * as TemplateVersions from "@waybill/store/readmodels/templates/TemplateVersions"

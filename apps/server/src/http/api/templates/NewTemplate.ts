@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Template from "@waybill/domain/template/Template"
 import type * as Id from "@waybill/domain/values/Id"
 import type { View } from "@waybill/store/commit/Commit"

@@ -1,5 +1,5 @@
 import { Api } from "@waybill/api/Api"
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { VersionRecord } from "@waybill/api/groups/templates/TemplateRecords"
 import * as Template from "@waybill/domain/template/Template"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"

@@ -1,4 +1,4 @@
-import { CurrentKey } from "@waybill/api/Authorization"
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type * as Records from "@waybill/api/groups/templates/TemplateRecords"
 import type { Push } from "@waybill/api/groups/templates/TemplateRequests"
 import * as Template from "@waybill/domain/template/Template"

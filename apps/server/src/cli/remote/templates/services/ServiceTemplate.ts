@@ -1,4 +1,4 @@
-import { fail } from "../LocalTemplate.ts"
+import { fail } from "./LocalTemplate.ts"
 
 /** A template as another service has it. */
 export interface ServiceTemplate {

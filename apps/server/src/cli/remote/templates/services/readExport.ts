@@ -1,6 +1,6 @@
 import * as fs from "node:fs/promises"
 import { basename, join } from "node:path"
-import { fail } from "../LocalTemplate.ts"
+import { fail } from "./LocalTemplate.ts"
 import { isObject, type Json, listOf } from "./ServiceTemplate.ts"
 
 /** Levels of folders of an export. */

@@ -1,0 +1,163 @@
+import { Image, ImageOff, Monitor, Moon, RotateCw, Smartphone, Sun } from "lucide-react"
+import { useQuery } from "@tanstack/react-query"
+import { useState } from "react"
+import * as Mode from "../../api/Mode.ts"
+import * as Queries from "../../api/Queries.ts"
+import { Button, IconButton } from "../../ui/controls/Button.tsx"
+import { CodeBlock } from "../../ui/controls/Code.tsx"
+import { cx } from "../../ui/display/cx.ts"
+import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
+import { SkeletonRows } from "../../ui/feedback/Skeleton.tsx"
+import { useWidth } from "../../ui/layout/useWidth.ts"
+import { PreviewFrame } from "./PreviewFrame.tsx"
+import { hasRemoteImages } from "./hasRemoteImages.ts"
+
+/** Widths of the preview. Most emails are laid out for at least the wide one on a desktop. */
+const DESKTOP_PX = 640
+const PHONE_PX = 390
+/** Below this, the narrow layout of an email is easier to read than a scaled one. */
+const NARROW_PX = 480
+const HEIGHT_REM = 34
+
+interface Props {
+  readonly id: string
+  /** HTML of the mail, which the service shows. */
+  readonly html: string
+  readonly of?: "emails" | "inbound"
+}
+
+/** Preview of untrusted HTML in a sandboxed frame without scripts. Remote images load only on request. */
+export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
+  const [images, setImages] = useState(false)
+  const [isDark, setDark] = useState(false)
+  const [loads, setLoads] = useState(0)
+  const [box, width] = useWidth()
+  const [chosen, setIsNarrow] = useState<boolean>()
+  const isNarrow = chosen ?? (width > 0 && width < NARROW_PX)
+  const frame = isNarrow ? Math.min(PHONE_PX, width) : Math.max(DESKTOP_PX, width)
+  const scale = width === 0 ? 1 : Math.min(1, width / frame)
+  return (
+    <div>
+      <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
+        <IconButton
+          label="Desktop width"
+          aria-pressed={!isNarrow}
+          onClick={() => setIsNarrow(false)}
+          className={cx(!isNarrow && "bg-hover")}
+        >
+          <Monitor size={15} />
+        </IconButton>
+        <IconButton
+          label="Phone width"
+          aria-pressed={isNarrow}
+          onClick={() => setIsNarrow(true)}
+          className={cx(isNarrow && "bg-hover")}
+        >
+          <Smartphone size={15} />
+        </IconButton>
+        <IconButton
+          label="Dark mode"
+          aria-pressed={isDark}
+          onClick={() => setDark(!isDark)}
+          className={cx(isDark && "bg-hover")}
+        >
+          {isDark ? <Sun size={15} /> : <Moon size={15} />}
+        </IconButton>
+        <IconButton label="Reload preview" onClick={() => setLoads(loads + 1)}>
+          <RotateCw size={15} />
+        </IconButton>
+        <span className="grow" />
+        {hasRemoteImages(html) ? (
+          <Button
+            small
+            variant="ghost"
+            icon={images ? <ImageOff size={14} /> : <Image size={14} />}
+            onClick={() => setImages(!images)}
+          >
+            {images ? "Hide remote images" : "Load remote images"}
+          </Button>
+        ) : undefined}
+      </div>
+      {isDark ? (
+        <DarkFrame key={loads} path={Mode.withMode(`/preview/${of}/${id}`)} isPhone={isNarrow} hasImages={images} />
+      ) : undefined}
+      <div
+        ref={box}
+        className={cx("flex justify-center overflow-hidden bg-sunken", isDark && "hidden")}
+        style={{ height: `${HEIGHT_REM}rem` }}
+      >
+        <iframe
+          key={`${images} ${loads}`}
+          title="Email preview"
+          src={Mode.withMode(`/preview/${of}/${id}${images ? "?images=1" : ""}`)}
+          sandbox="allow-popups allow-popups-to-escape-sandbox"
+          className="shrink-0 origin-top border-0 bg-white"
+          // A wide email on a narrow screen is scaled, so that all of it shows.
+          style={{
+            width: frame,
+            height: `${HEIGHT_REM / scale}rem`,
+            transform: `scale(${scale})`,
+          }}
+        />
+      </div>
+    </div>
+  )
+}
+
+interface DarkProps {
+  readonly path: string
+  readonly isPhone: boolean
+  readonly hasImages: boolean
+}
+
+/** Shows the page of the preview, in which attached pictures are already in place, as in the dark. */
+const DarkFrame = ({ hasImages, isPhone, path }: DarkProps) => {
+  const page = useQuery(Queries.page(path))
+  if (page.isError)
+    return (
+      <div className="p-4">
+        <ErrorMessage error={page.error} onRetry={() => void page.refetch()} />
+      </div>
+    )
+  return page.data === undefined ? (
+    <SkeletonRows rows={6} />
+  ) : (
+    <PreviewFrame title="Email preview" html={page.data} isPhone={isPhone} isDark hasImages={hasImages} />
+  )
+}
+
+export const PlainText = ({ text }: { readonly text: string }) => (
+  <pre
+    tabIndex={0}
+    aria-label="Plain text"
+    className="max-h-[36rem] overflow-auto p-4 font-mono text-xs leading-relaxed break-words whitespace-pre-wrap"
+  >
+    {text}
+  </pre>
+)
+
+export const Source = ({ label, text }: { readonly text: string; readonly label: string }) => (
+  <div className="max-h-[36rem] overflow-auto p-4">
+    <CodeBlock code={text} label={label} />
+  </div>
+)
+
+export const HeaderList = ({
+  headers,
+}: {
+  readonly headers: ReadonlyArray<{ readonly name: string; readonly value: string }>
+}) => (
+  <dl className="divide-y divide-line">
+    {headers.map(({ name, value }, index) => (
+      <div key={index} className="grid gap-x-4 px-4 py-2 text-xs sm:grid-cols-[11rem_1fr]">
+        <dt className="font-medium text-ink-2">
+          <UntrustedText text={name} />
+        </dt>
+        <dd className="min-w-0 font-mono break-all text-ink">
+          <UntrustedText text={value} />
+        </dd>
+      </div>
+    ))}
+  </dl>
+)

@@ -1,0 +1,48 @@
+import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import type { Email, Recipient } from "../../api/Records.ts"
+
+export type EmailFilters = EmailSearch.Filters
+
+/** The status to show: an email that is queued for later is "scheduled". */
+export const displayStatus = ({ scheduled_at, status }: Email, now: number): string =>
+  status === "queued" && scheduled_at !== null && Date.parse(scheduled_at) > now ? "scheduled" : status
+
+/** Returns how many recipients are in each state: "3 delivered", "1 bounced". */
+export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =>
+  EmailSearch.STATUSES.flatMap((status) => {
+    const count = recipient_counts[status] ?? 0
+    return count === 0 ? [] : [`${count} ${status}`]
+  })
+
+/** Statuses of recipients whom an email did not reach and for whom nothing tries it any more. */
+export const GIVEN_UP: ReadonlySet<string> = new Set(["bounced", "failed", "suppressed", "canceled"])
+
+/** Returns why a recipient was not reached: the answer of its server, or its suppression. */
+export const reasonOf = ({ error, livemode, recipients }: Email): string | undefined => {
+  const answer = [error?.code, error?.enhanced_code, error?.message].filter(
+    (each) => each !== null && each !== undefined,
+  )
+  if (answer.length > 0) return answer.join(" ")
+  const suppressed = recipients.find(({ suppression }) => suppression !== null)
+  return suppressed === undefined ? undefined : suppressionOf(suppressed, livemode)
+}
+
+/** Returns why nothing was sent to a suppressed recipient. */
+export const suppressionOf = ({ address, suppression }: Recipient, livemode: boolean): string =>
+  SimulatedSuppression.textOf(address, livemode) ?? `On the suppression list: ${suppression?.replace("_", " ")}`
+
+const statusesOf = (filter: string | undefined): ReadonlyArray<string> | undefined =>
+  filter?.split(",").map((status) => status.trim())
+
+/** Whether an email that changed still has the statuses of the filter. Its other fields never change. */
+export const hasStatus = (email: Email, { recipient_status, status }: EmailFilters, now: number): boolean => {
+  const own = statusesOf(status)
+  const recipients = statusesOf(recipient_status)
+  return (
+    (own === undefined || own.includes(email.status) || own.includes(displayStatus(email, now))) &&
+    (recipients === undefined || email.recipients.some((recipient) => recipients.includes(recipient.status)))
+  )
+}
+
+export const isFiltered = (search: EmailFilters): boolean => Object.keys(search).length > 0

@@ -1,0 +1,87 @@
+import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
+import * as Api from "../../api/Api.ts"
+import type {
+  ListedTemplate,
+  ListedTemplateVersion,
+  Page,
+  RenderedTemplate,
+  Stats,
+  TemplateRecord,
+  TemplateValidation,
+  TemplateVersion,
+} from "../../api/Records.ts"
+
+/** Key of all reads of templates. */
+export const ALL = ["templates"]
+const PAGE = 50
+/** Layouts that a choice lists; an account has at most 1,000 templates of all kinds. */
+const MAX_CHOICES = 100
+/** Time until a change that somebody else made is told. */
+const LOOK_EVERY_MS = 20_000
+
+export interface TemplateFilters {
+  readonly q?: string
+  readonly status?: string
+  readonly kind?: string
+  readonly uses?: string
+}
+
+export const list = (filters: TemplateFilters) =>
+  infiniteQueryOptions({
+    queryKey: [...ALL, "list", filters],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) =>
+      Api.get<Page<ListedTemplate>>("/templates", { ...filters, limit: PAGE, after: pageParam }, signal),
+    getNextPageParam: (last) => last.next_cursor ?? undefined,
+  })
+
+/** Layouts that are there to choose. */
+export const layouts = queryOptions({
+  queryKey: [...ALL, "layouts"],
+  queryFn: ({ signal }) =>
+    Api.get<Page<ListedTemplate>>("/templates", { kind: "layout", status: "published", limit: MAX_CHOICES }, signal),
+})
+
+export const read = (id: string) => Api.get<TemplateRecord>(`/templates/${id}`)
+
+export const template = (id: string) =>
+  queryOptions({ queryKey: [...ALL, id], queryFn: () => read(id), refetchInterval: LOOK_EVERY_MS })
+
+export const versions = (id: string) =>
+  queryOptions({
+    queryKey: [...ALL, id, "versions"],
+    queryFn: ({ signal }) => Api.get<Page<ListedTemplateVersion>>(`/templates/${id}/versions`, {}, signal),
+  })
+
+/** A version never changes. */
+export const version = (id: string, number: number) =>
+  queryOptions({
+    queryKey: [...ALL, id, "versions", number],
+    staleTime: Number.POSITIVE_INFINITY,
+    queryFn: ({ signal }) => Api.get<TemplateVersion>(`/templates/${id}/versions/${number}`, {}, signal),
+  })
+
+const DAY_MS = 86_400_000
+const COUNTED_DAYS = 30
+
+/** Counts of the mail of each version in the last days. */
+export const counts = (id: string) =>
+  queryOptions({
+    queryKey: [...ALL, id, "counts"],
+    queryFn: ({ signal }) => {
+      const from = new Date(Date.now() - COUNTED_DAYS * DAY_MS).toISOString()
+      return Api.get<Stats>("/stats", { group_by: "template", template: id, from }, signal)
+    },
+  })
+
+export const validate = (source: object) => Api.post<TemplateValidation>("/templates/validate", source)
+
+export const render = (
+  id: string,
+  rendering: {
+    readonly draft?: object
+    readonly version?: number | null
+    readonly variables?: object
+    readonly locale: string | null
+  },
+) => Api.post<RenderedTemplate>(`/templates/${id}/render`, rendering)

@@ -1,0 +1,59 @@
+import { useState } from "react"
+import { CopyButton } from "./CopyButton.tsx"
+import { cx } from "../display/cx.ts"
+
+export interface Example {
+  readonly name: string
+  readonly code: string
+}
+
+export const CodeBlock = ({ code, label }: { readonly code: string; readonly label: string }) => (
+  <div className="relative w-full min-w-0 rounded-xl border border-line bg-sunken">
+    <pre
+      tabIndex={0}
+      aria-label={label}
+      className="p-4 pr-12 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap text-ink"
+    >
+      {code}
+    </pre>
+    <CopyButton text={code} label="Copy code" className="absolute top-2.5 right-2.5" />
+  </div>
+)
+
+/** One code example in several languages, with tabs. */
+export const CodeExamples = ({ examples }: { readonly examples: ReadonlyArray<Example> }) => {
+  const [selected, setSelected] = useState(examples[0]?.name)
+  const active = examples.find(({ name }) => name === selected) ?? examples[0]
+  if (active === undefined) return undefined
+  return (
+    <div className="overflow-hidden rounded-xl border border-line bg-sunken">
+      <div className="flex items-center border-b border-line px-2 py-1.5">
+        <div role="tablist" aria-label="Language" className="flex min-w-0 grow items-center gap-1">
+          {examples.map(({ name }) => (
+            <button
+              key={name}
+              type="button"
+              role="tab"
+              aria-selected={name === active.name}
+              onClick={() => setSelected(name)}
+              className={cx(
+                "rounded-md px-2 py-1 text-xs font-medium",
+                name === active.name ? "bg-raised text-ink shadow-sm" : "text-ink-2 hover:text-ink",
+              )}
+            >
+              {name}
+            </button>
+          ))}
+        </div>
+        <CopyButton text={active.code} label="Copy code" />
+      </div>
+      <pre
+        tabIndex={0}
+        aria-label={active.name}
+        className="p-4 font-mono text-xs leading-relaxed wrap-anywhere whitespace-pre-wrap text-ink"
+      >
+        {active.code}
+      </pre>
+    </div>
+  )
+}

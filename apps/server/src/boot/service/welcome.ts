@@ -1,0 +1,72 @@
+import { Option, Redacted } from "effect"
+import * as Installation from "./Installation.ts"
+import * as InboundSettings from "../../settings/InboundSettings.ts"
+import * as Role from "../../settings/Role.ts"
+import { type Settings, hostAndPort, isBaseUrlMissing, urlOf } from "../../settings/Settings.ts"
+import * as Output from "../../cli/Output.ts"
+
+/**
+ * Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else: as text on a
+ * terminal, and otherwise as log lines, whatever the log level.
+ */
+export const welcome = (settings: Settings, first: Installation.FirstSecrets | undefined) => {
+  const url = urlOf(settings)
+  const { roles } = settings
+  const lines = [
+    ...(roles.length < Role.ALL.length ? [`  Roles      ${roles.join(", ")}`] : []),
+    ...(roles.includes("api") ? [`  API        ${url}/v1`, `  Docs       ${url}/docs`, `  Dashboard  ${url}/`] : []),
+    ...(roles.includes("smtp")
+      ? [`  SMTP       ${hostAndPort(settings.host, settings.smtpPort)} (any user name, an API key as password)`]
+      : []),
+    ...(roles.includes("smtp") && Option.isSome(settings.smtpsPort)
+      ? [`  SMTPS      ${hostAndPort(settings.host, settings.smtpsPort.value)} (the same, with TLS from the start)`]
+      : []),
+    ...(roles.includes("api") && isBaseUrlMissing(settings) ? BASE_URL_HINT : []),
+    ...(first === undefined ? [] : secrets(first)),
+    ``,
+    ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
+    ...(settings.transport === "capture" && roles.includes("api") && roles.includes("smtp")
+      ? received(settings, url, first?.key ?? "$WAYBILL_KEY")
+      : []),
+  ]
+  return process.stdout.isTTY ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
+}
+
+const READY = "Waybill is ready."
+
+const BASE_URL_HINT = [
+  ``,
+  `Other machines can connect, but browsers there cannot sign in until BASE_URL is set to the URL of this service,`,
+  `such as BASE_URL=http://waybill.example.com:3025.`,
+]
+
+const secrets = ({ key, owner }: Installation.FirstSecrets): ReadonlyArray<string> => [
+  ``,
+  `Save these now. They are not shown again:`,
+  ``,
+  `  Sign in    ${owner.email} / ${Redacted.value(owner.password)}`,
+  `  API key    ${key}`,
+]
+
+const example = (url: string, key: string): ReadonlyArray<string> => [
+  `Send a first email (with TRANSPORT=sandbox it stays in the sandbox and is never delivered):`,
+  ``,
+  `  curl ${url}/v1/email/send -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" ` +
+    `-d '{"from":"Acme <hello@${Installation.FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,
+  ``,
+]
+
+const received = (settings: Settings, url: string, key: string): ReadonlyArray<string> => {
+  const at = Option.match(InboundSettings.portOf(settings), {
+    onNone: () => `127.0.0.1:${InboundSettings.DEFAULT_MAIL_PORT}`,
+    onSome: (port) => hostAndPort(settings.host, port),
+  })
+  return [
+    `Receive a first email, and see it:`,
+    ``,
+    `  printf 'Subject: My order\\r\\n\\r\\nWhere is it?\\r\\n' | curl smtp://${at} ` +
+      `--mail-from ana@example.org --mail-rcpt support@${Installation.FIRST_DOMAIN} -T -`,
+    `  curl ${url}/v1/inbound -H "Authorization: Bearer ${key}"`,
+    ``,
+  ]
+}
