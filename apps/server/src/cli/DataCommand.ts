@@ -28,28 +28,38 @@ export const command = <const Name extends string, const Flags extends Config, Y
   work: (given: Given<Flags>) => Generator<Y, void, never>,
 ) => make(name, description, flags, (given) => run(work(given)))
 
-/** Makes a command that prints the record that its work returns. */
-export const record = <const Name extends string, const Flags extends Config, Y extends Yielded>(
+/** Makes a command that prints what its work returns as JSON, and says it to people in words. */
+export const told = <const Name extends string, const Flags extends Config, Y extends Yielded, A, E, R>(
   name: Name,
   description: string,
   flags: Flags,
-  work: (given: Given<Flags>) => Generator<Y, object, never>,
+  work: (given: Given<Flags>) => Generator<Y, A, never>,
+  tell: (found: A, given: Given<Flags>) => Effect.Effect<void, E, R>,
 ) =>
   make(name, description, flags, (given) =>
-    Effect.flatMap(run(work(given)), (found) => Output.printOne(found, jsonOf(given))),
+    Effect.flatMap(run(work(given)), (found): Effect.Effect<void, E, R> =>
+      jsonOf(given).json ? Output.printJson(found, 2) : tell(found, given),
+    ),
   )
 
-/** Makes a command that prints the rows that its work returns; people see these columns of them. */
-export const list = <const Name extends string, const Flags extends Config, Y extends Yielded>(
+/** Makes a command that prints the record that its work returns; people may see it as `shown`. */
+export const record = <const Name extends string, const Flags extends Config, Y extends Yielded, A extends object>(
+  name: Name,
+  description: string,
+  flags: Flags,
+  work: (given: Given<Flags>) => Generator<Y, A, never>,
+  shown: (found: A) => object = (found) => found,
+) => told(name, description, flags, work, (found) => Output.printOne(shown(found), { json: false }))
+
+/** Makes a command that prints the rows that its work returns; people see these columns of them, or of what is `shown`. */
+export const list = <const Name extends string, const Flags extends Config, Y extends Yielded, A extends object>(
   name: Name,
   description: string,
   flags: Flags,
   columns: ReadonlyArray<string>,
-  work: (given: Given<Flags>) => Generator<Y, ReadonlyArray<object>, never>,
-) =>
-  make(name, description, flags, (given) =>
-    Effect.flatMap(run(work(given)), (rows) => Output.print(rows, { ...jsonOf(given), columns })),
-  )
+  work: (given: Given<Flags>) => Generator<Y, ReadonlyArray<A>, never>,
+  shown: (found: A) => object = (found) => found,
+) => told(name, description, flags, work, (rows) => Output.print(rows.map(shown), { json: false, columns }))
 
 /** Every command has the flag, which the type of flags that are not known here does not say. */
 const jsonOf = (given: unknown) => given as { readonly json: boolean }

@@ -11,7 +11,6 @@ import { checkSources } from "../../sources/checkSources.ts"
 import { DEFAULT_POOL } from "../../sources/PoolConfiguration.ts"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
-import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
 
 const ehlo = Options.text("ehlo", "Name of the address in EHLO, which must lead back to it; none is that of the host")
@@ -40,19 +39,14 @@ const row = ({ address, ehlo, hosts, listings, names, pauses, pool, today, warm_
   hosts: hosts.filter(({ bindable }) => bindable).map(({ host }) => host),
 })
 
-const show = Effect.fnUntraced(function* (views: ReadonlyArray<Operate.SourceAddress>, json: boolean) {
-  yield* Output.print(json ? views : views.map(row), { json, columns: COLUMNS })
-})
-
-const showOne = Effect.fnUntraced(function* (address: string, json: boolean) {
+const viewOf = Effect.fnUntraced(function* (address: string) {
   const view = (yield* addressViews).find((each) => each.address === address)
-  if (view === undefined) return yield* Ips.unknownAddress(address)
-  yield* Output.printOne(json ? { ...view } : row(view), { json })
+  return view ?? (yield* Ips.unknownAddress(address))
 })
 
 const ehloOf = (text: string) => (text === Ips.NONE ? Effect.succeed(null) : Ips.nameOf(text))
 
-export const add = DataCommand.command(
+export const add = DataCommand.record(
   "add",
   "Add an address of a worker host, from which mail is sent within 10 seconds",
   {
@@ -62,7 +56,7 @@ export const add = DataCommand.command(
     plan: Ips.planFlag,
     day: Ips.dayFlag,
   },
-  function* ({ address: text, day, ehlo, json, plan, pool }) {
+  function* ({ address: text, day, ehlo, plan, pool }) {
     const address = yield* Ips.addressOf(text)
     const name = Option.isNone(ehlo) ? null : yield* ehloOf(ehlo.value)
     const warm_up = (yield* Ips.warmUpOf(plan, day)) ?? null
@@ -72,20 +66,23 @@ export const add = DataCommand.command(
       return yield* Ips.refuse(`${address} is a source address already. \`waybill ips change\` changes it.`)
     if (added === "full")
       return yield* Ips.refuse(`This instance has ${SourceAddresses.MAX_ADDRESSES} addresses, the most it can have.`)
-    yield* showOne(address, json)
+    return yield* viewOf(address)
   },
+  row,
 )
 
-export const list = DataCommand.command(
+export const list = DataCommand.list(
   "list",
   "List the addresses with their plan, mails of today, pauses and checks",
   {},
-  function* ({ json }) {
-    yield* show(yield* addressViews, json)
+  COLUMNS,
+  function* () {
+    return yield* addressViews
   },
+  row,
 )
 
-export const change = DataCommand.command(
+export const change = DataCommand.record(
   "change",
   "Change the pool, the name or the warm-up of an address",
   {
@@ -95,7 +92,7 @@ export const change = DataCommand.command(
     plan: Ips.planFlag,
     day: Ips.dayFlag,
   },
-  function* ({ address: text, day, ehlo, json, plan, pool }) {
+  function* ({ address: text, day, ehlo, plan, pool }) {
     const address = yield* Ips.addressOf(text)
     const warm_up = yield* Ips.warmUpOf(plan, day)
     const change = {
@@ -106,8 +103,9 @@ export const change = DataCommand.command(
     if (Object.keys(change).length === 0) return yield* Ips.refuse("Name what to change: --pool, --ehlo or --plan.")
     if (Option.isSome(pool)) yield* Ips.ensurePool(pool.value)
     if (!(yield* SourceAddresses.change(address, change))) return yield* Ips.unknownAddress(address)
-    yield* showOne(address, json)
+    return yield* viewOf(address)
   },
+  row,
 )
 
 export const remove = DataCommand.record(
@@ -121,7 +119,7 @@ export const remove = DataCommand.record(
   },
 )
 
-export const pause = DataCommand.command(
+export const pause = DataCommand.record(
   "pause",
   "Send nothing from an address until it is resumed",
   {
@@ -132,7 +130,7 @@ export const pause = DataCommand.command(
       Flag.withDefault("by an operator"),
     ),
   },
-  function* ({ address: text, json, reason, site }) {
+  function* ({ address: text, reason, site }) {
     const address = yield* Ips.addressOf(text)
     if (!(yield* SourceAddresses.list()).some((each) => each.address === address))
       return yield* Ips.unknownAddress(address)
@@ -141,20 +139,22 @@ export const pause = DataCommand.command(
       Option.getOrElse(site, () => SourcePauses.EVERY_SITE),
       reason,
     )
-    yield* showOne(address, json)
+    return yield* viewOf(address)
   },
+  row,
 )
 
-export const resume = DataCommand.command(
+export const resume = DataCommand.record(
   "resume",
   "End the pauses of an address, also those after a block",
   { address: Ips.addressArgument, site },
-  function* ({ address: text, json, site }) {
+  function* ({ address: text, site }) {
     const address = yield* Ips.addressOf(text)
     const resumed = yield* SourcePauses.resume(address, Option.getOrUndefined(site))
     if (resumed === 0 && Option.isSome(site)) return yield* Ips.refuse(`${address} is not paused for ${site.value}.`)
-    yield* showOne(address, json)
+    return yield* viewOf(address)
   },
+  row,
 )
 
 export const check = DataCommand.list(

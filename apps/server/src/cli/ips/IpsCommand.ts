@@ -3,15 +3,13 @@ import * as WarmUp from "@waybill/mail/source/WarmUp"
 import type { WarmUp as StoredWarmUp } from "@waybill/store/sources/SourceAddresses"
 import * as WarmUpPlans from "@waybill/store/sources/WarmUpPlans"
 import * as SourcePools from "@waybill/store/sources/SourcePools"
-import { Clock, Data, Effect, Option, Result } from "effect"
+import { Clock, Effect, Option, Result } from "effect"
 import { Argument, Flag } from "effect/cli"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 
-/** A command about source addresses is refused. */
-export class IpsRefused extends Data.TaggedError("IpsRefused")<{ readonly message: string }> {}
-
-export const refuse = (message: string) => Effect.fail(new IpsRefused({ message }))
+export const refuse = (message: string) => Effect.fail(new CommandRefused({ message }))
 
 export const addressArgument = Argument.String("address").pipe(
   Argument.withDescription("IPv4 or IPv6 address of a worker host"),
@@ -68,7 +66,7 @@ export const warmUpOf = Effect.fnUntraced(function* (
   day: Option.Option<number>,
 ): Effect.fn.Return<
   StoredWarmUp | null | undefined,
-  IpsRefused | StoreUnavailable,
+  CommandRefused | StoreUnavailable,
   Effect.Services<ReturnType<typeof WarmUpPlans.list>>
 > {
   if (Option.isNone(plan)) return Option.isSome(day) ? yield* refuse("--day needs --plan.") : undefined

@@ -7,6 +7,7 @@ import { Argument, Command } from "effect/cli"
 import { readFileSync } from "node:fs"
 import * as Settings from "../../settings/Settings.ts"
 import { readSiteRules } from "../../sources/readSiteRules.ts"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as Ips from "./IpsCommand.ts"
@@ -67,12 +68,12 @@ const add = DataCommand.record(
     if (name === WarmUp.STANDARD_NAME || name === Ips.NONE) return yield* Ips.refuse(`The name ${name} is taken.`)
     const text = yield* Effect.try({
       try: () => readFileSync(file === "-" ? STANDARD_INPUT : file, "utf8"),
-      catch: () => new Ips.IpsRefused({ message: `${file} cannot be read.` }),
+      catch: () => new CommandRefused({ message: `${file} cannot be read.` }),
     })
     const plan = yield* Schema.decodeUnknownEffect(Schema.fromJsonString(WarmUp.Plan), { onExcessProperty: "error" })(
       text,
     ).pipe(
-      Effect.mapError(({ message }) => new Ips.IpsRefused({ message: `${file}: ${message.replace(/\s+/gu, " ")}` })),
+      Effect.mapError(({ message }) => new CommandRefused({ message: `${file}: ${message.replace(/\s+/gu, " ")}` })),
     )
     if (!(yield* WarmUpPlans.put(name, plan)))
       return yield* Ips.refuse(`This instance has ${WarmUpPlans.MAX_PLANS} plans, the most it can have.`)

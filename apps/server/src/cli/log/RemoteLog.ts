@@ -2,10 +2,8 @@ import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
 import * as TilePath from "@waybill/store/transparency/TilePath"
 import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
 import { signedCheckpoint } from "@waybill/verify/SignedNote"
-import { Data, Duration, Effect, Schema } from "effect"
-
-/** A log that is not what it says, or that cannot be read. */
-export class LogUnverified extends Data.TaggedError("LogUnverified")<{ readonly message: string }> {}
+import { Duration, Effect, Schema } from "effect"
+import { CheckDiffers } from "../../process/CommandRefused.ts"
 
 /** Time for one answer, and its longest. */
 const ANSWER_WITHIN = Duration.seconds(30)
@@ -46,7 +44,7 @@ const ask = (url: string) =>
       return new Uint8Array(Buffer.concat(chunks))
     },
     catch: (cause) =>
-      new LogUnverified({ message: `${url}: ${cause instanceof Error ? cause.message : String(cause)}` }),
+      new CheckDiffers({ message: `${url}: ${cause instanceof Error ? cause.message : String(cause)}` }),
   })
 
 const get = Effect.fnUntraced(function* (url: string) {
@@ -55,7 +53,7 @@ const get = Effect.fnUntraced(function* (url: string) {
     if (typeof answer !== "number") return answer
     yield* Effect.sleep(Duration.seconds(answer))
   }
-  return yield* new LogUnverified({ message: `${url}: the answer is ${TOO_MANY}, again and again` })
+  return yield* new CheckDiffers({ message: `${url}: the answer is ${TOO_MANY}, again and again` })
 })
 
 /** Reads where the logs of an instance are, and their keys. */
@@ -65,7 +63,7 @@ export const find = Effect.fnUntraced(function* (url: string) {
   const read = Schema.decodeUnknownEffect(Schema.fromJsonString(WellKnown))(new TextDecoder().decode(bytes))
   const { cells = [], ...first } = yield* Effect.mapError(
     read,
-    () => new LogUnverified({ message: `${url} says nothing of a log that can be read` }),
+    () => new CheckDiffers({ message: `${url} says nothing of a log that can be read` }),
   )
   // Read at the address that was given, which may be another one than the instance knows of itself.
   return [first, ...cells].map((log) => ({ ...log, url: `${address}${PREFIX.exec(log.url)?.[0] ?? ""}` }))
@@ -73,7 +71,7 @@ export const find = Effect.fnUntraced(function* (url: string) {
 
 /** Reads all hashes of a log and compares them with its signed head. */
 export const verify = Effect.fnUntraced(function* ({ keys, origin, url }: Log, pinned: ReadonlyArray<string>) {
-  const refuse = (message: string) => new LogUnverified({ message: `${origin}: ${message}` })
+  const refuse = (message: string) => new CheckDiffers({ message: `${origin}: ${message}` })
   const note = new TextDecoder().decode(yield* get(`${url}/checkpoint`))
   const trusted = (pinned.length > 0 ? pinned : keys).filter((key) => key.startsWith(`${origin}+`))
   const { checkpoint } = yield* Effect.tryPromise({

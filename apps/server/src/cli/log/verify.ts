@@ -1,6 +1,6 @@
 import { Effect, Option } from "effect"
 import { Flag } from "effect/cli"
-import { CheckDiffers } from "../../process/CommandRefused.ts"
+import { type CheckDiffers, CommandRefused } from "../../process/CommandRefused.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
@@ -23,9 +23,9 @@ export const verify = DataCommand.list(
   ["origin", "size", "root"],
   function* ({ key, url }) {
     const address = Option.isSome(url) ? url.value : Settings.urlOf(yield* Settings.load)
-    const verified = yield* Effect.forEach(yield* RemoteLog.find(address), (log) => RemoteLog.verify(log, key)).pipe(
-      Effect.mapError(({ message }) => new CheckDiffers({ message })),
-    )
+    const refused = ({ message }: CheckDiffers) => new CommandRefused({ message })
+    const logs = yield* Effect.mapError(RemoteLog.find(address), refused)
+    const verified = yield* Effect.forEach(logs, (log) => RemoteLog.verify(log, key))
     if (key.length === 0) yield* Output.complain(UNPINNED)
     return verified
   },

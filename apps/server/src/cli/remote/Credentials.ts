@@ -1,10 +1,11 @@
 import * as Table from "@waybill/domain/values/Table"
-import { Config, Data, Effect, Option, Redacted, Schema } from "effect"
+import { Config, Effect, Option, Redacted, Schema } from "effect"
 import { GlobalFlag } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import * as fs from "node:fs/promises"
 import { homedir } from "node:os"
 import { dirname, join } from "node:path"
+import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Options from "../Options.ts"
 
 /** Address of an instance, and a key for its API. */
@@ -27,12 +28,7 @@ const FOLDER_MODE = 0o700
 /** Permissions of others than the owner of a file. */
 const OTHERS = 0o077
 
-export class NotLoggedIn extends Data.TaggedError("NotLoggedIn")<{}> {
-  override message = "You are not logged in. Run `waybill login`, or set WAYBILL_URL and WAYBILL_KEY."
-}
-
-/** Stored credentials cannot be used. */
-export class CredentialsRefused extends Data.TaggedError("CredentialsRefused")<{ readonly message: string }> {}
+const NOT_LOGGED_IN = "You are not logged in. Run `waybill login`, or set WAYBILL_URL and WAYBILL_KEY."
 
 const Stored = Schema.Struct({ url: Schema.String, key: Schema.String })
 /** Instances and keys by the names of their profiles. */
@@ -72,15 +68,15 @@ export const stored = Effect.gen(function* () {
   }).pipe(
     Effect.asSome,
     Effect.catch((error) =>
-      error.code === "ENOENT" ? Effect.succeedNone : new CredentialsRefused({ message: `${path}: ${error.message}` }),
+      error.code === "ENOENT" ? Effect.succeedNone : new CommandRefused({ message: `${path}: ${error.message}` }),
     ),
   )
   if (Option.isNone(opened)) return NO_PROFILES
   if ((opened.value.mode & OTHERS) !== 0)
-    return yield* new CredentialsRefused({ message: `Other users can read ${path}. Run: chmod 600 ${path}` })
+    return yield* new CommandRefused({ message: `Other users can read ${path}. Run: chmod 600 ${path}` })
   const read = yield* Effect.mapError(
     Schema.decodeUnknownEffect(File)(opened.value.text),
-    () => new CredentialsRefused({ message: `${path} is damaged. Run \`waybill login\` to write it again.` }),
+    () => new CommandRefused({ message: `${path} is damaged. Run \`waybill login\` to write it again.` }),
   )
   return "profiles" in read ? read : { current: DEFAULT_PROFILE, profiles: { [DEFAULT_PROFILE]: read } }
 })
@@ -97,7 +93,7 @@ const profileNamed = Effect.fnUntraced(function* (profiles: Profiles["profiles"]
   const found = Table.at(profiles, name)
   if (found !== undefined) return found
   const names = Object.keys(profiles)
-  return yield* new CredentialsRefused({
+  return yield* new CommandRefused({
     message: `There is no profile "${name}". ${names.length === 0 ? `Run \`waybill login --profile ${name}\`.` : `Profiles are ${names.join(", ")}.`}`,
   })
 })
@@ -131,9 +127,9 @@ export const load = Effect.gen(function* () {
     const known = Option.match(saved, { onNone: () => DEFAULT_URL, onSome: ({ url }) => url })
     return { url: known, key: Redacted.make(key.value), profile: null } satisfies Credentials
   }
-  if (Option.isNone(saved)) return yield* new NotLoggedIn()
+  if (Option.isNone(saved)) return yield* new CommandRefused({ message: NOT_LOGGED_IN })
   if (Option.isSome(url) && (yield* parseUrl(url.value)) !== saved.value.url)
-    return yield* new CredentialsRefused({
+    return yield* new CommandRefused({
       message: `WAYBILL_URL is another instance than ${saved.value.url}, to which the stored key belongs. Set WAYBILL_KEY too, or run \`waybill login\`.`,
     })
   return saved.value
@@ -144,7 +140,7 @@ export const save = Effect.fnUntraced(function* ({ key, url }: Login) {
   const { profiles } = yield* stored
   const name = Option.getOrElse(yield* chosen, () => DEFAULT_PROFILE)
   if (!NAME.test(name))
-    return yield* new CredentialsRefused({
+    return yield* new CommandRefused({
       message: `"${name}" is no name of a profile: up to 64 letters, digits, dots, dashes and underscores.`,
     })
   return yield* write({ current: name, profiles: { ...profiles, [name]: { url, key: Redacted.value(key) } } })
@@ -168,8 +164,7 @@ const write = Effect.fnUntraced(function* (profiles: Profiles) {
       await fs.rename(unfinished, path)
       return path
     },
-    catch: (cause) =>
-      new CredentialsRefused({ message: `The credentials cannot be stored: ${(cause as Error).message}` }),
+    catch: (cause) => new CommandRefused({ message: `The credentials cannot be stored: ${(cause as Error).message}` }),
   })
 })
 
@@ -189,7 +184,7 @@ export const remove = Effect.gen(function* () {
     catch: (cause) => cause as NodeJS.ErrnoException,
   }).pipe(
     Effect.catch((error) =>
-      error.code === "ENOENT" ? Effect.succeed(false) : new CredentialsRefused({ message: error.message }),
+      error.code === "ENOENT" ? Effect.succeed(false) : new CommandRefused({ message: error.message }),
     ),
   )
 })
@@ -206,7 +201,7 @@ export const parseUrl = (text: string) => {
   return url !== null && /^https?:$/u.test(url.protocol) && url.username === "" && url.search === "" && url.hash === ""
     ? Effect.succeed(`${url.origin}${url.pathname.replace(/\/+$/u, "").replace(/\/v1$/u, "")}`)
     : Effect.fail(
-        new CredentialsRefused({
+        new CommandRefused({
           message: `"${text}" is not the address of an instance, such as https://mail.example.com.`,
         }),
       )

@@ -1,5 +1,6 @@
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
+import * as DataCommand from "../DataCommand.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 import { ApiClient, call } from "./ApiClient.ts"
@@ -11,7 +12,6 @@ const flags = {
     Flag.withDefault(false),
     Flag.withDescription("Show the reports without a genuine signature of their sender"),
   ),
-  json: Output.json,
 }
 
 interface Shared {
@@ -54,12 +54,14 @@ const SOURCE_COLUMNS = [
   "last_day",
 ]
 
-export const dmarc = Command.make(
+export const dmarc = DataCommand.told(
   "dmarc",
+  "Show who sends mail in the name of a domain",
   flags,
-  Effect.fn(function* ({ days, json, name, unverified }) {
-    const reports = yield* call((client) => client.domains.dmarc(name, queryOf(days, unverified)))
-    if (json) return yield* Output.printJson(reports, 2)
+  function* ({ days, name, unverified }) {
+    return yield* call((client) => client.domains.dmarc(name, queryOf(days, unverified)))
+  },
+  Effect.fnUntraced(function* (reports) {
     yield* Output.say(heading(reports), ...hint(reports), "")
     const rows = reports.sources.map((source) => ({
       ...source,
@@ -67,27 +69,26 @@ export const dmarc = Command.make(
       overrides: source.overrides.map(({ messages, reason }) => `${reason} ${messages}`).join(", "),
       reporters: source.reporters.join(", "),
     }))
-    yield* Output.print(rows, { json, columns: SOURCE_COLUMNS })
+    yield* Output.print(rows, { json: false, columns: SOURCE_COLUMNS })
   }),
-).pipe(Command.withDescription("Show who sends mail in the name of a domain"), Command.provide(ApiClient.layer))
+).pipe(Command.provide(ApiClient.layer))
 
 const POLICY_COLUMNS = ["policy", "succeeded", "failed", "last_day"]
 const FAILURE_COLUMNS = ["policy", "failure", "server", "sessions", "reporters", "last_day"]
 
-export const tls = Command.make(
+export const tls = DataCommand.told(
   "tls",
+  "Show whether other mail servers can deliver to a domain with TLS",
   flags,
-  Effect.fn(function* ({ days, json, name, unverified }) {
-    const reports = yield* call((client) => client.domains.tls(name, queryOf(days, unverified)))
-    if (json) return yield* Output.printJson(reports, 2)
+  function* ({ days, name, unverified }) {
+    return yield* call((client) => client.domains.tls(name, queryOf(days, unverified)))
+  },
+  Effect.fnUntraced(function* (reports) {
     yield* Output.say(heading(reports), ...hint(reports), "")
-    yield* Output.print(reports.policies, { json, columns: POLICY_COLUMNS })
+    yield* Output.print(reports.policies, { json: false, columns: POLICY_COLUMNS })
     if (reports.failures.length === 0) return
     yield* Output.say("")
     const rows = reports.failures.map((failure) => ({ ...failure, reporters: failure.reporters.join(", ") }))
-    yield* Output.print(rows, { json, columns: FAILURE_COLUMNS })
+    yield* Output.print(rows, { json: false, columns: FAILURE_COLUMNS })
   }),
-).pipe(
-  Command.withDescription("Show whether other mail servers can deliver to a domain with TLS"),
-  Command.provide(ApiClient.layer),
-)
+).pipe(Command.provide(ApiClient.layer))

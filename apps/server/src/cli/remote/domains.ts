@@ -18,8 +18,7 @@ const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"
 
 const name = Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com"))
 
-const show = Effect.fnUntraced(function* (domain: T.Domain, json: boolean) {
-  if (json) return yield* Output.printJson(domain, 2)
+const show = Effect.fnUntraced(function* (domain: T.Domain) {
   const inZone =
     domain.zone === null ? "" : ` Where your DNS provider adds ${domain.zone}, enter host_in_zone instead of name.`
   const style = yield* OutputStyle.current
@@ -31,7 +30,7 @@ const show = Effect.fnUntraced(function* (domain: T.Domain, json: boolean) {
     return yield* Effect.forEach(domain.records, (record) => showRecord(record, style), { discard: true })
   yield* Output.print(
     domain.records.map((record) => ({ ...record, host_in_zone: record.zone_host })),
-    { json, columns: RECORD_COLUMNS },
+    { json: false, columns: RECORD_COLUMNS },
   )
 })
 
@@ -59,41 +58,30 @@ const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: Outp
   if (error !== null) yield* Output.say(`${INDENT}${error}`)
 })
 
-const add = DataCommand.command(
-  "add",
-  "Add a domain and show the DNS records to publish",
-  { name },
-  function* ({ json, name }) {
-    yield* show(yield* call((client) => client.domains.add(name)), json)
-  },
-).pipe(Command.provide(ApiClient.layer))
+/** Makes a command that shows a domain, which the API returns. */
+const one = <const Name extends string>(
+  command: Name,
+  description: string,
+  ask: (client: T.Waybill, name: string) => Promise<T.Domain>,
+) =>
+  DataCommand.told(
+    command,
+    description,
+    { name },
+    function* ({ name }) {
+      return yield* call((client) => ask(client, name))
+    },
+    show,
+  ).pipe(Command.provide(ApiClient.layer))
 
-const get = DataCommand.command(
-  "get",
-  "Show a domain and its DNS records as last checked",
-  { name },
-  function* ({ json, name }) {
-    yield* show(yield* call((client) => client.domains.get(name)), json)
-  },
-).pipe(Command.provide(ApiClient.layer))
-
-const verify = DataCommand.command(
-  "verify",
-  "Check the DNS records of a domain now",
-  { name },
-  function* ({ json, name }) {
-    yield* show(yield* call((client) => client.domains.verify(name)), json)
-  },
-).pipe(Command.provide(ApiClient.layer))
-
-const rotateDkim = DataCommand.command(
+const add = one("add", "Add a domain and show the DNS records to publish", (client, name) => client.domains.add(name))
+const get = one("get", "Show a domain and its DNS records as last checked", (client, name) => client.domains.get(name))
+const verify = one("verify", "Check the DNS records of a domain now", (client, name) => client.domains.verify(name))
+const rotateDkim = one(
   "rotate-dkim",
   "Make a new DKIM key and show the record to publish; the old one signs until it is found",
-  { name },
-  function* ({ json, name }) {
-    yield* show(yield* call((client) => client.domains.rotateDkim(name)), json)
-  },
-).pipe(Command.provide(ApiClient.layer))
+  (client, name) => client.domains.rotateDkim(name),
+)
 
 const remove = DataCommand.record("remove", "Delete a domain", { name }, function* ({ name }) {
   return yield* call((client) => client.domains.remove(name))

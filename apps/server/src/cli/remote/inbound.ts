@@ -31,10 +31,10 @@ const list = DataCommand.list(
     limit: Flags.limit,
   },
   COLUMNS,
-  function* ({ json, limit, ...filters }) {
-    const found = yield* firstOf((client) => client.inbound.all(Flags.present(filters)), limit)
-    return json ? found : found.map(shown)
+  function* ({ json: _, limit, ...filters }) {
+    return yield* firstOf((client) => client.inbound.all(Flags.present(filters)), limit)
   },
+  (mail) => shown({ ...mail }),
 )
 
 /** A row for people: the sender and the recipients as plain addresses. */
@@ -58,24 +58,23 @@ const get = DataCommand.command("get", "Show a received mail and its text", { id
   if (text !== null) yield* Output.sayLines(`\n${text}`)
 })
 
-const raw = DataCommand.command(
+const raw = DataCommand.told(
   "raw",
   "Write a received mail as it came to a file",
   {
     id,
     file: Argument.String("file").pipe(Argument.withDescription("File to write, such as mail.eml")),
   },
-  function* ({ file, id, json }) {
+  function* ({ file, id }) {
     const bytes = yield* call((client) => client.inbound.raw(id))
     yield* Effect.tryPromise({
       try: () => fs.writeFile(file, new Uint8Array(bytes), { mode: 0o600 }),
       catch: (cause) =>
         new CommandRefused({ message: `${file}: ${cause instanceof Error ? cause.message : String(cause)}` }),
     })
-    yield* json
-      ? Output.printJson({ file, size_bytes: bytes.byteLength })
-      : Output.say(`${file} contains ${bytes.byteLength} bytes.`)
+    return { file, size_bytes: bytes.byteLength }
   },
+  ({ file, size_bytes }) => Output.say(`${file} contains ${size_bytes} bytes.`),
 )
 
 const remove = DataCommand.record("remove", "Delete a received mail with its content", { id }, function* ({ id }) {
@@ -86,10 +85,11 @@ const replay = DataCommand.record(
   "replay",
   "Apply the routes to a received mail again, and call its webhooks",
   { id },
-  function* ({ id, json }) {
+  function* ({ id }) {
     const { routes, status } = yield* call((client) => client.inbound.replay(id))
-    return { id, status, routes: json ? routes : routes.map(({ action }) => action).join(", ") }
+    return { id, status, routes }
   },
+  ({ routes, ...record }) => ({ ...record, routes: routes.map(({ action }) => action).join(", ") }),
 )
 
 const forward = DataCommand.record(

@@ -45,16 +45,17 @@ const list = DataCommand.list(
   "List routes in the order in which they are tried",
   {},
   ["position", "id", "match", "action", "enabled", "stop"],
-  function* ({ json }) {
-    const { data } = yield* call((client) => client.inbound.routes.list())
-    return json ? data : data.map(shown)
+  function* () {
+    return (yield* call((client) => client.inbound.routes.list())).data
   },
+  shown,
 )
 
 const ACTIONS = ["webhook", "forward", "reject", "drop", "store"] as const
 
-const add = Command.make(
+const add = DataCommand.record(
   "add",
+  "Add a route",
   {
     action: Argument.Literals("action", ACTIONS).pipe(Argument.withDescription("What the route does with the mail")),
     to,
@@ -69,9 +70,8 @@ const add = Command.make(
     message: Options.text("message", "Text of the reply to a mail that is rejected"),
     position: Options.int("position", "Place among the routes"),
     stop: Options.isSet("stop", "Try no later route once this one applied"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ action, forwardTo, from, json, message, position, stop, subject, to, verdict, webhook }) {
+  function* ({ action, forwardTo, from, message, position, stop, subject, to, verdict, webhook }) {
     const match = Flags.present({ to, from, subject, verdict })
     const given = Option.getOrUndefined
     const what =
@@ -82,12 +82,12 @@ const add = Command.make(
           : action === "forward"
             ? { type: action, to: forwardTo }
             : { type: action }
-    const route = yield* call((client) =>
+    return yield* call((client) =>
       client.inbound.routes.create({ match, action: what, position: given(position) ?? null, stop }),
     )
-    yield* Output.printOne(json ? { ...route } : shown(route), { json })
-  }),
-).pipe(Command.withDescription("Add a route"), Command.withAlias("create"))
+  },
+  shown,
+).pipe(Command.withAlias("create"))
 
 const remove = DataCommand.record("remove", "Delete a route", { id }, function* ({ id }) {
   return yield* call((client) => client.inbound.routes.remove(id))
@@ -95,7 +95,7 @@ const remove = DataCommand.record("remove", "Delete a route", { id }, function* 
 
 const required = (name: string, description: string) => Flag.String(name).pipe(Flag.withDescription(description))
 
-const test = DataCommand.command(
+const test = DataCommand.told(
   "test",
   "Say which routes would apply to a mail, and why",
   {
@@ -104,12 +104,14 @@ const test = DataCommand.command(
     subject: Options.text("subject", "Subject of the mail"),
     verdict,
   },
-  function* ({ from, json, to, ...optional }) {
-    const tried = yield* call((client) => client.inbound.routes.test({ to, from, ...Flags.present(optional) }))
-    if (json) return yield* Output.printJson(tried, 2)
-    yield* Output.print(tried.routes, { json, columns: ["id", "action", "applies", "reason"] })
-    yield* Output.say(`The mail would be ${tried.status}.`)
+  function* ({ from, json: _, to, ...optional }) {
+    return yield* call((client) => client.inbound.routes.test({ to, from, ...Flags.present(optional) }))
   },
+  ({ routes, status }) =>
+    Effect.andThen(
+      Output.print(routes, { json: false, columns: ["id", "action", "applies", "reason"] }),
+      Output.say(`The mail would be ${status}.`),
+    ),
 )
 
 export const inboundRoutes = Command.make("routes").pipe(

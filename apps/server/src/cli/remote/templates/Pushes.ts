@@ -1,8 +1,9 @@
 import type { PushedTemplateResult, Waybill } from "@waybill/client/Waybill"
 import { Effect } from "effect"
 import { Argument } from "effect/cli"
+import { CommandRefused } from "../../../process/CommandRefused.ts"
 import { ApiClient, type ApiFailure, failureOf } from "../ApiClient.ts"
-import { fail, type LocalTemplate, TemplateFailure } from "./services/LocalTemplate.ts"
+import { fail, type LocalTemplate } from "./services/LocalTemplate.ts"
 import * as PulledState from "./PulledState.ts"
 import * as TemplatePlan from "./TemplatePlan.ts"
 
@@ -18,7 +19,7 @@ export const working = <A>(work: (client: Waybill) => Promise<A>) =>
 export const onFiles = <A>(work: () => Promise<A>) =>
   Effect.tryPromise({
     try: work,
-    catch: (cause): TemplateFailure | ApiFailure => (cause instanceof TemplateFailure ? cause : failureOf(cause)),
+    catch: (cause): CommandRefused | ApiFailure => (cause instanceof CommandRefused ? cause : failureOf(cause)),
   })
 
 export const countOf = (templates: number): string => (templates === 1 ? "1 template" : `${templates} templates`)

@@ -2,6 +2,7 @@ import type { Template } from "@waybill/client/Waybill"
 import { Effect, Option, Schema } from "effect"
 import { Argument, CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import * as Flags from "../Flags.ts"
@@ -34,48 +35,45 @@ const version = Options.int("version", "A published version; the draft by defaul
 
 const shown = ({ draft, ...record }: Template) => ({ ...record, subject: draft.subject, layout: draft.layout })
 
-export const get = Command.make(
+export const get = DataCommand.record(
   "get",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
-    const template = yield* Pushes.working((client) => client.templates.get(name))
-    yield* json ? Output.printJson(template, 2) : Output.printOne(shown(template), { json })
-  }),
-).pipe(
-  Command.withDescription("Show a template, and whether its draft differs from what is sent"),
-  Command.withAlias("show"),
-)
+  "Show a template, and whether its draft differs from what is sent",
+  { name },
+  function* ({ name }) {
+    return yield* Pushes.working((client) => client.templates.get(name))
+  },
+  shown,
+).pipe(Command.withAlias("show"))
 
-export const versions = Command.make(
+export const versions = DataCommand.list(
   "versions",
-  { name, json: Output.json },
-  Effect.fn(function* ({ json, name }) {
-    const rows = yield* Pushes.working(async (client) => {
+  "List the versions of a template, newest first",
+  { name },
+  ["number", "sent", "published_at", "created_by", "notes"],
+  function* ({ name }) {
+    return yield* Pushes.working(async (client) => {
       const [{ current_version }, { data }] = await Promise.all([
         client.templates.get(name),
         client.templates.versions(name),
       ])
       return data.map((each) => ({ ...each, sent: each.number === current_version }))
     })
-    yield* Output.print(rows, { json, columns: ["number", "sent", "published_at", "created_by", "notes"] })
-  }),
-).pipe(Command.withDescription("List the versions of a template, newest first"))
-
-export const rollback = Command.make(
-  "rollback",
-  {
-    name,
-    version: Argument.Int("version").pipe(Argument.withDescription("Number of the version to send")),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, name, version }) {
-    const template = yield* Pushes.working((client) => client.templates.rollback(name, version))
-    yield* json ? Output.printJson(template, 2) : Output.say(`Version ${version} of ${name} is sent from now on.`)
-  }),
-).pipe(Command.withDescription("Send a former version from now on; the draft stays"))
+)
 
-export const render = Command.make(
+export const rollback = DataCommand.told(
+  "rollback",
+  "Send a former version from now on; the draft stays",
+  { name, version: Argument.Int("version").pipe(Argument.withDescription("Number of the version to send")) },
+  function* ({ name, version }) {
+    return yield* Pushes.working((client) => client.templates.rollback(name, version))
+  },
+  (_, { name, version }) => Output.say(`Version ${version} of ${name} is sent from now on.`),
+)
+
+export const render = DataCommand.told(
   "render",
+  "Show what would be sent, and what a reader would miss",
   {
     name,
     variables,
@@ -85,19 +83,18 @@ export const render = Command.make(
       Flag.withDescription("Print only this part, as it would be sent"),
       Flag.optional,
     ),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, locale, name, part, variables, version }) {
+  function* ({ locale, name, variables, version }) {
     const rendering = Flags.present({ variables, locale, version })
-    const rendered = yield* Pushes.working((client) => client.templates.render(name, rendering))
-    if (json) return yield* Output.printJson(rendered, 2)
+    return yield* Pushes.working((client) => client.templates.render(name, rendering))
+  },
+  Effect.fnUntraced(function* (rendered, { part }) {
     if (Option.isSome(part)) return yield* Output.sayLines(rendered[part.value] ?? "")
     yield* Output.say(`Subject: ${rendered.subject ?? "-"}`, `Preheader: ${rendered.preheader ?? "-"}`)
     yield* Output.sayLines(rendered.text ?? rendered.html ?? "")
     yield* Output.say(...rendered.warnings.map(({ message, path }) => `Warning: ${path}: ${message}`))
   }),
 ).pipe(
-  Command.withDescription("Show what would be sent, and what a reader would miss"),
   Command.withExamples([
     { command: `waybill templates render receipt --variables '{"name": "Ana"}' --locale de`, description: "In German" },
     { command: "waybill templates render receipt --part html > mail.html", description: "With sample values" },

@@ -3,7 +3,8 @@ import { Argument, Command } from "effect/cli"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import { type ImportedTemplate, importTemplates, SERVICES, type ServiceName } from "./importTemplates.ts"
-import { fail, TemplateFailure } from "./services/LocalTemplate.ts"
+import { CommandRefused } from "../../../process/CommandRefused.ts"
+import { fail } from "./services/LocalTemplate.ts"
 import * as Pushes from "./Pushes.ts"
 import { readExport } from "./services/readExport.ts"
 import * as TemplateFolder from "./TemplateFolder.ts"
@@ -21,7 +22,7 @@ const keyOf = Effect.fnUntraced(function* (name: ServiceName) {
   )
   return yield* Option.match(key, {
     onNone: () =>
-      new TemplateFailure({
+      new CommandRefused({
         message: `Set ${variable} to a key of ${SERVICES[name].title} that can read templates, or name an export with --from.`,
       }),
     onSome: (key) => Effect.succeed(key.trim()),

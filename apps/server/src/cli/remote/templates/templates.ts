@@ -2,11 +2,12 @@ import type { Waybill } from "@waybill/client/Waybill"
 import { Data, Effect, Option, Runtime } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as fs from "node:fs/promises"
+import { CommandRefused } from "../../../process/CommandRefused.ts"
 import * as ExitCodes from "../../../process/ExitCodes.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import * as Flags from "../Flags.ts"
-import { fail, type LocalTemplate, TemplateFailure } from "./services/LocalTemplate.ts"
+import { fail, type LocalTemplate } from "./services/LocalTemplate.ts"
 import { importing } from "./importing.ts"
 import * as PulledState from "./PulledState.ts"
 import * as Reading from "./Reading.ts"
@@ -90,7 +91,7 @@ const plan = Command.make(
       yield* Output.say(...differences.flatMap((each) => [Pushes.headOf(each), ...each.diff]))
       yield* Output.say(...warnings.map((warning) => `Warning: ${warning}`))
     }
-    if (problems.length > 0) return yield* new TemplateFailure({ message: problems.join("\n") })
+    if (problems.length > 0) return yield* new CommandRefused({ message: problems.join("\n") })
     if (differences.length > 0)
       return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
     if (!json) yield* Output.say("Nothing to push: the account has what the folder has.")

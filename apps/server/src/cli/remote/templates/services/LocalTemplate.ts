@@ -1,11 +1,9 @@
 import type { PushedTemplate } from "@waybill/client/Waybill"
-import { Data } from "effect"
+import { CommandRefused } from "../../../../process/CommandRefused.ts"
 
-/** A folder of templates, or what was made of it, that cannot be used. */
-export class TemplateFailure extends Data.TaggedError("TemplateFailure")<{ readonly message: string }> {}
-
+/** Refuses a folder of templates, or what was made of it. */
 export const fail = (message: string): never => {
-  throw new TemplateFailure({ message })
+  throw new CommandRefused({ message })
 }
 
 /** Parts of a template that have a file of their own. */
