@@ -11,7 +11,7 @@ export const FOLDER = fileURLToPath(new URL("../../../../db/migrations/", import
  */
 export type Place = "every" | "server" | "database" | "home"
 
-/** The line above the statements of a place. */
+/** The line above the statements of a place. Those above the first one are of home. */
 const PLACE = /^-- cells: (every|server|database|home)$/mu
 
 export interface MigrationFile {
@@ -20,7 +20,7 @@ export interface MigrationFile {
 }
 
 export const parse = (name: string, text: string): MigrationFile => {
-  const [, ...parts] = text.split(PLACE)
+  const parts = ["home", ...text.split(PLACE)]
   const statements = parts.flatMap((part, nth) =>
     nth % 2 === 0 ? [] : splitStatements(part).map((sql) => ({ place: parts[nth - 1] as Place, sql })),
   )

@@ -75,8 +75,9 @@ const apply = async (client: pg.Client, file: MigrationFiles.MigrationFile, of: 
   await client.query("INSERT INTO schema_migrations (name) VALUES ($1)", [file.name])
   const places = ["every", "server", "database", ...(of === "home" ? (["home"] as const) : [])] as const
   await run(client, file.name, CellName.FIRST, MigrationFiles.at(file, ...places))
-  const others = of === "home" ? await otherSchemas(client) : []
-  for (const cell of others) await run(client, file.name, cell, MigrationFiles.at(file, "every"))
+  const every = MigrationFiles.at(file, "every")
+  const others = of === "home" && every.length > 0 ? await otherSchemas(client) : []
+  for (const cell of others) await run(client, file.name, cell, every)
   await client.query("COMMIT")
 }
 
