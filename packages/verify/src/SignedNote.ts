@@ -95,25 +95,3 @@ export const verifyNote = async ({ signatures, text }: SignedNote, key: Vkey): P
   }
   return verdict
 }
-
-/** Those of the keys that have signed a note. Throws for a wrong signature of one of them. */
-export const signing = async (note: SignedNote, keys: ReadonlyArray<string>): Promise<ReadonlyArray<string>> => {
-  const found: Array<string> = []
-  for (const text of keys) {
-    const key = await parseVkey(text)
-    const { result } = await verifyNote(note, key)
-    if (result === "invalid") throw new Error(`the signature of ${key.name} is wrong`)
-    if (result === "valid") found.push(text)
-  }
-  return found
-}
-
-/** Opens a checkpoint that a key of its log has signed. Signatures of other keys do not count. Throws what is wrong. */
-export const signedCheckpoint = async (text: string, origin: string, keys: ReadonlyArray<string>) => {
-  const note = parseNote(text)
-  const checkpoint = parseCheckpoint(note.text)
-  if (checkpoint.origin !== origin) throw new Error(`it is one of the log ${checkpoint.origin}`)
-  const signers = await signing(note, keys)
-  if (signers.length === 0) throw new Error("no trusted key of the log has signed it")
-  return { note, checkpoint, signers }
-}

@@ -1,5 +1,6 @@
 import * as SignedNote from "@waybill/store/transparency/SignedNote"
-import { parseNote, parseVkey, signing } from "@waybill/verify/SignedNote"
+import { parseNote, parseVkey } from "@waybill/verify/SignedNote"
+import { signing } from "@waybill/verify/signing"
 import { describe } from "vitest"
 import { assert, it } from "../../support/effectTest.ts"
 

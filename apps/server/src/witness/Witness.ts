@@ -1,12 +1,7 @@
 import { areEqual, sha256 } from "@waybill/verify/Bytes"
 import { verifyConsistency } from "@waybill/verify/MerkleProof"
-import {
-  type Checkpoint,
-  parseCheckpoint,
-  parseNote,
-  type SignedNote,
-  signedCheckpoint,
-} from "@waybill/verify/SignedNote"
+import { type Checkpoint, parseCheckpoint, parseNote, type SignedNote } from "@waybill/verify/SignedNote"
+import { signedCheckpoint } from "@waybill/verify/signedCheckpoint"
 import { Clock, Data, Effect, Semaphore } from "effect"
 import * as AddCheckpoint from "./AddCheckpoint.ts"
 import type { Cosigner } from "./Cosigner.ts"

@@ -1,6 +1,7 @@
 import type * as Network from "@waybill/mail/dns/Network"
 import { areEqual } from "@waybill/verify/Bytes"
-import { parseNote, signing } from "@waybill/verify/SignedNote"
+import { parseNote } from "@waybill/verify/SignedNote"
+import { signing } from "@waybill/verify/signing"
 import { Effect } from "effect"
 import * as LogReader from "./LogReader.ts"
 import * as Witness from "./Witness.ts"

@@ -1,7 +1,7 @@
 import * as MerkleTree from "@waybill/store/transparency/MerkleTree"
 import * as TilePath from "@waybill/store/transparency/TilePath"
 import * as TreeAudit from "@waybill/store/transparency/TreeAudit"
-import { signedCheckpoint } from "@waybill/verify/SignedNote"
+import { signedCheckpoint } from "@waybill/verify/signedCheckpoint"
 import { Duration, Effect, Schema } from "effect"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
 
