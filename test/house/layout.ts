@@ -33,10 +33,11 @@ export const cycles = (): ReadonlyArray<ReadonlyArray<string>> =>
 
 /** Groups of folders of a package that import each other. A folder and one inside it are two. */
 export const folderRings = (files: ReadonlyArray<Source> = sources): ReadonlyArray<ReadonlyArray<string>> => {
+  const known = new Set(files.map(({ path }) => path))
   const graph = new Map<string, Array<string>>()
   for (const source of files) {
     const from = posix.dirname(source.path)
-    const to = targetsOf(source).map((file) => posix.dirname(file))
+    const to = targetsOf(source).flatMap((file) => (known.has(file) ? posix.dirname(file) : []))
     graph.set(from, [
       ...(graph.get(from) ?? []),
       ...to.filter((folder) => folder !== from && packageOf(folder) === packageOf(from)),
