@@ -8,7 +8,7 @@ interface Manifest {
 }
 const manifestOf = (folder: string) => JSON.parse(readFileSync(join(folder, "package.json"), "utf8")) as Manifest
 const READMES = globSync("packages/*/README.md").filter((readme) => existsSync(join(readme, "../package.json")))
-const TARBALL = /\.\.\/waybill\/([\w/-]*?)\/?([\w-]+-\d+\.\d+\.\d+\.tgz)/gu
+const TARBALL = /\.\.\/waybill\/([\w/-]*?)\/?([\w-]+-\d+\.\d+\.\d+(?:-[a-z]+\.\d+)?\.tgz)/gu
 
 describe("the packages that are not in the registry", () => {
   it("say how to install them from a checkout, by the files that `npm pack` writes", () => {
