@@ -58,7 +58,7 @@ describe("a start with settings that cannot work names the setting, its fault an
     [
       "a wrong instance key",
       { DATABASE_URL: "postgres://a@127.0.0.1/a", WAYBILL_INSTANCE_KEY: SECRET },
-      "WAYBILL_INSTANCE_KEY is invalid: key 1 is not 32 bytes in base64, as made by openssl rand -base64 32.",
+      "WAYBILL_INSTANCE_KEY is invalid: key 1 is not 32 bytes in base64, as made by openssl rand -base64 32. Key of 32 bytes in base64 that encrypts private keys and secrets. Default: the file instance.key in WAYBILL_DATA, made at the first start.",
     ],
     [
       "a relay with a wrong scheme",
@@ -104,6 +104,7 @@ describe("variables that resemble a setting", () => {
     ["WAYBIL_DATA", "WAYBILL_DATA"],
     ["DATABASE_URI", "DATABASE_URL"],
     ["BASEURL", "BASE_URL"],
+    ["PORTT", "PORT"],
   ])("%s", (name, meant) => {
     assert.deepStrictEqual(Settings.misspelled({ [name]: "x" }), [
       `${name} is not a setting and has no effect. Did you mean ${meant}?`,
@@ -139,5 +140,38 @@ describe("variables that resemble a setting", () => {
   it("are named when the service starts", { timeout: TIMEOUT }, async () => {
     const { output } = await runToEnd(["start"], { DATABASE_URL: "postgres://a@nowhere.invalid/a", TRANSPRT: "relay" })
     assert.include(output, "TRANSPRT is not a setting and has no effect. Did you mean TRANSPORT?")
+  })
+})
+
+describe("waybill config", () => {
+  it("shows a setting with its value, where that comes from, and what it means", { timeout: TIMEOUT }, async () => {
+    const set = await runToEnd(["config", "port"], { PORT: "8080" })
+    assert.strictEqual(
+      set.output,
+      "name: PORT\nvalue: 8080\ndefault: 3025\nsource: environment\nmeaning: Port of the API, the documentation and the dashboard.\nproblem: -\n",
+    )
+    const unset = await runToEnd(["config", "LOG_LEVEL", "--json"], {})
+    assert.deepInclude(JSON.parse(unset.output), { value: null, default: "Info", source: "default" })
+    const secret = await runToEnd(["config", "SMTP_URL"], { SMTP_URL: `smtp://a:${SECRET}@relay.test` })
+    assert.include(secret.output, "value: <set>")
+    const wrong = await runToEnd(["config", "PORTT"], {})
+    assert.deepStrictEqual([wrong.code, wrong.output], [1, "waybill: PORTT is not a setting. Did you mean PORT?\n"])
+  })
+
+  it("names what is wrong first, and variables that are misspelled", { timeout: TIMEOUT }, async () => {
+    const { code, output } = await runToEnd(["config"], { PORTT: "1", TRANSPORT: "relay", METRICS_PORT: "none" })
+    assert.strictEqual(code, 78)
+    assert.include(output, "PORTT is not a setting and has no effect. Did you mean PORT?")
+    const at = (text: RegExp) => output.search(text)
+    for (const name of ["METRICS_PORT", "SMTP_URL"]) {
+      assert.isBelow(at(new RegExp(`^${name} is (?:invalid|missing)`, "mu")), at(/^ROLES /mu))
+      assert.isBelow(at(new RegExp(`^${name}  `, "mu")), at(/^ROLES /mu))
+    }
+    assert.match(output, /2 settings are wrong, as said above\.\n$/u)
+    assert.strictEqual((await runToEnd(["config"], { LOG_LEVEL: "loud" })).code, 78)
+  })
+
+  it.each(["info", "WARN", "Debug"])("takes the level %s", { timeout: TIMEOUT }, async (LOG_LEVEL) => {
+    assert.strictEqual((await runToEnd(["config", "LOG_LEVEL"], { LOG_LEVEL })).code, 0)
   })
 })

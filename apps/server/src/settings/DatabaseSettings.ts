@@ -77,8 +77,8 @@ export const TABLE = {
   ),
   instanceKey: setting(
     "WAYBILL_INSTANCE_KEY",
-    "Key of 32 bytes in base64 that encrypts private keys and secrets. Created in the data folder when unset.",
-    null,
+    "Key of 32 bytes in base64 that encrypts private keys and secrets.",
+    "the file instance.key in WAYBILL_DATA, made at the first start",
     Config.option(Checked("WAYBILL_INSTANCE_KEY", keyProblem)),
     true,
   ),

@@ -1,6 +1,17 @@
-import { Config, type LogLevel, Schema } from "effect"
+import { Config, LogLevel, Schema, SchemaTransformation } from "effect"
 import { HostName } from "../process/HostNames.ts"
 import { HttpAddress, ListOf, NetworksIfSet, setting } from "./Setting.ts"
+
+/** A level in any case: `info` as well as `Info`. */
+const LevelInAnyCase = Schema.String.pipe(
+  Schema.decodeTo(
+    Schema.Literals(LogLevel.values),
+    SchemaTransformation.transform({
+      decode: (text) => `${text.slice(0, 1).toUpperCase()}${text.slice(1).toLowerCase()}` as LogLevel.LogLevel,
+      encode: (level) => level,
+    }),
+  ),
+)
 
 /** Settings of metrics, traces and logs. */
 export const TABLE = {
@@ -51,8 +62,8 @@ export const TABLE = {
   ),
   logLevel: setting(
     "LOG_LEVEL",
-    "Minimum level of log lines: Debug, Info, Warn or Error.",
+    "Minimum level of log lines: Debug, Info, Warn or Error, in any case.",
     "Info",
-    Config.LogLevel("LOG_LEVEL").pipe(Config.withDefault("Info" as LogLevel.LogLevel)),
+    Config.schema(LevelInAnyCase, "LOG_LEVEL").pipe(Config.withDefault("Info" as LogLevel.LogLevel)),
   ),
 } as const

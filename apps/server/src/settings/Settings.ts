@@ -1,5 +1,5 @@
 import { nearestName } from "@waybill/domain/values/nearestName"
-import { Config, ConfigProvider, Data, Effect, Option, Redacted, Runtime } from "effect"
+import { Config, ConfigProvider, Data, Effect, Option, Redacted, Result, Runtime } from "effect"
 import * as ExitCodes from "../process/ExitCodes.ts"
 import * as Role from "./Role.ts"
 import * as DatabaseSettings from "./DatabaseSettings.ts"
@@ -34,48 +34,73 @@ export class SettingsWrong extends Data.TaggedError("SettingsWrong")<{ readonly 
   }
 }
 
-/** Reads all settings, or fails with every invalid one, each problem naming its variable. */
-export const load: Effect.Effect<Settings, SettingsWrong> = Effect.gen(function* () {
-  const problems: Array<string> = []
+/** A fault of one setting, or of several together. */
+interface SettingFault {
+  readonly names: ReadonlyArray<string>
+  readonly text: string
+}
+
+const read = Effect.gen(function* () {
+  const faults: Array<SettingFault> = []
   const values: Record<string, unknown> = {}
   for (const [key, { config, fallback, meaning, name }] of Object.entries(TABLE) as ReadonlyArray<
     [string, Setting<unknown>]
   >) {
-    const read = yield* Effect.result(config)
-    if (read._tag === "Success") values[key] = read.success
+    const found = yield* Effect.result(config)
+    if (found._tag === "Success") values[key] = found.success
     else {
-      const otherwise = fallback === null ? "Unset it to turn this off." : `Default: ${fallback}.`
-      problems.push(`${name} is invalid: ${oneLine(read.failure.message)}. ${meaning} ${otherwise}`)
+      const otherwise = fallback === null ? "Unset it if you do not need it." : `Default: ${fallback}.`
+      faults.push({
+        names: [name],
+        text: `${name} is invalid: ${oneLine(found.failure.message)}. ${meaning} ${otherwise}`,
+      })
     }
   }
   const isSet = (key: string) => Option.isSome((values[key] ?? Option.none()) as Option.Option<unknown>)
+  const fault = (names: ReadonlyArray<string>, text: string) => void faults.push({ names, text })
   // An invalid address is reported already.
-  if (values["transport"] === "relay" && "smtpUrl" in values && !isSet("smtpUrl")) {
-    problems.push(
+  if (values["transport"] === "relay" && "smtpUrl" in values && !isSet("smtpUrl"))
+    fault(
+      ["SMTP_URL"],
       "SMTP_URL is missing: TRANSPORT=relay needs the address of the relay, such as smtp://user:password@host:587.",
     )
-  }
-  if (values["transport"] === "nodemailer" && !isSet("nodemailerTransport")) {
-    problems.push(
+  if (values["transport"] === "nodemailer" && !isSet("nodemailerTransport"))
+    fault(
+      ["NODEMAILER_TRANSPORT"],
       "NODEMAILER_TRANSPORT is missing: TRANSPORT=nodemailer needs ses, sendmail, or the name or path of a module.",
     )
-  }
-  if (isSet("smtpTlsCert") !== isSet("smtpTlsKey")) {
-    problems.push("SMTP_TLS_CERT and SMTP_TLS_KEY must be set together: one of them is missing.")
-  }
-  if (isSet("smtpsPort") && !isSet("smtpTlsCert") && !isSet("smtpTlsKey")) {
-    problems.push("SMTPS_PORT needs a certificate: set SMTP_TLS_CERT and SMTP_TLS_KEY, or unset SMTPS_PORT.")
-  }
-  if (new Set(["oidcIssuer", "oidcClientId", "oidcClientSecret"].map(isSet)).size > 1) {
-    problems.push("OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together: one of them is missing.")
-  }
+  if (isSet("smtpTlsCert") !== isSet("smtpTlsKey"))
+    fault(
+      ["SMTP_TLS_CERT", "SMTP_TLS_KEY"],
+      "SMTP_TLS_CERT and SMTP_TLS_KEY must be set together: one of them is missing.",
+    )
+  if (isSet("smtpsPort") && !isSet("smtpTlsCert") && !isSet("smtpTlsKey"))
+    fault(["SMTPS_PORT"], "SMTPS_PORT needs a certificate: set SMTP_TLS_CERT and SMTP_TLS_KEY, or unset SMTPS_PORT.")
+  if (new Set(["oidcIssuer", "oidcClientId", "oidcClientSecret"].map(isSet)).size > 1)
+    fault(
+      ["OIDC_ISSUER", "OIDC_CLIENT_ID", "OIDC_CLIENT_SECRET"],
+      "OIDC_ISSUER, OIDC_CLIENT_ID and OIDC_CLIENT_SECRET must be set together: one of them is missing.",
+    )
   const { host, port = 1 } = values as Partial<ListenAddress>
-  if (host !== undefined && !URL.canParse(ownUrl({ host, port }))) {
-    problems.push(`HOST is invalid: ${host} is neither an IP address nor a host name. Default: 127.0.0.1.`)
-  }
-  if (problems.length > 0) return yield* new SettingsWrong({ problems })
-  return values as unknown as Settings
+  if (host !== undefined && !URL.canParse(ownUrl({ host, port })))
+    fault(["HOST"], `HOST is invalid: ${host} is neither an IP address nor a host name. Default: 127.0.0.1.`)
+  return { faults, values: values as unknown as Settings }
 })
+
+/** Reads all settings, or fails with every invalid one, each problem naming its variable. */
+export const load: Effect.Effect<Settings, SettingsWrong> = Effect.flatMap(read, ({ faults, values }) =>
+  faults.length > 0
+    ? Effect.fail(new SettingsWrong({ problems: faults.map(({ text }) => text) }))
+    : Effect.succeed(values),
+)
+
+const NAMES = Object.values(TABLE).map(({ name }) => name)
+
+/** Returns the name of a setting in its own case, or the name that was probably meant. */
+export const nameOf = (text: string): Result.Result<string, string | undefined> => {
+  const name = text.toUpperCase().replaceAll("-", "_")
+  return NAMES.includes(name) ? Result.succeed(name) : Result.fail(nearestName(name, NAMES))
+}
 
 /** More characters than this are an ending of another program's variable, such as HOSTNAME. */
 const MAX_LENGTH_DIFFERENCE = 3
@@ -85,10 +110,9 @@ const FOREIGN = /^(?:PG|npm_)/u
 
 /** Returns a warning for each variable that is not a setting and is spelled like one. */
 export const misspelled = (env: Readonly<Record<string, string | undefined>>): ReadonlyArray<string> => {
-  const names = Object.values(TABLE).map(({ name }) => name)
   return Object.keys(env).flatMap((name) => {
-    if (names.includes(name) || FOREIGN.test(name)) return []
-    const nearest = nearestName(name, names)
+    if (NAMES.includes(name) || FOREIGN.test(name)) return []
+    const nearest = nearestName(name, NAMES)
     return nearest === undefined || Math.abs(nearest.length - name.length) > MAX_LENGTH_DIFFERENCE
       ? []
       : [`${name} is not a setting and has no effect. Did you mean ${nearest}?`]
@@ -104,15 +128,18 @@ const oneLine = (text: string): string =>
     .replace(/ at \["[A-Z_]+"\]/u, "")
     .trim()
 
-/** Returns every setting with its value in the environment, secrets hidden, for `waybill config`. */
+/** Returns every setting with its value, secrets hidden, where that comes from, and what is wrong with it. */
 export const describe = Effect.gen(function* () {
   const provider = yield* ConfigProvider.ConfigProvider
+  const { faults } = yield* read
   return yield* Effect.forEach(Object.values(TABLE) as ReadonlyArray<Setting<unknown>>, (each) =>
-    Effect.map(Effect.result(Config.String(each.name).parse(provider)), (read) => ({
+    Effect.map(Effect.result(Config.String(each.name).parse(provider)), (found) => ({
       name: each.name,
-      value: read._tag === "Failure" ? null : each.secret ? "<set>" : read.success,
+      value: found._tag === "Failure" ? null : each.secret ? "<set>" : found.success,
       default: each.fallback,
+      source: found._tag === "Failure" ? ("default" as const) : ("environment" as const),
       meaning: each.meaning,
+      problem: faults.find(({ names }) => names.includes(each.name))?.text ?? null,
     })),
   )
 })
