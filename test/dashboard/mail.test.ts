@@ -48,6 +48,17 @@ await inBrowser("emails in the dashboard", (browser) => {
 
   const waitForHeading = (name: string) => tab.page.getByRole("heading", { name }).first().waitFor()
 
+  it("warns of an email without a body", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await page.goto("/compose")
+    await page.getByLabel("To", { exact: true }).fill("ana@example.org")
+    await page.getByLabel("Subject").fill("Nothing inside")
+    await page.getByRole("button", { name: "Send", exact: true }).click()
+    await page.getByText("Email queued without a body: it arrives empty.").waitFor()
+    await page.locator("li[data-event='email.queued']").waitFor()
+    assert.include(await page.locator("li[data-event='email.queued']").innerText(), "The message has no body")
+  })
+
   it("sends a composed email as the signed-in user", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.goto("/compose")

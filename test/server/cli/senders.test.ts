@@ -98,6 +98,10 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     )
     const empty = yield* CommandLine.typeWith(env, "send", ...message.slice(0, 4), "--to", "ana@example.org")
     assert.strictEqual(empty.errors, "The message has no body. It arrives empty.")
+    assert.include(
+      yield* text("emails", "timeline", /msg_\w+/u.exec(empty.output)?.[0] ?? ""),
+      "The message has no body",
+    )
     const second = yield* json(
       "send",
       ...message,
@@ -147,6 +151,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     const added = yield* text("domains", "add", "news.acme.test")
     assert.match(added, /^news\.acme\.test is \w+\. Its DNS records:\n\ntype +name +host_in_zone +value/u)
     yield* text("domains", "verify", "news.acme.test")
+    const recordOf = ({ records }: { readonly records: ReadonlyArray<{ readonly name: string }> }) =>
+      records.map(({ name }) => name).filter((name) => name.includes("._domainkey."))
+    const before = recordOf(yield* json("domains", "get", "news.acme.test"))
+    const rotated = yield* text("domains", "rotate-dkim", "news.acme.test")
+    assert.match(rotated, /^news\.acme\.test is \w+\. Its DNS records:\n/u)
+    // The record of the old key stays until that of the new one is found.
+    const after = recordOf(yield* json("domains", "get", "news.acme.test"))
+    assert.deepStrictEqual(
+      after,
+      ["wb1", "wb2"].map((selector) => `${selector}._domainkey.news.acme.test`),
+    )
+    assert.deepStrictEqual(before, after.slice(0, 1))
+    for (const name of after) assert.include(rotated, name)
+    assert.match(yield* refusal("domains", "rotate-dkim", "nowhere.test"), /No domain with this name/u)
     const names = (yield* json("domains", "list")).map(({ name }: { readonly name: string }) => name)
     assert.sameMembers(names, ["acme.test", "news.acme.test"])
     assert.isTrue((yield* json("domains", "remove", "news.acme.test")).deleted)

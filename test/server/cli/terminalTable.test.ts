@@ -73,7 +73,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     Effect.provideService(OutputStyle.StandardOutput, { columns: 80, hasColours })
 
   it.effect("searches with the words of the dashboard, in 80 columns, and is told how many there are", function* () {
-    const { key, send, world } = yield* signUp({ domains: ["acme.test"] })
+    const { key, keyWith, send, world } = yield* signUp({ domains: ["acme.test"] })
     const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key, XDG_CONFIG_HOME: NOWHERE }
     const first = yield* send({ to: "ana@example.org", tags: ["eu"] })
     yield* send({ to: "bo@example.org", subject: "A subject that is far too long for a line of a terminal" })
@@ -92,8 +92,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.isTrue(Exit.isFailure(wrong.exit))
     assert.match(wrong.errors, /^waybill: `q` is not understood at “form:ana”. .* Did you mean “from:”\?/u)
     const timeline = yield* terminal(true)(type("emails", "timeline", first))
-    assert.match(timeline.output.replaceAll(COLOURS, ""), /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by key_/u)
+    assert.match(
+      timeline.output.replaceAll(COLOURS, ""),
+      /^\d{4}-\d\d-\d\d UTC\n● [\d:.]{12} {12}queued +by .+ \(key_/u,
+    )
     assert.include(timeline.output, "\u001b[33mqueued")
+    // A key that may not read keys sees the id.
+    const reader = { ...env, WAYBILL_KEY: yield* keyWith({ scopes: ["email:logs:read"] }) }
+    const read = yield* terminal(false)(CommandLine.typeWith(reader, "emails", "timeline", first))
+    assert.match(read.output, /queued +by key_\w+/u)
   })
 
   it.effect("keeps several instances in profiles, and chooses one by a flag, a variable or for good", function* () {

@@ -74,7 +74,9 @@ export const Compose = () => {
         ...(files.length === 0 ? {} : { attachments: files.map(({ content, filename }) => ({ filename, content })) }),
       }),
     onSuccess: async ({ id }) => {
-      showToast(sendAt === "" ? "Email queued." : "Email scheduled.")
+      const done = sendAt === "" ? "Email queued" : "Email scheduled"
+      const hasBody = "html" in body || "text" in body
+      showToast(hasBody ? `${done}.` : `${done} without a body: it arrives empty.`)
       await navigate({ to: "/emails/$id", params: { id } })
     },
   })

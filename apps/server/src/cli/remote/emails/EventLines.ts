@@ -36,17 +36,29 @@ const lineOf = (first: ReadonlyArray<string>, facts: ReadonlyArray<string>, styl
 }
 
 /** Facts of an event that say what a server or a person did, which have a line of their own in a timeline. */
-const ANSWER = ["code", "enhanced_code", "response", "reason", "url", "next_attempt_at"]
+const ANSWER = ["code", "enhanced_code", "response", "reason", "url", "next_attempt_at", "warnings"]
 
 const textsOf = ({ data }: Event, names: ReadonlyArray<string>): ReadonlyArray<string> =>
   names.flatMap((name) =>
-    typeof data[name] === "string" || typeof data[name] === "number"
-      ? [HiddenCharacters.escape(String(data[name]))]
-      : [],
+    [data[name]]
+      .flat()
+      .flatMap((value) =>
+        typeof value === "string" || typeof value === "number" ? [HiddenCharacters.escape(String(value))] : [],
+      ),
   )
 
+/** Returns who caused an event: a key by its name and id, if the name is known. */
+export const actorOf = ({ actor }: Event, keyNames: ReadonlyMap<string, string>): string => {
+  const name = keyNames.get(actor.id ?? "")
+  return name === undefined ? (actor.id ?? actor.type) : `${HiddenCharacters.escape(name)} (${actor.id})`
+}
+
 /** Returns everything that happened to an email: each event with the time since the one before, and what a server answered. */
-export const timeline = (events: ReadonlyArray<Event>, style: Terminal): ReadonlyArray<string> =>
+export const timeline = (
+  events: ReadonlyArray<Event>,
+  keyNames: ReadonlyMap<string, string>,
+  style: Terminal,
+): ReadonlyArray<string> =>
   events.flatMap((event, nth) => {
     const before = events[nth - 1]
     const isLast = nth === events.length - 1
@@ -55,7 +67,7 @@ export const timeline = (events: ReadonlyArray<Event>, style: Terminal): Readonl
     const mark = OutputStyle.coloured("●", OutputStyle.colourOf(event.type), style)
     const head = day === before?.occurred_at.slice(0, 10) ? [] : [OutputStyle.coloured(`${day} UTC`, "dim", style)]
     const first = [`${mark} ${event.occurred_at.slice(11, 23)}`, after.padStart(8), nameOf(event, style)]
-    const facts = [...textsOf(event, ["recipient"]), ...(nth === 0 ? [`by ${event.actor.id ?? event.actor.type}`] : [])]
+    const facts = [...textsOf(event, ["recipient"]), ...(nth === 0 ? [`by ${actorOf(event, keyNames)}`] : [])]
     const bar = isLast ? " " : OutputStyle.coloured("│", "dim", style)
     const answer = TerminalTable.clip(textsOf(event, ANSWER).join(" "), style.columns - INDENT)
     return [

@@ -88,6 +88,17 @@ const get = DataCommand.command("get", "Show an email, its recipients and its te
   if (typeof content?.text === "string") yield* Output.sayLines(`\n${content.text}`)
 })
 
+/** Names of the keys that caused events, as far as the key of the command may read them. */
+const keyNamesOf = Effect.fnUntraced(function* (events: ReadonlyArray<T.Event>) {
+  const ids = new Set(events.flatMap(({ actor }) => (actor.type === "api_key" ? (actor.id ?? []) : [])))
+  const names = new Map<string, string>()
+  for (const id of ids) {
+    const key = yield* Effect.option(call((client) => client.apiKeys.get(id)))
+    if (Option.isSome(key)) names.set(id, key.value.name)
+  }
+  return names
+})
+
 const timeline = DataCommand.command(
   "timeline",
   "Show everything that happened to an email",
@@ -95,12 +106,13 @@ const timeline = DataCommand.command(
   function* ({ id, json }) {
     const { data } = yield* call((client) => client.logs.events(id))
     if (json) return yield* Output.printJson(data, 2)
+    const keyNames = yield* keyNamesOf(data)
     const { columns, ...style } = yield* OutputStyle.current
     if (columns !== undefined)
-      return yield* Effect.forEach(EventLines.timeline(data, { ...style, columns }), Output.sayColoured, {
+      return yield* Effect.forEach(EventLines.timeline(data, keyNames, { ...style, columns }), Output.sayColoured, {
         discard: true,
       })
-    const rows = data.map((event) => ({ ...event, actor: event.actor.id ?? event.actor.type }))
+    const rows = data.map((event) => ({ ...event, actor: EventLines.actorOf(event, keyNames) }))
     yield* Output.print(rows, { json, columns: TIMELINE_COLUMNS })
   },
 )
