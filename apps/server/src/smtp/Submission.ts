@@ -155,7 +155,7 @@ const UNREADABLE: { readonly [reason: string]: readonly [code: number, enhanced:
   unknown_encoding: [554, "5.6.3"],
 }
 
-const BUSY = reply(451, "4.3.2", "Too much mail is being read at once, please try again in a moment")
+const BUSY = reply(451, "4.3.2", "Too many messages wait to be parsed, please try again in a moment")
 
 const message = Effect.fn("Submission.message")(function* (
   bytes: Buffer,

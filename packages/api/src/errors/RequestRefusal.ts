@@ -122,7 +122,7 @@ const EXHAUSTED = {
   connections: "Too many connections are open.",
   request_bodies: "Too many large requests are arriving at once.",
   answers: "Too many large answers are waiting to be read.",
-  parsing: "Too many messages are being parsed.",
+  parsing: "Too many messages wait to be parsed, of this account or of the instance.",
 } as const
 
 /** The message exists, but parsing it exceeds the time or memory limit per message. */
