@@ -1,6 +1,6 @@
 import type * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import { Effect, Semaphore } from "effect"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 
 /** Mails of a limit that a process claims at once: a share, so that others get some, and a maximum. */
 export const BLOCK_SHARE = 50
@@ -82,7 +82,10 @@ export const make = (counts: Counts): SourceBudget => {
       .withPermit(claim(entry, limit, mails))
       .pipe(
         Effect.catchCause((cause) =>
-          Effect.as(Effect.logWarning("mails of a source address could not be claimed", { ...key }, cause), undefined),
+          Effect.as(
+            unlessAway(Effect.logWarning("mails of a source address could not be claimed", { ...key }, cause), cause),
+            undefined,
+          ),
         ),
       )
   }
@@ -115,7 +118,10 @@ export const make = (counts: Counts): SourceBudget => {
             entry.sent += sent
             entry.left += unused
           }
-          return Effect.logWarning("counts of source addresses could not be written; they will be later", cause)
+          return unlessAway(
+            Effect.logWarning("counts of source addresses could not be written; they will be later", cause),
+            cause,
+          )
         }),
       )
     })

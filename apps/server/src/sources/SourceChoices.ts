@@ -1,6 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as BlockRules from "@waybill/mail/source/BlockRules"
 import type * as SourceAddress from "@waybill/mail/source/SourceAddress"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import { Clock, Duration, Effect } from "effect"
@@ -90,6 +91,8 @@ const pauseBlocked = Effect.fnUntraced(function* (
         ? Effect.logWarning("source address is paused: a provider blocks it", { address, site, reply })
         : Effect.void
     }),
-    Effect.catchCause((cause) => Effect.logWarning("pause of a source address could not be written", cause)),
+    Effect.catchCause((cause) =>
+      unlessAway(Effect.logWarning("pause of a source address could not be written", cause), cause),
+    ),
   )
 })

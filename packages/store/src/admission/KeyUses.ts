@@ -4,6 +4,7 @@ import { Availability } from "../availability/Availability.ts"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import { Sql } from "../postgres/Sql.ts"
+import { unlessAway } from "../postgres/StoreUnavailable.ts"
 
 /** How often the last uses of keys are written, in one statement for all keys; a list of keys may be outdated by as much. */
 export const FLUSH_EVERY = Duration.seconds(5)
@@ -56,8 +57,11 @@ export class KeyUses extends Context.Service<
       }
       const notWritten = (uses: ReadonlyArray<Use>, cause: Cause.Cause<unknown>) => {
         noteAgain(uses)
-        return Effect.logWarning(
-          "last uses of API keys could not be written; they will be written with the next ones",
+        return unlessAway(
+          Effect.logWarning(
+            "last uses of API keys could not be written; they will be written with the next ones",
+            cause,
+          ),
           cause,
         )
       }

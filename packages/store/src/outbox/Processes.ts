@@ -163,7 +163,7 @@ const makeSession = <R>(options: Options<R>, id: string) =>
           Effect.andThen(Effect.provideContext(options.reclaim(dead), context)),
           Effect.andThen(run(Registrations.remove(shared, dead))),
           Effect.catchCause((cause) =>
-            Effect.logError("work of a dead process could not be taken over; it will retry", cause),
+            unlessAway(Effect.logError("work of a dead process could not be taken over; it will retry", cause), cause),
           ),
           Effect.ensuring(Effect.ignore(run(Registrations.unlock(shared, dead)))),
           Effect.ensuring(Effect.sync(() => held.delete(dead.number))),

@@ -1,10 +1,11 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
-import { Clock, Context, Duration, Effect, Layer, type Redacted, Scope, Semaphore } from "effect"
+import { type Cause, Clock, Context, Duration, Effect, Layer, type Redacted, Scope, Semaphore } from "effect"
 import * as Cells from "../routing/Cells.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import * as Metrics from "../log/Metrics.ts"
+import { unlessAway } from "../postgres/StoreUnavailable.ts"
 import * as LogDay from "./LogDay.ts"
 import { type Caller, type Charged, RequestLogBudget } from "./RequestLogBudget.ts"
 import * as RequestLogConnection from "./RequestLogConnection.ts"
@@ -62,10 +63,10 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   /** One write at a time. */
   const turn = yield* Semaphore.make(1)
 
-  const lose = (rows: ReadonlyArray<Row & Charged>, cause: unknown) => {
+  const lose = (rows: ReadonlyArray<Row & Charged>, cause: Cause.Cause<unknown>) => {
     Metrics.requestsNotLogged("write_failed", rows.length)
     budget.giveBack(rows)
-    return Effect.logWarning(`${rows.length} API calls could not be logged`, cause)
+    return unlessAway(Effect.logWarning(`${rows.length} API calls could not be logged`, cause), cause)
   }
   /** Rows of accounts in the last step of their move, for the next write. */
   let postponed: Array<Row> = []
@@ -78,7 +79,7 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       placed,
       ([cell, rows]) => {
         const writing = Effect.flatMap(connections.at(cell), ({ copy }) => inCell(cell, copy(rows)))
-        return Effect.catchCause(writing, (cause) => lose(rows, cause))
+        return Effect.catchCause(writing, (cause) => inCell(cell, lose(rows, cause)))
       },
       { concurrency: "unbounded", discard: true },
     )

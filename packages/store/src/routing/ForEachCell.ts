@@ -39,7 +39,13 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
     starting.add(cell)
     return startIn(cell).pipe(
       Effect.catchCause((cause) =>
-        Effect.logError("work on a cell could not be started; it will be tried again", { cell }, cause),
+        inCell(
+          cell,
+          unlessAway(
+            Effect.logError("work on a cell could not be started; it will be tried again", { cell }, cause),
+            cause,
+          ),
+        ),
       ),
       Effect.ensuring(Effect.sync(() => starting.delete(cell))),
     )

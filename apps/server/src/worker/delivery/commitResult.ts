@@ -14,7 +14,7 @@ import * as Reclaim from "@waybill/store/recovery/Reclaim"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import { Cause, Clock, Duration, Effect, Result } from "effect"
 import { SecureRandom } from "effect/crypto"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as Deliveries from "../../observability/Deliveries.ts"
 import type { AttemptResult } from "./evaluateAttempts.ts"
 import { HandedOver } from "./HandedOver.ts"
@@ -98,7 +98,10 @@ const untilCommitted = <R>(
   Effect.catchCause(committing, (cause) =>
     Cause.hasInterrupts(cause)
       ? Effect.failCause(cause as Cause.Cause<never>)
-      : Effect.logWarning("delivery outcome could not be committed; the commit will be retried", cause).pipe(
+      : unlessAway(
+          Effect.logWarning("delivery outcome could not be committed; the commit will be retried", cause),
+          cause,
+        ).pipe(
           Effect.andThen(Effect.sleep(pause)),
           Effect.andThen(untilCommitted(committing, Duration.min(Duration.times(pause, 2), MAX_COMMIT_PAUSE))),
         ),

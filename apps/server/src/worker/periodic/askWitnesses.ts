@@ -1,6 +1,6 @@
 import type * as Network from "@waybill/mail/dns/Network"
 import * as PinnedRequest from "@waybill/mail/dns/PinnedRequest"
-import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import type * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as Cosignatures from "@waybill/store/transparency/Cosignatures"
 import { parseNote, verifyNote } from "@waybill/verify/SignedNote"
@@ -39,7 +39,9 @@ export const askWitnesses = (witnesses: ReadonlyArray<LogWitness>, allowed: Netw
   if (witnesses.length === 0) return Effect.void
   const states = new Map(witnesses.map(({ text }) => [text, { size: 0, failures: 0, pausedUntil: -Infinity } as Asked]))
   return round(witnesses, states, allowed).pipe(
-    Effect.catchCause((cause) => Effect.logWarning("witnesses could not be asked; they will be asked again", cause)),
+    Effect.catchCause((cause) =>
+      unlessAway(Effect.logWarning("witnesses could not be asked; they will be asked again", cause), cause),
+    ),
     Effect.andThen(Effect.sleep(ASK_EVERY)),
     Effect.forever,
     Effect.forkScoped,

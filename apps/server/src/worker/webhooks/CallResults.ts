@@ -1,4 +1,5 @@
 import { Sql } from "@waybill/store/postgres/Sql"
+import { isConnectionLost, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as SettledCalls from "@waybill/store/webhooks/SettledCalls"
 import { Effect, Schedule } from "effect"
 import * as WebhookCalls from "../../observability/WebhookCalls.ts"
@@ -26,16 +27,20 @@ export const make = Effect.gen(function* () {
         for (const { attempt, id } of results) if (written.has(id)) WebhookCalls.observe(attempt)
         return results.map(({ id }) => written.has(id))
       }),
-      // A result that the database refuses must not keep the others from being written.
       Effect.catchCause((cause) =>
-        results.length > 1
+        // A result that the database refuses must not keep the others from being written.
+        results.length > 1 && !isConnectionLost(cause)
           ? Effect.map(
               Effect.forEach(results, (result) => write([result])),
               (written) => written.flat(),
             )
-          : Effect.as(Effect.logError("webhook call result could not be written; the call will be made again", cause), [
-              false,
-            ]),
+          : Effect.as(
+              unlessAway(
+                Effect.logError("webhook call results could not be written; the calls will be made again", cause),
+                cause,
+              ),
+              results.map(() => false),
+            ),
       ),
     )
 
