@@ -76,7 +76,7 @@ const tooLarge = (message: string): Problem => ({ reason: "payload_too_large", m
 const NEAR_BYTES = 64
 
 /** Returns the place of the quote that ends a string. A quote is escaped if an odd number of backslashes precedes it. */
-const endOfString = (bytes: Buffer, start: number): number => {
+export const endOfString = (bytes: Buffer, start: number): number => {
   let at = start + 1
   while (at < bytes.length) {
     const near = Math.min(at + NEAR_BYTES, bytes.length)

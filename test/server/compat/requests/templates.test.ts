@@ -84,6 +84,39 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
       assert.strictEqual(json.draft.language, "resend")
     })
 
+    it.effect("lists of numbers among variables stay lists, whatever their names", function* () {
+      const { call, postmark, read, sendgrid } = yield* setUp
+      const html = "{{#each data}}[{{this}}]{{/each}}{{#each content}}[{{this}}]{{/each}}"
+      const numbers = { data: [10, 20], content: [30] }
+      const { json: made } = yield* sendgrid("POST", "/v3/templates", { name: "Numbers", generation: "dynamic" })
+      yield* sendgrid("POST", `/v3/templates/${made.id}/versions`, {
+        name: "1",
+        subject: "s",
+        html_content: html,
+        active: 1,
+      })
+      const from = { email: "hi@acme.test" }
+      const attachments = [{ filename: "a.txt", type: "text/plain", content: [104, 105] }]
+      const personalizations = [{ to: [{ email: "ana@example.org" }], dynamic_template_data: numbers }]
+      const sent = yield* sendgrid("POST", "/v3/mail/send", {
+        from,
+        personalizations,
+        template_id: made.id,
+        attachments,
+      })
+      assert.strictEqual(sent.status, 202)
+      const { json: list } = yield* call("GET", "/v1/email/logs?limit=1")
+      const log = yield* read(list.data[0].id)
+      assert.deepInclude(log.content, { html: "[10][20][30]" })
+      assert.lengthOf(log.content.attachments, 1)
+
+      const TestRenderModel = { data: [10, 20], content: [30] }
+      const valid = yield* Effect.promise(async () =>
+        postmark.validateTemplate({ Subject: "s", HtmlBody: html.replaceAll("this", "."), TestRenderModel }),
+      )
+      assert.strictEqual(valid.HtmlBody.RenderedContent, "[10][20][30]")
+    })
+
     it.effect("Postmark: layouts, numbers, validation and mail of a template", function* () {
       const { call, postmark, pusher, read } = yield* setUp
       const run = <A>(work: () => Promise<A>) => Effect.promise(work)

@@ -1,42 +1,96 @@
+import * as BodyScan from "../../requests/BodyScan.ts"
+
 const QUOTE = 0x22
 const COMMA = 0x2c
 const COLON = 0x3a
 const OPEN = 0x5b
 const CLOSE = 0x5d
+const OPEN_OBJECT = 0x7b
+const CLOSE_OBJECT = 0x7d
 const ZERO = 0x30
 const NINE = 0x39
 
-/** Fields whose lists of numbers are bytes: of an attachment, and of Node's `Buffer` in JSON. */
-const NAMES = ["content", "Content", "data"].map((name) => Buffer.from(`"${name}"`))
+/** Where a value of a body stands; of what stands elsewhere, nothing is a list of bytes. */
+type Place = "message" | "attachment" | "content" | "bytes" | "elsewhere"
+
+/** Places of the fields of an object, by the place of the object and their names in lower case. */
+const FIELDS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
+  message: new Map([
+    ["messages", "message"],
+    ["attachments", "attachment"],
+  ]),
+  attachment: new Map([["content", "content"]]),
+  // As Node writes a `Buffer` in JSON.
+  content: new Map([["data", "bytes"]]),
+  bytes: new Map(),
+  elsewhere: new Map(),
+}
+const MAX_NAME_BYTES = "attachments".length
+/** The end of the name of the field without which a body has no attachment. */
+const ATTACHMENTS = Buffer.from('ttachments"')
 
 /**
- * Replaces lists of bytes in a body by the same bytes in base64. A file written as numbers would otherwise count as so many
- * values, and become as many elements when it is parsed. Text within strings cannot be taken for a list, because a quote in
- * a string has a backslash.
+ * Replaces lists of bytes in attachments by the same bytes in base64. A file written as numbers would otherwise count as so
+ * many values, and become as many elements when it is parsed. Stops where a body is too complex to be parsed anyway.
  */
 export const compact = (body: Buffer): Buffer => {
+  if (body.indexOf(ATTACHMENTS) < 0) return body
   const parts: Array<Buffer> = []
   /** Made for the first list, and large enough for every one. */
   let scratch: Buffer | undefined
   let copied = 0
-  for (let at = body.indexOf(OPEN); at >= 0; at = body.indexOf(OPEN, at + 1)) {
-    if (!isNamed(body, at)) continue
-    scratch ??= Buffer.allocUnsafe((body.length - at) >> 1)
-    const list = read(body, at + 1, scratch)
-    if (list === undefined) continue
-    parts.push(body.subarray(copied, at), Buffer.from(`"${scratch.toString("base64", 0, list.length)}"`))
-    copied = list.end
-    at = list.end - 1
+  /** Places of the objects and lists that are open. */
+  const open: Array<Place> = []
+  /** The place of the value that comes next. */
+  let next: Place = "message"
+  let text = { start: 0, end: 0 }
+  let values = 1
+  for (let at = 0; at < body.length; at++) {
+    switch (body[at]) {
+      case QUOTE:
+        text = { start: at + 1, end: BodyScan.endOfString(body, at) }
+        at = text.end
+        break
+      case COLON:
+        next = placeOf(open.at(-1), body, text)
+        break
+      case COMMA:
+        values++
+        next = open.at(-1) ?? "elsewhere"
+        break
+      case OPEN:
+        if (next === "content" || next === "bytes") {
+          scratch ??= Buffer.allocUnsafe((body.length - at) >> 1)
+          const list = read(body, at + 1, scratch)
+          if (list !== undefined) {
+            parts.push(body.subarray(copied, at), Buffer.from(`"${scratch.toString("base64", 0, list.length)}"`))
+            copied = list.end
+            at = list.end - 1
+            break
+          }
+          next = "elsewhere"
+        }
+        open.push(next)
+        values++
+        break
+      case OPEN_OBJECT:
+        open.push(next)
+        values++
+        break
+      case CLOSE:
+      case CLOSE_OBJECT:
+        open.pop()
+        break
+    }
+    if (values > BodyScan.MAX_VALUES || open.length > BodyScan.MAX_DEPTH) return body
   }
   return parts.length === 0 ? body : Buffer.concat([...parts, body.subarray(copied)])
 }
 
-/** Whether the value that begins at a place belongs to one of the fields. */
-const isNamed = (body: Buffer, at: number): boolean => {
-  const colon = before(body, at)
-  if (body[colon] !== COLON) return false
-  const end = before(body, colon) + 1
-  return body[end - 1] === QUOTE && NAMES.some((name) => body.subarray(end - name.length, end).equals(name))
+const placeOf = (object: Place | undefined, body: Buffer, name: { readonly start: number; readonly end: number }) => {
+  const fields = FIELDS[object ?? "elsewhere"]
+  if (fields.size === 0 || name.end - name.start > MAX_NAME_BYTES) return "elsewhere"
+  return fields.get(body.toString("latin1", name.start, name.end).toLowerCase()) ?? "elsewhere"
 }
 
 interface ByteList {
@@ -64,11 +118,5 @@ const isSpace = (byte: number | undefined): boolean => byte === 0x20 || byte ===
 const after = (body: Buffer, from: number): number => {
   let at = from
   while (isSpace(body[at])) at++
-  return at
-}
-
-const before = (body: Buffer, from: number): number => {
-  let at = from - 1
-  while (isSpace(body[at])) at--
   return at
 }
