@@ -126,8 +126,8 @@ const isWord = (value: unknown): value is string | number | boolean =>
 /** Pairs of Amazon SES, `name=value`. */
 const sesOf = (words: ReadonlyArray<string>): Said => {
   const pairs = words.map((word): Pair => {
-    const [, name = word, value = ""] = /^(.*?)\s*=\s*(.*)$/su.exec(word) ?? []
-    return [name, value]
+    const [name = "", ...value] = word.split("=")
+    return [name.trimEnd(), value.join("=").trimStart()]
   })
   return { pairs, isWhole: true }
 }
