@@ -73,13 +73,13 @@ const changeKeys = Effect.fnUntraced(function* (
   { note }: Witness.Shown,
   current: ReadonlyArray<string>,
 ) {
-  const signing = yield* Effect.orElseSucceed(
+  const signers = yield* Effect.orElseSucceed(
     Effect.tryPromise(() => signing(note, current)),
     () => [],
   )
-  const added = signing.filter((key) => !log.seen.keys.includes(key))
+  const added = signers.filter((key) => !log.seen.keys.includes(key))
   // A log that names no key any more keeps those that are known.
-  const kept = signing.length === 0 ? log.seen.keys : log.seen.keys.filter((key) => current.includes(key))
+  const kept = signers.length === 0 ? log.seen.keys : log.seen.keys.filter((key) => current.includes(key))
   const keys = kept.length === 0 ? log.seen.keys : [...kept, ...added]
   if (keys.length === log.seen.keys.length && added.length === 0) return
   yield* witness.setKeys(log, keys)
