@@ -1,4 +1,5 @@
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
+import { Sendable } from "@waybill/api/schemas/template/Sendable"
 import * as Violations from "@waybill/api/errors/Violations"
 import * as Id from "@waybill/domain/values/Id"
 import * as Message from "@waybill/mail/compose/Message"
@@ -253,4 +254,21 @@ describe("base64 of an attachment", () => {
     "\u2028",
   ])
     test(`${JSON.stringify(content)} is refused`, () => assert.isUndefined(contentOf(content)))
+})
+
+const MANY = Array.from({ length: 1_001 }, (_, nth) => [`v${nth}`, 1] as const)
+
+describe("a body of a send, which is parsed once", () => {
+  const decodeBody = Schema.decodeUnknownExit(Sendable)
+  const mail = { from: "hi@acme.test", to: "ana@example.org", subject: "Hi" }
+
+  for (const [what, more, isTaken] of [
+    ["without more", {}, true],
+    ["with a template", { template: { alias: "receipt", variables: { any: { name: 1 } } } }, true],
+    ["with an unknown field", { subjet: "Hi" }, false],
+    ["with an unknown field of its template", { template: { alias: "receipt", variable: {} } }, false],
+    ["with too many variables", { template: { alias: "a", variables: Object.fromEntries(MANY) } }, false],
+  ] as const)
+    test(`${what} is ${isTaken ? "taken" : "refused"} when it is decoded`, () =>
+      assert.strictEqual(Exit.isSuccess(decodeBody({ ...mail, ...more })), isTaken))
 })

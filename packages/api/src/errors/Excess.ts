@@ -6,6 +6,11 @@ import * as Violations from "./Violations.ts"
 /** Maximum items of a list, or fields of a record, of which the schema names no maximum. */
 export const MAX_UNCOUNTED = 1_000
 
+const CHECKED_KEY = "waybill/excess"
+/** Annotates a schema that looks for what exceeds it when it decodes, so that a body is parsed once. */
+export const CHECKED = { [CHECKED_KEY]: true }
+export const isChecked = ({ ast }: { readonly ast: SchemaAST.AST }): boolean => ast.annotations?.[CHECKED_KEY] === true
+
 /** Number of items and fields up to which nothing is left out, because decoding takes no time that matters. */
 export const SMALL_SIZE = 500
 

@@ -233,21 +233,39 @@ const list = (
   return filled ?? given
 }
 
-const object = (
-  { properties = {}, required = [] }: VariableSchema,
-  given: Variables,
-  place: Place | undefined,
-  details: Details,
-): Variables => {
-  const names = Object.keys(properties)
+interface Names {
+  readonly all: ReadonlyArray<string>
+  /** Whether an object that has all of them lacks none that is required. */
+  readonly areEnough: boolean
+}
+
+/** Names of each object of a schema, for lists of thousands of objects. */
+const known = new WeakMap<VariableSchema, Names>()
+
+const namesOf = (schema: VariableSchema): Names => {
+  const found = known.get(schema)
+  if (found !== undefined) return found
+  const { properties = {}, required = [] } = schema
+  const names = {
+    all: Object.keys(properties),
+    areEnough: required.every((name) => Object.hasOwn(properties, name)),
+  }
+  known.set(schema, names)
+  return names
+}
+
+const object = (schema: VariableSchema, given: Variables, place: Place | undefined, details: Details): Variables => {
+  const { properties = {}, required = [] } = schema
+  const { all: names, areEnough } = namesOf(schema)
   details.count(names.length + required.length)
   if (details.isFull) return given
   let filled: Record<string, Schema.Json> | undefined
+  let missing = names.length
   for (const name in given) {
     if (details.isFull) return given
     const each = given[name] ?? null
-    const schema = Object.hasOwn(properties, name) ? properties[name] : undefined
-    if (schema === undefined) {
+    const property = Object.hasOwn(properties, name) ? properties[name] : undefined
+    if (property === undefined) {
       const nearest = nearestName(name, names)
       details.add(
         pathOf(place, name),
@@ -255,9 +273,11 @@ const object = (
       )
       continue
     }
-    const next = value(schema, each, place, name, details)
+    missing--
+    const next = value(property, each, place, name, details)
     if (next !== each) (filled ??= { ...given })[name] = next
   }
+  if (missing === 0 && areEnough) return filled ?? given
   for (const name of names) {
     const fallback = properties[name]?.default
     if (fallback !== undefined && !Object.hasOwn(given, name)) (filled ??= { ...given })[name] = fallback

@@ -3,7 +3,7 @@ import type { RenderContext } from "./RenderContext.ts"
 
 // The library evaluates each output by about eight generators, which takes most of the time of a rendering. Most outputs are
 // a variable with a path of names and filters with literal arguments: their render is replaced by plain calls of the same
-// functions of the library, in the same order.
+// functions of the library, in the same order. So is that of loops over lists that hold nothing else.
 
 /** Returns the values of tokens that are literals, or undefined if one of them is computed. */
 const literalsOf = (
@@ -17,12 +17,13 @@ const literalsOf = (
   return values
 }
 
-const pathOf = ({ initial }: Library.Value): ReadonlyArray<string | number> | undefined => {
-  const [token, ...others] = initial.postfix
-  if (others.length > 0 || !Library.TypeGuards.isPropertyAccessToken(token) || token.variable !== undefined)
-    return undefined
-  return literalsOf(token.props) as ReadonlyArray<string | number> | undefined
-}
+type Path = ReadonlyArray<string | number>
+
+/** Returns the names of a variable that are all literals. */
+const pathOf = (token: Library.Token | undefined): Path | undefined =>
+  token !== undefined && Library.TypeGuards.isPropertyAccessToken(token) && token.variable === undefined
+    ? (literalsOf(token.props) as Path | undefined)
+    : undefined
 
 /** Returns the function of a filter. What escapes an output has no name that is registered. */
 const handlerOf = (engine: Library.Liquid, { name }: Library.Filter): unknown => {
@@ -36,44 +37,78 @@ const read = (context: RenderContext, value: unknown, name: string | number): un
     ? (value as Readonly<Record<string, unknown>>)[name]
     : context.readProperty(value as object, name)
 
+const readPath = (context: RenderContext, path: Path): unknown => {
+  let value: unknown = context.scopeOf(path[0] ?? "")
+  for (const name of path) value = read(context, value, name)
+  return value
+}
+
 /** Lets an output write without generators, if it is of the usual form. */
-const simplify = (engine: Library.Liquid, output: Library.Output): void => {
-  const path = pathOf(output.value)
+const simplify = (engine: Library.Liquid, output: Library.Output): boolean => {
+  const { initial } = output.value
+  const path = initial.postfix.length === 1 ? pathOf(initial.postfix[0]) : undefined
   const filters = output.value.filters.map((filter) => ({
     handler: handlerOf(engine, filter) as (...all: ReadonlyArray<unknown>) => unknown,
     literals: literalsOf(filter.args),
   }))
-  if (path === undefined || filters.some(({ literals }) => literals === undefined)) return
-  const [first = ""] = path
+  if (path === undefined || filters.some(({ literals }) => literals === undefined)) return false
   const render = (context: RenderContext, emitter: Library.Emitter): void => {
-    let value: unknown = context.scopeOf(first)
-    for (const name of path) value = read(context, value, name)
+    let value = readPath(context, path)
+    const self = { context, liquid: engine }
     for (const { handler, literals = [] } of filters) {
-      value = handler.call({ context, liquid: engine }, value, ...literals)
+      value = literals.length === 0 ? handler.call(self, value) : handler.call(self, value, ...literals)
       if (typeof value === "object") value = Library.toValueSync(value as never)
     }
     emitter.write(typeof value === "object" ? Library.toValue(value) : value)
   }
   output.render = render as never
+  return true
+}
+
+/** Lets a loop over a list write without generators, if all in it does, and nothing asks where in the loop it is. */
+const simplifyLoop = (loop: Library.ForTag): boolean => {
+  const { collection, hash, templates, variable } = loop
+  const path = pathOf(collection)
+  if (path === undefined || Object.keys(hash.hash).length > 0 || loop.token.input.includes("forloop")) return false
+  const original = loop.render.bind(loop)
+  // Tells a later loop over the list where to go on.
+  const register = `continue-${variable}-${collection.getText()}`
+  const render = (context: RenderContext, emitter: Library.Emitter): unknown => {
+    const items = readPath(context, path)
+    if (!Array.isArray(items) || items.length === 0) return original(context, emitter)
+    context.setRegister(register, items.length)
+    const scope = Object.create(null) as Record<string, unknown>
+    context.push(scope)
+    for (const item of items) {
+      scope[variable] = item
+      for (const template of templates) begin(template, context, emitter)
+    }
+    context.pop()
+    return undefined
+  }
+  loop.render = render as never
+  return true
 }
 
 const isText = (token: Library.Token): token is Library.Token & { readonly getContent: () => string } =>
   token.kind === Library.TokenKind.HTML && "getContent" in token
 
-/** Lets the plain outputs and the texts of templates, and of those in their tags, write at once. */
-export const simplifyAll = (engine: Library.Liquid, templates: ReadonlyArray<Library.Template>): void => {
-  for (const template of templates) {
-    if (template instanceof Library.Output) simplify(engine, template)
-    else if (isText(template.token)) {
-      const text = template.token.getContent()
-      template.render = (_, emitter) => emitter.write(text)
-    } else if (template.children !== undefined)
-      simplifyAll(
-        engine,
-        Library.toValueSync(template.children(false, true) as never) as ReadonlyArray<Library.Template>,
-      )
+const simplifyOne = (engine: Library.Liquid, template: Library.Template): boolean => {
+  if (template instanceof Library.Output) return simplify(engine, template)
+  if (isText(template.token)) {
+    const text = template.token.getContent()
+    template.render = (_, emitter) => emitter.write(text)
+    return true
   }
+  if (template.children === undefined) return false
+  const children = Library.toValueSync(template.children(false, true) as never) as ReadonlyArray<Library.Template>
+  const isPlain = simplifyAll(engine, children)
+  return isPlain && template instanceof Library.ForTag && simplifyLoop(template)
 }
+
+/** Lets the plain outputs, texts and loops of templates, and of those in their tags, write at once. Returns whether all do. */
+export const simplifyAll = (engine: Library.Liquid, templates: ReadonlyArray<Library.Template>): boolean =>
+  templates.map((template) => simplifyOne(engine, template)).every((isPlain) => isPlain)
 
 /** Renders pieces in order as the library does. A generator waits only for those that are not done at once, and begins there. */
 export const renderPlainly = ({ renderer }: Library.Liquid): void => {

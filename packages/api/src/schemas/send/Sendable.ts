@@ -1,4 +1,5 @@
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import * as Excess from "../../errors/Excess.ts"
 import * as Counts from "../../errors/Counts.ts"
 import { EmailMessage } from "../EmailMessage.ts"
 import { TemplatedMessage } from "./TemplatedMessage.ts"
@@ -28,18 +29,23 @@ const Parsed = Schema.declare((_json): _json is unknown => true, { toCodecJson: 
 const Decoded = Schema.declare((_message): _message is Sendable => true, { toCodecJson: () => undefined })
 
 /** Chosen by whether a template is named, so that an error is about the fields of one of them. */
-export const Sendable = Parsed.annotate(Counts.shape(TemplatedMessage.ast)).pipe(
-  Schema.decodeTo(
-    Decoded,
-    SchemaTransformation.transformEffect<Sendable, unknown>({
-      decode: (json, options) =>
-        namesTemplate(json)
-          ? Effect.mapError(decodeTemplated(json, options), ({ issue }) => issue)
-          : Effect.mapError(decodeMessage(withoutNull(json), options), ({ issue }) => issue),
-      encode: (message) =>
-        isTemplated(message)
-          ? Effect.mapError(Schema.encodeEffect(TemplatedMessage)(message), ({ issue }) => issue)
-          : Effect.mapError(Schema.encodeEffect(EmailMessage)(message), ({ issue }) => issue),
-    }),
-  ),
-)
+export const Sendable = Parsed.annotate(Counts.shape(TemplatedMessage.ast))
+  .pipe(
+    Schema.decodeTo(
+      Decoded,
+      SchemaTransformation.transformEffect<Sendable, unknown>({
+        decode: (json, options) =>
+          // What explains a refusal has looked for this, and tells it by its places.
+          options.errors !== "all" && Excess.bound(TemplatedMessage, json).isExceeded
+            ? Effect.fail(new SchemaIssue.InvalidValue({ message: "has too many items, or an unknown field" }))
+            : namesTemplate(json)
+              ? Effect.mapError(decodeTemplated(json, options), ({ issue }) => issue)
+              : Effect.mapError(decodeMessage(withoutNull(json), options), ({ issue }) => issue),
+        encode: (message) =>
+          isTemplated(message)
+            ? Effect.mapError(Schema.encodeEffect(TemplatedMessage)(message), ({ issue }) => issue)
+            : Effect.mapError(Schema.encodeEffect(EmailMessage)(message), ({ issue }) => issue),
+      }),
+    ),
+  )
+  .annotate(Excess.CHECKED)
