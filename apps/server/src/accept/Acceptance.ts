@@ -19,7 +19,7 @@ import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
 import * as Rehearsal from "./Rehearsal.ts"
-import type { Work } from "./RequestCommit.ts"
+import { Origin, type Work } from "./RequestCommit.ts"
 
 /** The account and key that send. A session of the dashboard has no key. */
 export interface Sender {
@@ -32,13 +32,16 @@ export interface Sender {
   } | null
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
+  /** Whether mail to suppressed recipients alone is accepted, as suppressed. */
+  readonly acceptsSuppressed?: boolean | undefined
 }
 
 /** The sender of the request in progress. */
 export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
   const { tracks } = yield* Instance
-  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks }
+  const acceptsSuppressed = (yield* Origin)?.acceptsSuppressed
+  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, acceptsSuppressed }
 })
 
 /** One message to accept. */
@@ -164,7 +167,7 @@ const decide = (
   at: Timestamp.Timestamp,
   before: Before,
 ) => {
-  const { account_id, key, tracks } = sender
+  const { acceptsSuppressed, account_id, key, tracks } = sender
   const account = view.facts.account(account_id)?.record as StoredAccount | undefined
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = EmailAcceptance.domainOf(command)
@@ -200,6 +203,7 @@ const decide = (
     clock: clockOf(view, account_id, command.test_clock ?? key?.test_clock),
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     allowedHeaders: account.allowed_headers,
+    acceptsSuppressed,
     suppressed,
     unsent: {
       bytes: view.facts.unsent(account_id, Draft.monthOf(at)).bytes + before.scheduled_bytes,
@@ -221,7 +225,7 @@ const decide = (
       named: nameCopy?.(id, queued.created_at) ?? [],
       created_at: queued.created_at,
       content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
-      recipients: recipients.length - (events.length - 1),
+      recipients: UsageChange.volumeOf(recipients.length - (events.length - 1)),
       scheduled_bytes: queued.scheduled_at === null ? 0 : queued.size_bytes,
     }
   })

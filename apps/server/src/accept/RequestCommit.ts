@@ -25,6 +25,8 @@ export interface Origin {
   readonly route: string
   /** Hash of the body as the client sent it. */
   readonly body: string
+  /** Whether the other service accepts mail to suppressed recipients alone, and says so later. */
+  readonly acceptsSuppressed: boolean
 }
 
 /** The origin of the call in progress; `undefined` if the client called the API itself. */

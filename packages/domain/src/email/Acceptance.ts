@@ -91,6 +91,8 @@ export interface Context {
   readonly plan: { readonly name: string; readonly max_recipients: number }
   /** Headers that steer a provider and that an operator allows the account. */
   readonly allowedHeaders?: ReadonlyArray<string> | undefined
+  /** Whether mail to suppressed recipients alone is accepted, as suppressed. It counts as one recipient. */
+  readonly acceptsSuppressed?: boolean | undefined
   /** Suppressed recipients of this message, by `Address.keyOf`. */
   readonly suppressed: ReadonlyMap<string, Suppression.Reason>
   /** Recipients accepted in this UTC month. `limit` is `null` on a plan without one. */
@@ -154,7 +156,7 @@ export const deduplicate = ({ bcc, cc, to }: Recipients): Recipients => {
 /**
  * Accepts or refuses a message and returns the first events of its history. The contract (§1) fixes the order of
  * refusals: 429, 403, then 422. Recipients are counted after de-duplication; suppressed ones do not count towards the
- * monthly quota.
+ * monthly quota, except one of a message that has no others.
  */
 export const accept = (
   facts: Context,
@@ -171,9 +173,10 @@ export const accept = (
   const accepted = all.length - suppressed.length
   const livemode = facts.mode === "test" ? { livemode: false as const } : {}
 
-  const counted = accepted + UsageChange.piecesOf({ ...livemode, size_bytes: command.size_bytes })
-  if (quota.limit !== null && accepted > 0 && quota.used + counted > quota.limit)
-    return Result.fail(quotaExceeded(facts, quota.limit, accepted))
+  const volume = facts.acceptsSuppressed === true ? UsageChange.volumeOf(accepted) : accepted
+  const counted = volume + UsageChange.piecesOf({ ...livemode, size_bytes: command.size_bytes })
+  if (quota.limit !== null && volume > 0 && quota.used + counted > quota.limit)
+    return Result.fail(quotaExceeded(facts, quota.limit, volume))
   const notAllowed = checkKey(key, name, facts.sender?.domain)
   if (notAllowed !== undefined) return Result.fail(notAllowed)
   if (command.script !== undefined && facts.mode === "live") return Result.fail(new EmailRefusal.ScriptOfLiveMail())
@@ -202,7 +205,7 @@ export const accept = (
   // A resend keeps the tracking of its original, and is accepted even if this instance no longer tracks.
   if (!facts.tracks && command.resend_of === null && requestsTracking(command.tracking))
     return Result.fail(new EmailRefusal.TrackingUnavailable({ path: "tracking" }))
-  if (accepted === 0)
+  if (accepted === 0 && facts.acceptsSuppressed !== true)
     return Result.fail(
       new EmailRefusal.AllRecipientsSuppressed({ addresses: suppressed.map(({ address }) => address) }),
     )

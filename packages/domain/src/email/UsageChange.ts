@@ -25,6 +25,9 @@ export const piecesOf = ({
   readonly size_bytes: number
 }): number => (livemode === false ? Math.floor(size_bytes / TEST_PIECE_BYTES) : 0)
 
+/** Returns the recipients that a message counts with: at least one, because its content is kept even if none is reached. */
+export const volumeOf = (accepted: number): number => Math.max(1, accepted)
+
 export interface Change {
   /** UTC month, such as `2026-11`. */
   readonly month: string
@@ -33,7 +36,7 @@ export interface Change {
 
 /**
  * Returns the change of the monthly count: one per accepted recipient in the month of acceptance. Recipients suppressed
- * at acceptance do not count; canceled ones are given back unless the event says otherwise. `message` is the state after the event.
+ * at acceptance do not count, except the last of a message that has no others; canceled ones are given back unless the event says otherwise. `message` is the state after the event.
  */
 export const changesOf = (event: EmailEvent.Event, message: AcceptedEmail): ReadonlyArray<Change> =>
   isCounted(event) ? [{ month: monthOf(message), delta: delta(event, message) }] : []
@@ -55,8 +58,14 @@ const delta = (event: Counted, message: AcceptedEmail): number => {
     case "EmailQueued":
       return recipients.length + piecesOf(accepted)
     case "EmailSuppressed":
-      return event.at === accepted.created_at ? -1 : 0
+      return event.at !== accepted.created_at || isAllSuppressed(event, message) ? 0 : -1
     case "EmailCanceled":
       return -refundOf(event, message)
   }
 }
+
+/** Whether the event suppresses the last recipient. The simulator suppresses after acceptance. */
+const isAllSuppressed = (
+  { simulated }: Extract<Counted, { readonly _tag: "EmailSuppressed" }>,
+  { recipients }: AcceptedEmail,
+): boolean => simulated === undefined && recipients.every(({ status }) => status === "suppressed")

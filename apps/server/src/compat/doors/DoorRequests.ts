@@ -69,6 +69,7 @@ export const handle = <R>(entrance: Doors.Entrance, app: Effect.Effect<Response,
       get body() {
         return sha256(received)
       },
+      acceptsSuppressed: door.acceptsSuppressed,
     }
     const kept: Record<string, string> = {}
     const readmit = yield* readmission

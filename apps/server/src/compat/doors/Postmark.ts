@@ -61,6 +61,7 @@ const STREAM_ROUTES = [streams("POST", "/message-streams"), streams("PATCH", "/m
 export const door = makeDoor({
   prefix: "/compat/postmark",
   hasUuids: true,
+  acceptsSuppressed: false,
   authorization: (headers) => {
     // The package calls by the account's token to push templates.
     const token = headers["x-postmark-server-token"] ?? headers["x-postmark-account-token"]
