@@ -209,6 +209,25 @@ describe("variables in HTML", () => {
     assert.strictEqual(render(uses), "{% render 'a' %}{% render &#39;c&#39; %}")
   })
 
+  it("reach no file, and run nothing", () => {
+    for (const tag of [
+      'include "/etc/passwd"',
+      "liquid echo 1",
+      'echo "a"',
+      "tablerow x in y",
+      'block "a"',
+      "javascript",
+      'require "fs"',
+    ])
+      assert.match(Liquid.problemsOf("html", `{% ${tag} %}`)[0]?.message ?? "", /tag/u, tag)
+    // Parts are those of the account alone.
+    for (const name of ["/etc/passwd", "../../package.json", "file:///etc/passwd", "https://example.org/"])
+      for (const tag of ["render", "layout"])
+        assert.throws(() => Liquid.compile("html", `{% ${tag} "${name}" %}`, { footer: "x" }), undefined, name)
+    const outputs = "{{ process }}{{ require }}{{ globalThis }}{{ process.env.PATH }}{{ this.constructor }}"
+    assert.strictEqual(render(outputs), "")
+  })
+
   it("reach no prototype", () => {
     const names = ["constructor", "__proto__", "toString", "hasOwnProperty"]
     const source = names.map((name) => `{{ ${name} }}{{ x.${name} }}{{ x["${name}"] }}{{ "a".${name} }}`).join("")

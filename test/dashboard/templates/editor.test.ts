@@ -47,6 +47,30 @@ await inDashboard("the editor of templates", (opened) => {
     await page.getByRole("list", { name: "Problems" }).waitFor({ state: "detached" })
   })
 
+  it("warns of end tags that no branch and no partial begins", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const markers = page.locator("[data-editor=HTML] .cm-lint-marker-warning")
+    const branches = (end: string) => `<p>{% if name %}<b>{{ name }}{% else %}<b>You{% endif %}</b></p>${end}`
+    await Editor.retype(page, "HTML", branches("\n</div>"))
+    await Browser.eventually(() => markers.count()).toBe(1)
+    await markers.hover()
+    await page.getByText("The end tag </div> has no begin.").waitFor()
+    await Editor.retype(page, "HTML", branches(""))
+    await Browser.eventually(() => markers.count()).toBe(0)
+    const partial = { name: "Head", alias: "head", kind: "partial", html: "<table><tr><td>" }
+    await opened.instance.request("POST", "/templates", partial)
+    await opened.instance.request("POST", "/templates/head/publish", {})
+    const warnings = page.getByRole("list", { name: "Warnings" })
+    await Editor.retype(page, "HTML", '{% render "head" %}Total</td></tr></table></div>')
+    await warnings.getByText(/the end tag <\/div> has no begin, behind “.*Total”\.$/u).waitFor()
+    assert.strictEqual(await markers.count(), 0)
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await Editor.retype(page, "HTML", '{% render "head" %}Total</td></tr></table>')
+    await warnings.waitFor({ state: "detached" })
+    await Editor.retype(page, "HTML", "<p>Hello {{ name }}, order {{ order.number }}</p>")
+    await Editor.frame(page).getByText("Hello Name, order Number").waitFor()
+  })
+
   it("offers the variables of the schema while one is typed", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     const offered = async () => {

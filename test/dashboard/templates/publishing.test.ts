@@ -122,8 +122,20 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.getByRole("alertdialog").getByRole("button", { name: "Archive" }).click()
     await page.getByText("Template archived.").waitFor()
     await page.goto("/templates")
+    const lastUse = async (alias: string) => {
+      const row = page.getByRole("row").filter({ has: page.getByText(`Template ${alias}`, { exact: true }) })
+      return (await row.innerText()).includes("Never") ? "never" : "used"
+    }
     await page.getByText("Template letter", { exact: true }).waitFor()
     assert.strictEqual(await page.getByText("Copy of Template letter").count(), 0)
+    assert.strictEqual(await lastUse("welcome"), "never")
+    // A follower of the log counts it.
+    const reloaded = async () => {
+      await page.reload()
+      await page.getByText("Template letter", { exact: true }).waitFor()
+      return lastUse("letter")
+    }
+    await Browser.eventually(reloaded).toBe("used")
     await ContactSheet.shoot(page, "templates")
     await page.getByRole("button", { name: "Status" }).click()
     await page.getByRole("menuitem", { name: "Archived" }).click()

@@ -19,6 +19,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("templates", (it) => {
 
     const first = yield* call("POST", "/v1/templates/receipt/publish", { notes: "First" })
     assert.deepInclude(first.json, { number: 1, notes: "First" })
+    assert.match(first.json.created_by, /^key_/u)
     yield* call("PATCH", `/v1/templates/${created.json.id}`, { subject: "Receipt {{ order.id }}" })
     assert.strictEqual((yield* call("GET", "/v1/templates/receipt/versions/1")).json.subject, RECEIPT.subject)
     assert.deepInclude((yield* call("POST", "/v1/templates/receipt/publish", {})).json, { number: 2 })

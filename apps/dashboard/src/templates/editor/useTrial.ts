@@ -4,7 +4,7 @@ import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import * as Form from "../content/Form.ts"
 import * as Problems from "../content/Problems.ts"
-import { strayEndTags } from "./strayEndTags.ts"
+import { strayEndTags, strayInMail } from "./strayEndTags.ts"
 
 /** Pause of the author after which the text is checked and rendered. */
 const PAUSE_MS = 300
@@ -52,7 +52,7 @@ const attempt = async (
   id: string,
   form: Form.Form,
   sample: string | undefined,
-  { isLayout, locale }: Pick<Options, "isLayout" | "locale">,
+  { isLayout, isPartial, locale }: Pick<Options, "isLayout" | "isPartial" | "locale">,
 ): Promise<Tried> => {
   let validation: TemplateValidation | undefined
   try {
@@ -68,7 +68,9 @@ const attempt = async (
         Object.entries(draft.locales).filter(([tag]) => problems.length === 0 || Problems.isNeeded(tag, locale)),
       )
       const rendered = await TemplateQueries.render(id, { draft: { ...draft, locales }, variables, locale })
-      return { validation, rendered, problems }
+      // A partial may end what another one begins.
+      const stray = isPartial ? [] : strayInMail(rendered.html)
+      return { validation, rendered: { ...rendered, warnings: [...rendered.warnings, ...stray] }, problems }
     } catch (error) {
       return { validation, problems: [...problems, ...Problems.inSample(error)] }
     }
@@ -108,7 +110,7 @@ export const useTrial = (id: string, form: Form.Form, options: Options): Trial =
     queryFn: () => {
       const [typed, typedSample, chosen] = JSON.parse(tried) as [Form.Form, string | null, string | null]
       if (!canWrite) return attemptStored(id, sent, chosen)
-      return attempt(id, typed, typedSample ?? undefined, { isLayout, locale: chosen })
+      return attempt(id, typed, typedSample ?? undefined, { isLayout, isPartial, locale: chosen })
     },
   })
   const [rendered, setRendered] = useState<RenderedTemplate>()
