@@ -52,6 +52,10 @@ export const printJson = (value: unknown, indent = 0) =>
 export const say = (...lines: ReadonlyArray<string>) =>
   Effect.forEach(lines, (line) => Console.log(HiddenCharacters.escape(line)), { discard: true })
 
+/** Prints a value as a line of JSON, or the lines that say it to people. */
+export const tell = (json: boolean, value: object, ...lines: ReadonlyArray<string>) =>
+  json ? printJson(value) : say(...lines)
+
 /** Prints a line with colours, whose other parts were escaped. */
 export const sayColoured = (line: string) => Console.log(line)
 

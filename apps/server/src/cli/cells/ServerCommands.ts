@@ -33,17 +33,17 @@ export const readUrl = Effect.fnUntraced(function* (given: Redacted.Redacted) {
 const SHOWN =
   "every user of this machine can see the password of an argument: write the address to standard input and give --url -"
 
-export const address = Command.make(
+export const address = DataCommand.command(
   "address",
-  { name: CellFlags.name, url, json: Output.json },
-  Effect.fn(function* ({ json, name, url }) {
+  "Give a cell the address at which its database is now, such as a promoted standby",
+  { name: CellFlags.name, url },
+  function* ({ json, name, url }) {
     const cell = yield* CellStates.requireCell(name)
     yield* ServerCell.readdress(cell, yield* readUrl(url))
-    if (json) return yield* Output.printJson({ name, changed: true })
-    yield* Output.say(`The cell ${name} has its new address. Processes follow within seconds.`)
-  }),
+    const said = `The cell ${name} has its new address. Processes follow within seconds.`
+    yield* Output.tell(json, { name, changed: true }, said)
+  },
 ).pipe(
-  Command.withDescription("Give a cell the address at which its database is now, such as a promoted standby"),
   Command.withExamples([
     { command: "waybill cells address cell_b --url - < url.txt", description: "Reads the address from a file" },
   ]),

@@ -12,13 +12,13 @@ import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 
-export const backup = Command.make(
+export const backup = DataCommand.command(
   "backup",
+  "Write the database to a file, as it is at one moment, while the service runs",
   {
     to: Options.text("to", "File to write; by default a new one in BACKUP_TO, or else in the current folder"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ json, to }) {
+  function* ({ json, to }) {
     const { backupTo } = yield* Settings.load
     const { url } = yield* Postgres
     const named = BackupFolder.nameAt(yield* Clock.currentTimeMillis)
@@ -29,20 +29,17 @@ export const backup = Command.make(
       ),
     )
     const { bytes, elsewhere, row_bytes, tables } = yield* Backup.make(url, file, Version.VERSION)
-    yield* json
-      ? Output.printJson({ file, bytes, tables, row_bytes })
-      : Output.say(
-          `Wrote ${file}: ${tables} tables, ${row_bytes} bytes of rows in ${bytes}. The instance key is not in it: keep a copy elsewhere.`,
-        )
+    yield* Output.tell(
+      json,
+      { file, bytes, tables, row_bytes },
+      `Wrote ${file}: ${tables} tables, ${row_bytes} bytes of rows in ${bytes}. The instance key is not in it: keep a copy elsewhere.`,
+    )
     yield* CellsLeftOut.refuse(
       [],
       elsewhere.map((cell) => ({ cell, why: "it has a server of its own; run the command with its DATABASE_URL" })),
     )
-  }),
-).pipe(
-  Command.withDescription("Write the database to a file, as it is at one moment, while the service runs"),
-  Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))),
-)
+  },
+).pipe(Command.provide(Layer.unwrap(Effect.map(Settings.load, Postgres.layer))))
 
 export const restore = DataCommand.command(
   "restore",
@@ -62,10 +59,10 @@ export const restore = DataCommand.command(
           return yield* Restore.restore(url, file)
         }).pipe(Effect.scoped)
     const { made_at, release, row_bytes, tables } = restored
-    yield* json
-      ? Output.printJson({ file, made_at, release, tables, row_bytes })
-      : Output.say(
-          `${check ? "Checked" : "Restored"} ${file}: ${tables} tables, ${row_bytes} bytes of rows, made at ${made_at} by ${release}.`,
-        )
+    yield* Output.tell(
+      json,
+      { file, made_at, release, tables, row_bytes },
+      `${check ? "Checked" : "Restored"} ${file}: ${tables} tables, ${row_bytes} bytes of rows, made at ${made_at} by ${release}.`,
+    )
   },
 )

@@ -104,9 +104,11 @@ const exporting = Command.make(
     const before = target.chain.events
     yield* LogExport.write(logs, target.chain, end, (text) => Effect.promise(() => target.append(text)), moves)
     const { events, position } = target.chain
-    yield* json
-      ? Output.printJson({ events, added: events - before, position })
-      : Output.say(`${file} contains ${events} events up to position ${position}, ${events - before} of them new.`)
+    yield* Output.tell(
+      json,
+      { events, added: events - before, position },
+      `${file} contains ${events} events up to position ${position}, ${events - before} of them new.`,
+    )
   }, Effect.scoped),
 ).pipe(Command.withDescription("Export the log to a file, or continue an earlier export"))
 
@@ -145,11 +147,11 @@ const importing = Command.make(
       users += yield* Users.restore(sql, first.sql)
     }
     yield* ImportedAccounts.restoreNames(logs)
-    yield* json
-      ? Output.printJson({ ...imported, armed, users })
-      : Output.say(
-          `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${Projections.inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
-        )
+    yield* Output.tell(
+      json,
+      { ...imported, armed, users },
+      `Imported ${imported.events} events up to position ${imported.position}, ${imported.already_there} of which existed. Built ${Projections.inCommits.length} read models, ${armed} outbox rows and ${users} users.`,
+    )
   }, Effect.scoped),
 ).pipe(Command.withDescription("Import a file into an empty log, or continue an import"))
 

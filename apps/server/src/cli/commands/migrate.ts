@@ -4,25 +4,25 @@ import { Command } from "effect/cli"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
 import { Postgres } from "../../installation/Postgres.ts"
 import * as Settings from "../../settings/Settings.ts"
+import * as DataCommand from "../DataCommand.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 
-export const migrate = Command.make(
+export const migrate = DataCommand.command(
   "migrate",
+  "Bring the database's schema up to date",
   {
     check: Options.isSet("check", "Only check; fail if migrations are pending"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ check, json }) {
+  function* ({ check, json }) {
     const { url } = yield* Postgres
     const { applied, pending } = yield* check ? Migrations.check(url) : Migrations.migrate(url)
     yield* Output.printOne({ applied, pending }, { json })
     if (pending.length > 0) {
       return yield* new CheckDiffers({ message: `${pending.length} pending: ${pending.join(", ")}` })
     }
-  }),
+  },
 ).pipe(
-  Command.withDescription("Bring the database's schema up to date"),
   // A check does not create an embedded Postgres.
   Command.provide(({ check }) =>
     Layer.unwrap(Effect.map(Settings.load, check ? Postgres.layer : Postgres.layerOrMake)),

@@ -38,10 +38,11 @@ const askKey = Effect.gen(function* () {
   return (yield* IsInteractive) ? yield* Prompt.run(Prompt.Password({ message: "API key (wb_…)" })) : yield* readKey
 })
 
-export const login = Command.make(
+export const login = DataCommand.command(
   "login",
-  { url, key, json: Output.json },
-  Effect.fn(function* ({ json, key, url }) {
+  "Store the address of an instance and an API key, after checking them",
+  { url, key },
+  function* ({ json, key, url }) {
     const address = yield* Credentials.parseUrl(Option.isSome(url) ? url.value : yield* askUrl)
     const credentials = { url: address, key: Option.isSome(key) ? key.value : yield* askKey }
     const { client } = yield* ApiClient.connect(credentials)
@@ -49,12 +50,10 @@ export const login = Command.make(
     const path = yield* Credentials.save(credentials)
     if (Credentials.isExposed(address))
       yield* Output.complain(`waybill: ${address} is not encrypted. Others on the network can read the key.`)
-    yield* json
-      ? Output.printJson({ url: address, account_id: account.id, account: account.name }, 2)
-      : Output.say(`Logged in to ${account.name} (${account.id}) at ${address}. Stored in ${path}.`)
-  }),
+    const said = `Logged in to ${account.name} (${account.id}) at ${address}. Stored in ${path}.`
+    yield* Output.tell(json, { url: address, account_id: account.id, account: account.name }, said)
+  },
 ).pipe(
-  Command.withDescription("Store the address of an instance and an API key, after checking them"),
   Command.withExamples([
     { command: "waybill login --url https://mail.example.com", description: "Asks for the key" },
     { command: "waybill login --url https://mail.example.com < key.txt", description: "In a script" },
@@ -68,9 +67,7 @@ export const logout = DataCommand.command(
   function* ({ json }) {
     const file = yield* Credentials.file
     const removed = yield* Credentials.remove
-    yield* json
-      ? Output.printJson({ file, removed })
-      : Output.say(removed ? `Removed ${file}.` : "You were not logged in.")
+    yield* Output.tell(json, { file, removed }, removed ? `Removed ${file}.` : "You were not logged in.")
   },
 )
 

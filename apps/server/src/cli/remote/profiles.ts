@@ -23,9 +23,7 @@ const use = DataCommand.command(
   { name },
   function* ({ json, name }) {
     const file = yield* Credentials.use(name)
-    yield* json
-      ? Output.printJson({ file, profile: name })
-      : Output.say(`Commands use the profile ${name} from now on.`)
+    yield* Output.tell(json, { file, profile: name }, `Commands use the profile ${name} from now on.`)
   },
 )
 

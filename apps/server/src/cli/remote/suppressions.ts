@@ -99,13 +99,13 @@ const importing = DataCommand.command(
         fs.writeFile(rejected.value, SuppressionFile.writeRejected(all), { mode: 0o600 }),
       )
     const { added, removed, unchanged } = totals
-    yield* json
-      ? Output.printJson({ addresses: lines.length, added, removed, unchanged, rejected: all, dry_run: dryRun })
-      : Output.say(
-          dryRun
-            ? `${lines.length} addresses can be ${remove ? "removed" : "imported"}.`
-            : `${remove ? `Removed ${removed}` : `Added ${added}`} addresses; ${unchanged} stayed as they were.`,
-        )
+    yield* Output.tell(
+      json,
+      { addresses: lines.length, added, removed, unchanged, rejected: all, dry_run: dryRun },
+      dryRun
+        ? `${lines.length} addresses can be ${remove ? "removed" : "imported"}.`
+        : `${remove ? `Removed ${removed}` : `Added ${added}`} addresses; ${unchanged} stayed as they were.`,
+    )
     if (all.length > 0) return yield* new LinesRejected({ rejected: all })
   },
 )
@@ -141,9 +141,7 @@ const exporting = DataCommand.command(
     const text = SuppressionFile.write(rows)
     if (file === "-") return yield* json ? Output.printJson(rows, 2) : Output.sayLines(text.trimEnd())
     yield* onFile(file, () => fs.writeFile(file, text, { mode: 0o600 }))
-    yield* json
-      ? Output.printJson({ file, addresses: rows.length })
-      : Output.say(`${file} contains ${rows.length} addresses.`)
+    yield* Output.tell(json, { file, addresses: rows.length }, `${file} contains ${rows.length} addresses.`)
   },
 )
 

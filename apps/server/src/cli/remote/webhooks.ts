@@ -1,7 +1,7 @@
 import type { Waybill } from "@waybill/client/Waybill"
 import { WebhookType } from "@waybill/domain/webhook/PublicType"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
-import { Effect, Option } from "effect"
+import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
@@ -55,17 +55,12 @@ const add = DataCommand.command(
   },
 )
 
-const setEnabled = (enabled: boolean) =>
-  Effect.fn(function* ({ id, json }: { readonly id: string; readonly json: boolean }) {
-    yield* Output.printOne(yield* call((client) => client.webhooks.update(id, { enabled })), { json })
-  })
-
-const enable = Command.make("enable", { id, json: Output.json }, setEnabled(true)).pipe(
-  Command.withDescription("Call a webhook again"),
-)
-const disable = Command.make("disable", { id, json: Output.json }, setEnabled(false)).pipe(
-  Command.withDescription("Stop calling a webhook"),
-)
+const enable = DataCommand.record("enable", "Call a webhook again", { id }, function* ({ id }) {
+  return yield* call((client) => client.webhooks.update(id, { enabled: true }))
+})
+const disable = DataCommand.record("disable", "Stop calling a webhook", { id }, function* ({ id }) {
+  return yield* call((client) => client.webhooks.update(id, { enabled: false }))
+})
 
 const remove = DataCommand.record("remove", "Delete a webhook", { id }, function* ({ id }) {
   return yield* call((client) => client.webhooks.remove(id))

@@ -2,6 +2,7 @@ import * as Content from "@waybill/domain/email/Content"
 import { Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
 import * as fs from "node:fs/promises"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import { MARK, StandardInput } from "../../StandardInput.ts"
 import type { MessageWithBody } from "@waybill/client/Waybill"
@@ -36,8 +37,9 @@ const bodyOf = (file: Option.Option<string>) =>
         Effect.asSome(attempt(() => (file.value === MARK ? read(Infinity) : fs.readFile(file.value, "utf8")))),
       )
 
-export const send = Command.make(
+export const send = DataCommand.command(
   "send",
+  "Send an email",
   {
     from: one("from", "Sender, such as `Acme <hello@acme.test>`; that of the template by default").pipe(Flag.optional),
     to: one("to", "Recipient; repeat for several").pipe(Flag.between(1, MAX_RECIPIENTS)),
@@ -58,9 +60,8 @@ export const send = Command.make(
     header,
     at: Flags.time("at", "When to send it", "future"),
     idempotencyKey: one("idempotency-key", "Send at most once with this key").pipe(Flag.optional),
-    json: Output.json,
   },
-  Effect.fn(function* (flags) {
+  function* (flags) {
     const { at, attach, bcc, cc, header, json, metadata, replyTo, tag, to } = flags
     const template = Option.map(flags.template, (name) => ({
       ...(name.startsWith("tpl_") ? { id: name } : { alias: name }),
@@ -94,9 +95,8 @@ export const send = Command.make(
       { json },
     )
     if (isPlain && !Content.hasBody(message)) yield* Output.complain(`${Content.NO_BODY}. It arrives empty.`)
-  }),
+  },
 ).pipe(
-  Command.withDescription("Send an email"),
   Command.withExamples([
     {
       command:

@@ -1,6 +1,7 @@
 import type { Event, StreamQuery, Waybill } from "@waybill/client/Waybill"
 import { DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Command, Flag } from "effect/cli"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Output from "../../Output.ts"
 import { ApiClient, attempt } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
@@ -46,15 +47,15 @@ const from = Flag.String("from").pipe(
   Flag.optional,
 )
 
-export const listen = Command.make(
+export const listen = DataCommand.command(
   "listen",
+  "Forward webhooks to a program on this machine, without a public address",
   {
     forwardTo,
     from,
     types: Flags.types("Only these types; all that webhooks receive by default"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ forwardTo, from, json, types }) {
+  function* ({ forwardTo, from, json, types }) {
     const { client, url } = yield* ApiClient
     const account = yield* attempt(() => client.account.get())
     const secret = yield* Forwarder.makeSecret
@@ -84,9 +85,8 @@ export const listen = Command.make(
       )
     })
     yield* follow(client, query, json ? Effect.void : Output.say("Ready. Ctrl-C stops."), forwardAll)
-  }),
+  },
 ).pipe(
-  Command.withDescription("Forward webhooks to a program on this machine, without a public address"),
   Command.withExamples([
     { command: "waybill listen --forward-to http://localhost:3000/hooks" },
     {

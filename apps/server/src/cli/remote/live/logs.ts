@@ -33,14 +33,14 @@ const tail = DataCommand.command(
   },
 )
 
-export const logs = Command.make(
+export const logs = DataCommand.command(
   "logs",
-  { search: EmailList.search, limit: Flags.limit, json: Output.json },
-  Effect.fn(function* ({ json, limit, search }) {
+  "Search emails, newest first, or follow what happens to them",
+  { search: EmailList.search, limit: Flags.limit },
+  function* ({ json, limit, search }) {
     yield* EmailList.print(search.length === 0 ? {} : { q: search.join(" ") }, limit, json)
-  }),
+  },
 ).pipe(
-  Command.withDescription("Search emails, newest first, or follow what happens to them"),
   Command.withExamples([
     { command: "waybill logs 'to:ana is:bounced'", description: "Why did Ana not get it?" },
     { command: "waybill logs gmail.com is:deferred since:1h", description: "What does a provider put off?" },

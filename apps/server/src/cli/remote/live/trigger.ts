@@ -4,6 +4,7 @@ import { Duration, Effect, Option } from "effect"
 import { Argument, CliError, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
 import { CommandRefused } from "../../../process/CommandRefused.ts"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import { ApiClient, attempt } from "../ApiClient.ts"
@@ -67,19 +68,19 @@ const type = Argument.String("type").pipe(
 
 const from = Options.text("from", "Sender of the test mail; the first domain of the account if left out")
 
-export const trigger = Command.make(
+export const trigger = DataCommand.command(
   "trigger",
-  { type, from, json: Output.json },
-  Effect.fn(function* ({ from, json, type }) {
+  "Cause an event, to develop a webhook endpoint against",
+  { type, from },
+  function* ({ from, json, type }) {
     const { client } = yield* ApiClient
     const start = (yield* attempt(() => client.events.list({ created_after: NEVER, limit: 1 }))).next_position
     const recipient = RECIPIENTS[type]
     const id = recipient === undefined ? yield* change(client, type) : yield* mail(client, type, recipient, from)
     const event = yield* awaitEvent(client, type, id, start)
     yield* json ? Output.printJson(event, 2) : Output.say(`${event.type}  ${event.stream_id}  ${event.id}`)
-  }),
+  },
 ).pipe(
-  Command.withDescription("Cause an event, to develop a webhook endpoint against"),
   Command.withExamples([{ command: "waybill trigger email.bounced" }]),
   Command.provide(ApiClient.layer),
   // Provided last, so it runs first.

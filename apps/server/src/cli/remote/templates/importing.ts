@@ -1,5 +1,6 @@
 import { Config, Effect, Option } from "effect"
 import { Argument, Command } from "effect/cli"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import { type ImportedTemplate, importTemplates, SERVICES, type ServiceName } from "./importTemplates.ts"
@@ -29,8 +30,9 @@ const keyOf = Effect.fnUntraced(function* (name: ServiceName) {
   })
 })
 
-export const importing = Command.make(
+export const importing = DataCommand.command(
   "import",
+  "Translate the templates of Resend, Postmark or SendGrid into a folder of Liquid",
   {
     service,
     folder: Pushes.folder,
@@ -38,9 +40,8 @@ export const importing = Command.make(
     url: Options.text("url", "Address of the service's API"),
     push: Options.isSet("push", "Push them too, and publish those that are translated as a whole"),
     force: Options.isSet("force", "Write over folders of the same alias, and over such templates of the account"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ folder, force, from, json, push, service, url }) {
+  function* ({ folder, force, from, json, push, service, url }) {
     const { api, read, title } = SERVICES[service]
     const exported = Option.isSome(from)
       ? yield* Pushes.onFiles(() => readExport(from.value))
@@ -77,9 +78,8 @@ export const importing = Command.make(
         ...problems.map((problem) => `  ${problem}`),
       )
     yield* Output.say(...pushed.map(Pushes.headOf))
-  }),
+  },
 ).pipe(
-  Command.withDescription("Translate the templates of Resend, Postmark or SendGrid into a folder of Liquid"),
   Command.withExamples([
     { command: "waybill templates import postmark", description: "With POSTMARK_SERVER_TOKEN set" },
     { command: "waybill templates import sendgrid --from export.json --push", description: "From an export" },

@@ -1,9 +1,10 @@
 import type { Waybill } from "@waybill/client/Waybill"
-import { Data, Effect, Option, Runtime } from "effect"
+import { Data, Option, Runtime } from "effect"
 import { Argument, Command } from "effect/cli"
 import * as fs from "node:fs/promises"
 import { CommandRefused } from "../../../process/CommandRefused.ts"
 import * as ExitCodes from "../../../process/ExitCodes.ts"
+import * as DataCommand from "../../DataCommand.ts"
 import * as Options from "../../Options.ts"
 import * as Output from "../../Output.ts"
 import * as Flags from "../Flags.ts"
@@ -20,10 +21,11 @@ const publish = Options.isSet("publish", "Publish what differs from what is sent
 const notes = Options.text("notes", "Reason of the change, kept with each version")
 const force = Options.isSet("force", "Overwrite changes that were made in the account since the last pull or push")
 
-const pull = Command.make(
+const pull = DataCommand.command(
   "pull",
-  { folder: Pushes.folder, json: Output.json },
-  Effect.fn(function* ({ folder, json }) {
+  "Write the drafts of the account to a folder, over what is there",
+  { folder: Pushes.folder },
+  function* ({ folder, json }) {
     const { gone, kept, pulled, unnamed } = yield* Pushes.working((client) => pullTo(client, folder))
     if (json) return yield* Output.printJson({ folder, templates: pulled, left_out: unnamed, gone })
     yield* Output.say(`${folder} has ${pulled.length} templates.`)
@@ -32,8 +34,8 @@ const pull = Command.make(
     for (const alias of gone)
       yield* Output.say(`${alias} is not in the account any more. Delete its folder, or the next push is refused.`)
     for (const name of unnamed) yield* Output.say(`${name} was left out: it has no alias.`)
-  }),
-).pipe(Command.withDescription("Write the drafts of the account to a folder, over what is there"))
+  },
+)
 
 const pullTo = async (client: Waybill, root: string) => {
   const templates: Array<LocalTemplate> = []
@@ -73,10 +75,11 @@ class WouldChange extends Data.TaggedError("WouldChange")<{ readonly message: st
   override readonly [Runtime.errorExitCode] = ExitCodes.EXIT_PLANNED
 }
 
-const plan = Command.make(
+const plan = DataCommand.command(
   "plan",
-  { folder: Pushes.folder, publish, json: Output.json },
-  Effect.fn(function* ({ folder, json, publish }) {
+  "Show what a push would change; the exit code is then 2",
+  { folder: Pushes.folder, publish },
+  function* ({ folder, json, publish }) {
     const { differences, problems, warnings } = yield* Pushes.working(async (client) => {
       const planned = await TemplatePlan.plan(client, await TemplateFolder.readAll(folder), { publish })
       const changes = planned.filter(TemplatePlan.isChange)
@@ -95,13 +98,14 @@ const plan = Command.make(
     if (differences.length > 0)
       return yield* new WouldChange({ message: `A push would change ${Pushes.countOf(differences.length)}.` })
     if (!json) yield* Output.say("Nothing to push: the account has what the folder has.")
-  }),
-).pipe(Command.withDescription("Show what a push would change; the exit code is then 2"))
+  },
+)
 
-const push = Command.make(
+const push = DataCommand.command(
   "push",
-  { folder: Pushes.folder, publish, notes, force, json: Output.json },
-  Effect.fn(function* ({ folder, force, json, notes, publish }) {
+  "Make the account's templates those of a folder: all of them, or none. Others stay as they are",
+  { folder: Pushes.folder, publish, notes, force },
+  function* ({ folder, force, json, notes, publish }) {
     const publication = { publish, ...Flags.present({ notes }) }
     const results = yield* Pushes.working(async (client) =>
       Pushes.push(client, folder, await TemplateFolder.readAll(folder), publication, force ? "all" : "unchanged"),
@@ -110,28 +114,25 @@ const push = Command.make(
     yield* results.length === 0
       ? Output.say("Nothing to push: the account has what the folder has.")
       : Output.say(...results.map(Pushes.headOf))
-  }),
+  },
 ).pipe(
-  Command.withDescription(
-    "Make the account's templates those of a folder: all of them, or none. Others stay as they are",
-  ),
   Command.withExamples([
     { command: "waybill templates push", description: "Changes drafts" },
     { command: 'waybill templates push --publish --notes "Shorter receipt"', description: "Changes what is sent" },
   ]),
 )
 
-const types = Command.make(
+const types = DataCommand.command(
   "types",
+  "Write TypeScript types of the variables of all templates, for @waybill/client",
   {
     folder: Argument.String("folder").pipe(
       Argument.withDescription("Folder of templates; those of the account by default"),
       Argument.optional,
     ),
     out: Options.text("out", "File to write, such as src/templates.d.ts"),
-    json: Output.json,
   },
-  Effect.fn(function* ({ folder, json, out }) {
+  function* ({ folder, json, out }) {
     const templates = Option.isSome(folder)
       ? yield* Pushes.onFiles(() => TemplateFolder.readAll(folder.value))
       : yield* Pushes.working(sentTemplates)
@@ -139,11 +140,13 @@ const types = Command.make(
     const text = templateTypes(typed)
     if (Option.isNone(out)) return yield* json ? Output.printJson({ types: text }) : Output.sayLines(text.trimEnd())
     yield* Pushes.onFiles(() => fs.writeFile(out.value, text))
-    yield* json
-      ? Output.printJson({ file: out.value, templates: typed.map(({ alias }) => alias) })
-      : Output.say(`${out.value} has the variables of ${Pushes.countOf(typed.length)}.`)
-  }),
-).pipe(Command.withDescription("Write TypeScript types of the variables of all templates, for @waybill/client"))
+    yield* Output.tell(
+      json,
+      { file: out.value, templates: typed.map(({ alias }) => alias) },
+      `${out.value} has the variables of ${Pushes.countOf(typed.length)}.`,
+    )
+  },
+)
 
 /** Returns the templates of the account with the variables of what is sent, or else of the draft. */
 const sentTemplates = async (client: Waybill): Promise<ReadonlyArray<TypedTemplate & Pick<LocalTemplate, "kind">>> => {
@@ -159,18 +162,19 @@ const sentTemplates = async (client: Waybill): Promise<ReadonlyArray<TypedTempla
   return templates
 }
 
-const list = Command.make(
+const list = DataCommand.list(
   "list",
-  { limit: Flags.limit, json: Output.json },
-  Effect.fn(function* ({ json, limit }) {
-    const rows = yield* Pushes.working(async (client) => {
+  "List templates, layouts and partials, newest first",
+  { limit: Flags.limit },
+  ["alias", "kind", "name", "status", "current_version", "updated_at"],
+  function* ({ limit }) {
+    return yield* Pushes.working(async (client) => {
       const rows = []
       for await (const template of client.templates.all()) if (rows.push({ ...template }) >= limit) break
       return rows
     })
-    yield* Output.print(rows, { json, columns: ["alias", "kind", "name", "status", "current_version", "updated_at"] })
-  }),
-).pipe(Command.withDescription("List templates, layouts and partials, newest first"))
+  },
+)
 
 export const templates = Command.make("templates").pipe(
   Command.withDescription("Templates of the account, and folders of them"),
