@@ -173,7 +173,7 @@ describe.skipIf(CITUS_URL === undefined)("cells on the nodes of a Citus cluster"
         const sending = yield* Effect.forkChild(
           Effect.promise(() => ServiceProcess.sendMany(QUOTA + BEYOND, (nth) => send(nth))),
         )
-        for (let moves = 0; moves < MOVES && (moves === 0 || sending.pollUnsafe() === undefined); ) {
+        for (let moves = 0; moves < MOVES && (moves === 0 || sending.pollUnsafe() === undefined);) {
           const moved = yield* Effect.exit(CellNodes.move(cells[0], nodes[moves === 0 ? 1 : 0], () => Effect.void))
           if (Exit.isSuccess(moved)) moves++
         }
