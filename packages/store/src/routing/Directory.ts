@@ -9,6 +9,7 @@ import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { ClientOf } from "./CellClient.ts"
 import { type CellName, FIRST, nodeUrlOf } from "./CellName.ts"
 import type { CellsShape } from "./Cells.ts"
+import { CurrentCell } from "./CurrentCell.ts"
 import { CellKeys, type CellKeysShape, type CellServer } from "./CellKeys.ts"
 import * as Departures from "./Departures.ts"
 import * as Rows from "./DirectoryRows.ts"
@@ -152,6 +153,25 @@ export const make = Effect.fnUntraced(function* (
       const { change } = known
       return Effect.tap(find, (value) => Effect.sync(() => remember(key, { value, change })))
     })
+  /**
+   * Finds an account that a process works on and never looked up, such as that of a mail which another process accepted: without
+   * the directory, the server of the cell that the work is in has it.
+   */
+  const inOwnCell = Effect.fnUntraced(function* (account_id: string) {
+    const cell = yield* CurrentCell
+    if (!known.servers.has(cell)) return yield* Effect.fail(away())
+    const { change } = known
+    const isIn = yield* Rows.isIn(yield* Rows.orAway(clientOf(cell)), account_id)
+    if (!isIn) return yield* Effect.fail(away())
+    remember(account_id, { value: cell, change })
+    return cell
+  })
+  const cellOf = (live: string): Effect.Effect<string, StoreUnavailable> =>
+    Effect.suspend(() => {
+      const found = remembered(live, Rows.cellOf(sql, live))
+      const isLookedUp = isFresh() || !isHomeAway || memory.get(live) !== undefined
+      return isLookedUp ? found : Effect.catch(inOwnCell(live), () => found)
+    })
   /** Without the directory a server says whether the account has left its cell; other cells are on that of the first one. */
   const confirmed = (
     account_id: string,
@@ -180,7 +200,7 @@ export const make = Effect.fnUntraced(function* (
     Effect.suspend(() =>
       known.fenced.has(live)
         ? Effect.undefined
-        : Effect.flatMap(remembered(live, Rows.cellOf(sql, live)), (cell) => confirmed(live, cell, ofLiveNow(live))),
+        : Effect.flatMap(cellOf(live), (cell) => confirmed(live, cell, ofLiveNow(live))),
     )
   const ofLive = (live: string): Effect.Effect<CellName, StoreUnavailable> =>
     Effect.flatMap(Effect.andThen(afterFence(live), ofLiveNow(live)), (cell) =>

@@ -141,6 +141,14 @@ export const cellOf = (sql: PgClient.PgClient, account_id: string) =>
     orAway,
   )
 
+/** Whether an account is in a cell. */
+export const isIn = (cell: PgClient.PgClient, account_id: string) =>
+  cell`SELECT FROM accounts WHERE account_id = ${account_id}`.pipe(
+    onOtherConnections,
+    Effect.map(({ length }) => length > 0),
+    orAway,
+  )
+
 /** Finds the account of a key or a user; empty if there is none. */
 export const accountNamed = (sql: PgClient.PgClient, kind: Kind, name: string) =>
   sql<{ readonly account_id: string }>`
