@@ -49,6 +49,14 @@ describe("SMTP_URL", () => {
   }
   for (const [url, expected] of Object.entries(cases)) it(url, () => assert.strictEqual(parsed(url), expected))
 
+  it("tells Postmark the return path, which it reports with each event, and no other", () => {
+    const told = (url: string) => Result.getOrThrow(RelayTransport.parse(url)).metadata
+    for (const host of ["smtp.postmarkapp.com", "smtp-broadcasts.postmarkapp.com"])
+      assert.strictEqual(told(`smtp://u:p@${host}:587`), "X-PM-Metadata-waybill")
+    for (const host of ["relay.example", "postmarkapp.com.example", "notpostmarkapp.com"])
+      assert.isUndefined(told(`smtp://u:p@${host}:587`))
+  })
+
   it("never shows its password", () => {
     assert.notInclude(JSON.stringify(RelayTransport.parse("smtp://u:secret@relay.example")), "secret")
     const error = Result.getOrThrow(Result.flip(RelayTransport.parse("smtp://:secret@relay.example")))
@@ -185,6 +193,15 @@ describe("relay login", () => {
 })
 
 describe("SMTP extensions are checked before MAIL", () => {
+  it.effect("one that reports metadata is told the return path before the headers of the message", function* () {
+    const server = yield* SmtpServer.listen()
+    const relay = relayTo(server, { metadata: "X-PM-Metadata-waybill" })
+    const [outcome] = yield* deliver(relay)
+    assert.strictEqual(outcome?.status, "delivered")
+    const text = server.mails[0]?.bytes.toString() ?? ""
+    assert.isTrue(text.startsWith("X-PM-Metadata-waybill: b-1\r\nFrom: hi@acme.test\r\n"), text)
+  })
+
   it.effect("a message over its SIZE bounces before MAIL", function* () {
     const server = yield* SmtpServer.listen({ size: 100 })
     const [outcome] = yield* deliver(relayTo(server))

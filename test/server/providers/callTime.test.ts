@@ -1,10 +1,11 @@
 import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Option } from "effect"
 import * as HookAddress from "../../../apps/server/src/providers/HookAddress.ts"
 import { CALLS_AT_ONCE, MAX_CALL_BYTES } from "../../../apps/server/src/providers/HookRoutes.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
+import * as KnownHooks from "../../../apps/server/src/providers/KnownHooks.ts"
 import { receiveCall } from "../../../apps/server/src/providers/receiveCall.ts"
 import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -89,7 +90,9 @@ layer(Layer.mergeAll(dnsZones({}), Visits.layer).pipe(Layer.provideMerge(HttpWor
     const bytes = Buffer.from(largest("injection"))
     const headers = { authorization: `Basic ${Buffer.from(SECRET).toString("base64")}` }
     // Bodies that have arrived whole: what is left is to read them.
-    const call = receiveCall({ provider: "sparkpost", hook_id: hook.id, headers, bytes, address: "192.0.2.1" })
+    const hooks = yield* KnownHooks.make
+    const known = Option.getOrThrow(yield* hooks.find("sparkpost", hook.token_hash))
+    const call = receiveCall({ provider: "sparkpost", hook: known, hooks, headers, bytes, address: "192.0.2.1" })
     const all = Effect.all(
       Array.from({ length: CALLS_AT_ONCE }, () => call),
       { concurrency: "unbounded" },

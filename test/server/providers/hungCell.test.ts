@@ -1,8 +1,12 @@
+import type { EmailId } from "@waybill/domain/values/Id"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import { SilentCells } from "@waybill/store/routing/Cells"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
 import { Effect, Exit, Scope } from "effect"
 import * as Event from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
+import * as ReturnPathKeys from "../../../apps/server/src/installation/ReturnPathKeys.ts"
+import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
 import { findMessages } from "../../../apps/server/src/providers/findMessages.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -32,6 +36,38 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.strictEqual((yield* call).status, 200)
     assert.lengthOf(yield* ProviderEvents.unmatched(id, 10), 2)
   })
+  it.effect("are asked for in no cell when their return path says whose they are, unless it is forged", function* () {
+    const { account, mail } = yield* setUp()
+    const message = yield* mail("ana@example.org")
+    const key = yield* ReturnPathKeys.returnPathKey
+    const path = ReturnPath.make(key, "x.test", {
+      account_id: account,
+      emailId: message.id as EmailId,
+      recipientIndex: 0,
+    })
+    const lock = yield* Scope.fork(yield* Effect.scope)
+    yield* Scope.provide(lockTables("cell_b", "provider_messages"), lock)
+    const find = Effect.fnUntraced(function* (waybill: string) {
+      const about = { ...message.about("delivered"), ref: "a-ref-of-no-message" }
+      const call = Calls.BODIES.postmark(about) as Readonly<Record<string, unknown>>
+      const [event = assert.fail()] = readCall("postmark", { ...call, Metadata: { waybill } }).events
+      const silent = new Set<string>()
+      const found = yield* Effect.provideService(
+        Effect.map(findMessages([event]), (of) => of(event)),
+        SilentCells,
+        silent,
+      )
+      return { found, silent: [...silent] }
+    })
+    const [localPart = ""] = path.split("@")
+    const { found, silent } = yield* find(localPart)
+    assert.deepStrictEqual(found, { account_id: account, email_id: message.id as EmailId })
+    assert.deepStrictEqual(silent, [])
+    const forged = yield* find(`${localPart.slice(0, -1)}${localPart.endsWith("a") ? "b" : "a"}`)
+    assert.strictEqual(forged.found, "unanswered")
+    yield* Scope.close(lock, Exit.void)
+  })
+
   it.effect("are looked for where mail of their sender was found last, and only then in other cells", function* () {
     const { mail } = yield* setUp()
     const [first, second] = [yield* mail("ana@example.org"), yield* mail("bo@example.org")]

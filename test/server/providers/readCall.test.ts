@@ -1,4 +1,4 @@
-import { PROVIDERS } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
+import { type Provider, PROVIDERS } from "../../../apps/server/src/providers/formats/ProviderEvent.ts"
 import { readCall } from "../../../apps/server/src/providers/formats/readCall.ts"
 import { refsIn } from "../../../apps/server/src/providers/HandedOver.ts"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -15,6 +15,14 @@ const about = (kind: Calls.About["kind"]): Calls.About => ({
   at: 1_795_000_000_000,
 })
 
+/** The return path in the documented calls. SendGrid and Resend do not report it. */
+const RETURN_PATHS: Partial<Record<Provider, string>> = {
+  ses: "b-01m7@bounce.acme.test",
+  postmark: "b-01m7",
+  mailgun: "bounce@acme.test",
+  sparkpost: "bounce@acme.test",
+}
+
 describe("a call of a provider", () => {
   for (const provider of PROVIDERS) {
     it(`of ${provider} is read as events with recipient, id, time and meaning`, () => {
@@ -24,6 +32,8 @@ describe("a call of a provider", () => {
         assert.lengthOf(events, 1, kind)
         const [event] = events
         assert.deepInclude(event, { kind, recipient: "ana@example.org", at: about(kind).at })
+        const hasEnvelope = provider !== "mailgun" || (kind !== "complained" && kind !== "opened" && kind !== "clicked")
+        assert.strictEqual(event?.returnPath, hasEnvelope ? RETURN_PATHS[provider] : undefined, kind)
         const isNamed = event?.messageId?.includes("msg_01m7ynaym0e008000000000001") === true
         assert.isTrue(isNamed || event?.ref === "0100017a-ref-000000", kind)
         assert.strictEqual(event?.isHard, kind === "bounced", kind)

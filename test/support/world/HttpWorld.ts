@@ -18,6 +18,7 @@ import type { Limits as Documents } from "../../../apps/server/src/http/pages/Do
 import { Instance } from "../../../apps/server/src/settings/Instance.ts"
 import type { Timeouts } from "../../../apps/server/src/http/NodeServer.ts"
 import * as LogRoutes from "../../../apps/server/src/http/pages/LogRoutes.ts"
+import * as KnownHooks from "../../../apps/server/src/providers/KnownHooks.ts"
 import * as HookRoutes from "../../../apps/server/src/providers/HookRoutes.ts"
 import * as Server from "../../../apps/server/src/http/Server.ts"
 import * as TrackingHosts from "../../../apps/server/src/links/TrackingHosts.ts"
@@ -53,6 +54,8 @@ export interface Setup {
   readonly requestLog?: boolean
   /** Stops the clock of the database, so that no rate window ends during a test. */
   readonly minuteStands?: boolean
+  /** Interval at which numbers of providers' hooks are written; at once by default. */
+  readonly hooksEvery?: Duration.Duration
 }
 
 export interface Answer {
@@ -139,6 +142,7 @@ const served = (setup: Setup) => {
     connections,
     documents,
     doorHosts = new Map(),
+    hooksEvery = Duration.zero,
     maxBodyBytes = DEFAULT_MAX_BODY_BYTES,
     timeouts,
     trackingHost = null,
@@ -158,7 +162,7 @@ const served = (setup: Setup) => {
       routes: Layer.mergeAll(
         tracking.layer(trustedProxies),
         UnsubscribePage.layer(trustedProxies),
-        HookRoutes.layer(trustedProxies),
+        Layer.provide(HookRoutes.layer(trustedProxies), Layer.succeed(KnownHooks.HOME_EVERY, hooksEvery)),
         LogRoutes.layer({ baseUrl: LOG_URL, isPublic: transparency }),
       ),
       open: (path: string) => UnsubscribePage.isOpen(path) || tracking.isOpen(path) || HookRoutes.isOpen(path),

@@ -1,7 +1,5 @@
 import type { Networks } from "@waybill/mail/dns/Network"
-import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
 import * as Table from "@waybill/domain/values/Table"
-import { Secrets } from "@waybill/store/secrets/Secrets"
 import { Clock, Context, Effect, Metric, Option, Predicate } from "effect"
 import { HttpIncomingMessage, HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import * as ByteSize from "effect/ByteSize"
@@ -14,6 +12,7 @@ import * as ClientAddress from "../requests/ClientAddress.ts"
 import * as AccessToken from "./AccessToken.ts"
 import * as HookAddress from "./HookAddress.ts"
 import { PROVIDERS, type Provider } from "./formats/ProviderEvent.ts"
+import * as KnownHooks from "./KnownHooks.ts"
 import { receiveCall } from "./receiveCall.ts"
 
 /** Maximum size of a call. SendGrid sends up to 768 KB, SparkPost about as much. */
@@ -46,6 +45,7 @@ export const layer = (trustedProxies: Networks) =>
       const keys = yield* HookAddress.hookKeys
       const slots = FairSlots.make({ all: CALLS_AT_ONCE, perOwner: CALLS_PER_HOOK })
       const budget = new ByteBudget(CALL_BYTES_HELD)
+      const hooks = yield* KnownHooks.make
       const warn = makeWarner()
       /** Finds the hook of a path, and answers where there is none. */
       const ofHook = <E, R>(
@@ -63,14 +63,14 @@ export const layer = (trustedProxies: Networks) =>
           const isKnown = HookAddress.isProvider(provider) && isOffered(provider)
           const hook =
             isKnown && HookAddress.holds(keys, provider, token)
-              ? yield* ProviderHooks.find(provider, HookAddress.hashOf(token))
-              : Option.none<string>()
+              ? yield* hooks.find(provider, HookAddress.hashOf(token))
+              : Option.none<KnownHooks.KnownHook>()
           if (Option.isNone(hook) || !isKnown) {
             count(UNKNOWN, "refused")
             yield* warn({ from: address, reason: "no_such_hook" })
             return answer(404, "There is no such address. `waybill providers list` shows the ones that exist.")
           }
-          const arrived = { provider, hook_id: hook.value, request, address, warn, inSlot: slots(hook.value) }
+          const arrived = { provider, hook: hook.value, hooks, request, address, warn, inSlot: slots(hook.value.id) }
           return yield* Effect.provideService(respond(arrived), Bodies.ReadContext, {
             budget,
             holder: RateWindows.clientAddress(address).bucket,
@@ -92,7 +92,8 @@ export const layer = (trustedProxies: Networks) =>
 
 interface Arrived {
   readonly provider: Provider
-  readonly hook_id: string
+  readonly hook: KnownHooks.KnownHook
+  readonly hooks: KnownHooks.KnownHooks
   readonly request: HttpServerRequest.HttpServerRequest
   /** Address of the client. */
   readonly address: string
@@ -112,9 +113,9 @@ const bodyOf = (maxBytes: number) =>
   )
 
 const received = (arrived: Arrived) => {
-  const { address, hook_id, inSlot, provider, request } = arrived
+  const { address, hook, hooks, inSlot, provider, request } = arrived
   const calling = Effect.flatMap(bodyOf(MAX_CALL_BYTES), (bytes) =>
-    inSlot(receiveCall({ provider, hook_id, headers: request.headers, bytes, address })),
+    inSlot(receiveCall({ provider, hook, hooks, headers: request.headers, bytes, address })),
   )
   return orRefused(
     arrived,
@@ -133,8 +134,7 @@ const granted = (arrived: Arrived) =>
       const bytes = yield* bodyOf(AccessToken.MAX_REQUEST_BYTES)
       const client = AccessToken.clientOf(bytes, arrived.request.headers["content-type"] ?? "")
       if (client === undefined) return yield* Effect.fail("body_malformed")
-      const sealed = yield* (yield* Secrets).open(HookAddress.secretRef(arrived.hook_id))
-      const secret = Option.match(sealed, { onNone: () => "", onSome: (bytes) => Buffer.from(bytes).toString("utf8") })
+      const { secret } = arrived.hook
       if (secret === "" || !AccessToken.isClient(secret, client)) return yield* Effect.fail("client_wrong")
       const body = {
         access_token: AccessToken.make(secret, yield* Clock.currentTimeMillis),
@@ -147,14 +147,14 @@ const granted = (arrived: Arrived) =>
 
 /** Counts and logs a refusal, which changes nothing. */
 const orRefused = <R>(
-  { address, hook_id, provider, warn }: Arrived,
+  { address, hook, hooks, provider, warn }: Arrived,
   responding: Effect.Effect<HttpServerResponse.HttpServerResponse, string | StoreUnavailable, R>,
 ) =>
   Effect.catchIf(responding, Predicate.isString, (reason) =>
     Effect.gen(function* () {
       count(provider, "refused")
-      yield* ProviderHooks.countRefused(hook_id, reason)
-      yield* warn({ provider, hook: hook_id, from: address, reason })
+      yield* hooks.count(hook, { refused: 1, last_refusal: reason })
+      yield* warn({ provider, hook: hook.id, from: address, reason })
       return answer(Table.at(STATUSES, reason) ?? 401, `Refused: ${reason}. Nothing was changed.`)
     }),
   )

@@ -1,10 +1,12 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Id from "@waybill/domain/values/Id"
 import { LruCache } from "@waybill/runtime/collections/LruCache"
+import * as ReturnPath from "@waybill/mail/tokens/ReturnPath"
 import * as Cells from "@waybill/store/routing/Cells"
 import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import * as EmailAccounts from "@waybill/store/routing/EmailAccounts"
-import { Context, Effect, Schema } from "effect"
+import { Context, Effect, Option, Schema } from "effect"
+import * as ReturnPathKeys from "../installation/ReturnPathKeys.ts"
 import type { ProviderEvent } from "./formats/ProviderEvent.ts"
 
 const isEmailId = Schema.is(Id.EmailId)
@@ -24,10 +26,12 @@ const KnownSenders = Context.Reference("@waybill/server/providers/KnownSenders",
 export type Found = ProviderMessages.HandedOver | "unanswered" | undefined
 
 /**
- * Finds the messages of events in few statements: by the provider's id, else by our Message-ID, which a forward has of its
- * author and others can write. Test mail never reaches a provider.
+ * Finds the messages of events in few statements: by our return path, which names the account, else by the provider's id, else by
+ * our Message-ID, which a forward has of its author and others can write. Test mail never reaches a provider.
  */
-export const findMessages = Effect.fn("findMessages")(function* (events: ReadonlyArray<ProviderEvent>) {
+export const findMessages = Effect.fn("findMessages")(function* (all: ReadonlyArray<ProviderEvent>) {
+  const returned = yield* byReturnPath(all)
+  const events = all.filter((event) => !returned.has(event))
   const known = yield* KnownSenders
   const likely = (event: ProviderEvent) => known.get(ownIdOf(event)?.sender ?? "")
   const refs = new Map(events.flatMap((event) => (event.ref === undefined ? [] : [[event.ref, likely(event)]])))
@@ -43,6 +47,7 @@ export const findMessages = Effect.fn("findMessages")(function* (events: Readonl
   const byId = yield* search(ids, EmailAccounts.known, ({ id }) => id)
   const accounts = new Map(byId.rows.map(({ account_id, id }) => [id, account_id]))
   const find = (event: ProviderEvent): Found => {
+    if (returned.has(event)) return returned.get(event)
     const message = event.ref === undefined ? undefined : messages.get(event.ref)
     if (message !== undefined) return message
     // The cell that did not answer may have the message of the `ref`.
@@ -59,6 +64,23 @@ export const findMessages = Effect.fn("findMessages")(function* (events: Readonl
     if (sender !== undefined && typeof found === "object") known.set(sender, found.account_id)
   }
   return find
+})
+
+/** The messages whose return path an event has, which is signed. */
+const byReturnPath = Effect.fnUntraced(function* (events: ReadonlyArray<ProviderEvent>) {
+  const keys = yield* ReturnPathKeys.returnPathKeys
+  const found = new Map<ProviderEvent, Found>()
+  for (const event of events) {
+    const [localPart = ""] = (event.returnPath ?? "").split("@")
+    const path = keys.map((key) => ReturnPath.verify(key, localPart)).find(Option.isSome)
+    if (path === undefined) continue
+    const { accountStart, emailId } = path.value
+    const account_id = yield* Effect.option(EmailAccounts.accountOf(accountStart, emailId))
+    if (Option.isNone(account_id)) found.set(event, "unanswered")
+    else if (Option.isSome(account_id.value) && Livemode.isLive(account_id.value.value))
+      found.set(event, { account_id: account_id.value.value, email_id: emailId })
+  }
+  return found
 })
 
 /** Looks for rows by their keys: in the cells of the accounts that are likely to have them, then in all cells. */

@@ -1,21 +1,21 @@
 import * as Turn from "@waybill/runtime/flow/Turn"
+import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
 import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
-import * as ProviderHooks from "@waybill/store/providers/ProviderHooks"
-import { Secrets } from "@waybill/store/secrets/Secrets"
-import { Cause, Clock, Effect, Option, Semaphore } from "effect"
+import { Cause, Clock, Duration, Effect, Semaphore } from "effect"
 import * as Validation from "../web/Validation.ts"
 import * as Authenticity from "./Authenticity.ts"
-import * as HookAddress from "./HookAddress.ts"
 import { findMessages } from "./findMessages.ts"
 import type { Provider, ProviderEvent } from "./formats/ProviderEvent.ts"
 import { type ReadCall, readCall } from "./formats/readCall.ts"
+import type * as KnownHooks from "./KnownHooks.ts"
 import { recordProviderEvent } from "./recordProviderEvent.ts"
 import { CONCURRENCY, recordProviderEvents } from "./recordProviderEvents.ts"
 import * as SnsMessage from "./SnsMessage.ts"
 
 export interface Call {
   readonly provider: Provider
-  readonly hook_id: string
+  readonly hook: KnownHooks.KnownHook
+  readonly hooks: KnownHooks.KnownHooks
   readonly headers: Readonly<Record<string, string | undefined>>
   readonly bytes: Uint8Array
   /** Address of the client. */
@@ -26,9 +26,9 @@ export interface Call {
  * Checks a call, records its events and counts them. Fails with the reason of a refusal, after which nothing changed. If a cell
  * does not answer, events of the others are recorded, and the call ends with `Unavailable`, so that the provider repeats it.
  */
-export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes, headers, hook_id, provider }: Call) {
-  const secret = yield* (yield* Secrets).open(HookAddress.secretRef(hook_id))
-  const text = Option.match(secret, { onNone: () => "", onSome: (sealed) => Buffer.from(sealed).toString("utf8") })
+export const receiveCall = Effect.fn("receiveCall")(function* (call: Call) {
+  const { address, bytes, headers, hook, hooks, provider } = call
+  const { id: hook_id, secret: text } = hook
   const now = yield* Clock.currentTimeMillis
   // Without a secret nothing would prove a call: the key of an HMAC would be empty. Amazon needs none.
   if (text === "" && provider !== "ses") return yield* Effect.fail("secret_missing")
@@ -47,14 +47,15 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
   if ("proof" in read && read.proof !== undefined && !(yield* ProviderEvents.noteToken(hook_id, read.proof)))
     return yield* Effect.fail("token_used")
   const called = "notification" in read ? yield* ofAmazon(text, read.notification) : read
-  if (called === undefined) return yield* ProviderHooks.count(hook_id, NOTHING, null)
+  if (called === undefined) return yield* hooks.count(hook, {})
   const { events, malformed } = called
-  const kept = yield* recordKept(hook_id, address)
+  const isDue = hook.isDue()
+  const kept = isDue ? yield* recordKept(hook_id, address) : []
   const { counts: outcomes, failure } = yield* recordProviderEvents(hook_id, events, address)
   const counts = { ...outcomes, malformed }
   for (const outcome of kept) counts[outcome]++
   const newest = Math.max(...events.map(({ at }) => at ?? 0), 0)
-  yield* ProviderHooks.count(hook_id, counts, newest === 0 ? null : Math.min(newest, now))
+  yield* hooks.count(hook, { ...counts, newest_ms: newest === 0 ? null : Math.min(newest, now) }, isDue)
   if (malformed > 0 || counts.unmatched > 0)
     yield* Effect.logInfo("provider reported events that are malformed or about no known message", {
       provider,
@@ -67,11 +68,15 @@ export const receiveCall = Effect.fn("receiveCall")(function* ({ address, bytes,
 
 type Read = { readonly notification: unknown } | (ReadCall & { readonly proof?: Authenticity.MailgunProof })
 
-const NOTHING: ProviderHooks.Counts = { recorded: 0, unchanged: 0, unmatched: 0, malformed: 0 }
+/** Time limit of the search for them, longer than for the answer of a cell. */
+const KEPT_WITHIN = Duration.seconds(10)
 
-/** Records kept events whose message is known by now. One that fails stays kept and does not fail the call. */
-const recordKept = Effect.fnUntraced(function* (hook_id: string, address: string) {
-  const kept = yield* ProviderEvents.takeMatched(hook_id)
+/** Records kept events whose message is known by now. One that fails stays kept, and nothing here fails the call. */
+const recordKept = (hook_id: string, address: string) =>
+  Effect.catchCause(recordMatched(hook_id, address), (cause) => Effect.as(notNow(cause), []))
+
+const recordMatched = Effect.fnUntraced(function* (hook_id: string, address: string) {
+  const kept = yield* Effect.timeout(ProviderEvents.takeMatched(hook_id), KEPT_WITHIN)
   const recorded = yield* Effect.forEach(
     kept,
     ({ event, id }) =>
@@ -81,16 +86,7 @@ const recordKept = Effect.fnUntraced(function* (hook_id: string, address: string
         if (message === undefined || message === "unanswered") return []
         const outcome = yield* recordProviderEvent(hook_id, read, message, address)
         return outcome === "unmatched" ? [] : [{ id, outcome }]
-      }).pipe(
-        Effect.catchCause((cause) =>
-          Cause.hasInterruptsOnly(cause)
-            ? Effect.failCause(cause)
-            : Effect.as(
-                Effect.logWarning("kept event of a provider could not be recorded; it will be retried", cause),
-                [],
-              ),
-        ),
-      ),
+      }).pipe(Effect.catchCause((cause) => Effect.as(notNow(cause), []))),
     { concurrency: CONCURRENCY },
   )
   const settled = recorded.flat()
@@ -101,6 +97,14 @@ const recordKept = Effect.fnUntraced(function* (hook_id: string, address: string
     )
   return settled.map(({ outcome }) => outcome)
 })
+
+const notNow = (cause: Cause.Cause<unknown>) =>
+  Cause.hasInterruptsOnly(cause)
+    ? Effect.failCause(cause as Cause.Cause<never>)
+    : unlessAway(
+        Effect.logWarning("kept events of a provider could not be recorded; they will be retried", cause),
+        cause,
+      )
 
 /** Opens a notification of Amazon and reads its events; undefined if it has none. */
 const ofAmazon = Effect.fnUntraced(function* (topic: string, notification: unknown) {

@@ -1,6 +1,7 @@
 import * as Text from "@waybill/domain/values/Text"
 import { Effect, Layer, Option, Redacted, Result, Schema } from "effect"
 import * as Network from "../dns/Network.ts"
+import * as ProviderMetadata from "../provider/ProviderMetadata.ts"
 import * as Secrets from "../provider/Secrets.ts"
 import * as SitePool from "../site/SitePool.ts"
 import * as SmtpConnection from "../smtp/SmtpConnection.ts"
@@ -28,6 +29,8 @@ export interface Relay {
   /** `dsn` makes the relay report success later, so its 250 is `sent` and not `delivered`. */
   readonly confirm: "none" | "dsn"
   readonly connections: number
+  /** Header by which the relay is told the return path. */
+  readonly metadata?: string | undefined
 }
 
 /**
@@ -66,6 +69,7 @@ export const parse = (text: string): Result.Result<Relay, BadRelayUrl> => {
     login: user === "" ? undefined : { user, password: Redacted.make(password) },
     confirm,
     connections,
+    metadata: ProviderMetadata.headerOf(host),
   })
 }
 
@@ -111,7 +115,7 @@ export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Tra
         deliver: (message, recipients) =>
           Effect.withFiber((fiber) => {
             const report = fiber.getRef(Transport.OutcomeReported)
-            return SmtpDelivery.deliver(pool, relayRoute, message, recipients).pipe(
+            return SmtpDelivery.deliver(pool, relayRoute, withMetadata(relay, message, recipients), recipients).pipe(
               Effect.provideService(Transport.OutcomeReported, (outcome) => report(Secrets.masked(outcome, mask))),
               Effect.map((outcomes) => outcomes.map((outcome) => Secrets.masked(outcome, mask))),
             )
@@ -119,6 +123,17 @@ export const layer = (relay: Relay, options: Options): Layer.Layer<Transport.Tra
       })
     }),
   )
+
+/** The message with the local part of its return path as metadata, in a header that no signature covers. */
+const withMetadata = (
+  { metadata }: Relay,
+  message: Transport.OutgoingMessage,
+  recipients: ReadonlyArray<string>,
+): Transport.OutgoingMessage => {
+  if (metadata === undefined) return message
+  const [localPart = ""] = message.mailFrom(recipients).split("@")
+  return { ...message, bytes: Buffer.concat([Buffer.from(`${metadata}: ${localPart}\r\n`), message.bytes]) }
+}
 
 const isLoopback = (host: string): boolean =>
   host === "localhost" || Network.refusedRange(Network.literal(host) ?? "") === "loopback"

@@ -21,13 +21,38 @@ export interface Hook {
   readonly last_refusal: string | null
 }
 
-/** Numbers that a call adds to those of its hook. */
-export interface Counts {
+/** Numbers that calls add to those of their hook. */
+export interface Counted {
   readonly recorded: number
   readonly unchanged: number
   readonly unmatched: number
   readonly malformed: number
+  readonly refused: number
+  /** Time of the newest event. */
+  readonly newest_ms: number | null
+  readonly last_refusal: string | null
 }
+
+export const NOTHING: Counted = {
+  recorded: 0,
+  unchanged: 0,
+  unmatched: 0,
+  malformed: 0,
+  refused: 0,
+  newest_ms: null,
+  last_refusal: null,
+}
+
+/** Numbers of earlier and of later calls together. */
+export const sum = (earlier: Counted, later: Counted): Counted => ({
+  recorded: earlier.recorded + later.recorded,
+  unchanged: earlier.unchanged + later.unchanged,
+  unmatched: earlier.unmatched + later.unmatched,
+  malformed: earlier.malformed + later.malformed,
+  refused: earlier.refused + later.refused,
+  newest_ms: later.newest_ms === null ? earlier.newest_ms : Math.max(later.newest_ms, earlier.newest_ms ?? 0),
+  last_refusal: later.last_refusal ?? earlier.last_refusal,
+})
 
 /** Adds a hook. Returns whether there was room for it. */
 export const add = Effect.fn("ProviderHooks.add")(function* (hook: {
@@ -70,13 +95,15 @@ export const remove = Effect.fn("ProviderHooks.remove")(function* (id: string) {
   return rows.length > 0
 })
 
-/** Counts the events of a call, and keeps the time of the newest one with its lag. */
-export const count = Effect.fn("ProviderHooks.count")(function* (id: string, counts: Counts, newest_ms: number | null) {
+/** Counts calls of now, and keeps the time of the newest event with its lag. */
+export const count = Effect.fn("ProviderHooks.count")(function* (id: string, counted: Counted) {
   const sql = yield* HomeSql
+  const { last_refusal, malformed, newest_ms, recorded, refused, unchanged, unmatched } = counted
   yield* sql`
-    UPDATE provider_hooks SET last_call_at = now(), recorded = recorded + ${counts.recorded}::int,
-      unchanged = unchanged + ${counts.unchanged}::int, unmatched = unmatched + ${counts.unmatched}::int,
-      malformed = malformed + ${counts.malformed}::int
+    UPDATE provider_hooks SET last_call_at = now(), recorded = recorded + ${recorded}::int,
+      unchanged = unchanged + ${unchanged}::int, unmatched = unmatched + ${unmatched}::int,
+      malformed = malformed + ${malformed}::int, refused = refused + ${refused}::int,
+      last_refusal = coalesce(${last_refusal}, last_refusal)
       ${
         newest_ms === null
           ? sql.literal("")
@@ -84,11 +111,4 @@ export const count = Effect.fn("ProviderHooks.count")(function* (id: string, cou
               lag_ms = greatest(0, extract(epoch FROM now()) * 1000 - ${newest_ms}::float8)::bigint`
       }
     WHERE id = ${id}`
-})
-
-/** Counts a call that was refused. */
-export const countRefused = Effect.fn("ProviderHooks.countRefused")(function* (id: string, reason: string) {
-  const sql = yield* HomeSql
-  yield* sql`
-    UPDATE provider_hooks SET last_call_at = now(), refused = refused + 1, last_refusal = ${reason} WHERE id = ${id}`
 })

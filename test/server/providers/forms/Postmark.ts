@@ -5,7 +5,7 @@ const common = (about: About) => ({
   ServerID: 23,
   MessageStream: "outbound",
   Tag: "receipt",
-  Metadata: { order: "7" },
+  Metadata: { order: "7", waybill: "b-01m7" },
 })
 
 const bounce = (about: About) => ({

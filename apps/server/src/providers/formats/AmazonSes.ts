@@ -39,6 +39,7 @@ export const read: Event.Read = (value) => {
     at,
     ref,
     messageId: Event.header(mail["headers"], "message-id"),
+    returnPath: Event.text(mail["source"]),
     mx: serverOf(type.kind, detail),
     feedback: kind === "complained" ? (Event.text(detail["complaintFeedbackType"]) ?? "abuse") : undefined,
     url: Event.text(detail["link"]),

@@ -29,6 +29,7 @@ export const read: Event.Read = (value) => {
       id: `${id} ${String(Event.number(data["timestamp"]) ?? "")}`,
       at: Event.seconds(data["timestamp"]),
       messageId,
+      returnPath: Event.text(Event.fields(data["envelope"])["sender"]),
       ref: Event.refOf(messageId),
       recipient: Event.text(data["recipient"]),
       // "suppress-bounce" is Mailgun's own list; the address was not tried.

@@ -1,4 +1,5 @@
 import * as Table from "@waybill/domain/values/Table"
+import * as ProviderMetadata from "@waybill/mail/provider/ProviderMetadata"
 import * as Event from "./ProviderEvent.ts"
 
 const KINDS: Readonly<Record<string, Event.Kind>> = {
@@ -45,6 +46,7 @@ export const read: Event.Read = (value) => {
       id: `${ref} ${kind} ${recipient ?? ""} ${String(call["ID"] ?? "")} ${at ?? ""} ${url ?? ""}`,
       at,
       ref,
+      returnPath: Event.text(Event.fields(call["Metadata"])[ProviderMetadata.NAME]),
       recipient,
       isHard: HARD_TYPES.has(type),
       status: Event.status(detail),

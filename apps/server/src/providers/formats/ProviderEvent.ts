@@ -15,6 +15,8 @@ export interface ProviderEvent {
   readonly at: number | undefined
   /** Our Message-ID, where the provider reports it. */
   readonly messageId: string | undefined
+  /** Our return path, whole or its local part, where the provider reports it: it names the account. */
+  readonly returnPath: string | undefined
   /** The provider's own id of the message. */
   readonly ref: string | undefined
   readonly recipient: string | undefined
@@ -36,6 +38,7 @@ export type Read = (value: unknown) => ReadonlyArray<ProviderEvent> | "ignored" 
 export const EMPTY = {
   at: undefined,
   messageId: undefined,
+  returnPath: undefined,
   ref: undefined,
   recipient: undefined,
   isHard: false,

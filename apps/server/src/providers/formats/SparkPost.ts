@@ -44,6 +44,7 @@ export const read: Event.Read = (value) => {
       id,
       at: Event.seconds(event["timestamp"]) ?? Event.time(event["timestamp"]),
       ref: Event.refOf(event["transmission_id"] ?? event["message_id"]),
+      returnPath: Event.text(event["msg_from"]),
       messageId: Event.text(Event.fields(event["rcpt_meta"])["message_id"]),
       recipient: Event.text(event["raw_rcpt_to"] ?? event["rcpt_to"]),
       isHard: kind === "bounced" && HARD_CLASSES.has(bounceClass),
