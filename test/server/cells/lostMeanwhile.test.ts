@@ -1,4 +1,5 @@
 import * as CellName from "@waybill/store/routing/CellName"
+import * as Cells from "@waybill/store/routing/Cells"
 import * as Placement from "@waybill/store/cells/Placement"
 import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as ReachableCells from "@waybill/store/routing/ReachableCells"
@@ -85,7 +86,8 @@ layer(World.layer, { excludeTestServices: true })("an erasure beside a rebuild",
       const rebuilding = Replay.lockReadModel("suppressions").pipe(
         Effect.andThen(run("erase", BO, "--yes", "--json")),
         Effect.scoped,
-        Effect.provide(Replay.Replay.layer(CellName.urlOf(url, "cell_b"))),
+        // A rebuild of a cell on a node of Citus has its locks there.
+        Effect.provide(Replay.Replay.layer(CellName.urlOf(url, "cell_b"), yield* Cells.urlOf(url, "cell_b"))),
       )
       const beside = yield* rebuilding
       assert.strictEqual(beside.code, 1, beside.output)

@@ -110,9 +110,11 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
         return { status: response.status, type, policy, text: await response.text() }
       })
     const { id: user } = (yield* page.request("GET", "/v1/session")).json.actor
-    yield* sql`UPDATE rate_windows SET count = 100000 WHERE bucket = ${`${user}/other`}`
+    // The minute may end before the request.
     yield* sql`INSERT INTO rate_windows (bucket, window_start, count)
-      VALUES (${`${user}/other`}, date_trunc('minute', now() + interval '1 minute'), 100000) ON CONFLICT DO NOTHING`
+      VALUES (${`${user}/other`}, date_trunc('minute', now()), 100000),
+        (${`${user}/other`}, date_trunc('minute', now() + interval '1 minute'), 100000)
+      ON CONFLICT (bucket, window_start) DO UPDATE SET count = 100000`
     const limited = yield* frame(id)
     yield* sql`DELETE FROM rate_windows WHERE bucket = ${`${user}/other`}`
     yield* sql`DELETE FROM content`

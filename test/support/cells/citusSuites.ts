@@ -48,6 +48,8 @@ const PLACED_FIRST = "the test gives the account its cell before its first commi
 const FIRST_ACCOUNT = "the first account of an installation is in the first cell"
 const OTHER_SERVER = "damages the connections to the first server, where the cell is not"
 const OWN_CELLS = "makes a cell of its own, and moves secrets there from the first one"
+const MAKES_TABLE = "makes a table, which a node refuses"
+const OWN_SERVER = "starts a server of its own, which has no such cell"
 const OF_INSTANCE = "secrets of the instance are in the first cell"
 
 /** Tests of these suites that cannot hold on a node of Citus, by file and name, with the reason. */
@@ -90,6 +92,10 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/store/rebuild/rebuild.test.ts": {
     "writes only its own tables: it succeeds while all other tables refuse writes": NO_TRIGGERS,
+  },
+  "test/store/postgres/pipelinedConnection.test.ts": {
+    "isolates transactions: only committed rows remain": MAKES_TABLE,
+    "tells the server by TCP to release the locks of a client that is gone": OWN_SERVER,
   },
   "test/store/statistics/emailStatsMonths.test.ts": {
     "are created even if moving their rows exceeds the statement timeout": NO_TRIGGERS,
