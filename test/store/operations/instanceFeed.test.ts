@@ -50,6 +50,22 @@ const consumer = (limit: () => number) => {
   return { seen, step, toEnd: Effect.repeat(step, { until: ({ more }) => !more }) }
 }
 
+/** A consumer of the feed of one account, which keeps its place only. */
+const ownConsumer = (account_id: AccountId) => {
+  const seen: Array<bigint> = []
+  let after = 0n
+  const step = Effect.gen(function* () {
+    const { feed } = yield* EventStore
+    // In the last step of a move, a read may be refused.
+    const page = yield* Effect.exit(feed({ account_id, after }))
+    if (Exit.isFailure(page)) return true
+    seen.push(...page.value.events.map(({ position }) => position))
+    after = page.value.upTo
+    return page.value.more
+  })
+  return { account_id, seen, step, toEnd: Effect.repeat(step, { until: (more) => !more }) }
+}
+
 const logOf = Effect.fnUntraced(function* (account_id: string) {
   const { feed } = yield* EventStore
   return (yield* feed({ account_id, after: 0n })).events.map(({ position }) => position)
@@ -75,6 +91,7 @@ for (const seed of [1, 2])
         const c = "cell_c"
         const names = ["public", b, c, schema]
         const [eager, rare] = [consumer(() => 1 + Math.floor(random() * 20)), consumer(() => 4)]
+        const own = accounts.map(ownConsumer)
         const steps = Effect.gen(function* () {
           for (let nth = 0; nth < STEPS; nth++) {
             yield* write(pick(accounts), nth)
@@ -94,7 +111,9 @@ for (const seed of [1, 2])
           }
         })
         let isOver = false
-        const reading = Effect.repeat(Effect.andThen(eager.step, Effect.sleep("20 millis")), { until: () => isOver })
+        const ownPages = Effect.forEach(own, ({ step }) => step, { concurrency: "unbounded", discard: true })
+        const pages = Effect.andThen(eager.step, ownPages)
+        const reading = Effect.repeat(Effect.andThen(pages, Effect.sleep("20 millis")), { until: () => isOver })
         yield* Effect.all(
           [
             reading,
@@ -107,6 +126,8 @@ for (const seed of [1, 2])
         )
         for (const account_id of accounts) yield* write(account_id, STEPS)
         for (const { toEnd } of [early, eager, rare]) yield* toEnd
+        for (const { toEnd } of own) yield* toEnd
+        for (const { account_id, seen } of own) assert.deepStrictEqual(seen, yield* logOf(account_id))
         const late = consumer(() => 1_000)
         yield* late.toEnd
         for (const { seen } of [early, eager, rare, late])

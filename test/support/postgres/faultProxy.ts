@@ -34,6 +34,8 @@ export interface FaultProxy {
   readonly letIn: () => void
   /** Connects new clients to another server, as after a failover. */
   readonly lead: (url: Redacted.Redacted) => void
+  /** Looks for texts in what clients send from now on, and returns those that were found so far. */
+  readonly watchFor: (...texts: ReadonlyArray<string>) => () => ReadonlyArray<string>
   /** Number of connection attempts while the proxy was down. */
   readonly refused: () => number
 }
@@ -45,6 +47,7 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
     const marked = new Map<string, Fault>()
     const held: Array<() => void> = []
     const open = new Set<net.Socket>()
+    const watched = new Map<string, boolean>()
     let struck = 0
     let isDown = false
     let isDeaf = false
@@ -79,6 +82,9 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
           return fault
         },
         marks: () => [...marked.keys()],
+        look: (message) => {
+          for (const [text, isFound] of watched) if (!isFound && message.includes(text)) watched.set(text, true)
+        },
         hold: (pass) => held.push(pass),
         isDeaf: () => isDeaf,
       })
@@ -104,6 +110,11 @@ export const faultProxy = (url: Redacted.Redacted): Effect.Effect<FaultProxy, ne
       url: Redacted.make(through.href),
       inject: (...more) => void faults.push(...more),
       injectInto: (text, fault) => void marked.set(text, fault),
+      watchFor: (...texts) => {
+        watched.clear()
+        for (const text of texts) watched.set(text, false)
+        return () => texts.filter((text) => watched.get(text))
+      },
       release: () => {
         for (const pass of held.splice(0)) pass()
       },
@@ -147,6 +158,7 @@ interface Faults {
   /** The fault of a COMMIT, by the marked texts that its transaction was sent. */
   readonly next: (texts: ReadonlySet<string>) => Fault | undefined
   readonly marks: () => ReadonlyArray<string>
+  readonly look: (message: Buffer) => void
   readonly hold: (pass: () => void) => void
   readonly isDeaf: () => boolean
 }
@@ -161,6 +173,7 @@ const relay = (client: net.Socket, upstream: net.Socket, faults: Faults): void =
   }
   const fromClient = messages(true, (message) => {
     if (fault === "before" || fault === "late" || faults.isDeaf()) return
+    faults.look(message)
     for (const text of faults.marks()) if (message.includes(text)) texts.add(text)
     if (seen(message)) {
       fault = faults.next(texts)

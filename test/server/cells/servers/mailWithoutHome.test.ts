@@ -110,10 +110,10 @@ describe("an account on a server of its own, while home and another cell are awa
             )
             const id = /inb_\w+/u.exec(received)?.[0] ?? assert.fail(received)
             const { json: record } = yield* call("GET", `/v1/inbound/${id}`)
-            // Downloads of clients without a key are counted at home.
-            if (!isHomeThere) return
             const file = yield* Effect.promise(() => fetch(record.attachments[0].url.replace(BASE_URL, node.url)))
-            assert.strictEqual(yield* Effect.promise(() => file.text()), FILE.toString())
+            // Downloads of clients without a key are counted at home.
+            assert.strictEqual(file.status, isHomeThere ? 200 : 503)
+            if (isHomeThere) assert.strictEqual(yield* Effect.promise(() => file.text()), FILE.toString())
           })
           yield* other.stop
           yield* steps("known", true)
