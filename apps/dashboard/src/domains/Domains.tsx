@@ -76,7 +76,7 @@ export const Domains = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <Table label="Domains" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          <Table isList label="Domains" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
         )}
       </Panel>
       <Dialog

@@ -61,7 +61,7 @@ export const Requests = () => {
           )
         }
       >
-        {(rows) => <Table label="Requests" rows={rows} keyOf={({ id }) => id} columns={columnsOf(senderName)} />}
+        {(rows) => <Table isList label="Requests" rows={rows} keyOf={({ id }) => id} columns={columnsOf(senderName)} />}
       </PagedRows>
     </Screen>
   )

@@ -99,7 +99,7 @@ export const ApiKeys = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <Table label="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(setRevoking)} />
+          <Table isList label="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(setRevoking)} />
         )}
       </Panel>
       <CreateApiKey open={search.new === true} onOpenChange={setDialogOpen} />

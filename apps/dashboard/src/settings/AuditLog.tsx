@@ -78,7 +78,7 @@ export const AuditLog = () => {
           )
         }
       >
-        {(rows) => <Table label="Audit log" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
+        {(rows) => <Table isList label="Audit log" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </PagedRows>
     </Screen>
   )

@@ -87,7 +87,7 @@ export const Templates = () => {
           )
         }
       >
-        {(rows) => <Table label="Templates" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
+        {(rows) => <Table isList label="Templates" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </PagedRows>
       <Dialog open={search.new === true} onOpenChange={setDialogOpen} title="New template">
         <NewTemplate onCancel={() => setDialogOpen(false)} />

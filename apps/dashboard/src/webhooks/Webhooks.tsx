@@ -93,7 +93,7 @@ export const Webhooks = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <Table label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          <Table isList label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
         )}
       </Panel>
       <Dialog
