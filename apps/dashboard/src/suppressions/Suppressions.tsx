@@ -20,16 +20,11 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { AddSuppression } from "./AddSuppression.tsx"
 import { ExportSuppressions } from "./ExportSuppressions.tsx"
 import { ImportSuppressions } from "./ImportSuppressions.tsx"
+import * as SuppressionReason from "./SuppressionReason.ts"
 import { useAddedBy } from "./useAddedBy.ts"
 import { useRemoveSuppression } from "./useRemoveSuppression.ts"
 
-const REASONS: { readonly [R in Suppression["reason"]]: string } = {
-  hard_bounce: "Hard bounce",
-  complaint: "Complaint",
-  manual: "Manual",
-  unsubscribe: "Unsubscribe",
-}
-const REASON_CHOICES = Object.entries(REASONS).map(([value, name]) => ({ value, name }))
+const REASON_CHOICES = Object.entries(SuppressionReason.NAMES).map(([value, name]) => ({ value, name }))
 
 const SOURCE_CHOICES = [
   { value: "email", name: "An email" },
@@ -55,7 +50,8 @@ export const Suppressions = () => {
   const search = useSearch({ from: "/shell/suppressions" })
   const navigate = useNavigate({ from: "/suppressions" })
   const canEdit = useHasScope("suppressions:write")
-  const [dialog, setDialog] = useState<keyof typeof DIALOGS>()
+  const [opened, setOpened] = useState<keyof typeof DIALOGS>()
+  const dialog = search.new === true && canEdit ? "add" : opened
   const { q, reason, since, source } = search
   const isFiltered = [q, reason, since, source].some((filter) => filter !== undefined)
   const filters = defined({ q, reason, source, created_after: since }) as Queries.SuppressionFilters
@@ -66,6 +62,10 @@ export const Suppressions = () => {
   const change = (next: Partial<Readonly<Record<"q" | "reason" | "since" | "source", string | undefined>>>) =>
     void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
   const typed = useTypedText(q ?? "", (text) => change({ q: text }))
+  const setDialog = (next: keyof typeof DIALOGS | undefined) => {
+    setOpened(next)
+    if (search.new === true) void navigate({ search: ({ new: _, ...current }) => current, replace: true })
+  }
   return (
     <Screen
       title="Suppressions"
@@ -138,6 +138,7 @@ export const Suppressions = () => {
       >
         {(rows) => (
           <Table
+            isList
             label="Suppressions"
             rows={rows}
             keyOf={({ id }) => id}
@@ -151,7 +152,7 @@ export const Suppressions = () => {
         title={dialog === undefined ? "" : DIALOGS[dialog]}
       >
         {dialog === "add" ? (
-          <AddSuppression onDone={() => setDialog(undefined)} />
+          <AddSuppression address={search.new === true ? q : undefined} onDone={() => setDialog(undefined)} />
         ) : dialog === "import" ? (
           <ImportSuppressions onDone={() => setDialog(undefined)} />
         ) : dialog === "export" ? (
@@ -175,7 +176,7 @@ const columnsOf = (
         <span className="block truncate font-medium">
           <UntrustedText text={email} />
         </span>
-        <span className="block text-xs text-ink-3 sm:hidden">{REASONS[reason]}</span>
+        <span className="block text-xs text-ink-3 sm:hidden">{SuppressionReason.NAMES[reason]}</span>
       </>
     ),
   },
@@ -183,7 +184,9 @@ const columnsOf = (
     name: "Reason",
     wide: true,
     cell: ({ reason }) => (
-      <Badge tone={reason === "complaint" || reason === "hard_bounce" ? "bad" : "neutral"}>{REASONS[reason]}</Badge>
+      <Badge tone={reason === "complaint" || reason === "hard_bounce" ? "bad" : "neutral"}>
+        {SuppressionReason.NAMES[reason]}
+      </Badge>
     ),
   },
   {

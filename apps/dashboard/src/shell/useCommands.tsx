@@ -1,0 +1,243 @@
+import { useQuery } from "@tanstack/react-query"
+import { useRouter } from "@tanstack/react-router"
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as SearchText from "@waybill/domain/search/SearchText"
+import {
+  ArrowRight,
+  Ban,
+  BookOpen,
+  Globe,
+  KeyRound,
+  LayoutTemplate,
+  LogOut,
+  Mail,
+  Moon,
+  Signpost,
+  Sun,
+  UserPlus,
+  Webhook,
+} from "lucide-react"
+import { type ReactNode, useMemo } from "react"
+import * as Paths from "../api/Paths.ts"
+import * as Queries from "../api/Queries.ts"
+import type { Scope, Suppression } from "../api/Records.ts"
+import { permits } from "../early/permits.ts"
+import type { EmailFilters } from "../emails/search/EmailFilters.ts"
+import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
+import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
+import { setTheme, useIsDark } from "../session/Theme.ts"
+import { useSession } from "../session/useSession.ts"
+import { useSignOut } from "../session/useSignOut.ts"
+import * as SuppressionReason from "../suppressions/SuppressionReason.ts"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { matchesWords } from "./matchesWords.ts"
+import * as Navigation from "./Navigation.ts"
+import { useRecords } from "./useRecords.ts"
+
+export interface Command {
+  /** Unique among the commands that are shown. */
+  readonly name: string
+  /** Shown instead of the name. */
+  readonly content?: ReactNode
+  readonly icon: ReactNode
+  readonly keys?: ReadonlyArray<string>
+  readonly run: () => void
+}
+
+interface Commands {
+  readonly commands: ReadonlyArray<Command>
+  /** State of the search for emails, or empty. */
+  readonly status: string
+}
+
+const ICON = 15
+
+type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
+
+/** Dialogs that create something. */
+const CREATING: ReadonlyArray<readonly [name: string, icon: ReactNode, scope: Scope, to: string]> = [
+  ["Create API key", <KeyRound size={ICON} />, "admin", "/settings/api-keys"],
+  ["Add domain", <Globe size={ICON} />, "domains:write", "/domains"],
+  ["New template", <LayoutTemplate size={ICON} />, "templates:write", "/templates"],
+  ["Create webhook", <Webhook size={ICON} />, "webhooks:manage", "/webhooks"],
+  ["Create route", <Signpost size={ICON} />, "inbound:write", "/routes"],
+  ["Add suppression", <Ban size={ICON} />, "suppressions:write", "/suppressions"],
+  ["Invite a member", <UserPlus size={ICON} />, "admin", "/settings/members"],
+]
+
+export const useCommands = (text: string): Commands => {
+  const { history } = useRouter()
+  const { session } = useSession()
+  const isDark = useIsDark()
+  const query = text.trim()
+  const search = useMemo(() => searchOf(query), [query])
+  const hits = useEmailHits(query, search.filters)
+  const { emails } = hits
+  const records = useRecords(query)
+  const signOut = useSignOut()
+  const suppression = useQuery({
+    ...Queries.suppressionOf(query),
+    // Asked once typing pauses, as the emails are.
+    enabled: ADDRESS.test(query) && !hits.isPending && permits(session.scopes, "suppressions:read"),
+  }).data
+  const commands = useMemo(() => {
+    const go: Go = (to, parameters) => () => history.push(Paths.pathWith(to, parameters))
+    const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
+      ({ icon: Icon, key, name, to }): Command => ({
+        name,
+        icon: <Icon size={ICON} />,
+        keys: ["g", key],
+        run: go(to),
+      }),
+    )
+    const actions: ReadonlyArray<Command> = [
+      ...CREATING.filter(([, , scope]) => permits(session.scopes, scope)).map(([name, icon, , to]): Command => ({
+        name,
+        icon,
+        run: go(to, { new: "true" }),
+      })),
+      { name: "Docs", icon: <BookOpen size={ICON} />, run: () => openPage("/docs") },
+      { name: "Sign out", icon: <LogOut size={ICON} />, run: () => void signOut() },
+      isDark
+        ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
+        : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
+    ]
+    const matches = [...screens, ...actions].filter(({ name }) => matchesWords(name, query))
+    const named = records.map(({ icon: Icon, kind, name, search: filters, to }): Command => ({
+      name: `${kind} ${to} ${name}`,
+      content: (
+        <>
+          <span className="min-w-0 grow truncate">
+            <UntrustedText text={name} />
+          </span>
+          <span className="shrink-0 text-xs text-ink-3">{kind}</span>
+        </>
+      ),
+      icon: <Icon size={ICON} />,
+      run: go(to, filters),
+    }))
+    const docs: ReadonlyArray<Command> =
+      query === ""
+        ? []
+        : [
+            {
+              name: `Docs about “${query}”`,
+              icon: <BookOpen size={ICON} />,
+              run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
+            },
+          ]
+    const found = emails.map((email): Command => ({
+      name: email.id,
+      content: <PaletteEmail email={email} filters={search.filters} />,
+      icon: <Mail size={ICON} />,
+      run: go(`/emails/${email.id}`),
+    }))
+    const canRead = permits(session.scopes, "email:logs:read")
+    const ofAddress = ADDRESS.test(query)
+      ? addressCommands(query, canRead, suppression, permits(session.scopes, "suppressions:write"), go)
+      : []
+    return [
+      ...ofAddress,
+      ...matches,
+      ...(canRead ? statusCommands(query, go) : []),
+      ...named,
+      ...searchCommands(query, search.text, go),
+      ...found,
+      ...docs,
+    ]
+  }, [emails, isDark, history, query, records, search, session, signOut, suppression])
+  return { commands, status: statusOf(hits) }
+}
+
+const openPage = (path: string): void => void window.open(path, "_blank", "noopener")
+
+/** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
+const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {
+  const context = { keys: undefined, now: Date.now(), zone: "local" } as const
+  const { filters, isUnderstood } = EmailSearch.parse(query, context)
+  const hasField = SearchText.tokensOf(query).some(({ field }) => field !== undefined && SearchText.isField(field))
+  if (hasField && isUnderstood) return { text: query, filters }
+  const phrase = `"${query.replaceAll('"', "")}"`
+  return { text: hasField ? query : phrase, filters: { q: phrase } }
+}
+
+const statusOf = ({ emails, hasMore, isPending }: EmailHits): string => {
+  if (isPending) return "Searching emails…"
+  if (emails.length === 0) return ""
+  if (hasMore) return `Newest ${emails.length} emails`
+  return emails.length === 1 ? "1 email found" : `${emails.length} emails found`
+}
+
+/** A whole address. */
+const ADDRESS = /^[^@\s"]+@[^@\s"]+\.[^@\s.":]+$/u
+/** An address, or a domain with or without the @. */
+const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
+
+/** What is asked of an address: mail to it, whether it is suppressed, and mail from it. */
+const addressCommands = (
+  address: string,
+  canRead: boolean,
+  suppression: Suppression | null | undefined,
+  canSuppress: boolean,
+  go: Go,
+): ReadonlyArray<Command> => {
+  const mail = <Mail size={ICON} />
+  return [
+    ...(canRead ? [{ name: `Mail to ${address}`, icon: mail, run: go("/emails", { search: `to:${address}` }) }] : []),
+    ...(suppression === null && canSuppress
+      ? [
+          {
+            name: `Suppress ${address}`,
+            icon: <Ban size={ICON} />,
+            run: go("/suppressions", { q: address, new: "true" }),
+          },
+        ]
+      : []),
+    ...(suppression
+      ? [
+          {
+            name: SuppressionReason.sentenceOf(suppression),
+            icon: <Ban size={ICON} />,
+            run: go("/suppressions", { q: suppression.email }),
+          },
+        ]
+      : []),
+    ...(canRead
+      ? [{ name: `Emails from ${address}`, icon: mail, run: go("/emails", { search: `from:${address}` }) }]
+      : []),
+  ]
+}
+
+/** Emails in a state that the query names: "bounc" offers "Bounced emails". */
+const statusCommands = (query: string, go: Go): ReadonlyArray<Command> => {
+  const [first = ""] = query.split(/\s+/u)
+  return first.length < MIN_STATUS_CHARS
+    ? []
+    : EmailSearch.EMAIL_STATUSES.flatMap((status): ReadonlyArray<Command> => {
+        const name = `${status.slice(0, 1).toUpperCase()}${status.slice(1)} emails`
+        return matchesWords(status, first) && matchesWords(name, query)
+          ? [{ name, icon: <Mail size={ICON} />, run: go("/emails", { search: `is:${status}` }) }]
+          : []
+      })
+}
+
+/** Shortest beginning that names a state: fewer letters are in several of them. */
+const MIN_STATUS_CHARS = 4
+
+/** Commands that search for the text: as the id of an email, as a part of its texts, or as its sender. */
+const searchCommands = (query: string, search: string, go: Go): ReadonlyArray<Command> => {
+  if (query === "") return []
+  if (/^msg_[0-9a-z]{26}$/u.test(query))
+    return [{ name: `Open ${query}`, icon: <ArrowRight size={ICON} />, run: go(`/emails/${query}`) }]
+  const mail = <Mail size={ICON} />
+  return [
+    {
+      name: `All emails with “${query}”`,
+      icon: mail,
+      run: go("/emails", { search }),
+    },
+    ...(SENDER.test(query) && !ADDRESS.test(query)
+      ? [{ name: `Emails from ${query}`, icon: mail, run: go("/emails", { search: `from:${query}` }) }]
+      : []),
+  ]
+}
