@@ -86,7 +86,7 @@ await inBrowser("search and lists", (browser) => {
       ["from:acme.test is:scheduled", "StatusScheduled", [LATER]],
       ["from:acme.test status:scheduled", "StatusScheduled", [LATER]],
       ["is:canceled", "StatusCanceled", [NEVER]],
-      ["anyone:bounced", "For anyoneBounced", [NEWS]],
+      ["anyone:bounced", "Any recipientBounced", [NEWS]],
       ["after:24h subject:new", "Subject containsnew", [NEWS]],
       ["acme.test before:2020-01-01", "Textacme.test", []],
       ["acme.test", "Textacme.test", SUBJECTS],
@@ -105,6 +105,17 @@ await inBrowser("search and lists", (browser) => {
       if (subjects.length === 0) await tab.page.getByText("No emails match your filters").waitFor()
       else await tab.page.getByText(new RegExp(`^${subjects.length} emails?$`, "u")).waitFor()
     }
+  })
+
+  it("offers the search that was meant where nothing is found", { timeout: TIMEOUT }, async () => {
+    await open("/emails")
+    await search("canceled yesterday")
+    await tab.page.getByRole("button", { name: "Search for is:canceled since:yesterday" }).click()
+    await Browser.eventually(listed).toEqual([NEVER])
+    await search("anyone:bonced tag:news")
+    const correction = tab.page.getByRole("button", { name: "Use anyone:bounced" })
+    await correction.click()
+    await Browser.eventually(() => tab.page.getByLabel("Search emails").inputValue()).toBe("anyone:bounced tag:news")
   })
 
   it("shows the metadata of an email, each pair as a link to its search", { timeout: TIMEOUT }, async () => {
@@ -202,10 +213,10 @@ await inBrowser("search and lists", (browser) => {
       [RESET, /^Delivered.*Shop, production/u],
     ] as const)
       await Browser.eventually(async () => (await row(subject).textContent()) ?? "").toMatch(text)
-    await page.getByRole("button", { name: "For anyone" }).click()
+    await page.getByRole("button", { name: "Any recipient" }).click()
     await page.getByRole("menuitem", { name: "Bounced" }).click()
     await Browser.eventually(listed).toEqual([NEWS])
-    await page.getByRole("button", { name: "For anyone: Bounced" }).click()
+    await page.getByRole("button", { name: "Any recipient: Bounced" }).click()
     await page.getByRole("menuitem", { name: "Bounced" }).click()
     await page.getByRole("button", { name: "Status", exact: true }).click()
     await page.getByRole("menuitem", { name: "Scheduled" }).click()

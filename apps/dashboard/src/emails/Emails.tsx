@@ -16,6 +16,8 @@ import { LiveToggle } from "./LiveToggle.tsx"
 import { EmailTable } from "./list/EmailTable.tsx"
 import { type Selection, useSelection } from "./list/Selection.ts"
 import { SelectionBar } from "./list/SelectionBar.tsx"
+import { AddressAnswer } from "./search/AddressAnswer.tsx"
+import type { EmailFilters } from "./search/EmailFilters.ts"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
@@ -65,6 +67,7 @@ export const Emails = () => {
   const typed = useTypedText(text, setSearch, (next) => delayOf(next, context))
   // A text that is not understood yet leaves the list as it is until it is committed.
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
+  const meant = EmailSearch.meantBy(text, context)
   const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
   return (
     <Screen
@@ -94,22 +97,27 @@ export const Emails = () => {
               query={query}
               newIds={live.newIds}
               parts={parts}
+              filters={filters}
               selection={selection}
               isFiltered={chips.length > 0}
-              clear={clear}
+              clear={
+                <span className="flex flex-wrap justify-center gap-2">
+                  {meant === undefined ? undefined : (
+                    <Button variant="primary" onClick={() => setSearch(meant)}>
+                      Search for {meant}
+                    </Button>
+                  )}
+                  {clear}
+                </span>
+              }
             />
           ) : (
             <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>
               <ul>
-                {chips.flatMap(({ name, problem, start, value }) =>
-                  problem === undefined
+                {chips.flatMap((chip) =>
+                  chip.problem === undefined
                     ? []
-                    : [
-                        <li key={start}>
-                          <span className="font-medium text-ink">{name === "Text" ? value : `${name}:${value}`}</span>{" "}
-                          {problem}
-                        </li>,
-                      ],
+                    : [<Problem key={chip.start} chip={chip} text={text} onSearch={setSearch} />],
                 )}
               </ul>
             </EmptyState>
@@ -136,6 +144,26 @@ export const Emails = () => {
   )
 }
 
+interface ProblemProps {
+  readonly chip: EmailSearch.Chip
+  readonly text: string
+  readonly onSearch: (text: string) => void
+}
+
+/** Why a part is not understood, and a button that corrects it where it is near to one that is. */
+const Problem = ({ chip: { correction, end, name, problem, start, value }, onSearch, text }: ProblemProps) => (
+  <li className="flex flex-wrap items-center justify-center gap-x-2 gap-y-1">
+    <span>
+      <span className="font-medium text-ink">{name === "Text" ? value : `${name}:${value}`}</span> {problem}
+    </span>
+    {correction === undefined ? undefined : (
+      <Button small onClick={() => onSearch(SearchText.replace(text, { start, end }, correction))}>
+        Use {correction}
+      </Button>
+    )}
+  </li>
+)
+
 /** Time to finish a part that is not understood. */
 const UNFINISHED_DELAY_MS = 1_500
 
@@ -149,12 +177,13 @@ interface ListProps {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Email>>>
   readonly newIds: ReadonlySet<string>
   readonly parts: Hits.Parts
+  readonly filters: EmailFilters
   readonly selection: Selection
   readonly isFiltered: boolean
   readonly clear: ReactNode
 }
 
-const EmailList = ({ clear, isFiltered, newIds, parts, query, selection }: ListProps) => {
+const EmailList = ({ clear, filters, isFiltered, newIds, parts, query, selection }: ListProps) => {
   const { isLoading, rows } = useRows(query)
   const { fetchNextPage, hasNextPage, isFetchingNextPage } = query
   if (isLoading) return <SkeletonRows rows={10} />
@@ -178,6 +207,7 @@ const EmailList = ({ clear, isFiltered, newIds, parts, query, selection }: ListP
     )
   return isFiltered ? (
     <EmptyState icon={<SearchX size={20} />} title="No emails match your filters" action={clear}>
+      <AddressAnswer filters={filters} />
       Change or clear the filters to see more.
     </EmptyState>
   ) : (

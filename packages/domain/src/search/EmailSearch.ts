@@ -64,6 +64,8 @@ export interface Chip {
   readonly value: string
   /** Why the part is not understood; the search then finds nothing, instead of ignoring the part. */
   readonly problem?: string
+  /** The part as it was probably meant, if another name is near. */
+  readonly correction?: string
 }
 
 export interface Search {
@@ -89,7 +91,12 @@ const OF_METADATA = "metadata."
 type Mutable = { -readonly [K in keyof Filters]: Filters[K] }
 
 /** A part understood as a filter of the API: its name and value on the chip, or a problem. */
-type Understood = { readonly name: string; readonly value: string } | { readonly problem: string }
+type Understood = { readonly name: string; readonly value: string } | Problem
+
+interface Problem {
+  readonly problem: string
+  readonly correction?: string
+}
 
 /** Understands a text as typed: each part becomes a filter, or says why it cannot. */
 export const parse = (text: string, context: Context): Search => {
@@ -98,9 +105,7 @@ export const parse = (text: string, context: Context): Search => {
   const chips = SearchText.tokensOf(text).map((token): Chip => {
     const { end, start, value } = token
     const read = readToken(token, filters, words, context)
-    return "problem" in read
-      ? { start, end, name: token.field ?? "Text", value, problem: read.problem }
-      : { start, end, ...read }
+    return "problem" in read ? { start, end, name: token.field ?? "Text", value, ...read } : { start, end, ...read }
   })
   if (words.length > 0) filters.q = words.map((word) => `"${word}"`).join(" ")
   return { filters, chips, isUnderstood: chips.every(({ problem }) => problem === undefined) }
@@ -113,19 +118,18 @@ const readToken = (
   context: Context,
 ): Understood => {
   if (field === undefined) return readWord(value, filters, words, context)
-  if (!SearchText.isField(field)) return { problem: unknownField(field) }
+  if (!SearchText.isField(field)) return unknownField(field, value)
   if (value === "") return { problem: `Type ${EXPECTED[field]} after “${field}:”.` }
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
   return READERS[field](value, filters, context)
 }
 
-const unknownField = (field: string): string => {
-  const nearest = nearestName(field, SearchText.FIELDS)
-  const advice =
-    nearest === undefined
-      ? `Use ${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.`
-      : `Did you mean “${nearest}:”?`
-  return `There is no filter “${field}:”. ${advice}`
+const unknownField = (field: string, value: string): Problem => {
+  const nearest = SearchText.FIELDS.find((each) => each === nearestName(field, SearchText.FIELDS))
+  const problem = `There is no filter “${field}:”.`
+  return nearest === undefined
+    ? { problem: `${problem} Use ${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.` }
+    : { problem: `${problem} Did you mean “${nearest}:”?`, correction: SearchText.write(nearest, value) }
 }
 
 const EXPECTED: { readonly [F in SearchText.Field]: string } = {
@@ -174,8 +178,13 @@ const statusReader =
     const unknown = statuses.find((each) => !known.includes(each))
     if (unknown !== undefined) {
       const nearest = nearestName(unknown, known)
-      const advice = nearest === undefined ? `Use ${known.join(", ")}.` : `Did you mean “${nearest}”?`
-      return { problem: `There is no status “${unknown}”. ${advice}` }
+      const problem = `There is no status “${unknown}”.`
+      if (nearest === undefined) return { problem: `${problem} Use ${known.join(", ")}.` }
+      const corrected = statuses.map((each) => (each === unknown ? nearest : each)).join(",")
+      return {
+        problem: `${problem} Did you mean “${nearest}”?`,
+        correction: SearchText.write(key === "status" ? "is" : "anyone", corrected),
+      }
     }
     filters[key] = [...new Set([...(filters[key]?.split(",") ?? []), ...statuses])].join(",")
     return { name, value: statuses.map(capitalize).join(", ") }
@@ -223,7 +232,7 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
       ? once(filters, "domain", value.toLowerCase(), { name: "From domain", value })
       : { problem: "Use a domain, such as acme.com." },
   is: statusReader("status", "Status", EMAIL_STATUSES),
-  anyone: statusReader("recipient_status", "For anyone", STATUSES),
+  anyone: statusReader("recipient_status", "Any recipient", STATUSES),
   key: (value, filters, { keys }) => {
     if (/^key_[0-7][0-9a-z]{25}$/u.test(value))
       return once(filters, "api_key_id", value, {
@@ -257,6 +266,25 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
     EMAIL_ID.test(value)
       ? once(filters, "message_id", value, { name: value.includes("@") ? "Message-ID" : "Email", value })
       : { problem: "Use the id of an email (msg_…) or a Message-ID of one sent here (<msg_…@acme.com>)." },
+}
+
+/**
+ * Returns the search that free words probably mean, if they found nothing: the name of a status is the status, and a time
+ * beside it is the start. `bounced yesterday` is `is:bounced since:yesterday`.
+ */
+export const meantBy = (text: string, { now, zone }: Context): string | undefined => {
+  const tokens = SearchText.tokensOf(text)
+  const isWord = ({ field, isQuoted }: SearchText.Token) => field === undefined && !isQuoted
+  const isStatus = (word: string) => EMAIL_STATUSES.some((status) => same(status, word))
+  if (!tokens.some((token) => isWord(token) && isStatus(token.value))) return undefined
+  return tokens
+    .map((token) => {
+      const written = text.slice(token.start, token.end)
+      if (!isWord(token)) return written
+      if (isStatus(token.value)) return SearchText.write("is", token.value.toLowerCase())
+      return SearchDates.parse(token.value, now, zone) === undefined ? written : `since:${token.value.toLowerCase()}`
+    })
+    .join(" ")
 }
 
 /**

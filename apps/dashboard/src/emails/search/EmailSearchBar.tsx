@@ -77,7 +77,7 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
           onChange={(statuses) => change(SearchText.withValues(text, "is", statuses))}
         />
         <FilterSelect
-          label="For anyone"
+          label="Any recipient"
           isMultiple
           choices={choicesOf(EmailSearch.STATUSES)}
           selected={SearchText.valuesOf(text, "anyone")}

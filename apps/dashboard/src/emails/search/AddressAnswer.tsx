@@ -1,0 +1,33 @@
+import { useQuery } from "@tanstack/react-query"
+import { Link } from "@tanstack/react-router"
+import { Ban } from "lucide-react"
+import * as Queries from "../../api/Queries.ts"
+import { useHasScope } from "../../session/useHasScope.ts"
+import * as SuppressionReason from "../../suppressions/SuppressionReason.ts"
+import type { EmailFilters } from "./EmailFilters.ts"
+
+const ADDRESS = /^"?([^@\s"]+@[^@\s"]+\.[^@\s."]+)"?$/u
+
+/** The one address that a search asks for, as a recipient or as its only words. */
+const addressOf = ({ q, recipient, to = recipient ?? q ?? "" }: EmailFilters): string | undefined =>
+  ADDRESS.exec(to)?.[1]
+
+/** Says of an address without mail that it is suppressed: a request to it alone is refused, and leaves no mail. */
+export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) => {
+  const address = addressOf(filters)
+  const canRead = useHasScope("suppressions:read")
+  const suppression = useQuery({
+    ...Queries.suppressionOf(address ?? ""),
+    enabled: address !== undefined && canRead,
+  }).data
+  if (!suppression) return undefined
+  return (
+    <p role="status" className="mb-3 flex flex-wrap items-center justify-center gap-x-2 gap-y-1 text-ink">
+      <Ban size={14} aria-hidden />
+      {SuppressionReason.sentenceOf(suppression)}.
+      <Link to="/suppressions" search={{ q: suppression.email }} className="text-accent underline underline-offset-2">
+        View suppression
+      </Link>
+    </p>
+  )
+}

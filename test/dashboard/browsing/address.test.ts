@@ -1,0 +1,97 @@
+import { assert, expect, it } from "vitest"
+import { matchesWords } from "../../../apps/dashboard/src/shell/matchesWords.ts"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+it("a long word may have one mistyped letter", () => {
+  for (const query of ["webhok", "WEBHOOK", "crate webhook", "webhook create", ""])
+    assert.isTrue(matchesWords("Create webhook", query), query)
+  for (const query of ["webbbhok", "wbe", "create key"]) assert.isFalse(matchesWords("Create webhook", query), query)
+  assert.isTrue(matchesWords("Webhooks", "wehbooks"))
+  assert.isFalse(matchesWords("Overview", "obe"))
+  assert.isFalse(matchesWords("Domains", "emails"))
+})
+
+await inDashboard("what is asked of an address", (opened) => {
+  const openPalette = async (text: string) => {
+    const { page } = opened.tab
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox", { name: "Search or run a command" }).fill(text)
+  }
+
+  it("the palette and the empty list say that it is suppressed", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    await page.goto("/emails")
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
+    const names = async () => (await page.getByRole("option").allTextContents()).slice(0, 3)
+
+    await openPalette("gone@example.org")
+    await Browser.eventually(names).toEqual([
+      "Mail to gone@example.org",
+      "Suppress gone@example.org",
+      "Emails from gone@example.org",
+    ])
+    await page.getByRole("option", { name: "Suppress gone@example.org" }).click()
+    const dialog = page.getByRole("dialog", { name: "Add suppression" })
+    expect(await dialog.getByLabel("Email address").inputValue()).toBe("gone@example.org")
+    await dialog.getByLabel("Reason").selectOption("Hard bounce")
+    await ContactSheet.shoot(page, "suppression-add")
+    await dialog.getByRole("button", { name: "Add", exact: true }).click()
+    await page.getByText("gone@example.org added to suppressions.").waitFor()
+    const refused = { from: "hello@acme.test", to: "gone@example.org", subject: "Hi", text: "Hi" }
+    await instance.request("POST", "/email/send", refused)
+
+    await page.goto("/emails")
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
+    await openPalette("gone@example.org")
+    await Browser.eventually(async () => (await names())[1]).toMatch(/^Suppressed since .+, hard bounce$/u)
+    await ContactSheet.shoot(page, "palette-suppressed")
+    await page.getByRole("option", { name: /^Suppressed since/u }).click()
+    await page.waitForURL("**/suppressions?q=gone*")
+
+    await page.goto("/emails?search=to:other-gone@example.org")
+    await page.getByText("No emails match your filters").waitFor()
+    assert.strictEqual(await page.getByText("Suppressed since").count(), 0)
+    await instance.request("POST", "/suppressions", { email: "other-gone@example.org", reason: "complaint" })
+    for (const search of ["to:other-gone@example.org", "Other-Gone@example.org"]) {
+      await page.goto(`/emails?search=${search}`)
+      await page.getByText(/^Suppressed since .+, complaint\./u).waitFor()
+    }
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "emails-suppressed")
+    await page.getByRole("link", { name: "View suppression" }).click()
+    await page.waitForURL("**/suppressions?q=other-gone*")
+  })
+
+  it("the palette finds mistyped words, states and new records", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const mail = { from: "hello@acme.test", to: "bounced@customers.test", subject: "Order 7", text: "Hi" }
+    await opened.instance.request("POST", "/email/send", mail)
+    await page.goto("/overview")
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    const box = page.getByRole("combobox", { name: "Search or run a command" })
+    const shown = () => page.getByRole("option").allTextContents()
+    await openPalette("webhok")
+    await Browser.eventually(shown).toContain("Create webhook")
+    for (const [typed, name] of [
+      ["new templ", "New template"],
+      ["create route", "Create route"],
+      ["add supp", "Add suppression"],
+      ["bounc", "Bounced emails"],
+    ] as const) {
+      await box.fill(typed)
+      await Browser.eventually(shown).toContain(name)
+    }
+    await box.fill("Order 7")
+    await Browser.eventually(async () => (await shown()).join("\n")).toMatch(/Order 7.*Bounced.*now/u)
+    await ContactSheet.shoot(page, "palette-status")
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await box.fill("bounc")
+    await page.getByRole("option", { name: "Bounced emails" }).click()
+    await page.waitForURL("**/emails?search=is*bounced")
+    await page.getByRole("link", { name: /Order 7/u }).waitFor()
+  })
+})
