@@ -9,6 +9,7 @@ import { useFormErrors } from "../../api/useFormErrors.ts"
 import { formatBytes } from "../../ui/display/formatBytes.ts"
 import { Button } from "../../ui/controls/Button.tsx"
 import { CodeBlock } from "../../ui/controls/Code.tsx"
+import { ConfirmDialog } from "../../ui/feedback/ConfirmDialog.tsx"
 import { ErrorMessage } from "../../ui/feedback/ErrorMessage.tsx"
 import { TextArea, TextField } from "../../ui/controls/Field.tsx"
 import { Panel } from "../../ui/layout/Panel.tsx"
@@ -57,6 +58,13 @@ export const Compose = () => {
   const [tags, setTags] = useState("")
   const [sendAt, setSendAt] = useState("")
   const [files, setFiles] = useState<ReadonlyArray<AttachedFile>>([])
+  const [isAsking, setAsking] = useState(false)
+  const [wasAsked, setAsked] = useState(false)
+  const missing = [
+    ...(subject.trim() === "" ? ["a subject"] : []),
+    ...(html.trim() === "" && text.trim() === "" ? ["text"] : []),
+  ].join(" and ")
+  const verb = sendAt === "" ? "Send" : "Schedule"
   const sender = from ?? (verifiedDomain === undefined ? "" : `hello@${verifiedDomain}`)
   const body = {
     from: sender,
@@ -74,9 +82,7 @@ export const Compose = () => {
         ...(files.length === 0 ? {} : { attachments: files.map(({ content, filename }) => ({ filename, content })) }),
       }),
     onSuccess: async ({ id }) => {
-      const done = sendAt === "" ? "Email queued" : "Email scheduled"
-      const hasBody = "html" in body || "text" in body
-      showToast(hasBody ? `${done}.` : `${done} without a body: it arrives empty.`)
+      showToast(sendAt === "" ? "Email queued." : "Email scheduled.")
       await navigate({ to: "/emails/$id", params: { id } })
     },
   })
@@ -104,7 +110,9 @@ export const Compose = () => {
         noValidate
         onSubmit={(event) => {
           event.preventDefault()
-          send.mutate()
+          // Without a recipient, the form says what is missing instead.
+          if (missing !== "" && to.trim() !== "" && !wasAsked) setAsking(true)
+          else send.mutate()
         }}
         onKeyDown={(event) => {
           if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit()
@@ -182,7 +190,7 @@ export const Compose = () => {
           </div>
           <footer className="sticky bottom-0 z-10 flex flex-wrap items-center gap-2 rounded-b-xl border-t border-line bg-panel px-4 py-3">
             <Button type="submit" variant="primary" icon={<Send size={14} />} busy={send.isPending}>
-              {sendAt === "" ? "Send" : "Schedule"}
+              {verb}
             </Button>
             <label className="inline-flex h-8 items-center gap-1.5 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium focus-within:outline-2 focus-within:outline-accent hover:bg-hover">
               <Paperclip size={14} aria-hidden />
@@ -234,6 +242,20 @@ export const Compose = () => {
           </Panel>
         </div>
       </form>
+      <ConfirmDialog
+        open={isAsking}
+        onOpenChange={setAsking}
+        title={`${verb} without ${missing}?`}
+        action={`${verb} anyway`}
+        cancelLabel="Back to the email"
+        isDestructive={false}
+        onConfirm={async () => {
+          setAsked(true)
+          send.mutate()
+        }}
+      >
+        It arrives as it is. An email that was sent cannot be changed.
+      </ConfirmDialog>
     </Screen>
   )
 }
