@@ -48,15 +48,43 @@ await inBrowser("emails in the dashboard", (browser) => {
 
   const waitForHeading = (name: string) => tab.page.getByRole("heading", { name }).first().waitFor()
 
-  it("warns of an email without a body", { timeout: TIMEOUT }, async () => {
+  it("asks once before it sends an email without a subject or text", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.goto("/compose")
     await page.getByLabel("To", { exact: true }).fill("ana@example.org")
+    await page.getByRole("button", { name: "Send", exact: true }).click()
+    const dialog = page.getByRole("alertdialog")
+    await dialog.getByRole("heading", { name: "Send without a subject and text?" }).waitFor()
+    await ContactSheet.shoot(page, "compose-empty")
+    await dialog.getByRole("button", { name: "Back to the email" }).click()
     await page.getByLabel("Subject").fill("Nothing inside")
     await page.getByRole("button", { name: "Send", exact: true }).click()
-    await page.getByText("Email queued without a body: it arrives empty.").waitFor()
+    await dialog.getByRole("heading", { name: "Send without text?" }).waitFor()
+    await dialog.getByRole("button", { name: "Send anyway" }).click()
+    await page.getByText("Email queued.").waitFor()
     await page.locator("li[data-event='email.queued']").waitFor()
     assert.include(await page.locator("li[data-event='email.queued']").innerText(), "The message has no body")
+  })
+
+  it("offers what can be done about a recipient", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    const menu = () => page.getByRole("button", { name: "Actions for ana@example.org" }).click()
+    const url = page.url()
+    await menu()
+    assert.deepStrictEqual(await page.getByRole("menuitem").allTextContents(), [
+      "Mail to this address",
+      "Suppress address",
+      "Copy address",
+    ])
+    await page.getByRole("menuitem", { name: "Mail to this address" }).click()
+    await page.getByRole("link", { name: /Nothing inside/u }).waitFor()
+    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "to:ana@example.org")
+    await page.goto(url)
+    await menu()
+    await page.getByRole("menuitem", { name: "Suppress address" }).click()
+    const dialog = page.getByRole("dialog", { name: "Add suppression" })
+    assert.strictEqual(await dialog.getByLabel("Email address").inputValue(), "ana@example.org")
+    await dialog.getByRole("button", { name: "Cancel" }).click()
   })
 
   it("sends a composed email as the signed-in user", { timeout: TIMEOUT }, async () => {

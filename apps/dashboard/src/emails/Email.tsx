@@ -26,6 +26,7 @@ import { EmailContent } from "./EmailContent.tsx"
 import { displayStatus } from "./search/EmailFilters.ts"
 import * as LiveEmails from "./LiveEmails.ts"
 import { MetadataList } from "./MetadataList.tsx"
+import { RecipientMenu } from "./RecipientMenu.tsx"
 import { Recipients } from "./Recipients.tsx"
 import { Timeline } from "./Timeline.tsx"
 import { useTemplateNames } from "../requests/useTemplateNames.ts"
@@ -70,6 +71,7 @@ export const Email = () => {
   useTitle(email.subject === "" ? "No subject" : email.subject)
   const request = useRequest(events.data[0]?.request_id ?? null)
   const now = useNow()
+  const only = email.recipients.length === 1 ? email.recipients[0] : undefined
   return (
     <div className={SCREEN}>
       <Link to="/emails" className="inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink">
@@ -91,6 +93,9 @@ export const Email = () => {
             <span className="truncate">
               <UntrustedText text={[...email.to, ...email.cc, ...email.bcc].slice(0, 3).join(", ")} />
             </span>
+            {only === undefined ? undefined : (
+              <RecipientMenu address={only.address} isSuppressed={only.suppression !== null} />
+            )}
             {email.recipients.length > 3 ? <Badge>+{email.recipients.length - 3}</Badge> : undefined}
           </p>
         </div>

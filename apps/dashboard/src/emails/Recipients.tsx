@@ -1,6 +1,7 @@
 import type { Recipient } from "../api/Records.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { RecipientMenu } from "./RecipientMenu.tsx"
 
 const KINDS = { to: "", cc: "Cc", bcc: "Bcc" } as const
 /** Number of recipients shown before "more". */
@@ -52,5 +53,6 @@ const RecipientRow = ({ isScheduled, recipient }: { readonly recipient: Recipien
       )}
     </span>
     <StatusBadge status={isScheduled && recipient.status === "queued" ? "scheduled" : recipient.status} />
+    <RecipientMenu address={recipient.address} isSuppressed={recipient.suppression !== null} />
   </li>
 )
