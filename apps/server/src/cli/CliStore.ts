@@ -18,6 +18,9 @@ const operator = Effect.sync(() => ({
   address: null,
 }))
 
+/** Connections of a command to each cell: one holds the lock of a move, and one works. */
+const CONNECTIONS = 2
+
 const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, E>) =>
   Layer.unwrap(
     Effect.gen(function* () {
@@ -26,7 +29,7 @@ const storeOn = <E>(prepare: (url: Redacted.Redacted) => Effect.Effect<unknown, 
         Effect.gen(function* () {
           const { url } = yield* Postgres
           yield* prepare(url)
-          return Database.layer({ url, connections: 2, applicationName: "waybill cli" })
+          return Database.layer({ url, connections: CONNECTIONS, applicationName: "waybill cli" })
         }),
       )
       return EventStore.layer().pipe(

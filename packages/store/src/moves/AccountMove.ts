@@ -3,7 +3,7 @@ import type { AccountId } from "@waybill/domain/values/Id"
 import { Data, Duration, Effect } from "effect"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import type { CellName } from "../routing/CellName.ts"
-import { Cells } from "../routing/Cells.ts"
+import { Cells, schemaOf } from "../routing/Cells.ts"
 import * as CellSchema from "../cells/CellSchema.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as Directory from "../routing/Directory.ts"
@@ -18,6 +18,7 @@ import * as MovedRows from "./MovedRows.ts"
 import * as MovedTables from "./MovedTables.ts"
 import * as MoveTerms from "./MoveTerms.ts"
 import * as ServerMove from "./ServerMove.ts"
+import * as StagedRows from "./StagedRows.ts"
 import * as MoveSteps from "./MoveSteps.ts"
 import { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -174,4 +175,33 @@ const clean = Effect.fnUntraced(function* (sql: Sql, move: Move, rows: number, w
   yield* inCell(from, MovedRows.deleteOld(sql, move, tables))
   yield* MoveSteps.finish(sql, accounts[0] ?? "")
   return { from, to, rows, ...waiting } satisfies MoveTerms.Moved
+})
+
+/**
+ * Gives up a move that was interrupted before its switch: the account stays in its cell, and its copies in the other one are
+ * deleted. Returns the two cells.
+ */
+export const giveUp = Effect.fn("AccountMove.giveUp")(function* (account_id: AccountId) {
+  const sql = yield* Sql
+  const live = Livemode.liveAccountOf(account_id)
+  const accounts = [live, Livemode.testAccountOf(live)]
+  const work = Effect.gen(function* () {
+    const { from, to } = yield* MoveSteps.unfinished(sql, live)
+    // A switch of the dead mover that comes late finds another step, and changes nothing.
+    yield* MoveSteps.giveUp(sql, live)
+    yield* inCell(from, MoveSteps.stay(sql, yield* schemaOf(from), live))
+    const schema = yield* schemaOf(to)
+    const { LONGEST_WAIT } = MoveTerms
+    const giving = Effect.gen(function* () {
+      // A transaction that merges copies, which may outlive its mover by a moment, ends first.
+      yield* MoveTerms.within(sql, LONGEST_WAIT, MovedCounts.hold(sql, LONGEST_WAIT))
+      const tables = yield* MovedTables.list(sql, schema)
+      yield* MovedRows.deleteOld(sql, { from: schema, to: schema, accounts }, tables)
+    })
+    yield* inCell(to, giving)
+    yield* StagedRows.drop(yield* ServerMove.sideOf(sql, to, schema), live)
+    yield* MoveSteps.finish(sql, live)
+    return { from, to }
+  })
+  return yield* MoveSteps.alone(sql, live, work)
 })

@@ -127,6 +127,19 @@ export const begin = Effect.fnUntraced(function* (sql: Sql, account_id: AccountI
   )
 })
 
+/** Finds an interrupted move that can be given up, because the account is still in its old cell. */
+export const unfinished = Effect.fnUntraced(function* (sql: Sql, account_id: AccountId) {
+  const refuse = (message: string) => Effect.fail(new CellSchema.CellRefused({ message }))
+  const [entry] = yield* inCell(
+    FIRST,
+    sql<Entry>`SELECT cell, moving_to, left_cell AS left, step FROM account_cells WHERE account_id = ${account_id}`,
+  )
+  if (entry === undefined || entry.moving_to === null) return yield* refuse(`${account_id} is not moving`)
+  if (entry.step === "cleaning")
+    return yield* refuse(`${account_id} has moved to ${entry.cell}: run the move again, which deletes its former rows`)
+  return { from: entry.cell, to: entry.moving_to }
+})
+
 /** Sets the step of a move. */
 export const moveTo = (sql: Sql, account_id: string, step: Step) =>
   inCell(

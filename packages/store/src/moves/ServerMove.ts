@@ -89,21 +89,35 @@ export const move = Effect.fn("ServerMove.move")(function* (
   return yield* clean(sql, moving, noticed, { rows: rows + last, waited_ms, rows_while_waiting: last }, options)
 })
 
-/** Parts of each table in which the two cells differ. Each side is read on its own server. */
-const differing = Effect.fnUntraced(function* (sql: Sql, { accounts, from, schemas, tables, to }: Move) {
-  const sums = (cell: CellName, schema: string, table: MovedTables.MovedTable) =>
-    inCell(cell, MoveTerms.patiently(sql, RowVersions.readSums(sql, { schema, accounts }, table)))
-  const parts = new Map<string, ReadonlyArray<number>>()
-  for (const table of tables) {
-    const [old, copy] = yield* Effect.all([sums(from, schemas.from, table), sums(to, schemas.to, table)], {
-      concurrency: 2,
-    })
-    parts.set(table.name, [...RowVersions.differing(old, copy)])
-  }
-  return parts satisfies MovedRows.TableParts
+/** Sums of the rows of each table, read on the server of the fiber's cell. */
+const sumsIn = Effect.fnUntraced(function* (sql: Sql, { accounts, tables }: Move, schema: string) {
+  const sums = new Map<string, RowVersions.Versions>()
+  for (const table of tables) sums.set(table.name, yield* RowVersions.readSums(sql, { schema, accounts }, table))
+  return sums
 })
 
-const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: string) {
+const partsOf = ({ tables }: Move, old: Sums, copy: Sums): MovedRows.TableParts =>
+  new Map(
+    tables.map(({ name }) => [name, [...RowVersions.differing(old.get(name) ?? NONE, copy.get(name) ?? NONE)]] as const),
+  )
+
+type Sums = ReadonlyMap<string, RowVersions.Versions>
+const NONE: RowVersions.Versions = new Map()
+
+const oldSums = (sql: Sql, move: Move) =>
+  inCell(move.from, MoveTerms.patiently(sql, sumsIn(sql, move, move.schemas.from)))
+
+/** Parts of each table in which the two cells differ. Each side is read on its own server. */
+const differing = (sql: Sql, move: Move) =>
+  Effect.map(
+    Effect.all([oldSums(sql, move), inCell(move.to, MoveTerms.patiently(sql, sumsIn(sql, move, move.schemas.to)))], {
+      concurrency: 2,
+    }),
+    ([old, copy]) => partsOf(move, old, copy),
+  )
+
+/** The server of a cell, with the schema of its tables there. */
+export const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, schema: string) {
   const { serverOf } = yield* Cells.Cells
   const server = yield* serverOf(cell)
   const { url } = server ?? (yield* inCell(FIRST, CellClient.here(sql))).driver.config
@@ -121,26 +135,30 @@ interface Merge {
 /** Brings the rows in which the cells differ to the new server, and merges them there with other work in one transaction. */
 const copyDiffering = Effect.fnUntraced(function* (sql: Sql, move: Move, merge?: Merge) {
   const { accounts, from, schemas, tables, to } = move
-  const bring = Effect.gen(function* () {
-    const parts = yield* differing(sql, move)
+  // The first call of a day may have come meanwhile. This makes the tables of coming days too.
+  yield* RequestLogDays.copyDays(from, to)
+  const bring = Effect.fnUntraced(function* (parts: MovedRows.TableParts) {
     const [source, target] = [yield* sideOf(sql, from, schemas.from), yield* sideOf(sql, to, schemas.to)]
-    const staged = yield* StagedRows.load(source, target, accounts, tables, parts)
-    // The first call of a day may have come meanwhile.
-    yield* RequestLogDays.copyDays(from, to)
-    return { parts, staged }
+    return { parts, staged: yield* StagedRows.load(source, target, accounts, tables, parts) }
   })
-  const copy = ({ parts, staged }: Effect.Success<typeof bring>) =>
+  const copy = ({ parts, staged }: Effect.Success<ReturnType<typeof bring>>) =>
     MovedRows.copyAll(sql, { from: staged, to: schemas.to, accounts }, tables, parts)
   if (merge === undefined) {
-    const brought = yield* bring
+    const brought = yield* bring(yield* differing(sql, move))
     return yield* inCell(to, MoveTerms.patiently(sql, copy(brought)))
   }
-  // Uses other connections than the transaction, which begins before it.
-  const hasBegun = yield* Deferred.make<void>()
-  const bringing = yield* Effect.forkChild(Effect.andThen(Deferred.await(hasBegun), bring))
+  // Only the transaction itself uses a connection of the pool of the new cell, so that it waits for no other one: the pool of a
+  // command has two, and one of the first cell's holds the lock of the move.
+  const sumsOfCopy = yield* Deferred.make<Sums>()
+  const bringing = yield* Effect.forkChild(
+    Effect.gen(function* () {
+      const copies = yield* Deferred.await(sumsOfCopy)
+      return yield* bring(partsOf(move, yield* oldSums(sql, move), copies))
+    }),
+  )
   const merging = Effect.gen(function* () {
     yield* merge.before
-    yield* Deferred.succeed(hasBegun, undefined)
+    yield* Deferred.succeed(sumsOfCopy, yield* sumsIn(sql, move, schemas.to))
     const copied = yield* copy(yield* Fiber.join(bringing))
     yield* merge.after
     return copied

@@ -6,11 +6,13 @@ import { Cells } from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
 import type { AccountId } from "@waybill/domain/values/Id"
-import { Duration, Effect, Exit, Fiber, Layer } from "effect"
+import { Duration, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import * as CellServers from "../../../support/cells/servers.ts"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as SmtpServer from "../../../support/mail/smtpServer.ts"
 import * as Database from "../../../support/postgres/Database.ts"
+import { NOWHERE } from "../../../support/nowhere.ts"
+import * as CommandLine from "../../../support/process/CommandLine.ts"
 import * as World from "../../../support/world/World.ts"
 import { countIn, senderIn } from "../support.ts"
 
@@ -141,6 +143,49 @@ layer(World.layer, { excludeTestServices: true })("the move of an account betwee
       yield* World.send(sender)
       const [row] = yield* sql`SELECT cell, step FROM account_cells WHERE account_id = ${account_id}`
       assert.deepStrictEqual(row, { cell: "cell_d", step: "draining" })
+    },
+    TIMEOUT,
+  )
+
+  it.effect(
+    "is made in both directions by the command, or given up",
+    function* () {
+      const server = yield* CellServers.make
+      yield* ServerCell.make("cell_e", server.url())
+      const sender = yield* senderIn("cell_e", "command.test")
+      const { account_id } = sender
+      const { url } = yield* Database.Fresh
+      const env = { DATABASE_URL: Redacted.value(url), WAYBILL_DATA: NOWHERE, WAYBILL_INSTANCE_KEY: World.INSTANCE_KEY }
+      const move = (...words: ReadonlyArray<string>) =>
+        Effect.map(
+          CommandLine.typeWith(env, "accounts", "move", "--account", account_id, ...words),
+          ({ errors, exit, output }) => ({ isDone: Exit.isSuccess(exit), printed: `${output}\n${errors}` }),
+        )
+      for (const to of ["public", "cell_e"]) {
+        yield* World.send(sender)
+        const { isDone, printed } = yield* move("--to", to)
+        assert.isTrue(isDone, printed)
+        yield* (yield* Cells).refresh
+        assert.strictEqual(yield* (yield* Cells).of(account_id), to)
+      }
+      assert.include((yield* move()).printed, "either --to or --give-up")
+      assert.include((yield* move("--give-up")).printed, "is not moving")
+      const [before, inPublic] = [yield* positionsOf(account_id), yield* countIn("public", "events")]
+      let lines = 0
+      const report = () => Effect.suspend(() => (++lines === 3 ? Effect.die("killed") : Effect.void))
+      yield* Effect.exit(AccountMove.move(account_id, "public", { noticedAfter: Duration.millis(100), report }))
+      const sql = yield* Sql
+      yield* sql`UPDATE account_cells SET step = 'fenced' WHERE account_id = ${account_id}`
+      yield* inCell("cell_e", sql`INSERT INTO left_accounts (account_id) VALUES (${account_id})`)
+      assert.isAbove(yield* countIn("public", "events"), inPublic)
+      const { isDone, printed } = yield* move("--give-up")
+      assert.isTrue(isDone, printed)
+      const [row] = yield* sql`SELECT cell, moving_to, step FROM account_cells WHERE account_id = ${account_id}`
+      assert.deepStrictEqual(row, { cell: "cell_e", moving_to: null, step: null })
+      assert.strictEqual(yield* countIn("public", "events"), inPublic)
+      yield* (yield* Cells).refresh
+      assert.deepStrictEqual(yield* positionsOf(account_id), before)
+      yield* World.send(sender)
     },
     TIMEOUT,
   )

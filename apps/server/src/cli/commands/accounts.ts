@@ -51,12 +51,18 @@ const move = DataCommand.record(
   "Move an account to another cell while it is in use. A move that was interrupted is continued by the same command",
   {
     account,
-    to: Flag.String("to").pipe(Flag.withDescription("Name of the cell that the account moves to")),
+    to: Flag.String("to").pipe(Flag.withDescription("Name of the cell that the account moves to"), Flag.optional),
+    giveUp: Options.isSet("give-up", "Give up a move that was interrupted: the account stays in its cell"),
   },
-  function* ({ account, json, to }) {
+  function* ({ account, giveUp, json, to }) {
+    if (Option.isSome(to) === giveUp) return yield* new CommandRefused({ message: "Set either --to or --give-up." })
     const id = yield* AccountArgument.idOf(account)
-    const moved = yield* AccountMove.move(id, to, { report: (line) => (json ? Effect.void : Output.say(line)) })
-    return moved
+    if (Option.isNone(to)) {
+      const given = yield* AccountMove.giveUp(id)
+      return { account: id, cell: given.from, given_up: given.to }
+    }
+    const moved = yield* AccountMove.move(id, to.value, { report: (line) => (json ? Effect.void : Output.say(line)) })
+    return { ...moved }
   },
 )
 
