@@ -5,7 +5,8 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import * as Cells from "@waybill/store/routing/Cells"
-import { Effect, Option, Result, Schema } from "effect"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
+import { Duration, Effect, Option, Result, Schema } from "effect"
 import { Instance } from "../settings/Instance.ts"
 
 /** A recipient that receives mail here, and whose mail it is. */
@@ -17,8 +18,11 @@ export interface Receiver {
 const isAccountId = Schema.is(Id.AccountId)
 const PREFIX = "acc_"
 
-/** Accounts in which receiving domains were found last, so that not all cells are asked for each mail. */
-export type KnownReceivers = LruCache<string, Id.AccountId>
+/** Accounts in which receiving domains were found last, and when, so that not all cells are asked for each mail. */
+export type KnownReceivers = LruCache<string, { readonly account_id: Id.AccountId; readonly at: number }>
+
+/** How long a known receiver is used without asking whether an account in another cell verified the domain before. */
+const KNOWN_FOR = Duration.minutes(1)
 
 /**
  * Finds the account that an address belongs to: by the account's own domain below `inboundDomain`, or as a domain that
@@ -36,8 +40,11 @@ export const finder = (known?: KnownReceivers) =>
       return Option.map(account, (account_id): Receiver => ({ address, account_id }))
     }
     const anyway = transport === "capture" && DomainName.isReserved(domain)
-    const account = yield* Domains.receiver(domain, anyway, known?.get(domain))
-    if (Option.isSome(account)) known?.set(domain, account.value)
+    const before = known?.get(domain)
+    const now = yield* MonotonicClock.millis
+    const isFresh = before !== undefined && now - before.at < Duration.toMillis(KNOWN_FOR)
+    const account = yield* Domains.receiver(domain, anyway, before && { account_id: before.account_id, isFresh })
+    if (Option.isSome(account) && !isFresh) known?.set(domain, { account_id: account.value, at: now })
     return Option.map(account, (account_id): Receiver => ({ address, account_id }))
   })
 

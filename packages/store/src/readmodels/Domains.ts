@@ -5,6 +5,7 @@ import * as Cells from "../routing/Cells.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import * as ReadModel from "./ReadModel.ts"
 import { type Client, Sql } from "../postgres/Sql.ts"
+import { away } from "../postgres/StoreUnavailable.ts"
 
 /** State of a domain in the log. The DNS records its owner publishes follow from it and the instance's settings. */
 export type DomainRecord = Omit<Domain.Domain, "_tag" | "tracking_domain_changes">
@@ -62,24 +63,43 @@ export const tracking = <E>(sql: Client<E>) => sql`
 export const trackingNameOf = (record: DomainRecord | null): string | undefined =>
   record?.tracking_domain?.verified === true && record.verified_at !== null ? record.tracking_domain.name : undefined
 
+/** The account in which a process found a receiving domain last, and whether that was a short time ago. */
+export interface KnownReceiver {
+  readonly account_id: AccountId
+  readonly isFresh: boolean
+}
+
 /**
  * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
- * receives if its owner wants that, or `anyway`. The cell of `likely`, which had it last, is asked first. By an expression, as the
- * index of names of all accounts has it.
+ * receives if its owner wants that, or `anyway`. As long as a cell does not answer, only a known receiver is found: the domain may
+ * have been verified there before. By an expression, as the index of names of all accounts has it.
  */
-export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean, likely?: AccountId) {
+export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean, known?: KnownReceiver) {
   const sql = yield* Sql
-  const search = sql<{ readonly account_id: AccountId }>`
-    SELECT account_id FROM domains
+  const search = sql<{ readonly account_id: AccountId; readonly verified_at: string | null }>`
+    SELECT account_id, record ->> 'verified_at' AS verified_at FROM domains
     WHERE md5(name) = md5(${name}) AND name = ${name} AND NOT removed AND status IN ('verified', 'degraded')
       AND (${anyway}::bool OR record ->> 'receiving' = 'true')
-    ORDER BY record ->> 'verified_at', account_id LIMIT 1`
-  const first = Effect.map(search, ([row]) => Option.fromUndefinedOr(row?.account_id))
-  const near = likely === undefined ? Option.none<AccountId>() : yield* Cells.inCellOf(likely, first)
-  if (Option.isSome(near)) return near
-  const found = yield* Cells.findFirst(Effect.map(search, ([row]) => Option.fromUndefinedOr(row)))
-  return Option.map(found, ({ account_id }) => account_id)
+    ORDER BY 2, 1 LIMIT 1`
+  const inKnown = known === undefined ? [] : yield* Cells.inCellOf(known.account_id, search)
+  const near = Option.fromUndefinedOr(inKnown[0]?.account_id)
+  if (Option.isSome(near) && known?.isFresh === true) return near
+  const { missing, rows } = yield* Cells.rowsInTime(search)
+  if (missing.length > 0) return Option.isSome(near) ? near : yield* away()
+  const [first] = rows.toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+  return Option.fromUndefinedOr(first?.account_id)
 })
+
+interface Verified {
+  readonly account_id: string
+  readonly verified_at: string | null
+}
+
+/** Times of one form sort as text; a domain that receives without having been verified comes last. */
+const isBefore = (a: Verified, b: Verified): boolean =>
+  a.verified_at === b.verified_at
+    ? a.account_id < b.account_id
+    : b.verified_at === null || (a.verified_at !== null && a.verified_at < b.verified_at)
 
 /** Finds a domain by id, or by name in its DNS form. */
 export const find = Effect.fn("Domains.find")(function* (account_id: string, nameOrId: string) {
