@@ -13,7 +13,7 @@ const FULL = [
   "--set",
   "ingress.enabled=true,ingress.hosts={mail.example.com},ingress.tlsSecret=tls,ingress.className=nginx",
   "--set",
-  "settings.MAX_BODY_BYTES=20971520,settings.OTEL_TRACES_SAMPLER_ARG=0.25,settings.TRACKING_DOMAINS=on",
+  "settings.MAX_BODY_BYTES=20971520,settings.OTEL_TRACES_SAMPLER_ARG=0.25,settings.TRACKING_DOMAINS=true,settings.TRANSPARENCY=off",
   "--set-json",
   'networkPolicy.metricsFrom=[{"namespaceSelector":{}}]',
   "--set",
@@ -205,12 +205,14 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     assert.deepStrictEqual(mountsOf("api"), ["/data", "/tmp"])
   })
 
-  it("a number is written as it was set", async () => {
+  it("a number is written as it was set, and a switch as the service knows it", async () => {
     const settings = full.find(({ kind }) => kind === "ConfigMap")
     assert.deepInclude(settings?.["data"], {
       MAX_BODY_BYTES: "20971520",
       OTEL_TRACES_SAMPLER_ARG: "0.25",
+      // In a file of values, YAML reads `on` as true.
       TRACKING_DOMAINS: "on",
+      TRANSPARENCY: "off",
       BASE_URL: "https://mail.example.com",
     })
   })
@@ -226,6 +228,7 @@ describe.skipIf(!IS_AVAILABLE)("the Helm chart", () => {
     [[...NAMED, "--set", "settings.PORT=80"], /'PORT'/u],
     [[...NAMED, "--set", "settings.BACKUP_TO=/data"], /BACKUP_TO has no place in pods.*use backup\.enabled/su],
     [[...NAMED, "--set", "settings.TRANSPORT=smtp"], /TRANSPORT.*'sandbox', 'relay', 'direct', 'nodemailer'/su],
+    [[...NAMED, "--set", "settings.TRANSPARENCY=no"], /TRANSPARENCY.*'on', 'off'/su],
     [[...NAMED, "--set", "api.autoscaling.enabled=true,api.autoscaling.minReplicas=20"], /minReplicas is above/u],
     [[...NAMED, "--set", "serviceMonitor.interval=often"], /interval/u],
     [[...NAMED, "--set", "settings.SMTP_URL=smtp://u:p@relay"], /'SMTP_URL'/u],

@@ -53,9 +53,11 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end }}
 {{- end -}}
 
-{{/* A setting as text. Helm reads every number as a float, which would print 10485760 as 1.048576e+07. */}}
+{{/* A setting as text. YAML reads `on` as true, and Helm every number as a float, which would print 10485760 as 1.048576e+07. */}}
 {{- define "waybill.text" -}}
-{{- if and (kindIs "float64" .) (eq (floor .) .) -}}
+{{- if kindIs "bool" . -}}
+{{ ternary "on" "off" . | quote }}
+{{- else if and (kindIs "float64" .) (eq (floor .) .) -}}
 {{ int64 . | toString | quote }}
 {{- else -}}
 {{ toString . | quote }}
