@@ -1,5 +1,5 @@
 import { EmailMessage } from "@waybill/api/schemas/EmailMessage"
-import { Sendable } from "@waybill/api/schemas/template/Sendable"
+import { Sendable } from "@waybill/api/schemas/send/Sendable"
 import * as Violations from "@waybill/api/errors/Violations"
 import * as Id from "@waybill/domain/values/Id"
 import * as Message from "@waybill/mail/compose/Message"
