@@ -62,7 +62,11 @@ const postmark = (name: string, { ServerClient }: Package): Client => {
   })
   return {
     name,
-    send: async (mail) => (await client.sendEmail(bodyOf(mail))).MessageID,
+    send: async (mail) => {
+      const { MessageID } = await client.sendEmail(bodyOf(mail))
+      // Versions up to 4.0.5 read the details at a path of their own.
+      return (await client.getOutboundMessageDetails(MessageID)).MessageID
+    },
     batch: async (mails) => client.sendEmailBatch(mails.map(bodyOf)),
   }
 }

@@ -187,6 +187,17 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
     assert.deepStrictEqual([raw.status, raw.json.ErrorCode], [422, 402])
     const nothing = yield* refusal(() => client.getOutboundMessageDetails("x"))
     assert.deepStrictEqual([nothing.statusCode, nothing.code], [422, 701])
+    // What is no email has no code of one, whose errors the package makes of another class.
+    const few = yield* refusal(() => client.getBounces({ count: -1 }))
+    assert.deepStrictEqual(
+      [few instanceof Errors.InvalidEmailRequestError, few.statusCode, few.code],
+      [false, 422, 408],
+    )
+    const layout = yield* refusal(() =>
+      client.createTemplate({ Name: "x", TemplateType: Models.TemplateTypes.Layout, HtmlBody: "<p></p>" }),
+    )
+    assert.deepStrictEqual([layout.statusCode, layout.code], [422, 403])
+    assert.include(layout.message, "The layout content placeholder must be present")
     yield* world.request("POST", "/v1/domains", { key: secret, body: { name: "real-domain.com" } })
     assert.deepStrictEqual((yield* refused({ From: "hi@real-domain.com" }))[1], 401)
   })

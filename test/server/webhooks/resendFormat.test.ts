@@ -115,7 +115,6 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format resen
       }
       assert.deepStrictEqual<unknown>(scheduled, {
         type: "email.scheduled",
-        livemode: true,
         created_at: scheduled.created_at,
         data: base,
       })

@@ -110,7 +110,6 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format sendg
       const message = {
         campaign: "spring",
         category: ["welcome"],
-        livemode: true,
         "smtp-id": `<${email_id}@acme.test>`,
         sg_message_id: email_id,
       }
@@ -143,7 +142,7 @@ layer(World.layer, { excludeTestServices: true })("a webhook of the format sendg
         { ...message, email: recipient, event: "spamreport" },
         { ...message, email: recipient, event: "open", useragent: "Mail/1", ip: "192.0.2.7" },
         { ...message, email: "", event: "click", url: "https://acme.test/a", useragent: "", ip: "" },
-        { email: unsubscriber, event: "unsubscribe", livemode: true, sg_message_id: email_id },
+        { email: unsubscriber, event: "unsubscribe", sg_message_id: email_id },
       ]
       const keyOf = ({ email, event, type }: Json) => JSON.stringify([event, type, email])
       const order = (events: ReadonlyArray<Json>) => events.toSorted((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1))

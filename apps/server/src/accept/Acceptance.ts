@@ -32,16 +32,16 @@ export interface Sender {
   } | null
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
-  /** Whether mail to suppressed recipients alone is accepted, as suppressed. */
-  readonly acceptsSuppressed?: boolean | undefined
+  /** The door of another service that the request came through. */
+  readonly origin?: Origin | undefined
 }
 
 /** The sender of the request in progress. */
 export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
   const { tracks } = yield* Instance
-  const acceptsSuppressed = (yield* Origin)?.acceptsSuppressed
-  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, acceptsSuppressed }
+  const origin = yield* Origin
+  return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, origin }
 })
 
 /** One message to accept. */
@@ -167,7 +167,7 @@ const decide = (
   at: Timestamp.Timestamp,
   before: Before,
 ) => {
-  const { acceptsSuppressed, account_id, key, tracks } = sender
+  const { account_id, key, origin, tracks } = sender
   const account = view.facts.account(account_id)?.record as StoredAccount | undefined
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = EmailAcceptance.domainOf(command)
@@ -203,7 +203,7 @@ const decide = (
     clock: clockOf(view, account_id, command.test_clock ?? key?.test_clock),
     plan: { name: Plan.TERMS[account.plan].name, max_recipients: account.limits.max_recipients },
     allowedHeaders: account.allowed_headers,
-    acceptsSuppressed,
+    acceptsSuppressed: origin?.acceptsSuppressed,
     suppressed,
     unsent: {
       bytes: view.facts.unsent(account_id, Draft.monthOf(at)).bytes + before.scheduled_bytes,
@@ -216,7 +216,12 @@ const decide = (
     original,
   }
   return Result.map(EmailAcceptance.accept(facts, command), (events) => {
-    const [queued] = events
+    const [queued, ...unreached] = events
+    if (unreached.length > 0)
+      origin?.suppressed.set(
+        id,
+        unreached.flatMap((event) => (event._tag === "EmailSuppressed" ? [event.recipient] : [])),
+      )
     const recipients = [...queued.to, ...queued.cc, ...queued.bcc].map(({ address }) => address)
     const days = Livemode.isLive(account_id) ? account.content_days : Content.TEST_CONTENT_DAYS
     const expires_on = Timestamp.dayAfter(at, days)
@@ -225,7 +230,7 @@ const decide = (
       named: nameCopy?.(id, queued.created_at) ?? [],
       created_at: queued.created_at,
       content: blobs.map((blob): ContentRow => ({ account_id, ...blob, expires_on })),
-      recipients: UsageChange.volumeOf(recipients.length - (events.length - 1)),
+      recipients: UsageChange.volumeOf(recipients.length - unreached.length),
       scheduled_bytes: queued.scheduled_at === null ? 0 : queued.size_bytes,
     }
   })

@@ -27,6 +27,8 @@ export interface Origin {
   readonly body: string
   /** Whether the other service accepts mail to suppressed recipients alone, and says so later. */
   readonly acceptsSuppressed: boolean
+  /** The suppressed recipients of each email that this request accepts, which our own answers do not name. */
+  readonly suppressed: Map<string, ReadonlyArray<string>>
 }
 
 /** The origin of the call in progress; `undefined` if the client called the API itself. */

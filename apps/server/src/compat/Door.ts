@@ -118,6 +118,6 @@ export interface Door {
   ) => Effect.Effect<Answer, Refusal | NativeError, DoorServices>
   /** Whether a request has the public key of the other service with which programs only try its API. */
   readonly isTrial: (headers: DoorRequest["headers"]) => boolean
-  /** The status and body of an error in the other service's shape. */
-  readonly errorOf: (status: number, error: ApiError.Body["error"]) => Answer
+  /** The status and body of an error in the other service's shape. `path` is that of the request, below the door. */
+  readonly errorOf: (status: number, error: ApiError.Body["error"], path?: string) => Answer
 }

@@ -24,20 +24,28 @@ export interface Header {
   readonly Value: string
 }
 
+/** Headers that Postmark gives as fields alone: clients that add both see addresses twice. */
+const FIELDS = ["from", "to", "cc", "bcc", "subject", "date", "reply-to"]
+
+/** Returns the headers that Postmark shows of a mail. */
+export const headersOf = (findings: ReadonlyArray<Header>, headers: ReadonlyArray<Header>): ReadonlyArray<Header> => {
+  const hidden = new Set([...FIELDS, ...findings.map(({ Name }) => Name.toLowerCase())])
+  return [...findings, ...headers.filter(({ Name }) => !hidden.has(Name.toLowerCase()))]
+}
+
 /** Returns the JSON of a received mail as Postmark's inbound webhook has it, with the content of all files. */
 export const postmarkBody = ({ attachments, bytes, findings, isReply, record }: PostmarkInput): Uint8Array => {
   const mail = MimeReader.readIfSimple(bytes, { exact: true })
   const text = mail?.text ?? ""
   const stripped = strippedText(text)
-  const replaced = new Set(findings.map(({ Name }) => Name.toLowerCase()))
-  const headers = (mail?.headers ?? []).filter(({ key }) => !replaced.has(key))
+  const headers = (mail?.headers ?? []).map(({ originalKey, value }) => ({ Name: originalKey, Value: value }))
   return Buffer.from(
     JSON.stringify({
       ...record,
       TextBody: text,
       HtmlBody: mail?.html ?? "",
       StrippedTextReply: isReply || stripped !== text.trim() ? stripped : "",
-      Headers: [...findings, ...headers.map(({ originalKey, value }) => ({ Name: originalKey, Value: value }))],
+      Headers: headersOf(findings, headers),
       Attachments: (mail?.files ?? []).slice(0, attachments.length).map(({ content }, nth) => ({
         Name: attachments[nth]?.filename ?? "",
         Content: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64"),

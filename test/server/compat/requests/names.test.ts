@@ -101,7 +101,14 @@ it.effect("a parameter of a list in another form is refused", function* () {
 })
 
 it.effect("header fields that Waybill writes itself are dropped", function* () {
-  const headers = { "Message-ID": "<a@b>", date: "today", "MIME-Version": "2.0", "Content-Transfer-Encoding": "8bit" }
+  const headers = {
+    "Message-ID": "<a@b>",
+    date: "today",
+    "MIME-Version": "2.0",
+    "Content-Transfer-Encoding": "8bit",
+    "return-path": "<a@b>",
+    "X-PM-KeepID": "true",
+  }
   const list = Object.entries({ ...headers, "X-A": "1" }).map(([Name, Value]) => ({ Name, Value }))
   const rows = [
     ["resend", { headers: { ...headers, "X-A": "1" } }],

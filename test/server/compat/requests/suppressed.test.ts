@@ -1,5 +1,6 @@
 import sendgrid from "@sendgrid/mail"
 import { Effect } from "effect"
+import { ServerClient } from "postmark"
 import { Resend } from "resend"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { HttpWorld } from "../../../support/world/HttpWorld.ts"
@@ -83,6 +84,29 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         body: { From: "hi@acme.test", To: "bo@example.org", Subject: "x", TextBody: "x" },
       })
       assert.deepStrictEqual([answer.status, answer.json.ErrorCode], [422, 406])
+    })
+
+    it.effect("is named in Postmark's answer for the others", function* () {
+      const { key, world } = yield* setUp
+      const client = new ServerClient(key, {
+        requestHost: `${world.url.replace("http://", "")}/compat/postmark`,
+        useHttps: false,
+      })
+      const email = { From: "hi@acme.test", To: "ana@example.org", Subject: "x", TextBody: "x" }
+      const mixed = { ...email, Cc: "bo@example.org", Bcc: "cy@example.org" }
+      const one = yield* Effect.promise(() => client.sendEmail(mixed))
+      const many = yield* Effect.promise(() => client.sendEmailBatch([email, mixed]))
+      const message =
+        "Message OK, but will not deliver to these inactive addresses: bo@example.org, cy@example.org. " +
+        "Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression."
+      assert.deepStrictEqual(
+        [one, ...many].map(({ ErrorCode, Message }) => [ErrorCode, Message]),
+        [
+          [0, message],
+          [0, "OK"],
+          [0, message],
+        ],
+      )
     })
   },
 )

@@ -207,16 +207,16 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
       const LayoutTemplate = 'base" %}{{ x }}{% if x'
       assert.deepStrictEqual(
         yield* refused(() => postmark.validateTemplate({ HtmlBody: "<p>Hi</p>", LayoutTemplate })),
-        [422, 300],
+        [422, 403],
       )
       assert.deepStrictEqual(rendered.SuggestedTemplateModel, { user: { name: "name_Value" }, raw: "raw_Value" })
 
-      const push = { SourceServerID: 0, DestinationServerID: 0, PerformChanges: true }
+      const push = { SourceServerID: 1, DestinationServerID: 1, PerformChanges: true }
       const pushed = yield* run(() => pusher.pushTemplates(push))
       assert.deepStrictEqual({ ...pushed }, { TotalCount: 0, Templates: [] })
       assert.deepStrictEqual(
         yield* refused(() => pusher.pushTemplates({ ...push, DestinationServerID: 7 })),
-        [422, 300],
+        [422, 403],
       )
       yield* run(() => postmark.deleteTemplate(made.TemplateId))
       assert.deepStrictEqual(yield* refused(() => postmark.getTemplate("order")), [422, 1101])

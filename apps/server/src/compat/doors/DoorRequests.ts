@@ -70,6 +70,7 @@ export const handle = <R>(entrance: Doors.Entrance, app: Effect.Effect<Response,
         return sha256(received)
       },
       acceptsSuppressed: door.acceptsSuppressed,
+      suppressed: new Map(),
     }
     const kept: Record<string, string> = {}
     const readmit = yield* readmission
@@ -233,11 +234,11 @@ const contentOf = ({ body }: Response): unknown =>
 const NOTHING = { message: "There is nothing with this id in this account.", details: [] }
 
 /** Returns an error response in the other service's shape; other responses and their headers stay as they are. */
-export const inShapeOf = (door: Door, response: Response): Response => {
+export const inShapeOf = ({ door, path }: Doors.Entrance, response: Response): Response => {
   if (response.status < 400) return response
   const { error } = contentOf(response) as ApiError.Body
   const shown = error.reason === "malformed_id" ? { ...error, ...NOTHING } : error
-  const { body, headers, status } = door.errorOf(response.status, shown)
+  const { body, headers, status } = door.errorOf(response.status, shown, path)
   const { "content-length": _, "content-type": __, ...kept } = response.headers
   return HttpServerResponse.setHeaders(HttpServerResponse.jsonUnsafe(body, { status }), { ...kept, ...headers })
 }

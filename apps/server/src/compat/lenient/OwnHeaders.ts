@@ -1,7 +1,17 @@
 import * as Fields from "./Fields.ts"
 
-/** Headers that Waybill writes itself, and that programs set all the same. They are dropped, as mail by SMTP has them dropped. */
-const NAMES: ReadonlySet<string> = new Set(["message-id", "mime-version", "content-transfer-encoding", "date"])
+/**
+ * Headers that Waybill writes itself, and that programs set all the same, and Postmark's wish that the first of them stays.
+ * They are dropped, as mail by SMTP has them dropped.
+ */
+const NAMES: ReadonlySet<string> = new Set([
+  "message-id",
+  "mime-version",
+  "content-transfer-encoding",
+  "date",
+  "return-path",
+  "x-pm-keepid",
+])
 
 export const isOwn = (name: string): boolean => NAMES.has(name.toLowerCase())
 

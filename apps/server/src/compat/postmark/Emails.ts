@@ -14,6 +14,7 @@ import * as AbsentFields from "../lenient/AbsentFields.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import { errorOf } from "./errorOf.ts"
+import * as Accepted from "./Accepted.ts"
 import * as Message from "./Message.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Spelling from "./Spelling.ts"
@@ -23,16 +24,6 @@ const decode = Effect.fnUntraced(function* (body: unknown) {
   const details = Message.problemsOf(message)
   if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
   return message
-})
-
-const accepted = ({ Bcc, Cc, To }: Message.Message, id: string, created_at: string) => ({
-  To: To ?? "",
-  ...(Cc ? { Cc } : {}),
-  ...(Bcc ? { Bcc } : {}),
-  SubmittedAt: created_at,
-  MessageID: id,
-  ErrorCode: 0,
-  Message: "OK",
 })
 
 /** Checks a message as a send does. Without an account, any domain may be its sender's. */
@@ -51,7 +42,7 @@ const check = Effect.fnUntraced(function* (body: unknown) {
       }),
   )
   const { at, id } = yield* NewIds.newEmail
-  return { ...accepted(message, id, at), Message: "Test job accepted" }
+  return Accepted.of(message, id, at, "Test job accepted")
 })
 
 const send: Route = {
@@ -69,7 +60,7 @@ const send: Route = {
       body: Message.toNative(message, tracks),
       headers: Native.idempotency(headers),
     }).pipe(Respelling.respelled(Spelling.of(message)))
-    return Native.ok(accepted(message, id, created_at))
+    return Native.ok(yield* Accepted.answer(message, id, created_at))
   }),
   trial: ({ body }) => Effect.map(check(body), Native.ok),
 }
@@ -110,7 +101,7 @@ const batch: Route = {
       })
       results.push(...data)
     }
-    const answers = messages.map((message, nth) => resultOf(message, results[nth]))
+    const answers = yield* Effect.forEach(messages, (message, nth) => resultOf(message, results[nth]))
     let next = 0
     return Native.ok(decoded.map((each) => (Result.isSuccess(each) ? answers[next++] : refused(each.failure))))
   }),
@@ -126,10 +117,10 @@ const batch: Route = {
   }),
 }
 
-const resultOf = (message: Message.Message, result: BatchAnswer["data"][number] | undefined) => {
-  if (result?.error) return errorOf(400, Respelling.respell(result.error, spellingInBatch(message))).body
-  return accepted(message, result?.id ?? "", result?.created_at ?? "")
-}
+const resultOf = (message: Message.Message, result: BatchAnswer["data"][number] | undefined) =>
+  result?.error
+    ? Effect.succeed(errorOf(400, Respelling.respell(result.error, spellingInBatch(message))).body)
+    : Accepted.answer(message, result?.id ?? "", result?.created_at ?? "")
 
 /** A refusal within a batch may begin with the message's place in it. */
 const spellingInBatch = (message: Message.Message): Respelling.Spelling => {

@@ -16,7 +16,7 @@ const server: Route = {
       Native.call<AccountRecord>({ method: "GET", path: "/v1/account" }),
       ({ inbound_domain, livemode, name }) =>
         Native.ok({
-          ID: 0,
+          ID: Words.SERVER_ID,
           Name: name,
           ApiTokens: [],
           Color: "blue",
@@ -45,19 +45,25 @@ const server: Route = {
 /** The stream that all sent mail goes through. */
 const STREAM = {
   ID: Words.STREAM,
-  ServerID: 0,
+  ServerID: Words.SERVER_ID,
   Name: "Transactional",
-  Description: "",
+  Description: "The mail that this account sends.",
   MessageStreamType: "Transactional",
   CreatedAt: "2020-01-01T00:00:00Z",
-  UpdatedAt: null,
+  UpdatedAt: "2020-01-01T00:00:00Z",
   ArchivedAt: null,
   ExpectedPurgeDate: null,
   SubscriptionManagementConfiguration: { UnsubscribeHandlingType: "None" },
 }
 
 /** The stream that received mail comes by. */
-const INBOUND = { ...STREAM, ID: PostmarkInbound.STREAM, Name: "Inbound", MessageStreamType: "Inbound" }
+const INBOUND = {
+  ...STREAM,
+  ID: PostmarkInbound.STREAM,
+  Name: "Inbound",
+  Description: "The mail that this account receives.",
+  MessageStreamType: "Inbound",
+}
 
 const streams: Route = {
   method: "GET",

@@ -2,6 +2,7 @@ import * as Table from "@waybill/domain/values/Table"
 import type * as ApiError from "@waybill/api/errors/ApiError"
 import type { Answer } from "../Door.ts"
 import * as Native from "../Native.ts"
+import * as Accepted from "./Accepted.ts"
 
 type Failure = ApiError.Body["error"]
 
@@ -9,8 +10,8 @@ type Failure = ApiError.Body["error"]
 const MAX_SHOWN = 20
 
 /** Returns an error as Postmark answers it, under the number that its documentation gives the cause. */
-export const errorOf = (_: number, error: Failure): Answer => {
-  const { ErrorCode, status } = knownOf(error)
+export const errorOf = (_: number, error: Failure, path = EMAILS): Answer => {
+  const { ErrorCode, status } = knownOf(error, path)
   return { status, body: { ErrorCode, Message: messageOf(error) } }
 }
 
@@ -19,20 +20,31 @@ interface Known {
   readonly ErrorCode: number
 }
 
-const knownOf = (error: Failure): Known => {
+const knownOf = (error: Failure, path: string): Known => {
   const { code, details, message, reason } = error
   if (details.some(({ path }) => /^(?:\[\d+\]\.)?MessageStream$/u.test(path))) return { status: 422, ErrorCode: 1235 }
   if (reason === "domain_not_verified" && !message.includes("is not a domain of this account"))
     return { status: 422, ErrorCode: 401 }
-  return Table.at(BY_REASON, reason) ?? BY_CODE[code]
+  const known = Table.at(BY_REASON, reason) ?? BY_CODE[code]
+  if (known.ErrorCode !== INVALID_EMAIL || path.startsWith(EMAILS)) return known
+  return { ...known, ErrorCode: INVALID.find(([begin]) => path.startsWith(begin))?.[1] ?? INVALID_FIELD }
 }
 
+const EMAILS = "/email"
+/** What clients show as the refusal of an email. */
+const INVALID_EMAIL = 300
+const INVALID_FIELD = 403
+const INVALID = [
+  ["/bounces", 408],
+  ["/messages", 700],
+] as const
+
 const BY_CODE: { readonly [C in Failure["code"]]: Known } = {
-  invalid_request: { status: 422, ErrorCode: 300 },
+  invalid_request: { status: 422, ErrorCode: INVALID_EMAIL },
   unauthorized: { status: 401, ErrorCode: 10 },
   forbidden: { status: 401, ErrorCode: 10 },
   not_found: { status: 404, ErrorCode: 404 },
-  unprocessable: { status: 422, ErrorCode: 300 },
+  unprocessable: { status: 422, ErrorCode: INVALID_EMAIL },
   rate_limited: { status: 429, ErrorCode: 429 },
   internal_error: { status: 500, ErrorCode: 100 },
 }
@@ -49,7 +61,7 @@ const BY_REASON: Readonly<Record<string, Known>> = {
   malformed_json: { status: 422, ErrorCode: 402 },
   monthly_quota: { status: 422, ErrorCode: 405 },
   overloaded: { status: 503, ErrorCode: 100 },
-  payload_too_large: { status: 413, ErrorCode: 300 },
+  payload_too_large: { status: 413, ErrorCode: INVALID_EMAIL },
   template_alias_taken: { status: 422, ErrorCode: 1122 },
   template_archived: { status: 422, ErrorCode: 1101 },
   template_invalid: { status: 422, ErrorCode: 1122 },
@@ -68,11 +80,7 @@ const messageOf = (error: Failure): string => {
   const { details, message, reason } = error
   if (reason === "all_recipients_suppressed") {
     const addresses = details.map((detail) => detail.message.split(" ", 1)[0])
-    return (
-      "You tried to send to recipients that have been marked as inactive. " +
-      `Found inactive addresses: ${addresses.join(", ")}. ` +
-      "Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression."
-    )
+    return `You tried to send to recipients that have been marked as inactive. Found inactive addresses: ${addresses.join(", ")}. ${Accepted.INACTIVE}`
   }
   if (reason === "api_key_missing" || reason === "api_key_invalid")
     return message

@@ -92,7 +92,7 @@ export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effe
   const shaped =
     entrance === undefined
       ? responding
-      : Effect.map(responding, (response) => DoorRequests.inShapeOf(entrance.door, response))
+      : Effect.map(responding, (response) => DoorRequests.inShapeOf(entrance, response))
   if (RequestTarget.PROBES.has(path)) return yield* shaped
   return yield* Traces.ofRequest(shaped, id, request.method, request.headers)
 })

@@ -10,6 +10,7 @@ import * as InboundRecords from "../../inbound/InboundRecords.ts"
 import type * as AttachmentLinks from "../../links/AttachmentLinks.ts"
 import type { RecordSettings } from "../../operate/DomainCommands.ts"
 import * as PostmarkInbound from "./formats/PostmarkInbound.ts"
+import * as Words from "./formats/PostmarkWords.ts"
 import * as SendGridInbound from "./formats/SendGridInbound.ts"
 import * as WebhookPayload from "./WebhookPayload.ts"
 
@@ -53,7 +54,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
   if (format === "postmark") {
     const input = {
       bytes,
-      record: { ...PostmarkInbound.fieldsOf(mail), livemode },
+      record: { ...PostmarkInbound.fieldsOf(mail), ...Words.modeOf(livemode) },
       attachments,
       findings: PostmarkInbound.findingsOf(mail),
       isReply: PostmarkInbound.isReply(mail),

@@ -1,4 +1,5 @@
 import type { InboundEmail, InboundWhole } from "@waybill/api/groups/Inbound"
+import { headersOf } from "@waybill/mail/inbound/postmarkBody"
 import { Effect } from "effect"
 import type { Route } from "../../Door.ts"
 import { nativePath } from "../../nativePath.ts"
@@ -69,10 +70,10 @@ const details: Route = {
       TextBody: mail.text ?? "",
       HtmlBody: mail.html ?? "",
       StrippedTextReply: PostmarkInbound.isReply(mail) ? (mail.stripped_text ?? "") : "",
-      Headers: [
-        ...PostmarkInbound.findingsOf(mail),
-        ...mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
-      ],
+      Headers: headersOf(
+        PostmarkInbound.findingsOf(mail),
+        mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
+      ),
       BlockedReason: isBlocked(mail) ? "A route of the account refuses it." : "",
     })
   }),

@@ -91,6 +91,9 @@ const details: Route = {
   }),
 }
 
+/** Clients up to 4.0 leave out the end of the path. */
+const detailsAsBefore: Route = { ...details, path: "/messages/outbound/:id" }
+
 const fieldsOf = (record: EmailRecord) => ({
   ...Words.labelsOf(record),
   MessageID: record.id,
@@ -155,4 +158,4 @@ const eventOf = ({ data, occurred_at, type }: EventRecord, record: EmailRecord) 
   return [{ Recipient: text(data["recipient"]), Type, ReceivedAt: occurred_at, Details: detailsOf(data, record) }]
 }
 
-export const routes: ReadonlyArray<Route> = [list, details]
+export const routes: ReadonlyArray<Route> = [list, details, detailsAsBefore]

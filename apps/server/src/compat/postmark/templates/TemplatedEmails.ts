@@ -9,6 +9,7 @@ import type { Route } from "../../Door.ts"
 import { entriesOf } from "../../entriesOf.ts"
 import * as Native from "../../Native.ts"
 import * as Respelling from "../../Respelling.ts"
+import * as Accepted from "../Accepted.ts"
 import { errorOf } from "../errorOf.ts"
 import * as Message from "../Message.ts"
 import * as Refusals from "../Refusals.ts"
@@ -40,16 +41,6 @@ const spellingOf = ({ message }: Decoded): Respelling.Spelling => {
   }
 }
 
-const accepted = ({ message: { Bcc, Cc, To } }: Decoded, id: string, created_at: string) => ({
-  To: To ?? "",
-  ...(Cc ? { Cc } : {}),
-  ...(Bcc ? { Bcc } : {}),
-  SubmittedAt: created_at,
-  MessageID: id,
-  ErrorCode: 0,
-  Message: "OK",
-})
-
 const send: Route = {
   method: "POST",
   path: "/email/withTemplate",
@@ -65,7 +56,7 @@ const send: Route = {
       body: nativeOf(decoded, tracks),
       headers: Native.idempotency(headers),
     }).pipe(Respelling.respelled(spellingOf(decoded)))
-    return Native.ok(accepted(decoded, id, created_at))
+    return Native.ok(yield* Accepted.answer(decoded.message, id, created_at))
   }),
 }
 
@@ -107,7 +98,7 @@ const batch: Route = {
       })
       results.push(...data)
     }
-    const answers = whole.map((each, nth) => resultOf(each, results[nth]))
+    const answers = yield* Effect.forEach(whole, (each, nth) => resultOf(each, results[nth]))
     let next = 0
     return Native.ok(
       decoded.map((each) =>
@@ -119,7 +110,7 @@ const batch: Route = {
 
 const resultOf = (decoded: Decoded, result: BatchAnswer["data"][number] | undefined) =>
   result?.error
-    ? errorOf(400, Respelling.respell(result.error, spellingOf(decoded))).body
-    : accepted(decoded, result?.id ?? "", result?.created_at ?? "")
+    ? Effect.succeed(errorOf(400, Respelling.respell(result.error, spellingOf(decoded))).body)
+    : Accepted.answer(decoded.message, result?.id ?? "", result?.created_at ?? "")
 
 export const routes: ReadonlyArray<Route> = [send, batch]

@@ -6,6 +6,7 @@ import type { Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import { renamed } from "../../renamed.ts"
 import * as NativeTemplates from "../../NativeTemplates.ts"
+import * as Words from "../../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Paging from "../Paging.ts"
 import * as TemplateBodies from "./TemplateBodies.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
@@ -34,7 +35,7 @@ const full = (template: TemplateRecord) => ({
   Subject: template.draft.subject ?? "",
   HtmlBody: template.draft.html,
   TextBody: template.draft.text,
-  AssociatedServerId: 0,
+  AssociatedServerId: Words.SERVER_ID,
 })
 
 const PLACEHOLDER = /\{\{\{\s*@content\s*\}\}\}/u
@@ -45,7 +46,7 @@ const refusalOf = (kind: string, { html, subject, text }: NativeTemplates.Source
   if (kind === "layout")
     for (const [name, body] of Object.entries({ HtmlBody: html, TextBody: text }))
       if (body !== undefined && !PLACEHOLDER.test(body))
-        return Native.refuse(name, "of a layout must have {{{ @content }}}")
+        return Native.refuse(name, "has no {{{ @content }}}. The layout content placeholder must be present")
   return kind === "template" && subject === undefined ? Native.refuse("Subject", "is required") : undefined
 }
 
@@ -153,7 +154,7 @@ const list: Route = {
   }),
 }
 
-/** An account is one server of Postmark, the one with the ID 0, so that there is nothing to push. */
+/** An account is one server of Postmark, so that there is nothing to push. */
 const push: Route = {
   method: "PUT",
   path: "/templates/push",
@@ -165,10 +166,10 @@ const push: Route = {
       TemplateBodies.inCase.push(body),
     )
     for (const [name, id] of Object.entries({ SourceServerID, DestinationServerID }))
-      if (String(id) !== "0")
+      if (String(id) !== String(Words.SERVER_ID))
         return yield* Native.refuse(
           name,
-          "must be 0, the server of this account: push from one account to another by `waybill templates push`",
+          `must be ${Words.SERVER_ID}, the server of this account: push from one account to another by \`waybill templates push\``,
         )
     return Native.ok({ TotalCount: 0, Templates: [] })
   }),

@@ -95,7 +95,7 @@ export const of = (message: Message, nth: number, Email: string, outcome: Outcom
     ...type,
     Tag: Words.labelsOf(message).Tag,
     MessageID: message.id,
-    ServerID: 0,
+    ServerID: Words.SERVER_ID,
     Description: DESCRIPTIONS[outcome.status],
     Details: Words.detailsOf(outcome),
     Email,

@@ -17,19 +17,24 @@ export const typeOf = ({ event_type }: WebhookDeliveries.Dispatch): string | und
 
 /**
  * Returns an event in the shape of Postmark's webhooks, which is that of `BounceWebhook` and its siblings in the package
- * `postmark`, and whether it is about live mail, which Postmark's has not.
+ * `postmark`, and whether it is about test mail, which Postmark's has not.
  */
 export const make = (dispatch: WebhookDeliveries.Dispatch): Json => {
   const { event, livemode } = dispatch
-  const base = { RecordType: typeOf(dispatch), MessageStream: Words.STREAM, ServerID: 0, livemode }
+  const base = {
+    RecordType: typeOf(dispatch),
+    MessageStream: Words.STREAM,
+    ServerID: Words.SERVER_ID,
+    ...Words.modeOf(livemode),
+  }
   if (event === null) return base
   if (event.stream === "inbound")
-    return { ...PostmarkInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode)), livemode }
+    return { ...PostmarkInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode)), ...Words.modeOf(livemode) }
   const { Metadata, Tag } = Words.labelsOf({ ...Words.UNLABELED, ...dispatch.email })
   const id = event.stream === "email" ? event.stream_id : event.data["email_id"]
   const MessageID = typeof id === "string" ? Uuid.of(id) : null
-  const labels = event.stream === "email" ? { Tag, Metadata } : { Tag: null, Metadata: {} }
-  return { ...base, ...outcome(dispatch, event), MessageID, ...labels }
+  const labels = event.stream === "email" ? { Tag, Metadata } : { Metadata: {} }
+  return { ...base, ...outcome(dispatch, event), MessageID: MessageID ?? "", ...labels }
 }
 
 type Recorded = NonNullable<WebhookDeliveries.Dispatch["event"]>

@@ -44,12 +44,13 @@ export const fieldsOf = (mail: People.Received) => {
 export const isReply = ({ in_reply_to, references }: People.Received): boolean =>
   in_reply_to !== null || references.length > 0
 
-/** Returns the header with which Postmark tells what SPF says of the return path (RFC 7208 §9.1). */
+/** Returns the headers with which Postmark tells the return path, and what SPF says of it (RFC 7208 §9.1). */
 export const findingsOf = ({ auth, envelope }: People.Received) => {
   const { from, helo, remote_ip } = envelope
-  if (remote_ip === null) return []
+  const returnPath = { Name: "Return-Path", Value: `<${from}>` }
+  if (remote_ip === null) return [returnPath]
   const pairs = [`client-ip=${remote_ip}`, `envelope-from=${quoted(from)}`, `helo=${quoted(helo ?? "")}`]
-  return [{ Name: "Received-SPF", Value: `${auth.spf} ${pairs.join("; ")}` }]
+  return [returnPath, { Name: "Received-SPF", Value: `${auth.spf} ${pairs.join("; ")}` }]
 }
 
 const quoted = (text: string): string => `"${text.replaceAll(/["\\]/gu, "\\$&")}"`

@@ -6,6 +6,7 @@ import { presentDomain } from "../../../operate/presentDomain.ts"
 import * as Uuids from "../../../requests/Uuids.ts"
 import * as InboundRecords from "../../../inbound/InboundRecords.ts"
 import * as ResendDomain from "./ResendDomain.ts"
+import * as Words from "./PostmarkWords.ts"
 import * as ResendReceived from "./ResendReceived.ts"
 import * as Tags from "./ResendTags.ts"
 
@@ -20,13 +21,13 @@ export const typeOf = ({ event, event_type }: WebhookDeliveries.Dispatch): strin
 
 /**
  * Returns an event in the shape of Resend's webhooks, which is that of `WebhookEventPayload` in the package `resend`, and
- * whether it is about live mail, which Resend's has not.
+ * whether it is about test mail, which Resend's has not.
  */
 export const make = (dispatch: WebhookDeliveries.Dispatch, settings: RecordSettings): Json => {
   const { event, livemode } = dispatch
   return {
     type: typeOf(dispatch),
-    livemode,
+    ...Words.modeOf(livemode),
     created_at: WebhookDeliveries.occurredAt(dispatch),
     data: event === null ? {} : Uuids.spelled(dataOf(dispatch, event, settings)),
   }

@@ -30,7 +30,7 @@ export const filesOf = ({ attachments, id }: People.Received) =>
     size: size_bytes,
     content_type,
     content_disposition: disposition,
-    content_id,
+    ...(content_id === null ? {} : { content_id }),
   }))
 
 /** Returns the data of a call: Resend's have neither texts nor headers. */

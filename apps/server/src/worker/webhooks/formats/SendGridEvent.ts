@@ -23,13 +23,13 @@ export const typeOf = ({ event, event_type }: WebhookDeliveries.Dispatch): strin
 
 /**
  * Returns an event in the shape of SendGrid's event webhook: a list with an event for each recipient, each with whether it is
- * about live mail, which SendGrid's has not.
+ * about test mail, which SendGrid's has not.
  */
 export const make = (dispatch: WebhookDeliveries.Dispatch): Json | ReadonlyArray<Json> => {
   const { email, event, event_id, livemode } = dispatch
   const name = typeOf(dispatch)
   const at = Timestamp.toMillis(String(WebhookDeliveries.occurredAt(dispatch)) as Timestamp.Timestamp)
-  const base = { event: name, timestamp: Math.floor(at / Timestamp.SECOND), livemode }
+  const base = { event: name, timestamp: Math.floor(at / Timestamp.SECOND), ...Words.modeOf(livemode) }
   if (event === null) return [{ email: "", ...base, sg_event_id: event_id }]
   // The call has a form of these fields, and those of the content.
   if (event.stream === "inbound") return SendGridInbound.fieldsOf(InboundRecords.ofEvent(event.data, livemode))

@@ -15,6 +15,6 @@ export const fieldsOf = (mail: People.Received): Readonly<Record<string, string>
     SPF: auth.spf,
     envelope: JSON.stringify({ to: envelope.to, from: envelope.from }),
     sender_ip: envelope.remote_ip ?? "",
-    livemode: String(livemode),
+    ...(livemode ? {} : { livemode: String(livemode) }),
   }
 }
