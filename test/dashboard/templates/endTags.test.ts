@@ -1,6 +1,6 @@
 import { assert, describe, it } from "vitest"
 import * as TypeOver from "../../../apps/dashboard/src/templates/editor/code/TypeOver.ts"
-import { strayEndTags, strayInMail } from "../../../apps/dashboard/src/templates/editor/strayEndTags.ts"
+import * as EndTags from "../../../apps/dashboard/src/templates/editor/EndTags.ts"
 import { processorMs } from "../../support/processorMs.ts"
 
 /** Types a text at the bar of another one, as the editor does without an end tag of its own. */
@@ -27,7 +27,8 @@ describe("end tags in the editor", () => {
   })
 
   it("are warned of if nothing has begun", () => {
-    const warned = (html: string) => strayEndTags({ html }).map(({ column, line, message }) => [message, line, column])
+    const warned = (html: string) =>
+      EndTags.inForm({ html }).map(({ column, line, message }) => [message, line, column])
     assert.deepStrictEqual(warned("<h1>Hi</h1>\n</h1>"), [["The end tag </h1> has no begin", 2, 1]])
     for (const html of [
       "<p>One<p>Two<br>",
@@ -41,7 +42,7 @@ describe("end tags in the editor", () => {
   })
 
   it("are warned of whichever branches are written, and however often a loop runs", () => {
-    const warned = (html: string) => strayEndTags({ html }).map(({ column, message }) => `${message} ${column}`)
+    const warned = (html: string) => EndTags.inForm({ html }).map(({ column, message }) => `${message} ${column}`)
     for (const [html, at] of [
       ["{% if a %}<b>{% else %}<b class=x>{% endif %}</b></b>", 50],
       ["{% if a %}</b>{% endif %}", 11],
@@ -68,22 +69,22 @@ describe("end tags in the editor", () => {
     ])
       assert.deepStrictEqual(warned(html), [], html)
     // What an element of the layout ends is known when both are put together, as what a partial begins.
-    assert.deepStrictEqual(strayEndTags({ html: "</td><td>", layout: "base" }), [])
-    assert.deepStrictEqual(strayEndTags({ html: "{{#if a}}</b>{{/if}}", language: "handlebars" }), [])
+    assert.deepStrictEqual(EndTags.inForm({ html: "</td><td>", layout: "base" }), [])
+    assert.deepStrictEqual(EndTags.inForm({ html: "{{#if a}}</b>{{/if}}", language: "handlebars" }), [])
   })
 
   it("are warned of in the mail that partials and layout make", () => {
-    assert.deepStrictEqual(strayInMail("<table><tr><td>x</td></tr></table>"), [])
-    assert.deepStrictEqual(strayInMail(null), [])
+    assert.deepStrictEqual(EndTags.inMail("<table><tr><td>x</td></tr></table>"), [])
+    assert.deepStrictEqual(EndTags.inMail(null), [])
     const mail = "<table><tr><td><p>Thank  you</p>,\nAna</td></tr></table></b></b>"
-    assert.deepStrictEqual(strayInMail(mail), [
+    assert.deepStrictEqual(EndTags.inMail(mail), [
       { path: "html", message: "In the mail of these values, the end tag </b> has no begin, behind “Thank you , Ana”" },
     ])
   })
 
   it("take a bounded time in the largest texts", () => {
     const size = 100_000
-    const warned = (html: string) => strayEndTags({ html }).length
+    const warned = (html: string) => EndTags.inForm({ html }).length
     const began = processorMs()
     assert.strictEqual(warned("</a>".repeat(size / 4)), 20)
     assert.strictEqual(warned("<!--".repeat(size / 4)), 0)

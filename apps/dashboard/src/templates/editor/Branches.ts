@@ -11,7 +11,7 @@ type Node = Tag | Block | "unknown"
 
 interface Block {
   readonly kind: "branch" | "loop" | "capture"
-  /** What may be written, in order; a loop writes the first one again and again. */
+  /** Branches in order; a loop writes the first one again and again. */
   readonly ways: Array<Array<Node>>
   hasElse: boolean
 }
@@ -71,7 +71,7 @@ export class Reader {
   }
 
   /** Returns the end tags of elements that nothing has begun, whichever branches are written and however often loops run. */
-  strayEnds(): ReadonlyArray<Tag> {
+  endsWithoutBegin(): ReadonlyArray<Tag> {
     const found: Array<Tag> = []
     if (this.#names.size <= MAX_NAMES && this.#depth <= MAX_DEPTH)
       walk(this.#root, { counts: new Map(), isUnknown: false }, found)
@@ -79,7 +79,7 @@ export class Reader {
   }
 }
 
-/** Changes what is open by what is written, and adds stray end tags to `found`. */
+/** Changes what is open by what is written, and adds end tags without a begin to `found`. */
 const walk = (nodes: ReadonlyArray<Node>, open: Open, found: Array<Tag> | undefined): void => {
   for (const node of nodes) {
     if (open.isUnknown) return
@@ -97,13 +97,13 @@ const walkBlock = (block: Block, open: Open, found: Array<Tag> | undefined): voi
   const [first = []] = block.ways
   if (block.kind === "branch") {
     const before = copyOf(open)
-    // What stands before the first `when` counts as a way, too.
+    // Text before the first `when` counts as a way, too.
     const exits = block.ways.map((way) => exitOf(way, before, found))
     if (block.hasElse) open.counts.clear()
     for (const exit of exits) merge(open, exit)
     return
   }
-  // What one pass of a loop leaves open is open in the next; captured HTML is written where its variable stands.
+  // Elements that one pass of a loop leaves open are open in the next; captured HTML is written where its variable stands.
   const left = leftOpen(block)
   if (left.isUnknown || (block.kind === "capture" && isAny(left))) open.isUnknown = true
   if (block.kind === "capture" || open.isUnknown) return
@@ -115,7 +115,7 @@ const walkBlock = (block: Block, open: Open, found: Array<Tag> | undefined): voi
 
 const isAny = ({ counts }: Open): boolean => [...counts.values()].some((count) => count > 0)
 
-/** What is open after a block that is written once, with nothing open before it. */
+/** Elements that are open after a block that is written once, with none open before it. */
 const kept = new WeakMap<Block, Open>()
 
 const leftOpen = (block: Block): Open => {

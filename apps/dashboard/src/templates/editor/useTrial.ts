@@ -4,7 +4,7 @@ import type { RenderedTemplate, TemplateValidation } from "../../api/Records.ts"
 import * as TemplateQueries from "../content/TemplateQueries.ts"
 import * as Form from "../content/Form.ts"
 import * as Problems from "../content/Problems.ts"
-import { strayEndTags, strayInMail } from "./strayEndTags.ts"
+import * as EndTags from "./EndTags.ts"
 
 /** Pause of the author after which the text is checked and rendered. */
 const PAUSE_MS = 300
@@ -69,8 +69,8 @@ const attempt = async (
       )
       const rendered = await TemplateQueries.render(id, { draft: { ...draft, locales }, variables, locale })
       // A partial may end what another one begins.
-      const stray = isPartial ? [] : strayInMail(rendered.html)
-      return { validation, rendered: { ...rendered, warnings: [...rendered.warnings, ...stray] }, problems }
+      const ends = isPartial ? [] : EndTags.inMail(rendered.html)
+      return { validation, rendered: { ...rendered, warnings: [...rendered.warnings, ...ends] }, problems }
     } catch (error) {
       return { validation, problems: [...problems, ...Problems.inSample(error)] }
     }
@@ -124,7 +124,7 @@ export const useTrial = (id: string, form: Form.Form, options: Options): Trial =
     warnings: [
       ...Problems.of(query.data?.validation?.warnings ?? []),
       // A partial may end what another one begins.
-      ...(isPartial ? [] : strayEndTags(form)),
+      ...(isPartial ? [] : EndTags.inForm(form)),
     ],
     problems: query.data?.problems ?? Problems.inError(query.error),
     isCurrent: tried === key && !query.isFetching && newest !== undefined,

@@ -35,7 +35,7 @@ export const Sendable = Parsed.annotate(Counts.shape(TemplatedMessage.ast))
       Decoded,
       SchemaTransformation.transformEffect<Sendable, unknown>({
         decode: (json, options) =>
-          // What explains a refusal has looked for this, and tells it by its places.
+          // A decoder that explains refusals has looked for this, and tells it by its places.
           options.errors !== "all" && Excess.bound(TemplatedMessage, json).isExceeded
             ? Effect.fail(new SchemaIssue.InvalidValue({ message: "has too many items, or an unknown field" }))
             : namesTemplate(json)

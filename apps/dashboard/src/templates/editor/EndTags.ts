@@ -54,7 +54,7 @@ const isUnknown = (piece: string, { tag }: Pieces.Piece): boolean =>
   tag === undefined ? RAW.test(piece) || CONTENT.test(piece) : /^(?:render|layout|break|continue)$/u.test(tag)
 
 /** Returns the end tags in a text in Liquid that no element begins, whichever branches are written. */
-const strayIn = (text: string): ReadonlyArray<Branches.Tag> => {
+const foundIn = (text: string): ReadonlyArray<Branches.Tag> => {
   const pieces = Pieces.read(text)
   const tags = tagsIn(withoutPieces(text, pieces))
   const reader = new Branches.Reader()
@@ -66,7 +66,7 @@ const strayIn = (text: string): ReadonlyArray<Branches.Tag> => {
     else if (piece.tag !== undefined) reader.piece(piece.tag)
   }
   for (const tag of tags.slice(nth)) reader.tag(tag)
-  return reader.strayEnds()
+  return reader.endsWithoutBegin()
 }
 
 const warningOf = (path: string, text: string, { name, offset }: Branches.Tag): Problems.TextProblem => {
@@ -79,13 +79,13 @@ const warningOf = (path: string, text: string, { name, offset }: Branches.Tag): 
  * Warns of end tags of elements that nothing has begun, in the HTML of all languages. A partial may end what another one
  * begins, and what stands in a layout what that begins: it is known when they are put together.
  */
-export const strayEndTags = (form: Form.Form): ReadonlyArray<Problems.TextProblem> =>
+export const inForm = (form: Form.Form): ReadonlyArray<Problems.TextProblem> =>
   (form["language"] ?? "liquid") !== "liquid" || (form["layout"] ?? "") !== ""
     ? []
     : [null, ...Form.localesOf(form)].flatMap((locale) => {
         const path = Form.nameOf("html", locale)
         const text = form[path] ?? ""
-        return strayIn(text)
+        return foundIn(text)
           .slice(0, MAX_WARNINGS)
           .map((tag) => warningOf(path, text, tag))
       })
@@ -94,14 +94,12 @@ export const strayEndTags = (form: Form.Form): ReadonlyArray<Problems.TextProble
 const BEFORE_CHARS = 30
 
 /** Warns of end tags that nothing has begun in a mail with its partials and layout, each name once. */
-export const strayInMail = (
-  html: string | null,
-): ReadonlyArray<{ readonly path: string; readonly message: string }> => {
+export const inMail = (html: string | null): ReadonlyArray<{ readonly path: string; readonly message: string }> => {
   const reader = new Branches.Reader()
   const text = html ?? ""
   for (const tag of tagsIn(text)) reader.tag(tag)
   const first = new Map<string, Branches.Tag>()
-  for (const tag of reader.strayEnds()) if (!first.has(tag.name)) first.set(tag.name, tag)
+  for (const tag of reader.endsWithoutBegin()) if (!first.has(tag.name)) first.set(tag.name, tag)
   return [...first.values()].slice(0, MAX_WARNINGS).map(({ name, offset }) => {
     const words = text.slice(Math.max(0, offset - MAX_SEARCHED_CHARS), offset).replaceAll(/^[^<]*>|<[^>]*>/gu, " ")
     const before = words.replaceAll(/\s+/gu, " ").trim().slice(-BEFORE_CHARS)
