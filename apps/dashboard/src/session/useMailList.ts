@@ -8,7 +8,7 @@ import { useEventStream } from "../live/useEventStream.ts"
 import { useThrottle } from "../live/useThrottle.ts"
 import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import { useHasScope } from "./useHasScope.ts"
-import { useListKeys } from "./useListKeys.ts"
+import { useListKeys } from "../ui/controls/useListKeys.ts"
 
 /** Mails that arrive within this time are read together. */
 const DEBOUNCE_MS = 400

@@ -1,6 +1,6 @@
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { Kbd } from "../ui/display/Kbd.tsx"
-import * as Keyboard from "../session/Keyboard.ts"
+import * as Keyboard from "../ui/controls/Keyboard.ts"
 import * as Navigation from "./Navigation.ts"
 import { useSession } from "../session/useSession.ts"
 

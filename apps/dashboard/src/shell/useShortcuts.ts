@@ -1,7 +1,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { useEffect, useRef } from "react"
 import * as Navigation from "./Navigation.ts"
-import * as Keyboard from "../session/Keyboard.ts"
+import * as Keyboard from "../ui/controls/Keyboard.ts"
 import { useSession } from "../session/useSession.ts"
 
 /** Maximum time between `g` and the second key. */

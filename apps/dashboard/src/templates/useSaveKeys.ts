@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "react"
-import * as Keyboard from "../session/Keyboard.ts"
+import * as Keyboard from "../ui/controls/Keyboard.ts"
 
 interface Actions {
   /** Undefined while there is nothing to do. */

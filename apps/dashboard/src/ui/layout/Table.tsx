@@ -1,5 +1,5 @@
 import { type ReactNode, useRef } from "react"
-import { useListKeys } from "../../session/useListKeys.ts"
+import { useListKeys } from "../controls/useListKeys.ts"
 import { cx } from "../display/cx.ts"
 
 export interface Column<Row> {
