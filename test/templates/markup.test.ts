@@ -23,6 +23,17 @@ const PLACES: ReadonlyArray<readonly [source: string, value: string, expected: s
   ['<a href="{{ x }}">', "javascript:alert(1)", '<a href="about:blank#blocked">'],
   ['<a href="{{ x }}">', " java\nscript:alert(1)", '<a href="about:blank#blocked">'],
   ['<a href=" {{ x }}">', "JavaScript:alert(1)", '<a href=" about:blank#blocked">'],
+  [
+    '<object><param name="movie" value="{{ x }}"></object>',
+    "javascript:x",
+    '<object><param name="movie" value="about:blank#blocked"></object>',
+  ],
+  ['<input value="{{ x }}">', "javascript:x", '<input value="javascript:x">'],
+  [
+    '<img lowsrc="{{ x }}" dynsrc="{{ x }}">',
+    "javascript:x",
+    '<img lowsrc="about:blank#blocked" dynsrc="about:blank#blocked">',
+  ],
   ['<img src="{{ x }}" alt="">', "data:text/html,x", '<img src="about:blank#blocked" alt="">'],
   ['<a href="{{ x }}">', "/path?at=12:30", '<a href="/path?at=12:30">'],
   ['<a href="https://example.org/{{ x }}">', "12:30", '<a href="https://example.org/12:30">'],
@@ -137,6 +148,21 @@ const REFUSED: ReadonlyArray<readonly [source: string, column: number, message: 
   ['<!--[if mso]>{% render "x" %}<![endif]-->', 14, "{% render %} can stand only between elements, and in no comment"],
   ["<!--[if mso]>{% cycle x, y %}<![endif]-->", 14, "{% cycle %} cannot stand in a style, an address or a comment"],
   ["<!--[if mso]>{% if x %}<![endif]-->{% endif %}", 36, BRANCH],
+  [
+    '<svg><a><set attributeName="href" to="{{ x }}"/></a></svg>',
+    39,
+    "a variable cannot stand in an attribute of set, which is read as code or HTML",
+  ],
+  [
+    '<svg><a><animate attributeName="href" values="#;{{ x }}"/></a></svg>',
+    49,
+    "a variable cannot stand in an attribute of animate, which is read as code or HTML",
+  ],
+  [
+    '<svg><animateTransform from="{{ x }}"/></svg>',
+    30,
+    "a variable cannot stand in an attribute of animatetransform, which is read as code or HTML",
+  ],
   ['<a onclick="{{ x }}">', 13, "a variable cannot stand in onclick, which is read as code or HTML"],
   ["<iframe srcdoc='{{ x }}'>", 17, "a variable cannot stand in srcdoc, which is read as code or HTML"],
   ['<a title="{% render "x" %}">', 11, "{% render %} can stand only between elements, and in no comment"],
@@ -193,6 +219,7 @@ describe("variables in HTML", () => {
     })
 
   for (const [source, column, message] of REFUSED)
+    // threat: templates
     it(`are refused where nothing makes them harmless: ${source}`, () => {
       assert.deepStrictEqual(Liquid.problemsOf("html", source), [{ line: 1, column, message }])
     })

@@ -28,6 +28,7 @@ export const templateBounds: Group = {
       LIQUID,
       "422 `template_not_rendered`",
     ),
+    customer("The format of a date", "MAX_DATE_FORMAT_CHARS", LIQUID, "422 `template_not_rendered`"),
     customer("Partials and layouts of a template", "MAX_PARTS", LIQUID, "422 `template_invalid`"),
     customer(
       "Characters of a template in all languages, and of its partials and layouts",

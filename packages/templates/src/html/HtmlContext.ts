@@ -33,26 +33,49 @@ export const isSame = (one: State, other: State): boolean =>
   (one.in !== "raw" || other.in !== "raw" || one.element === other.element) &&
   (one.in !== "value" || other.in !== "value" || (one.quote === other.quote && one.attribute === other.attribute))
 
+/** Elements that give another attribute, such as an address, the values of their own. */
+const ANIMATIONS: ReadonlySet<string> = new Set(["animate", "animatecolor", "animatemotion", "animatetransform", "set"])
+const OF_ANIMATION = "an attribute of "
+
+/** Returns the name by which an attribute is known here. */
+export const nameOf = (element: string, attribute: string): string =>
+  ANIMATIONS.has(element)
+    ? `${OF_ANIMATION}${element}`
+    : element === "param" && attribute === "value"
+      ? PARAM_VALUE
+      : attribute
+
+/** A value of an embedded object, which may be an address. */
+const PARAM_VALUE = "value of param"
+
 /** Attributes that hold an address. */
 const URL_ATTRIBUTES: ReadonlySet<string> = new Set([
   "action",
   "background",
   "cite",
+  "classid",
+  "codebase",
   "data",
+  "dynsrc",
   "formaction",
   "href",
   "imagesrcset",
   "longdesc",
+  "lowsrc",
+  "manifest",
+  PARAM_VALUE,
   "ping",
   "poster",
+  "profile",
   "src",
   "srcset",
   "xlink:href",
 ])
 export const isAddress = (attribute: string): boolean => URL_ATTRIBUTES.has(attribute)
 
-/** Attributes whose values are read as a script or as HTML, where escaping as a value does not hold. */
-const isCode = (attribute: string): boolean => attribute.startsWith("on") || attribute === "srcdoc"
+/** Attributes whose values are read as a script, HTML or any other attribute, where escaping as a value does not hold. */
+const isCode = (attribute: string): boolean =>
+  attribute.startsWith("on") || attribute === "srcdoc" || attribute.startsWith(OF_ANIMATION)
 
 /** Returns the context of a variable; undefined where none can be made harmless. */
 export const contextOf = (state: State): Value | "text" | undefined => {

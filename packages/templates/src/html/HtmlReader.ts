@@ -201,7 +201,7 @@ export class HtmlReader {
     let after = offset + name.length
     while (after < to && BLANK.test(this.#source[after] ?? "")) after++
     if (this.#source[after] !== "=" || after >= to) return offset + name.length
-    this.state = { in: "before-value", attribute: name.toLowerCase() }
+    this.state = { in: "before-value", attribute: HtmlContext.nameOf(this.#element, name.toLowerCase()) }
     return after + 1
   }
 

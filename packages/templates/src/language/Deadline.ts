@@ -1,9 +1,10 @@
 /** The end of the time that a rendering may take. */
 export interface Deadline {
-  readonly isOver: () => boolean
+  /** Whether it is over. Looks at the clock once for a few pieces; at once for what may take longer than a piece. */
+  readonly isOver: (isLong?: boolean) => boolean
 }
 
-/** Pieces of a template between two looks at the clock. All pieces together make little: `Limits.MAX_MADE`. */
+/** Short pieces of a template between two looks at the clock. All pieces together make little: `Limits.MAX_MADE`. */
 const PIECES = 8
 
 /**
@@ -14,5 +15,7 @@ export const within = (limitMs: number, now: () => number = () => performance.no
   const end = now() + limitMs
   const earliest = performance.now() + limitMs
   let pieces = 0
-  return { isOver: () => ++pieces % PIECES === 0 && performance.now() > earliest && now() > end }
+  return {
+    isOver: (isLong = false) => (isLong || ++pieces % PIECES === 0) && performance.now() > earliest && now() > end,
+  }
 }

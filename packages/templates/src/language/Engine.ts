@@ -1,8 +1,11 @@
 import * as Library from "liquidjs"
+import * as Counting from "./Counting.ts"
+import * as Dates from "./Dates.ts"
 import * as Escape from "../html/Escape.ts"
 import * as Filters from "./Filters.ts"
 import * as Limits from "./Limits.ts"
 import type { HtmlContext } from "../html/HtmlContext.ts"
+import * as Ranges from "./Ranges.ts"
 import * as Sorting from "./Sorting.ts"
 import * as Tags from "./Tags.ts"
 
@@ -34,11 +37,17 @@ const OWN_TAGS = { capture: Tags.CaptureTag, case: Tags.CaseTag, layout: Tags.La
 export const TAG_NAMES = [...KEPT_TAGS, ...Object.keys(OWN_TAGS)]
 export const FILTER_NAMES = [...Filters.KEPT, ...Object.keys(Filters.OWN), "raw"]
 
-/** Writes a value as text: a list without separators, an object as JSON. */
-export const textOf = (value: unknown): string => {
+/** Writes a value as text: a list without separators, an object as JSON. Counts it before it is made. */
+export const textOf = (value: unknown, context: Library.Context): string => {
   if (typeof value === "string") return value
   if (value === null || value === undefined) return ""
-  if (Array.isArray(value)) return value.map(textOf).join("")
+  if (typeof value === "object") Counting.countRead(context, value, true)
+  return writtenOf(value)
+}
+
+const writtenOf = (value: unknown): string => {
+  if (value === null || value === undefined) return ""
+  if (Array.isArray(value)) return value.map(writtenOf).join("")
   return typeof value === "object" && !(value instanceof Library.Drop) ? JSON.stringify(value) : String(value)
 }
 
@@ -53,7 +62,7 @@ const conditional = (filter: string, escape: Write, ofCaptured: Write): Escapes 
 /** Makes a filter that writes a value where an output stands, and counts it. What was captured is HTML. */
 const writer = (write: Write, writeCaptured: Write) =>
   function (this: { readonly context: Library.Context }, value: unknown): unknown {
-    const text = textOf(value)
+    const text = textOf(value, this.context)
     this.context.memoryLimit.use(text.length)
     return value instanceof Tags.Captured ? writeCaptured(text) : write(text)
   }
@@ -82,6 +91,8 @@ const CONTEXTS: { readonly [C in HtmlContext]: Escapes } = {
 }
 export const filterOf = (context: HtmlContext): string => CONTEXTS[context].filter
 
+Ranges.bound()
+
 /** Makes the library's engine with the tags, filters and limits of templates, for a source and its parts. */
 export const make = (form: Form, parts: Parts): Library.Liquid => {
   const write = writer(form === "html" ? Escape.html : asItIs, asItIs)
@@ -103,10 +114,9 @@ export const make = (form: Form, parts: Parts): Library.Liquid => {
   for (const name of Object.keys(engine.tags)) if (!KEPT_TAGS.includes(name)) delete engine.tags[name]
   for (const [name, tag] of Object.entries(OWN_TAGS)) engine.registerTag(name, tag)
   for (const name of Object.keys(engine.filters)) if (!Filters.KEPT.includes(name)) engine.unregisterFilter(name)
-  for (const [name, sort] of Object.entries(Sorting.FILTERS)) engine.registerFilter(name, sort)
-  for (const [name, steps] of Object.entries(Filters.ITEM_STEPS))
-    engine.registerFilter(name, Filters.counted(engine.filters[name] as Filters.Handler, steps))
-  for (const [name, filter] of Object.entries(Filters.OWN)) engine.registerFilter(name, filter)
+  const own = { ...Sorting.FILTERS, date: Dates.dating(engine.filters["date"] as Counting.Handler), ...Filters.OWN }
+  for (const [name, handler] of Object.entries({ ...engine.filters, ...own }))
+    engine.registerFilter(name, Counting.counted(name, handler as Counting.Handler))
   engine.registerFilter("raw", { raw: true, handler: writer(asItIs, asItIs) })
   for (const { escape, filter, ofCaptured } of Object.values(CONTEXTS))
     engine.registerFilter(filter, { raw: true, handler: writer(escape, ofCaptured) })

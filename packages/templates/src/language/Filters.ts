@@ -1,5 +1,4 @@
-import { type Context, type FilterImplOptions, toValue } from "liquidjs"
-import * as Limits from "./Limits.ts"
+import type { Context, FilterImplOptions } from "liquidjs"
 
 /** How numbers and dates are written, for one rendering. */
 export interface Writing {
@@ -73,38 +72,8 @@ export const KEPT: ReadonlyArray<string> = [
   "where",
 ]
 
-/** Steps of the filters that look at each item of a list, for an item and a name in its path. */
-export const ITEM_STEPS: Readonly<Record<string, number>> = {
-  find: 10,
-  has: 10,
-  map: 10,
-  reject: 10,
-  sort: 20,
-  sort_natural: 20,
-  sum: 10,
-  where: 10,
-}
-
-export type Handler = (this: { readonly context: Context }, ...all: ReadonlyArray<unknown>) => unknown
-
-/** Counts the steps of a filter before it runs: the library counts items at most, and not what it reads of each. */
-export const counted = (handler: Handler, steps: number): Handler =>
-  function (value, property, ...rest) {
-    const path = toValue(property) ?? ""
-    if (String(path).length > Limits.MAX_PROPERTY_CHARS)
-      throw new Error(`reads a property of more than ${Limits.MAX_PROPERTY_CHARS} characters`)
-    const list = toValue(value)
-    const count = Array.isArray(list) ? list.length : 1
-    // Each item is compared with the text that is looked for.
-    const wanted = toValue(rest[0])
-    const chars = typeof wanted === "string" ? wanted.length : 0
-    const names = String(path).split(/[.[]/u).length
-    this.context.memoryLimit.use(count * (steps * names + chars / Limits.CHARS_AT_ONCE))
-    return handler.call(this, value, property, ...rest)
-  }
-
 interface Rendering {
-  readonly context: { readonly globals: object }
+  readonly context: Context
 }
 
 const writingOf = ({ context }: Rendering): Writing =>
@@ -112,16 +81,19 @@ const writingOf = ({ context }: Rendering): Writing =>
 
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : Number(String(value)))
 
-/** Formatters that are kept: a date's takes 200 µs to make. */
+/** Formatters that are kept: a date's takes 200 µs to make, which counts as so many steps. */
 const MAX_FORMATTERS = 200
+const FORMATTER_STEPS = 4_000
 const formatters = new Map<string, Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>()
 
 const formatter = <F extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.PluralRules>(
+  { context }: Rendering,
   key: string,
   make: () => F,
 ): F => {
   const known = formatters.get(key)
   if (known !== undefined) return known as F
+  context.memoryLimit.use(FORMATTER_STEPS)
   if (formatters.size >= MAX_FORMATTERS) formatters.clear()
   const made = make()
   formatters.set(key, made)
@@ -131,7 +103,7 @@ const formatter = <F extends Intl.NumberFormat | Intl.DateTimeFormat | Intl.Plur
 const number = (rendering: Rendering, value: unknown, options: Intl.NumberFormatOptions): string => {
   const { locale } = writingOf(rendering)
   const key = `number ${locale} ${JSON.stringify(options)}`
-  return formatter(key, () => new Intl.NumberFormat(locale, options)).format(numberOf(value))
+  return formatter(rendering, key, () => new Intl.NumberFormat(locale, options)).format(numberOf(value))
 }
 
 const MAX_DIGITS = 20
@@ -157,7 +129,7 @@ const moment = (rendering: Rendering, value: unknown, options: Intl.DateTimeForm
   const key = `date ${locale} ${time_zone} ${JSON.stringify(options)}`
   return date === undefined
     ? String(value)
-    : formatter(key, () => new Intl.DateTimeFormat(locale, { timeZone: time_zone, ...options })).format(date)
+    : formatter(rendering, key, () => new Intl.DateTimeFormat(locale, { timeZone: time_zone, ...options })).format(date)
 }
 
 const CURRENCY = /^[A-Za-z]{3}$/u
@@ -185,7 +157,7 @@ export const OWN: Readonly<Record<string, FilterImplOptions>> = {
   /** `{{ count | plural: one: "# item", other: "# items" }}`, with the forms of the locale. */
   plural(value: unknown, ...forms: ReadonlyArray<unknown>) {
     const { locale } = writingOf(this)
-    const rules = formatter(`plural ${locale}`, () => new Intl.PluralRules(locale))
+    const rules = formatter(this, `plural ${locale}`, () => new Intl.PluralRules(locale))
     const named = new Map(forms.filter((form): form is [string, unknown] => Array.isArray(form)))
     const form = named.get(rules.select(numberOf(value))) ?? named.get("other")
     if (form === undefined) return ""

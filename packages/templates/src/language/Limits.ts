@@ -16,6 +16,8 @@ export const MAX_PIECE_CHARS = 4_096
 export const MAX_PATH_NAMES = 10
 /** Characters of a property that a filter reads of each item, as in `where: "address.city"`. */
 export const MAX_PROPERTY_CHARS = 64
+/** Characters of the format of a date. */
+export const MAX_DATE_FORMAT_CHARS = 256
 /** Partials and layouts of one template, those of its partials included. */
 export const MAX_PARTS = 50
 /** Characters of a template with its parts, and tags and outputs of all of them. */

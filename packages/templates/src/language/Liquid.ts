@@ -127,6 +127,8 @@ const refuseLongPath = (named: Named): void => {
   } else if (Library.TypeGuards.isRangeToken(named)) {
     refuseLongPath(named.lhs)
     refuseLongPath(named.rhs)
+  } else if (Library.TypeGuards.isFilteredValueToken(named)) {
+    for (const token of named.initial.postfix) refuseLongPath(token)
   } else if (Library.TypeGuards.isPropertyAccessToken(named)) {
     if (named.props.length > Limits.MAX_PATH_NAMES) throw new Library.ParseError(new Error(LONG_PATH), named)
     for (const token of [named.variable, ...named.props]) refuseLongPath(token)
@@ -202,9 +204,14 @@ export const compile = (form: Engine.Form, source: string, parts: Engine.Parts):
 /** Collects what is written, up to the bound. */
 class BoundedEmitter implements Library.Emitter {
   buffer = ""
+  readonly #context: Library.Context
+
+  constructor(context: Library.Context) {
+    this.#context = context
+  }
 
   write(value: unknown): void {
-    const text = Engine.textOf(value)
+    const text = Engine.textOf(value, this.#context)
     if (this.buffer.length + text.length > Limits.MAX_OUTPUT_CHARS) throw new Error(OUTPUT_LIMIT)
     this.buffer += text
   }
@@ -217,6 +224,21 @@ export type Rendered =
   /** `isLate`: the time was over, which may be the machine's doing. */
   | { readonly problem: Problem.Problem; readonly isLate: boolean }
 
+/** Steps of one piece between two looks at the clock. */
+const STEPS_UNSEEN = 10_000
+
+const lookWithinPieces = ({ memoryLimit, renderLimit }: Library.Context): void => {
+  const use = memoryLimit.use.bind(memoryLimit)
+  let unseen = 0
+  memoryLimit.use = (steps) => {
+    use(steps)
+    unseen += steps > 0 ? steps : 0
+    if (unseen < STEPS_UNSEEN) return
+    unseen = 0
+    renderLimit.check(PlainOutputs.LONG)
+  }
+}
+
 /** Renders a program until a deadline. Variables are JSON: objects without methods. */
 export const render = (
   { engine, templates }: Pick<Program, "engine" | "templates">,
@@ -224,15 +246,18 @@ export const render = (
   writing: Filters.Writing,
   deadline: Deadline.Deadline = Deadline.within(Limits.RENDER_MS),
 ): Rendered => {
-  const context = new RenderContext(variables, engine.options, {
-    sync: true,
-    globals: { [Filters.WRITING]: writing },
-  })
+  const context = new RenderContext(
+    variables,
+    engine.options,
+    { sync: true, globals: { [Filters.WRITING]: writing } },
+    { liquid: engine },
+  )
   // The library's own clock counts the work of other processes, too.
-  context.renderLimit.check = () => {
-    if (deadline.isOver()) throw new Error(Failures.LATE)
+  context.renderLimit.check = (isLong) => {
+    if (deadline.isOver(isLong !== PlainOutputs.SHORT)) throw new Error(Failures.LATE)
   }
-  const emitter = new BoundedEmitter()
+  lookWithinPieces(context)
+  const emitter = new BoundedEmitter(context)
   try {
     Library.toValueSync(engine.renderer.renderTemplates(templates, context, emitter))
     return { text: emitter.buffer }

@@ -5,6 +5,10 @@ import type { RenderContext } from "./RenderContext.ts"
 // a variable with a path of names and filters with literal arguments: their render is replaced by plain calls of the same
 // functions of the library, in the same order. So is that of loops over lists that hold nothing else.
 
+/** Lengths of a piece, by which it is looked at the clock. */
+export const SHORT = 0
+export const LONG = 1
+
 /** Returns the values of tokens that are literals, or undefined if one of them is computed. */
 const literalsOf = (
   tokens: ReadonlyArray<Library.Token | ReadonlyArray<unknown>>,
@@ -116,6 +120,7 @@ export const renderPlainly = ({ renderer }: Library.Liquid): void => {
   const render = (templates: Array<Library.Template>, context: Library.Context, emitter?: Library.Emitter) => {
     // Without an emitter, as for what is captured, the library makes one.
     if (emitter === undefined) return original(templates, context)
+    if (templates.length === 0) context.renderLimit.check(SHORT)
     for (let nth = 0; nth < templates.length; nth++) {
       const rendering = begin(templates[nth] as Library.Template, context, emitter)
       if (rendering !== undefined) return goOn(templates, nth, rendering, context, emitter)
@@ -127,7 +132,7 @@ export const renderPlainly = ({ renderer }: Library.Liquid): void => {
 }
 
 const begin = (template: Library.Template, context: Library.Context, emitter: Library.Emitter): unknown => {
-  context.renderLimit.check(0)
+  context.renderLimit.check(template instanceof Library.Tag ? LONG : SHORT)
   try {
     return template.render(context, emitter)
   } catch (error) {

@@ -1,4 +1,12 @@
 import * as Library from "liquidjs"
+import { countRead } from "./Counting.ts"
+
+/** Steps of a name of an object whose names are counted. */
+const KEY_STEPS = 5
+
+function* nothing(): Generator<undefined> {}
+
+const isName = (value: unknown): boolean => typeof Library.toValue(value) !== "object" || value === null
 
 /** The library's context, which tells in which scope a name is read; the library evaluates that by generators. */
 export class RenderContext extends Library.Context {
@@ -12,6 +20,20 @@ export class RenderContext extends Library.Context {
   override pop(): ReturnType<Library.Context["pop"]> {
     this.#pushed.pop()
     return super.pop()
+  }
+
+  /** A list or an object is no name: the library would write the whole of it as one. */
+  override _get(paths: Parameters<Library.Context["_get"]>[0]): ReturnType<Library.Context["_get"]> {
+    return isName(paths[0]) ? super._get(paths) : nothing()
+  }
+
+  override readProperty(of: Parameters<Library.Context["readProperty"]>[0], key: PropertyKey | Library.Drop): unknown {
+    const name: unknown = Library.toValue(key)
+    if (!isName(name)) return undefined
+    countRead(this, name)
+    if (name === "size" && typeof of === "object" && of !== null && !Array.isArray(of))
+      this.memoryLimit.use(KEY_STEPS * Object.keys(of).length)
+    return super.readProperty(of, key as string)
   }
 
   override spawn(scope: object = {}): RenderContext {

@@ -1,5 +1,5 @@
 import { toValue } from "liquidjs"
-import type { Handler } from "./Filters.ts"
+import { countRead, type Handler, textOf } from "./Counting.ts"
 import * as Limits from "./Limits.ts"
 
 type Key = string | number | undefined
@@ -24,13 +24,12 @@ const sorting = (fold: (key: Key) => Key): Handler =>
     const { context } = this
     const list: unknown = toValue(value) ?? []
     const entries: Array<{ readonly item: unknown; readonly key: Key }> = []
+    const path = textOf(property)
+    const names = path === "" ? [] : path.split(".")
     for (const item of Array.isArray(list) ? list : [list]) {
-      const names = property === undefined || property === "" ? [] : String(property).split(".")
       const read = names.length === 0 ? item : yield context._getFromScope(item, names, false)
-      if (Array.isArray(read)) context.memoryLimit.use(read.length)
-      const key = fold(keyOf(read))
-      context.memoryLimit.use(typeof key === "string" ? key.length / Limits.CHARS_AT_ONCE : 0)
-      entries.push({ item, key })
+      countRead(context, read)
+      entries.push({ item, key: fold(keyOf(read)) })
     }
     entries.sort(({ key: one }, { key: other }) => {
       if (typeof one === "string" && typeof other === "string")

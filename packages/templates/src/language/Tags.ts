@@ -16,6 +16,7 @@ import {
   type TopLevelToken,
   toValue,
 } from "liquidjs"
+import { countRead, countSearch, isWord } from "./Counting.ts"
 import * as Limits from "./Limits.ts"
 
 /** Rendered text that is already escaped: what `{% capture %}` holds, and the content of a layout. */
@@ -57,19 +58,21 @@ const areEqual = (context: Context, one: unknown, other: unknown): boolean => {
   return left.every((each, nth) => areEqual(context, each, right[nth]))
 }
 
-/** `empty`, `blank` and `nil`, which tell themselves what equals them. */
-const isWord = (value: unknown): boolean => value instanceof Drop && !(value instanceof Captured)
-
-const countText = (context: Context, value: unknown, times = 1): void => {
-  if (typeof value === "string") context.memoryLimit.use((value.length * times) / Limits.CHARS_AT_ONCE)
-}
-
 const compare =
   (name: "==" | "!=") =>
   (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
     if (!isWord(left) && !isWord(right)) return areEqual(context, left, right) === (name === "==")
-    countText(context, left)
-    countText(context, right)
+    countRead(context, left, true)
+    countRead(context, right, true)
+    return (defaultOperators[name] as typeof OPERATORS.contains)(left, right, context)
+  }
+
+/** Texts are compared by their characters, and lists by the text that they make. */
+const order =
+  (name: "<" | "<=" | ">" | ">=") =>
+  (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
+    countRead(context, left)
+    countRead(context, right)
     return (defaultOperators[name] as typeof OPERATORS.contains)(left, right, context)
   }
 
@@ -78,15 +81,24 @@ export const OPERATORS = {
   ...defaultOperators,
   "==": compare("=="),
   "!=": compare("!="),
+  "<": order("<"),
+  "<=": order("<="),
+  ">": order(">"),
+  ">=": order(">="),
   contains: (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
     const [list, item] = [toValue(left), toValue(right)]
     if (Array.isArray(list) && !isWord(right)) {
       context.memoryLimit.use(list.length)
       return list.some((each) => areEqual(context, each, item))
     }
-    if (Array.isArray(list)) context.memoryLimit.use(list.length * WORD_STEPS)
-    // A search may compare the text that is looked for again and again.
-    countText(context, list, typeof item === "string" ? Math.max(1, item.length / Limits.CHARS_AT_ONCE) : 1)
+    if (Array.isArray(list)) {
+      context.memoryLimit.use(list.length * WORD_STEPS)
+      countRead(context, list, true)
+    } else {
+      countRead(context, list)
+      countRead(context, item)
+      if (typeof list === "string" && typeof item === "string") countSearch(context, list, item)
+    }
     return (defaultOperators["contains"] as typeof OPERATORS.contains)(left, right, context)
   },
 }
