@@ -189,7 +189,7 @@ layer(HttpWorld.layer(), OPTIONS)("a header that steers a provider", (it) => {
         return client.say(message.join("\r\n"))
       })
     const droppedFrom = Effect.fnUntraced(function* (reply: string) {
-      const id = /^250 2\.6\.0 Queued as (msg_\w+)$/u.exec(reply)?.[1]
+      const id = /^250 2\.0\.0 Ok: queued as (msg_\w+)$/u.exec(reply)?.[1]
       assert.isDefined(id, reply)
       return (yield* call("GET", `/v1/email/logs/${id}/events`)).json.data[0].data.dropped_headers
     })

@@ -17,9 +17,13 @@ describe("webhook URL", () => {
     ["ftp://acme.test/", "must be an https or http URL"],
     ["javascript:alert(1)", "must be an https or http URL"],
     ["https://acme.test/\n", "must not contain control characters"],
-    ["https://user@acme.test/", "must not contain a user name or a password"],
-    ["https://:word@acme.test/", "must not contain a user name or a password"],
-    ["https://user:word@acme.test/", "must not contain a user name or a password"],
+    ["https://user@acme.test/", "must have a user name and a password, or neither"],
+    ["https://:word@acme.test/", "must have a user name and a password, or neither"],
+    [
+      "https://a%3Ab:word@acme.test/",
+      "must have a user name and a password that can be sent, the name without a colon",
+    ],
+    ["https://user:%ff@acme.test/", "must have a user name and a password that can be sent, the name without a colon"],
     ["https://acme.test/#part", "must not contain a fragment"],
     ["https://acme.test:0/", "must not use port 0"],
   ])("%j is refused: it %s", (text, why) => assert.strictEqual(read(text), why))
@@ -29,5 +33,6 @@ describe("webhook URL", () => {
     ["HTTPS://Acme.TEST:443/a?b=c", "https://acme.test/a?b=c"],
     ["https://0x7f000001/", "https://127.0.0.1/"],
     ["https://acme.test:8443", "https://acme.test:8443/"],
+    ["https://user:p@ss%20w@acme.test/a", "https://user:p%40ss%20w@acme.test/a"],
   ])("%j is read as %s", (text, url) => assert.strictEqual(read(text), url))
 })

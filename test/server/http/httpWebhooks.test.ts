@@ -1,4 +1,5 @@
 import { EventWebhook } from "@sendgrid/eventwebhook"
+import { Sql } from "@waybill/store/postgres/Sql"
 import { Effect } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as EventSignature from "../../../apps/server/src/worker/webhooks/EventSignature.ts"
@@ -39,6 +40,43 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
     assert.deepStrictEqual((yield* call("GET", "/v1/webhooks")).json.data, [listed])
     const rotated = (yield* call("POST", `/v1/webhooks/${record.id}/rotate-secret`)).json
     assert.notStrictEqual(rotated.secret, secret)
+  })
+
+  it.effect("hide the password in their URL, wherever it is kept or shown", function* () {
+    const { call, create } = yield* setUp
+    const { id, url } = yield* create({ url: "https://actionmailbox:hunter2@example.org/hook" })
+    const hidden = "https://actionmailbox:****@example.org/hook"
+    assert.strictEqual(url, hidden)
+    const stored = Effect.map(
+      Effect.flatMap(
+        Sql,
+        (sql) =>
+          sql<{ readonly signing: { readonly password_ref?: string } }>`SELECT signing FROM webhooks WHERE id = ${id}`,
+      ),
+      ([row]) => row?.signing.password_ref,
+    )
+    const first = yield* stored
+    assert.match(first ?? "", /^password:/u)
+    const patch = (url: string) => call("PATCH", `/v1/webhooks/${id}`, { url })
+    // The URL as it is shown keeps the password; the same with another host would send it there.
+    assert.strictEqual(
+      (yield* patch("https://actionmailbox:****@example.org/other")).json.url,
+      `${hidden.slice(0, -4)}other`,
+    )
+    assert.strictEqual(yield* stored, first)
+    yield* patch("https://actionmailbox:****@example.com/hook")
+    assert.notStrictEqual(yield* stored, first)
+    yield* patch("https://actionmailbox:hunter3@example.org/hook")
+    yield* patch("https://example.org/hook")
+    assert.isUndefined(yield* stored)
+    const refused = yield* patch("http://actionmailbox:hunter4@10.0.0.1/")
+    assert.deepStrictEqual([refused.status, refused.json.error.reason], [422, "url_not_allowed"])
+    const { json: events } = yield* call("GET", "/v1/events?limit=100")
+    assert.notMatch(JSON.stringify([refused.json, events]), /hunter|password/u)
+    const sql = yield* Sql
+    const kept = yield* sql`SELECT data::text FROM events WHERE stream_id = ${id}`
+    assert.isAbove(kept.length, 3)
+    assert.notMatch(JSON.stringify(kept), /hunter/u)
   })
 
   it.effect("are updated by field, disabled, enabled and deleted", function* () {
@@ -123,7 +161,7 @@ layer(HttpWorld.layer(), options)("webhooks", (it) => {
     for (const [path, body] of [
       ["url", { url: "example.org" }],
       ["url", { url: "ftp://example.org/" }],
-      ["url", { url: "https://user:pass@example.org/" }],
+      ["url", { url: "https://user@example.org/" }],
       ["url", { url: 7 }],
       ["url", { url: undefined }],
       ["events", { events: [] }],

@@ -67,7 +67,8 @@ const start = Effect.gen(function* () {
   const receivers = yield* Effect.forEach(FORMATS, (format) =>
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.listen()
-      yield* post("/v1/webhooks", { url: receiver.url, events: ["email.received"], format })
+      const url = receiver.url.replace("http://", "http://actionmailbox:p%40ss@")
+      yield* post("/v1/webhooks", { url, events: ["email.received"], format })
       return receiver
     }),
   )
@@ -239,6 +240,8 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
       const details = yield* Effect.promise(() => postmark.getInboundMessageDetails(fields.MessageID))
       const { Attachments: _, BlockedReason, Headers: __, HtmlBody: html, Status, TextBody: ___, ...known } = details
       assert.deepStrictEqual(fields, known)
+      const login = Buffer.from("actionmailbox:p@ss").toString("base64")
+      assert.strictEqual(call.headers["authorization"], `Basic ${login}`)
       assert.isTrue(TextBody.startsWith("Schön.\n"))
       assert.strictEqual(HtmlBody, html.trim())
       assert.deepInclude(Headers, { Name: "Message-ID", Value: "<one@example.org>" })

@@ -60,7 +60,7 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
     const other = yield* Smtp.raw(port)
     const begin = ["EHLO x", Smtp.plain(acme.secret), from, "RCPT TO:<ana@example.org>", "DATA"]
     const first = yield* Effect.promise(() => client.all([...begin, body]))
-    assert.match(first.at(-1) ?? "", /^250 2\.6\.0 Queued as msg_/u)
+    assert.match(first.at(-1) ?? "", /^250 2\.0\.0 Ok: queued as msg_/u)
     assert.match((yield* Effect.promise(() => other.all(begin))).at(-1) ?? "", /^354 /u)
     yield* Smtp.revoke(acme)
     assert.strictEqual(

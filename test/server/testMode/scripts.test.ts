@@ -96,7 +96,7 @@ layer(HttpWorld.layer({ transport: "relay" }), { excludeTestServices: true })("a
 
     const port = yield* Smtp.submission()
     const reply = yield* Smtp.send(port, test, scripted("bounce 552 5.2.2", { from: "hi@shop.example" }))
-    const [, submitted = ""] = /Queued as (\S+)/u.exec(reply) ?? []
+    const [, submitted = ""] = /queued as (\S+)/u.exec(reply) ?? []
     assert.deepStrictEqual(yield* story(submitted), ["queued", "bounced 552 5.2.2"])
     const compat = yield* world.request("POST", "/compat/resend/emails", { key: test, body: scripted("bounce") })
     const hard = Uuid.idOf("EmailId", accepted(compat)) ?? assert.fail(compat.text)

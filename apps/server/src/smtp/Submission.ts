@@ -188,5 +188,5 @@ const submit = Effect.fnUntraced(function* (
   const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), (refusal) =>
     refusal instanceof StoreUnavailable ? refusal : ofRefusal(refusal),
   )
-  return line("2.6.0", `Queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)
+  return line("2.0.0", `Ok: queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)
 })

@@ -18,7 +18,7 @@ export const emailRecord = (row: object): EmailRecord =>
   ({ livemode: true, test_clock: null, template: null, ...row }) as EmailRecord
 
 /** Fields of events that are never publicFields to clients. */
-const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "key_ref"])
+const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "password_ref", "key_ref"])
 
 /** Fields whose names are the customer's. */
 const FOREIGN: ReadonlySet<string> = new Set(["headers", "metadata"])

@@ -60,7 +60,7 @@ export class EventsNotInFormat extends Refusal.of("EventsNotInFormat", 422, "eve
 }
 
 /** Settings of a new webhook. An absent field or `null` means the default. */
-export interface NewWebhook extends Pick<WebhookSettings, "url" | "events" | "description"> {
+export interface NewWebhook extends Pick<WebhookSettings, "url" | "events" | "description" | "password_ref"> {
   readonly format?: WebhookFormat.Format | null
   readonly svix_headers?: boolean | null
 }
@@ -78,6 +78,8 @@ export interface Creation {
 /** A change of settings; absent fields stay as they are. */
 export interface Change {
   readonly url?: WebhookUrl.WebhookUrl
+  /** The password of the URL. If it is the hidden one, of the same login, the password stays as it is. */
+  readonly password?: { readonly ref: string; readonly isHidden: boolean } | undefined
   readonly events?: ReadonlyArray<Subscription>
   readonly description?: string | null
   readonly format?: WebhookFormat.Format
@@ -97,7 +99,7 @@ const ofWebhook =
 export const create =
   (
     { now, webhookId, secretRef, allowedNetworks, others }: Creation,
-    { url, events, description, ...chosen }: NewWebhook,
+    { url, events, description, password_ref, ...chosen }: NewWebhook,
     enabled: boolean,
   ): Decide<WebhookUrl.UrlNotAllowed | EventsNotInFormat | NothingNew | TooManyWebhooks> =>
   (state) => {
@@ -115,6 +117,7 @@ export const create =
         description,
         format,
         svix_headers,
+        ...withPassword(password_ref),
         enabled,
         secret_ref: secretRef,
         at: now,
@@ -134,6 +137,7 @@ export const update = (
     const description = change.description === undefined ? webhook.description : change.description
     const format = change.format ?? webhook.format
     const ofFormat = format === webhook.format ? webhook.svix_headers : WebhookFormat.hasSvixHeaders(format)
+    const password_ref = passwordAfter(webhook, url, change)
     const svix_headers = change.svix_headers ?? (webhook.svix_headers || ofFormat)
     const changes: Event[] = []
     if (
@@ -141,9 +145,12 @@ export const update = (
       events.join() !== webhook.events.join() ||
       description !== webhook.description ||
       format !== webhook.format ||
-      svix_headers !== webhook.svix_headers
-    )
-      changes.push({ _tag: "WebhookUpdated", url, events, description, format, svix_headers, at: now })
+      svix_headers !== webhook.svix_headers ||
+      password_ref !== webhook.password_ref
+    ) {
+      const settings = { url, events, description, format, svix_headers, ...withPassword(password_ref) }
+      changes.push({ _tag: "WebhookUpdated", ...settings, at: now })
+    }
     if (change.enabled === true && !webhook.enabled) changes.push({ _tag: "WebhookEnabled", at: now })
     if (change.enabled === false && webhook.enabled) changes.push(disabled({ ...webhook, url }, "manual", now))
     const checked = url === webhook.url ? Result.succeed(url) : WebhookUrl.check(url, allowedNetworks)
@@ -151,6 +158,16 @@ export const update = (
       Array.isReadonlyArrayNonEmpty(changes) ? Result.succeed(changes) : Result.fail(new NothingNew()),
     )
   })
+
+const withPassword = (password_ref: string | undefined) => (password_ref === undefined ? {} : { password_ref })
+
+/** A hidden password that comes back stays what it is, unless it would go to another host or for another user. */
+const passwordAfter = (webhook: Webhook, url: WebhookUrl.WebhookUrl, { password, url: given }: Change) => {
+  if (given === undefined) return webhook.password_ref
+  return password?.isHidden === true && WebhookUrl.isSameLogin(url, webhook.url)
+    ? (webhook.password_ref ?? password.ref)
+    : password?.ref
+}
 
 export const rotateSecret = (now: Timestamp.Timestamp, secretRef: string): Decide<WebhookNotFound> =>
   ofWebhook((webhook) =>

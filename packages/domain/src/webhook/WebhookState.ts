@@ -19,12 +19,15 @@ export const DisabledReason = Schema.Literals(["manual", "gone", "failing"])
 export type DisabledReason = typeof DisabledReason.Type
 
 const at = Timestamp.Timestamp
+/** Names the sealed password of the URL. Absent if the URL has none. */
+const password_ref = Schema.optionalKey(Text.Stored)
 const settings = {
   url: WebhookUrl.WebhookUrl,
   events: Schema.Array(Subscription),
   description: Schema.NullOr(Text.Stored),
   format: WebhookFormat.Format,
   svix_headers: Schema.Boolean,
+  password_ref,
 }
 
 /** Events never hold secrets: `secret_ref` names the sealed secret. */
@@ -45,6 +48,8 @@ export interface WebhookSettings {
   readonly format: WebhookFormat.Format
   /** Whether calls have the headers `svix-*` beside `webhook-*`. */
   readonly svix_headers: boolean
+  /** Names the sealed password of the URL. Absent if the URL has none. */
+  readonly password_ref?: string
 }
 
 export interface Previous {
@@ -75,8 +80,9 @@ export const evolve = (state: State, event: Event): State => {
   if (state._tag !== "Webhook") return state
   switch (event._tag) {
     case "WebhookUpdated": {
-      const { url, events, description, format, svix_headers } = event
-      return { ...state, url, events, description, format, svix_headers, updated_at: event.at }
+      const { at, _tag, ...settings } = event
+      const { password_ref: _, ...kept } = state
+      return { ...kept, ...settings, updated_at: at }
     }
     case "WebhookSecretRotated": {
       const others = state.previous.filter(({ until }) => until > event.at)
@@ -103,6 +109,7 @@ const created = (event: typeof Event.cases.WebhookCreated.Type): Webhook => ({
   description: event.description,
   format: event.format,
   svix_headers: event.svix_headers,
+  ...(event.password_ref === undefined ? {} : { password_ref: event.password_ref }),
   enabled: event.enabled,
   disabled_reason: event.enabled ? null : "manual",
   secret_ref: event.secret_ref,

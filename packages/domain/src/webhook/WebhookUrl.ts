@@ -9,7 +9,10 @@ export const MAX_URL_CHARS = 2048
 /** The setting that allows private networks for webhooks, also over plain http. Refusals name it. */
 export const ALLOW_SETTING = "WEBHOOK_ALLOW_NETWORKS"
 
-/** An absolute http or https URL without credentials or fragment, in the canonical form of the URL standard. */
+/** Stands for the password in the URL of a webhook wherever it is kept or shown. The password itself is sealed. */
+export const HIDDEN = "****"
+
+/** An absolute http or https URL without a fragment, in the canonical form of the URL standard. It may have a user. */
 export const WebhookUrl = Schema.String.check(Schema.isPattern(/^https?:\/\/[!-~]+$/u))
   .pipe(Schema.brand("WebhookUrl"))
   .annotate({ identifier: "WebhookUrl" })
@@ -23,10 +26,50 @@ export const parse: Text.Parse<WebhookUrl> = (text) => {
   const url = URL.parse(text)
   if (url === null || (url.protocol !== "https:" && url.protocol !== "http:"))
     return Result.fail("must be an https or http URL")
-  if (url.username !== "" || url.password !== "") return Result.fail("must not contain a user name or a password")
+  if ((url.username === "") !== (url.password === ""))
+    return Result.fail("must have a user name and a password, or neither")
+  const user = decoded(url.username)
+  if (user === undefined || decoded(url.password) === undefined || user.includes(":"))
+    return Result.fail("must have a user name and a password that can be sent, the name without a colon")
   if (url.hash !== "") return Result.fail("must not contain a fragment")
   if (url.port === "0") return Result.fail("must not use port 0")
   return Result.succeed(url.href as WebhookUrl)
+}
+
+const decoded = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return undefined
+  }
+}
+
+/** A user name and a password, decoded. */
+export interface Login {
+  readonly username: string
+  readonly password: string
+}
+
+/** Returns the login in a URL; undefined if it has none. */
+export const loginOf = (url: string): Login | undefined => {
+  const { password, username } = new URL(url)
+  return password === ""
+    ? undefined
+    : { username: decodeURIComponent(username), password: decodeURIComponent(password) }
+}
+
+/** Returns the URL with its password hidden. */
+export const hidden = (url: WebhookUrl): WebhookUrl => {
+  if (loginOf(url) === undefined) return url
+  const shown = new URL(url)
+  shown.password = HIDDEN
+  return shown.href as WebhookUrl
+}
+
+/** Whether a URL has a login that goes to the same place as that of another. */
+export const isSameLogin = (one: WebhookUrl, other: WebhookUrl): boolean => {
+  const [a, b] = [new URL(one), new URL(other)]
+  return a.origin === b.origin && a.username === b.username
 }
 
 export const FromText = Text.parsed(

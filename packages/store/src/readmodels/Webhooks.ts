@@ -38,6 +38,8 @@ interface Row {
 export interface Signing {
   readonly secret_ref: string
   readonly previous: ReadonlyArray<Webhook.Previous>
+  /** The password of the URL, if it has one. */
+  readonly password_ref?: string
 }
 
 export const readModel = ReadModel.make({
@@ -49,8 +51,8 @@ export const readModel = ReadModel.make({
     if (state._tag === "NotCreated") return []
     const key = { account_id, id, version }
     if (state._tag === "Deleted") return [{ ...key, ...DELETED }]
-    const { enabled, events, format, previous, secret_ref, svix_headers } = state
-    const signing: Signing = { secret_ref, previous }
+    const { enabled, events, format, password_ref, previous, secret_ref, svix_headers } = state
+    const signing: Signing = { secret_ref, previous, ...(password_ref === undefined ? {} : { password_ref }) }
     const received = WebhookFormat.received(format, events)
     const record = recordOf(state)
     return [{ ...key, enabled, removed: false, events: received, format, svix_headers, signing, record }]

@@ -2,6 +2,7 @@ import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { ListedWebhook, WebhookRecord } from "@waybill/api/groups/Webhooks"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
+import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import * as AccountCounts from "@waybill/store/facts/AccountCounts"
 import type { View } from "@waybill/store/commit/Commit"
@@ -47,7 +48,13 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
           yield* checkLimit(call, account_id)
           const webhookId = yield* NewIds.newId("WebhookId")
           const { secret, secretRef } = yield* newSecret(webhookId)
-          const { enabled, ...settings } = call.payload
+          const { enabled, url, ...rest } = call.payload
+          const password = yield* sealPassword(webhookId, url)
+          const settings = {
+            ...rest,
+            url: WebhookUrl.hidden(url),
+            ...(password === undefined ? {} : { password_ref: password.ref }),
+          }
           const create = (now: Webhook.Creation["now"], { facts }: View) => {
             const others = facts.countOf(account_id, "webhook")
             return Webhook.create({ now, webhookId, secretRef, allowedNetworks, others }, settings, enabled ?? true)
@@ -60,11 +67,18 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
         }),
       ),
     update: ({ params, payload }) =>
-      Effect.flatMap(Instance, ({ allowedNetworks }) =>
-        RequestCommit.commitRepeatable(
-          workOnStream(Webhook, params.id, (now) => Webhook.update(now, payload, allowedNetworks), recordOf),
-        ),
-      ).pipe(Effect.flatMap(withPublicKey)),
+      Effect.gen(function* () {
+        const { allowedNetworks } = yield* Instance
+        const { url, ...rest } = payload
+        const { account_id } = yield* CurrentKey
+        // Checked before a password is stored for a webhook that does not exist.
+        if (url !== undefined && Option.isNone(yield* Webhooks.find(account_id, params.id)))
+          return yield* new Webhook.WebhookNotFound()
+        const login =
+          url === undefined ? {} : { url: WebhookUrl.hidden(url), password: yield* sealPassword(params.id, url) }
+        const update = (now: Webhook.Creation["now"]) => Webhook.update(now, { ...rest, ...login }, allowedNetworks)
+        return yield* RequestCommit.commitRepeatable(workOnStream(Webhook, params.id, update, recordOf))
+      }).pipe(Effect.flatMap(withPublicKey)),
     remove: ({ params }) =>
       RequestCommit.commitRepeatable(
         workOnStream(Webhook, params.id, Webhook.remove, () => ({
@@ -116,6 +130,17 @@ const newSecret = Effect.fnUntraced(function* (webhook_id: Id.WebhookId) {
   const secretRef = `signing:${Buffer.from(SecureRandom.randomBytesUnsafe(NAME_BYTES)).toString("hex")}`
   yield* secrets.seal({ account_id, id: webhook_id, purpose: secretRef }, Buffer.from(secret, "utf8"))
   return { secret, secretRef }
+})
+
+/** Stores the password of a URL, as a secret is stored. */
+const sealPassword = Effect.fnUntraced(function* (webhook_id: Id.WebhookId, url: WebhookUrl.WebhookUrl) {
+  const login = WebhookUrl.loginOf(url)
+  if (login === undefined) return undefined
+  const ref = `password:${Buffer.from(SecureRandom.randomBytesUnsafe(NAME_BYTES)).toString("hex")}`
+  const { account_id } = yield* CurrentKey
+  const secrets = yield* Secrets
+  yield* secrets.seal({ account_id, id: webhook_id, purpose: ref }, Buffer.from(login.password, "utf8"))
+  return { ref, isHidden: login.password === WebhookUrl.HIDDEN }
 })
 
 /** A webhook without its key, which no event says. */

@@ -1,3 +1,4 @@
+import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import * as Span from "@waybill/runtime/flow/Span"
 import * as Network from "@waybill/mail/dns/Network"
@@ -15,6 +16,8 @@ export interface Call extends WebhookSignature.Signed {
   readonly url: string
   /** Whether the call is signed by ECDSA too, as SendGrid signs. */
   readonly ecdsa: boolean
+  /** The password of the user in the URL, which hides it. */
+  readonly password?: string | undefined
 }
 
 export interface Options {
@@ -39,6 +42,7 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     const [newest] = call.secrets
     const request_headers = {
       ...WebhookSignature.headersOf(call, seconds),
+      ...(call.password === undefined ? {} : { authorization: `Basic ${WebhookUrl.HIDDEN}` }),
       ...(call.ecdsa && newest !== undefined ? EventSignature.headersOf(newest, call.body, seconds) : {}),
     }
     const seen = WebhookExchange.nothingSeen()
@@ -57,7 +61,13 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
     })
     const answer = Effect.flatMap(resolve, (isResolved) =>
       isResolved
-        ? WebhookExchange.post(url, agents, { ...request_headers, host: url.host }, call.body, seen)
+        ? WebhookExchange.post(
+            url,
+            agents,
+            { ...request_headers, ...authorizationOf(call), host: url.host },
+            call.body,
+            seen,
+          )
         : Effect.void,
     )
     yield* Effect.timeoutOrElse(answer, {
@@ -88,6 +98,13 @@ export const make = Effect.fnUntraced(function* ({ allowedNetworks, ca, timeout 
   })
   return (call: Call) => Span.around(makeCall(call), "callWebhook")
 })
+
+/** Returns the header that the user and password of a URL become (RFC 7617). It is sent and never kept. */
+const authorizationOf = ({ password, url }: Call) => {
+  const login = WebhookUrl.loginOf(url)
+  if (password === undefined || login === undefined) return {}
+  return { authorization: `Basic ${Buffer.from(`${login.username}:${password}`, "utf8").toString("base64")}` }
+}
 
 /** Time without an answer after which an endpoint counts as hanging. A quick refusal delays nothing. */
 export const SILENCE_MS = 5_000

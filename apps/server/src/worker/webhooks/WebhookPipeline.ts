@@ -74,10 +74,10 @@ const ofCell = Effect.fnUntraced(function* (
     const opened = yield* Effect.result(secretsOf(account_id, webhook_id, webhook.signing, yield* NewIds.now))
     if (Result.isFailure(opened) && opened.failure._tag === "StoreUnavailable") return yield* opened.failure
     if (Result.isFailure(opened)) return yield* notCalled(webhook.url, opened.failure.message)
-    const secrets = opened.success
+    const { password, secrets } = opened.success
     // Never called unsigned: receivers that verify would refuse it, and others would learn not to verify.
     if (secrets.length === 0) return yield* notCalled(webhook.url, "the signing secret cannot be found")
-    const target = { url: webhook.url, id: event_id, secrets, svixHeaders: webhook.svix_headers }
+    const target = { url: webhook.url, id: event_id, secrets, password, svixHeaders: webhook.svix_headers }
     const ecdsa = dispatch.format === "sendgrid"
     if (!InboundBody.isReceived(dispatch))
       return yield* call({ ...target, body: WebhookPayload.bodyOf(dispatch, options.records), ecdsa })

@@ -9,17 +9,27 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 /** Maximum number of opened secrets kept in memory. A secret never changes under its name, so none becomes stale. */
 export const MAX_OPENED = 1_000
 
-/** Returns the signing secrets of a webhook, `whsec_…`: the newest first, and older ones while they still sign. */
+/** What a webhook is called with. */
+export interface Opened {
+  /** Its signing secrets, `whsec_…`: the newest first, and older ones while they still sign. */
+  readonly secrets: ReadonlyArray<string>
+  /** The password of its URL; undefined if that has none. */
+  readonly password: string | undefined
+}
+
+/** Returns what a webhook is called with. */
 export type SecretsOf = (
   account_id: string,
   webhook_id: string,
   signing: Webhooks.Signing,
   now: Timestamp.Timestamp,
-) => Effect.Effect<ReadonlyArray<string>, Unreadable | StoreUnavailable>
+) => Effect.Effect<Opened, Unreadable | StoreUnavailable>
 
 /** A secret that is damaged, or sealed under a key that this instance does not have. */
-export class Unreadable extends Data.TaggedError("Unreadable")<{}> {
-  override message = "the signing secret cannot be opened"
+export class Unreadable extends Data.TaggedError("Unreadable")<{ readonly secret: string }> {
+  override get message() {
+    return `the ${this.secret} cannot be opened`
+  }
 }
 
 export const make = Effect.gen(function* () {
@@ -38,14 +48,18 @@ export const make = Effect.gen(function* () {
   })
 
   const secretsOf: SecretsOf = (account_id, webhook_id, signing, now) =>
-    Effect.map(
-      Effect.forEach(Webhook.signingSecrets(signing, now), (secret_ref) => open(account_id, webhook_id, secret_ref)),
-      (each) => each.flat(),
-    ).pipe(
+    Effect.gen(function* () {
+      const refs = Webhook.signingSecrets(signing, now)
+      const each = yield* Effect.forEach(refs, (secret_ref) => open(account_id, webhook_id, secret_ref))
+      const { password_ref } = signing
+      if (password_ref === undefined) return { secrets: each.flat(), password: undefined }
+      const [password] = yield* open(account_id, webhook_id, password_ref)
+      return { secrets: each.flat(), password: password ?? (yield* new Unreadable({ secret: "password of the URL" })) }
+    }).pipe(
       Effect.catchDefect((defect) =>
         Effect.andThen(
           Effect.logError("signing secret of a webhook cannot be opened; its calls fail", { webhook_id }, defect),
-          new Unreadable(),
+          new Unreadable({ secret: "signing secret" }),
         ),
       ),
     )
