@@ -98,7 +98,9 @@ const sumsIn = Effect.fnUntraced(function* (sql: Sql, { accounts, tables }: Move
 
 const partsOf = ({ tables }: Move, old: Sums, copy: Sums): MovedRows.TableParts =>
   new Map(
-    tables.map(({ name }) => [name, [...RowVersions.differing(old.get(name) ?? NONE, copy.get(name) ?? NONE)]] as const),
+    tables.map(
+      ({ name }) => [name, [...RowVersions.differing(old.get(name) ?? NONE, copy.get(name) ?? NONE)]] as const,
+    ),
   )
 
 type Sums = ReadonlyMap<string, RowVersions.Versions>

@@ -20,7 +20,7 @@ const FIELDS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
     ["attachments", "attachment"],
   ]),
   attachment: new Map([["content", "content"]]),
-  // As Node writes a `Buffer` in JSON.
+  // Form in which Node writes a `Buffer` in JSON.
   content: new Map([["data", "bytes"]]),
   bytes: new Map(),
   elsewhere: new Map(),
