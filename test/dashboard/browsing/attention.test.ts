@@ -37,7 +37,9 @@ it("a rate is told if it is too high, or rises and is half as high", () => {
   assert.deepStrictEqual(told(dayOf(NOW, 0, 60, 2, 2)), [])
 })
 
-const receiver = await WebhookReceiver.open({ answer: () => ({ status: 410 }) })
+const receiver = await WebhookReceiver.open({ answer: ({ path }) => ({ status: path.endsWith("/gone") ? 410 : 500 }) })
+
+const removal = (key: string) => ({ method: "DELETE", headers: { authorization: `Bearer ${key}` } })
 
 await inDashboard(
   "what needs attention",
@@ -56,6 +58,29 @@ await inDashboard(
       assert.strictEqual(await page.getByText("Opens").count(), 0)
       await page.getByRole("button", { name: "Bounced", exact: true }).click()
       await page.getByRole("img", { name: /bounced 0%, complained 0%/u }).waitFor()
+    })
+
+    it("names a webhook as soon as its list says that it fails", { timeout: TIMEOUT }, async () => {
+      const { instance, tab } = opened
+      const { page } = tab
+      const url = `${receiver.url}/failing`
+      const { id } = (await instance.request("POST", "/webhooks", { url, events: ["email.queued"] })).json
+      await instance.request("POST", "/email/send", {
+        from: "hello@acme.test",
+        to: "a@example.org",
+        subject: "Failing",
+        text: "?",
+      })
+      const failingSince = async () => (await instance.request("GET", `/webhooks/${id}`)).json.failing_since
+      await Browser.eventually(failingSince).not.toBe(null)
+      await page.goto("/webhooks")
+      await page
+        .getByRole("row", { name: /failing/iu })
+        .getByText("Failing", { exact: true })
+        .waitFor()
+      await page.goto("/overview")
+      await page.getByText(/has accepted no call for 1 min\. Its endpoint answers 500\./u).waitFor()
+      assert.strictEqual((await fetch(`${instance.url}/v1/webhooks/${id}`, removal(instance.key))).status, 200)
     })
 
     it("stands before the figures, in the order of its weight", { timeout: TIMEOUT }, async () => {

@@ -14,13 +14,13 @@ await inDashboard("lists walked with the keyboard", (opened) => {
       await instance.request("POST", "/api-keys", { name: nth, scopes: ["email:send"] })
     }
     for (const [path, name, opens] of [
-      ["/templates", "Templates", /\/templates\/tpl_/u],
-      ["/domains", "Domains", /\/domains\/.+/u],
-      ["/webhooks", "Webhooks", /\/webhooks\/wh_/u],
-      ["/requests", "Requests", /\/requests\/req_/u],
-      ["/suppressions", "Suppressions", undefined],
-      ["/settings/api-keys", "API keys", undefined],
-      ["/settings/audit", "Audit log", undefined],
+      ["/templates", "Templates", true],
+      ["/domains", "Domains", true],
+      ["/webhooks", "Webhooks", true],
+      ["/requests", "Requests", true],
+      ["/suppressions", "Suppressions", false],
+      ["/settings/api-keys", "API keys", false],
+      ["/settings/audit", "Audit log", false],
     ] as const) {
       await page.goto(path)
       const rows = page.getByRole("table", { name }).getByRole("row")
@@ -42,9 +42,9 @@ await inDashboard("lists walked with the keyboard", (opened) => {
         await page.keyboard.press(key)
         await Browser.eventually(walked, `${path} ${key}`).toBe(row)
       }
-      if (opens === undefined) continue
+      if (!opens) continue
       await page.keyboard.press("Enter")
-      await page.waitForURL(opens)
+      await page.waitForURL((url) => url.pathname.startsWith(`${path}/`))
     }
     assert.deepEqual(tab.consoleErrors, [])
   })

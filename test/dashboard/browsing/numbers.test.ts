@@ -153,8 +153,8 @@ await inBrowser("numbers and samples on the screens", (browser) => {
 
   it("a tile leads to the emails that it counts, also to partly delivered ones", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await page.getByRole("link", { name: /^Bounced\s*12\.5%\s*1 bounced/u }).click()
-    await page.getByRole("button", { name: "For anyone: Bounced" }).waitFor()
+    await page.getByRole("link", { name: /^Not delivered\s*12\.5%\s*1 bounced, 0 failed/u }).click()
+    await page.getByRole("button", { name: "Any recipient: Bounced, Failed" }).waitFor()
     const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
     await Browser.eventually(() => rows.count()).toBe(1)
     assert.include(await rows.first().textContent(), "Partly")

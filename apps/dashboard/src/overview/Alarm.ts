@@ -4,8 +4,7 @@ import * as Series from "./Series.ts"
 const MINUTE_MS = 60_000
 const DAY_MS = 24 * 60 * MINUTE_MS
 
-/** Time after which an endpoint that accepts no call, and mail that waits to be sent, need somebody. */
-export const FAILING_MS = 15 * MINUTE_MS
+/** Time after which mail that waits to be sent needs somebody. */
 export const WAITING_MS = 5 * MINUTE_MS
 
 export const isOld = (iso: string | null, after_ms: number, now: number): boolean =>

@@ -37,7 +37,7 @@ export const Attention = () => {
   const stats = useQuery({ ...Queries.stats(from, to, unit), enabled: canReadLogs })
   const pending = useQuery({ ...Queries.pendingEmails, enabled: canReadLogs })
   const problems = [
-    ...ofWebhooks(webhooks.data?.data ?? [], now),
+    ...ofWebhooks(webhooks.data?.data ?? []),
     ...ofDomains(domains.data?.data ?? []),
     ...ofRates(stats.data, now),
     ...ofBacklog(pending.data, now),
@@ -69,11 +69,9 @@ export const Attention = () => {
   )
 }
 
-const ofWebhooks = (webhooks: ReadonlyArray<Webhook>, now: number): ReadonlyArray<Problem> => {
+const ofWebhooks = (webhooks: ReadonlyArray<Webhook>): ReadonlyArray<Problem> => {
   const disabled = webhooks.filter(DisabledReason.isByService)
-  const failing = webhooks.filter(
-    (each) => WebhookStatus.of(each) === "failing" && Alarm.isOld(each.failing_since, Alarm.FAILING_MS, now),
-  )
+  const failing = webhooks.filter((each) => WebhookStatus.of(each) === "failing")
   const ofKind = (
     rows: ReadonlyArray<Webhook>,
     status: "disabled" | "failing",

@@ -17,7 +17,7 @@ interface Props {
 export const Tiles = ({ from, totals: loaded, visits }: Props) => {
   const totals = loaded ?? Series.NO_TOTALS
   const ended = Series.ended(totals)
-  const bounced = Series.rate(totals.bounced, ended)
+  const lost = Series.rate(totals.bounced + totals.failed, ended)
   const complained = Series.rate(totals.complained, Series.reached(totals))
   const tiles = [
     { name: "Accepted", value: number.format(totals.accepted), hint: "recipients", status: undefined, isBad: false },
@@ -29,11 +29,11 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
       isBad: false,
     },
     {
-      name: "Bounced",
-      value: formatPercent(bounced),
-      hint: `${number.format(totals.bounced)} bounced`,
-      status: "bounced",
-      isBad: bounced > Alarm.LIMITS.bounced,
+      name: "Not delivered",
+      value: formatPercent(lost),
+      hint: `${number.format(totals.bounced)} bounced, ${number.format(totals.failed)} failed`,
+      status: "bounced,failed",
+      isBad: lost > Alarm.LIMITS.bounced,
     },
     {
       name: "Complained",
