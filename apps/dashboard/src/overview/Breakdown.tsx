@@ -14,6 +14,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import * as Series from "./Series.ts"
+import { type CountedRow, useOwnDomains } from "./useOwnDomains.ts"
 
 const GROUPS = [
   ["domain", "Domain"],
@@ -48,15 +49,18 @@ const PROVIDERS: ReadonlyMap<string, readonly [name: string, part: string]> = ne
   ["comcast", ["Comcast", "@comcast.net"]],
 ])
 
+const isOfOthers = ({ provider }: StatsRow): boolean => !PROVIDERS.has(provider ?? "")
+
 /** The subject of a row, and the search for its emails; none for companies of all kinds. */
 interface Subject {
   readonly name: string
   readonly search: string | undefined
 }
 
-const subjectOf = (group: Group, row: StatsRow, keyName: (id: string) => string): Subject => {
+const subjectOf = (group: Group, row: CountedRow, keyName: (id: string) => string): Subject => {
   switch (group) {
     case "provider": {
+      if (row.domain !== null) return { name: row.domain, search: SearchText.write("to", `@${row.domain}`) }
       const [name, part] = PROVIDERS.get(row.provider ?? "") ?? []
       return { name: name ?? "Other domains", search: part === undefined ? undefined : SearchText.write("to", part) }
     }
@@ -85,6 +89,8 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
   const query = useQuery(Queries.stats(from, to, group))
   // While another group loads, the rows of the one before are still there.
   const rows = query.data?.group_by[0] === group ? query.data.data.filter(({ accepted }) => accepted > 0) : undefined
+  const isOther = group === "provider" && rows !== undefined && rows.length > 0 && rows.every(isOfOthers)
+  const ownDomains = useOwnDomains(from, to, isOther)
   return (
     <Panel
       title="Breakdown"
@@ -99,14 +105,22 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
       ) : rows.length === 0 ? (
         <p className="p-8 text-center text-sm text-ink-3">{EMPTY[group]}</p>
       ) : (
-        <Rows
-          key={group}
-          group={group}
-          rows={rows}
-          from={from}
-          hasVisits={hasVisits}
-          hasMore={query.data?.more_tags === true}
-        />
+        <>
+          {ownDomains === undefined ? undefined : (
+            <p className="border-b border-line px-4 py-2 text-xs text-ink-3">
+              No large provider is among the recipients. Their own domains, of the newest{" "}
+              {number.format(ownDomains.emails)} emails:
+            </p>
+          )}
+          <Rows
+            key={group}
+            group={group}
+            rows={ownDomains?.rows ?? rows}
+            from={from}
+            hasVisits={hasVisits}
+            hasMore={query.data?.more_tags === true}
+          />
+        </>
       )}
     </Panel>
   )
@@ -117,7 +131,7 @@ const CELL = "tabular px-2 py-2.5 text-right last:pr-4 sm:px-4"
 
 interface RowsProps {
   readonly group: Group
-  readonly rows: ReadonlyArray<StatsRow>
+  readonly rows: ReadonlyArray<CountedRow>
   readonly from: string
   readonly hasVisits: boolean
   /** Whether the account has more tags than the statistics answer. */
@@ -206,7 +220,7 @@ const Emails = ({ children, search }: { readonly children: ReactNode; readonly s
   )
 
 /** Share of the recipients with an outcome; a dash while there is none. */
-const share = (part: number, { recipient_counts }: StatsRow): string => {
+const share = (part: number, { recipient_counts }: CountedRow): string => {
   const ended = Series.ended(recipient_counts)
   return ended === 0 ? "–" : formatPercent(part / ended)
 }

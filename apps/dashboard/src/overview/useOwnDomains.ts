@@ -1,0 +1,58 @@
+import { useQuery } from "@tanstack/react-query"
+import * as Api from "../api/Api.ts"
+import type { Email, Page, StatsRow } from "../api/Records.ts"
+
+/** Emails that are counted: a page of the log, because the statistics count large providers only. */
+const MAX_COUNTED = 100
+
+/** What a row of the breakdown shows. */
+export type CountedRow = Pick<
+  StatsRow,
+  "domain" | "tag" | "provider" | "api_key_id" | "accepted" | "opened" | "clicked" | "recipient_counts"
+>
+
+interface OwnDomains {
+  readonly emails: number
+  readonly rows: ReadonlyArray<CountedRow>
+}
+
+/** Counts the recipients of the newest emails by their domains; nothing before they are read. */
+export const useOwnDomains = (from: string, to: string, isWanted: boolean): OwnDomains | undefined => {
+  const { data } = useQuery({
+    queryKey: ["own-domains", from, to],
+    queryFn: ({ signal }) =>
+      Api.get<Page<Email>>("/email/logs", { created_after: from, created_before: to, limit: MAX_COUNTED }, signal),
+    enabled: isWanted,
+  })
+  if (!isWanted || data === undefined || data.data.length === 0) return undefined
+  const recipients = data.data.flatMap((email) => email.recipients)
+  const byDomain = Map.groupBy(recipients, ({ address }) => address.slice(address.lastIndexOf("@") + 1).toLowerCase())
+  return {
+    emails: data.data.length,
+    rows: [...byDomain].map(([domain, found]) => rowOf(domain, found)),
+  }
+}
+
+const rowOf = (domain: string, recipients: Email["recipients"]): CountedRow => {
+  const countOf = (status: Email["status"]) => recipients.filter((recipient) => recipient.status === status).length
+  return {
+    domain,
+    tag: null,
+    provider: null,
+    api_key_id: null,
+    accepted: recipients.length,
+    opened: 0,
+    clicked: 0,
+    recipient_counts: {
+      queued: countOf("queued"),
+      sent: countOf("sent"),
+      delivered: countOf("delivered"),
+      deferred: countOf("deferred"),
+      bounced: countOf("bounced"),
+      failed: countOf("failed"),
+      suppressed: countOf("suppressed"),
+      canceled: countOf("canceled"),
+      complained: countOf("complained"),
+    },
+  }
+}
