@@ -61,11 +61,12 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
       </ul>
       <Panel title="Queues" isScrollable>
         <Table
+          isCards
           label="Queues"
           rows={QUEUES}
           keyOf={([kind]) => kind}
           columns={[
-            { name: "Queue", cell: ([, name]) => <span className="font-medium">{name}</span> },
+            { name: "Queue", main: true, cell: ([, name]) => <span className="font-medium">{name}</span> },
             { name: queueFigures.pending[0], number: true, cell: ([kind]) => number.format(figuresOf(kind).pending) },
             {
               name: queueFigures.inProgress[0],

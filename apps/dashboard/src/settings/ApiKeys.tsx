@@ -19,8 +19,10 @@ import { type Column, Table } from "../ui/layout/Table.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
+import { useKeyNames } from "../requests/useKeyNames.ts"
 import { CreateApiKey } from "./CreateApiKey.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { useMemberNames } from "./useMemberNames.ts"
 
 const MODES = [
   { value: "live", name: "Live" },
@@ -37,6 +39,8 @@ export const ApiKeys = () => {
   const navigate = useNavigate({ from: "/settings/api-keys" })
   const client = useQueryClient()
   const query = useQuery(Queries.apiKeys)
+  const members = useMemberNames()
+  const keys = useKeyNames()
   const [revoking, setRevoking] = useState<ApiKey>()
   // Keys that no longer work are shown when they are asked for.
   const { mode, status = "active" } = search
@@ -99,7 +103,13 @@ export const ApiKeys = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <Table isList label="API keys" rows={rows} keyOf={({ id }) => id} columns={columnsOf(setRevoking)} />
+          <Table
+            isList
+            label="API keys"
+            rows={rows}
+            keyOf={({ id }) => id}
+            columns={columnsOf(setRevoking, (id) => members.get(id) ?? keys.get(id))}
+          />
         )}
       </Panel>
       <CreateApiKey open={search.new === true} onOpenChange={setDialogOpen} />
@@ -128,8 +138,12 @@ export const ApiKeys = () => {
 const textsOf = ({ domain, name, prefix, scopes }: ApiKey): string =>
   [name, prefix, domain ?? "", ...scopes].join("\n").toLowerCase()
 
-const columnsOf = (onRevoke: (key: ApiKey) => void): ReadonlyArray<Column<ApiKey>> => [
-  { name: "Name", main: true, cell: (key) => <KeyName apiKey={key} /> },
+/** Returns the columns. `nameOf` has the names of members and keys. */
+const columnsOf = (
+  onRevoke: (key: ApiKey) => void,
+  nameOf: (id: string) => string | undefined,
+): ReadonlyArray<Column<ApiKey>> => [
+  { name: "Name", main: true, cell: (key) => <KeyName apiKey={key} creator={nameOf(key.created_by ?? "")} /> },
   { name: "Mode", cell: ({ mode }) => <Badge tone={mode === "test" ? "warn" : "neutral"}>{MODE_NAMES[mode]}</Badge> },
   {
     name: "Scopes",
@@ -171,7 +185,7 @@ const columnsOf = (onRevoke: (key: ApiKey) => void): ReadonlyArray<Column<ApiKey
 
 const MODE_NAMES = { live: "Live", test: "Test" } as const
 
-const KeyName = ({ apiKey: key }: { readonly apiKey: ApiKey }) => (
+const KeyName = ({ apiKey: key, creator }: { readonly apiKey: ApiKey; readonly creator: string | undefined }) => (
   <>
     <p className="flex items-center gap-2">
       <span className="truncate font-medium">
@@ -181,6 +195,15 @@ const KeyName = ({ apiKey: key }: { readonly apiKey: ApiKey }) => (
     </p>
     <p className="mt-0.5 flex flex-wrap gap-x-2 text-xs text-ink-3">
       <code className="font-mono">{key.prefix}…</code>
+      <span>
+        Created <RelativeTime iso={key.created_at} />
+        {creator === undefined ? undefined : (
+          <>
+            {" by "}
+            <UntrustedText text={creator} />
+          </>
+        )}
+      </span>
       {key.domain === null ? undefined : <span>Domain: {key.domain}</span>}
       {key.allowed_ips.length === 0 ? undefined : <span>Allowed IPs: {key.allowed_ips.join(", ")}</span>}
       {key.expires_at === null || key.status !== "active" ? undefined : (

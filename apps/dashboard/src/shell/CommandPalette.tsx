@@ -70,7 +70,7 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
           onKeyDown={onKeyDown}
           className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"
         />
-        <Kbd>esc</Kbd>
+        <Kbd isHint>esc</Kbd>
       </div>
       <ul id={`${id}-list`} role="listbox" aria-label="Results" className="max-h-[46vh] overflow-y-auto p-1.5">
         {commands.map((command, position) => (
@@ -89,7 +89,9 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
             <span className="text-ink-3">{command.icon}</span>
             {command.content ?? <span className="grow truncate">{command.name}</span>}
             {command.keys?.map((key) => (
-              <Kbd key={key}>{key}</Kbd>
+              <Kbd isHint key={key}>
+                {key}
+              </Kbd>
             ))}
           </li>
         ))}

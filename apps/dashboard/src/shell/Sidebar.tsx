@@ -52,7 +52,7 @@ export const Sidebar = ({
       >
         <Search size={14} aria-hidden />
         <span className="grow text-left">Search</span>
-        <Kbd>{Keys.command("K")}</Kbd>
+        <Kbd isHint>{Keys.command("K")}</Kbd>
       </button>
       <div className="-mx-3 min-h-0 grow overflow-y-auto px-3 pb-2">
         {Navigation.SECTIONS.map(({ screens, title }) => {

@@ -93,7 +93,7 @@ export const Webhooks = () => {
             Change or clear the filters to see more.
           </EmptyState>
         ) : (
-          <Table isList label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
+          <Table isCards isList label="Webhooks" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />
         )}
       </Panel>
       <Dialog
@@ -172,15 +172,10 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
   {
     name: "Status",
     cell: (webhook) => (
-      <span className="flex flex-col items-start gap-0.5">
+      <span className="flex flex-col items-end gap-0.5 sm:items-start">
         <StatusBadge status={WebhookStatus.of(webhook)} />
-        {webhook.last_call === null ? undefined : (
-          <span className="sm:hidden">
-            <ResponseStatus status={webhook.last_call.status} />
-          </span>
-        )}
         {WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
-          <span className="hidden text-xs whitespace-nowrap text-ink-3 sm:inline">
+          <span className="text-xs whitespace-nowrap text-ink-3">
             since <RelativeTime iso={webhook.failing_since} />
           </span>
         ) : undefined}

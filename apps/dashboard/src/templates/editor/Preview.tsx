@@ -42,7 +42,7 @@ export const Preview = ({ locale, onOpen, trial }: Props) => {
     ["text", "Plain text", Type],
   ] as const
   return (
-    <Panel className="min-w-0 overflow-hidden max-sm:order-first lg:sticky lg:top-6">
+    <Panel className="min-w-0 overflow-hidden">
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
         <h2 className="mr-2 text-sm font-semibold">Preview</h2>
         {shapes.map(([name, label, Icon]) => (

@@ -1,5 +1,6 @@
 import { useEffect, useState } from "react"
 import type { TemplateRecord } from "../../api/Records.ts"
+import { SegmentedControl } from "../../ui/controls/SegmentedControl.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { Panel } from "../../ui/layout/Panel.tsx"
 import { Tabs } from "../../ui/layout/Tabs.tsx"
@@ -53,6 +54,8 @@ export const Workbench = ({
     if (validation?.valid === true) setUsed(validation.suggested_variables)
   }, [validation])
   const variables = Completions.variablesOf(Form.objectIn(form["variables"]), used, record.kind === "layout")
+  // Where both do not fit beside each other, one of them is shown.
+  const [shown, setShown] = useState<"edit" | "preview">("edit")
   const [target, setTarget] = useState<Problems.TextProblem>()
   const setText =
     onForm === undefined
@@ -62,6 +65,7 @@ export const Workbench = ({
           onForm({ ...form, [name]: text })
         }
   const open = (problem: Problems.TextProblem) => {
+    setShown("edit")
     const [, tag, word] = /^(?:locales\.([^.]+)\.)?([^.]+)/u.exec(problem.path) ?? []
     if (word === "subject") {
       if (tag !== undefined) onLocale(tag)
@@ -110,7 +114,18 @@ export const Workbench = ({
         isWide ? "xl:grid-cols-[minmax(0,2fr)_minmax(22rem,1fr)]" : "lg:grid-cols-2",
       )}
     >
-      <Panel className="min-w-0 overflow-hidden">
+      <div className="flex lg:hidden">
+        <SegmentedControl
+          label="Show"
+          value={shown}
+          options={[
+            ["edit", "Edit"],
+            ["preview", problems.length === 0 ? "Preview" : `Preview (${problems.length})`],
+          ]}
+          onChange={setShown}
+        />
+      </div>
+      <Panel className={cx("min-w-0 overflow-hidden", shown !== "edit" && "max-lg:hidden")}>
         <div className="flex flex-col gap-3 border-b border-line p-4">
           <Languages form={form} onForm={onForm} locale={locale} onLocale={onLocale} />
           {record.kind === "template" ? fieldsOf("subject") : undefined}
@@ -151,7 +166,9 @@ export const Workbench = ({
           ]}
         />
       </Panel>
-      <Preview trial={trial} locale={locale} onOpen={open} />
+      <div className={cx("min-w-0 lg:sticky lg:top-6", shown !== "preview" && "max-lg:hidden")}>
+        <Preview trial={trial} locale={locale} onOpen={open} />
+      </div>
     </div>
   )
 }

@@ -15,17 +15,24 @@ export interface Column<Row> {
   readonly hiddenName?: boolean
 }
 
-const classOf = <Row,>({ main, number, wide }: Column<Row>): string =>
+const classOf = <Row,>({ main, number, wide }: Column<Row>, isCards: boolean): string =>
   cx(
+    isCards && CARD_CELL,
     "px-2 first:pl-4 last:pr-4",
     number === true ? "tabular whitespace-nowrap text-right" : "text-left",
-    wide === true && "hidden sm:table-cell",
+    wide === true && !isCards && "hidden sm:table-cell",
     main === true && "w-full max-w-0",
   )
+
+/** On narrow screens the row is a card, each cell a line of it, and before it the name of its column. */
+const CARD_CELL =
+  "max-sm:flex max-sm:max-w-none max-sm:items-baseline max-sm:justify-between max-sm:gap-3 max-sm:px-4 max-sm:py-0.5"
+const CARD_NAME = "max-sm:before:text-xs max-sm:before:text-ink-3 max-sm:before:content-[attr(data-name)]"
 
 /** Rows of the list of a screen are walked with the keyboard; Enter opens the first link of a row. */
 export const Table = <Row,>({
   columns,
+  isCards = false,
   isList = false,
   keyOf,
   label,
@@ -35,6 +42,8 @@ export const Table = <Row,>({
   readonly rows: ReadonlyArray<Row>
   readonly columns: ReadonlyArray<Column<Row>>
   readonly keyOf: (row: Row) => string
+  /** Whether rows are cards on narrow screens, because they have more columns than fit. */
+  readonly isCards?: boolean
   /** Whether it is the list of its screen, so that `j`, `k` and Enter are for it. */
   readonly isList?: boolean
 }) => {
@@ -44,25 +53,37 @@ export const Table = <Row,>({
     show: (index) => body.current?.rows[index]?.scrollIntoView({ block: "nearest" }),
   })
   return (
-    <table aria-label={label} className="w-full text-sm">
-      <thead>
+    <table aria-label={label} className={cx("w-full text-sm", isCards && "max-sm:block")}>
+      <thead className={cx(isCards && "max-sm:sr-only")}>
         <tr className="h-9 border-b border-line text-xs text-ink-3">
           {columns.map((column) => (
-            <th key={column.name} scope="col" className={cx(classOf(column), "font-medium whitespace-nowrap")}>
+            <th key={column.name} scope="col" className={cx(classOf(column, isCards), "font-medium whitespace-nowrap")}>
               {column.hiddenName === true ? <span className="sr-only">{column.name}</span> : column.name}
             </th>
           ))}
         </tr>
       </thead>
-      <tbody ref={body} className="divide-y divide-line">
+      <tbody ref={body} className={cx("divide-y divide-line", isCards && "max-sm:block")}>
         {rows.map((row, index) => (
           <tr
             key={keyOf(row)}
             aria-current={index === selected ? true : undefined}
-            className={cx("h-11", index === selected && "bg-hover")}
+            className={cx(
+              "h-11",
+              isCards && "max-sm:block max-sm:h-auto max-sm:py-2",
+              index === selected && "bg-hover",
+            )}
           >
             {columns.map((column) => (
-              <td key={column.name} className={cx(classOf(column), "py-2")}>
+              <td
+                key={column.name}
+                data-name={column.name}
+                className={cx(
+                  classOf(column, isCards),
+                  isCards && column.main !== true && column.hiddenName !== true && CARD_NAME,
+                  "py-2",
+                )}
+              >
                 {column.cell(row)}
               </td>
             ))}

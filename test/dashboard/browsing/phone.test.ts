@@ -1,0 +1,105 @@
+import { assert, it } from "vitest"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+/** Widths of what scrolls sideways. A string, because the tests have no DOM types. */
+const OVERFLOWS = `[...document.querySelectorAll("main *")].filter((element) =>
+  element.checkVisibility() && element.scrollWidth > element.clientWidth + 1 && getComputedStyle(element).overflowX === "auto"
+).map((element) => element.className)`
+
+await inDashboard("a phone", (opened) => {
+  it("shows rows with many columns as cards, and keys with their makers", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    await instance.request("POST", "/webhooks", { url: "https://hooks.shop.dev/one", events: ["email.bounced"] })
+    await instance.request("POST", "/api-keys", { name: "Phone key", scopes: ["email:send"] })
+    await page.setViewportSize(ContactSheet.PHONE)
+    await page.goto("/operate/queues")
+    const queue = page.getByRole("row", { name: /^Email deliveries/u })
+    await queue.waitFor()
+    assert.deepEqual(await page.evaluate(OVERFLOWS), [])
+    const last = await queue.getByRole("cell").last().boundingBox()
+    assert.isAtMost((last?.x ?? 0) + (last?.width ?? 0), ContactSheet.PHONE.width)
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "phone-queues")
+    await page.goto("/webhooks")
+    await page
+      .getByRole("row", { name: /hooks\.shop\.dev/u })
+      .getByText("None yet")
+      .waitFor()
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "phone-webhooks")
+    await page.goto("/settings/api-keys")
+    await page
+      .getByRole("row", { name: /^Phone key/u })
+      .getByText(/Created just now by/u)
+      .waitFor()
+    await ContactSheet.shoot(page, "phone-api-keys")
+  })
+
+  it("shows the texts of a template, or what they become", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const template = { name: "Letter", subject: "Hi", html: "<p>Hello phone</p>" }
+    const { json } = await opened.instance.request("POST", "/templates", template)
+    await page.goto(`/templates/${json.id}`)
+    const preview = page.locator('iframe[title="Template preview"]')
+    await page.getByLabel("Subject").waitFor()
+    assert.isFalse(await preview.isVisible())
+    await ContactSheet.shoot(page, "phone-template-edit")
+    await page.getByRole("group", { name: "Show" }).getByRole("button", { name: "Preview" }).click()
+    await preview.contentFrame().getByText("Hello phone").waitFor()
+    assert.isFalse(await page.getByLabel("Subject").isVisible())
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "phone-template-preview")
+    await page.setViewportSize(Browser.DESKTOP)
+    await page.getByLabel("Subject").waitFor()
+    await preview.waitFor()
+  })
+
+  it("names no key where there is no keyboard", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const storageState = await tab.context.storageState()
+    const touched = await tab.context.browser()?.newContext({
+      baseURL: instance.url,
+      storageState,
+      hasTouch: true,
+      isMobile: true,
+      viewport: ContactSheet.PHONE,
+    })
+    const page = await touched?.newPage()
+    assert.isDefined(page)
+    await page?.goto("/overview")
+    await page?.getByRole("button", { name: "Search" }).first().tap()
+    await page?.getByRole("option", { name: /^Overview/u }).waitFor()
+    const visible = await page?.locator("kbd").evaluateAll((all) => all.filter((each) => each.checkVisibility()).length)
+    assert.strictEqual(visible, 0)
+    await touched?.close()
+  })
+
+  it("names the domains of recipients where no large provider is among them", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    const mail = { from: "hello@acme.test", subject: "Hi", text: "Hi" }
+    for (const to of ["ana@customers.example", "bo@customers.example", "cy@partners.example"])
+      await instance.request("POST", "/email/send", { ...mail, to })
+    await page.goto("/overview")
+    await page.getByRole("button", { name: "Provider", exact: true }).click()
+    const row = page.getByRole("row", { name: /^customers\.example\s*2/u })
+    await Browser.eventually(async () => {
+      if ((await row.count()) === 0) {
+        await page.reload()
+        await page.getByRole("button", { name: "Provider", exact: true }).click()
+        await page.getByRole("cell").first().waitFor()
+      }
+      return row.count()
+    }).toBe(1)
+    await page.getByText("of the newest 3 emails").waitFor()
+    await ContactSheet.shoot(page, "overview-own-domains")
+    await row.getByRole("link", { name: "customers.example" }).click()
+    await page.getByRole("list", { name: "Emails" }).getByRole("listitem").nth(1).waitFor()
+  })
+
+  it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))
+})
