@@ -2,6 +2,7 @@ import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Duration, Effect } from "effect"
 import type { SendMailOptions } from "nodemailer"
 import { Sql } from "@waybill/store/postgres/Sql"
+import { HomeSql } from "@waybill/store/routing/HomeSql"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Smtp from "./support.ts"
@@ -87,7 +88,8 @@ layer(Smtp.layerOfOneMinute, { excludeTestServices: true })("SMTP submission lim
     assert.match(replies[4] ?? "", /^535 5\.7\.8 /u)
     assert.match(replies[5] ?? "", /^421 4\.7\.0 Too many failed logins on this connection/u)
     yield* Effect.promise(() => client.untilClosed())
-    const sql = yield* Sql
+    // Windows of clients without a key are at home.
+    const sql = yield* HomeSql
     yield* sql`INSERT INTO rate_windows (bucket, window_start, count)
         SELECT 'ip/127.0.0.1', date_trunc('minute', statement_timestamp()), 120
         ON CONFLICT (bucket, window_start) DO UPDATE SET count = 120`

@@ -63,6 +63,9 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   "test/server/links/stoppedLinks.test.ts": {
     "stay cached while the database is unavailable, which is logged once": FALLS_BACK,
   },
+  "test/server/smtp/submissionAdmission.test.ts": {
+    "messages per minute, and accepts more in the next minute": ONE_CLOCK,
+  },
   "test/server/worker/claimedRows.test.ts": {
     "is dropped before the lease ends if the database does not answer": FALLS_BACK,
   },
