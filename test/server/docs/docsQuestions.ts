@@ -52,4 +52,11 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
   ["who changed this", /\/docs\/start#manage-sign-in$/u],
   ["lost password", /\/docs\/start#manage-sign-in$/u],
   ["test suite clock advance time", /\/docs\/(?:test-clocks|testing|clients\/testing|api#testclocks)/u],
+  ["how do I schedule an email", /\/docs\/sending#schedule-an-email$/u],
+  ["stop sending to an address", /\/docs\/sending#stop-sending-to-an-address-suppressions$/u],
+  ["attachment size limit", /\/docs\/(?:limits|sending#attach-a-file)/u],
+  ["two factor", /\/docs\/start#manage-sign-in$/u],
+  ["use postgres of my own", /\/docs\/(?:configuration#database_url|operating\/install|start)/u],
+  ["dkim setup", /\/docs\/operating\/first-mail/u],
+  ["idempotency", /\/docs\/sending#repeat-a-request-safely-idempotency$/u],
 ]

@@ -112,6 +112,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
   })
 
+  it.effect("marks what was searched for in excerpts of whole words, without Markdown", function* () {
+    const world = yield* HttpWorld
+    for (const query of ["schedule", "idempotency key", "request_rate", "C++ (a|b)* [x"]) {
+      const { text } = yield* world.request("GET", `/docs/search?q=${encodeURIComponent(query)}`)
+      const excerpts = matches(text, /<small>[^<]*<\/small><p>(.*?)<\/p><\/li>/gsu)
+      assert.isAbove(excerpts.length, 0, query)
+      for (const excerpt of excerpts) assert.notMatch(excerpt, /(?:^|\s)#{2,4} /u)
+      if (query === "schedule") assert.include(excerpts.join("\n").toLowerCase(), "<mark>schedule")
+    }
+  })
+
   it.effect("shows what was searched for as text, and takes no more than a line", function* () {
     const world = yield* HttpWorld
     const attack = `"><script>alert(1)</script>`

@@ -70,6 +70,9 @@ th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; b
 td code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
 tr:target, :target { background: var(--raised) }
 .found { padding-left: 1.25rem }
+.tasks { columns: 2; padding-left: 1.25rem }
+@media (max-width: 48rem) { .tasks { columns: 1 } }
+mark { background: none; color: inherit; font-weight: 650 }
 .found p { margin: .1rem 0 .75rem; color: var(--soft) }
 small, .source { color: var(--soft); font-size: 13px }
 .said { position: absolute; left: -9999px }

@@ -36,6 +36,7 @@ const UNDERSTAND: ReadonlySet<string> = new Set([
 const FIRST: ReadonlyArray<string> = [
   "start",
   "quickstarts",
+  "sending",
   "coming-from",
   "api-keys",
   "operating/first-mail",

@@ -53,6 +53,9 @@ const [SATURATION, LENGTH] = [1.2, 0.6]
 const MAX_RESULTS = 20
 /** Most people use Waybill and do not change it, and the pages of all clients say the same. */
 const GROUPS: Partial<Record<Shelf, number>> = { Understand: 0.4, Clients: 0.7 }
+/** A question in words wants what to do; an error reason is asked for by its name, its status or the word. */
+const ERROR_ASKED = /[a-z]_[a-z]|\b[45]\d\d\b|\b(?:errors?|reasons?|invalid|refused|why)\b/iu
+const ERROR_OF_QUESTION = 0.35
 /** A query that is the whole title of an entry comes before all others. */
 const NAMED = 100
 
@@ -103,6 +106,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map(
     ratelimit: "rate",
     spam: "complaint",
     retry: "repe",
+    setup: "set",
     throttle: "rate",
     token: "key",
     undo: "cancel",
@@ -131,6 +135,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   const search = (query: string): ReadonlyArray<Entry> => {
     const asked = [...new Set(wordsOf(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
     const name = query.trim().toLowerCase()
+    const isErrorAsked = ERROR_ASKED.test(query)
     // A word that nothing has may be the begin of one.
     const forms = asked.map((word) =>
       counts.has(word) || word.length < 3 ? [word] : vocabulary.filter((known) => known.startsWith(word)).slice(0, 20),
@@ -153,7 +158,8 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       if (matched === 0) return []
       const isNamed = entry.title.toLowerCase() === name
       const share = (matched / forms.length) ** 1.3
-      const weight = WEIGHTS[entry.kind] * (entry.weight ?? 1)
+      const isAside = entry.kind === "error" && !isErrorAsked && !isNamed
+      const weight = WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ERROR_OF_QUESTION : 1)
       return [{ entry, score: (score * share + (isNamed ? NAMED : 0)) * weight }]
     })
     const ranked = found
@@ -196,7 +202,9 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
     const said = page.markdown
       .replaceAll(/^```[^]*?^```$/gmu, "")
       .split(/^## (?:Handle|Receive)| (?:Sent as|Not sent) /mu)[0]
-    const text = Markdown.plain(said ?? "")
+    const text = Markdown.parse(said ?? "")
+      .map(textOf)
+      .join(" ")
     return [{ kind, title: page.title, url, within: page.group, text }]
   }
   const entries: Array<Entry> = []

@@ -96,22 +96,65 @@ export const frontPage = (site: Site): string => {
     const items = listed(site.pages, group).map(
       (page) => `<dt>${link(`/docs/${page.slug}`, page.title)}</dt><dd>${Html.escaped(Library.summaryOf(page))}</dd>`,
     )
-    return items.length === 0 ? "" : `<h2>${group}</h2>\n<dl>${items.join("\n")}</dl>`
+    const list = `<dl>${items.join("\n")}</dl>`
+    return items.length === 0
+      ? ""
+      : group === "Understand"
+        ? `<details><summary>${group}: for those who change Waybill</summary>${list}</details>`
+        : `<h2>${group}</h2>\n${list}`
   })
+  const tasks = TASKS.map(([slug, task]) => `<li>${link(`/docs/${slug}`, task)}</li>`)
   const intro = `<h1>Waybill documentation</h1>
-<p>${link("/docs/start", "Start here")}, read the ${link("/docs/api", "API reference")}, or search for an endpoint, an error reason, an
+<p>Choose a task, read the ${link("/docs/api", "API reference")}, or search for an endpoint, an error reason, an
 event, a setting or a command. For programs: ${link("/llms.txt", "llms.txt")}, ${link("/llms-full.txt", "llms-full.txt")}, and every page as Markdown
-under its address with <code>.md</code>.</p>`
+under its address with <code>.md</code>.</p>
+<ul class="tasks">${tasks.join("\n")}</ul>`
   return shell(site, "", "Start", [intro, ...groups].join("\n"))
 }
 
+/** What most readers come for, in the order in which they need it. */
+const TASKS: ReadonlyArray<readonly [slug: string, task: string]> = [
+  ["start", "Start the service"],
+  ["sending", "Send, schedule and repeat mail"],
+  ["operating/first-mail", "Set up a domain and its DNS"],
+  ["webhooks", "Receive webhooks"],
+  ["inbound", "Receive mail"],
+  ["templates", "Send by templates"],
+  ["coming-from", "Move from another service"],
+  ["operating/first-hours", "Run it in production"],
+]
+
 const EXCERPT_CHARS = 180
+/** Characters of an excerpt before the first word that was asked for. */
+const LEAD_CHARS = 50
+
+/** Returns a part of a text without cut words, around the first word that was asked for, with these words marked. */
+const excerptOf = (text: string, query: string): string => {
+  const line = text.trim().replaceAll(/\s+/gu, " ")
+  const words = query
+    .slice(0, SearchIndex.MAX_QUERY_CHARS)
+    .split(/[^\p{L}\p{N}_.]+/u)
+    .filter((word) => word.length > 2)
+  const asked = words.map((word) => word.replaceAll(".", "\\."))
+  const hit = asked.length === 0 ? undefined : new RegExp(`(?<![\\p{L}\\p{N}])(?:${asked.join("|")})`, "giu")
+  const first = hit === undefined ? -1 : line.search(hit)
+  const start = first <= LEAD_CHARS ? 0 : line.indexOf(" ", first - LEAD_CHARS) + 1
+  const end = line.length - start <= EXCERPT_CHARS ? line.length : line.lastIndexOf(" ", start + EXCERPT_CHARS)
+  const shown = `${start === 0 ? "" : "… "}${line.slice(start, Math.max(end, start))}${end === line.length ? "" : " …"}`
+  // Words are marked between the characters that HTML escapes, so that none is marked within a reference such as `&amp;`.
+  return hit === undefined
+    ? Html.escaped(shown)
+    : shown
+        .split(new RegExp(`(${hit.source})`, "giu"))
+        .map((part, nth) => (nth % 2 === 1 ? `<mark>${Html.escaped(part)}</mark>` : Html.escaped(part)))
+        .join("")
+}
 
 /** Returns the page of search results. */
 export const searchPage = (site: Site, query: string, found: ReadonlyArray<SearchIndex.Entry>): string => {
   const items = found.map(
     ({ kind, text, title, url, within }) =>
-      `<li>${link(url, title)} <small>${SearchIndex.NAMES[kind]} · ${Html.escaped(within)}</small><p>${Html.escaped(text.trim().replaceAll(/\s+/gu, " ").slice(0, EXCERPT_CHARS))}</p></li>`,
+      `<li>${link(url, title)} <small>${SearchIndex.NAMES[kind]} · ${Html.escaped(within)}</small><p>${excerptOf(text, query)}</p></li>`,
   )
   const count = found.length === 0 ? "Nothing found. Try fewer or other words." : `${found.length} found`
   return shell(
