@@ -110,6 +110,8 @@ describe("a wrong command line", () => {
     const { errors, output } = yield* CommandLine.typeWith(EMPTY_PLACES, "emails", "list", "--help")
     assert.strictEqual(errors, "")
     assert.include(output, "List emails, newest first")
+    assert.strictEqual((yield* CommandLine.typeWith(EMPTY_PLACES, "help", "emails", "list")).output, output)
+    assert.include((yield* CommandLine.typeWith(EMPTY_PLACES, "help")).output, "emails")
   })
 })
 

@@ -47,6 +47,16 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("routes of received mail
       "action.message",
     ])
     assert.deepStrictEqual(fieldOf(yield* create({ action: drop, match: { subject: "" } })), [400, "match.subject"])
+    for (const [type, message] of [
+      ["accept", "must be one of webhook, forward, reject, drop or store"],
+      ["stor", "did you mean `store`"],
+      [undefined, "is required, one of webhook, forward, reject, drop or store"],
+      [7, "must be one of webhook, forward, reject, drop or store"],
+    ] as const) {
+      const { json } = yield* create({ action: { type } })
+      assert.strictEqual(json.error.details[0].path, "action.type")
+      assert.include(json.error.details[0].message, message)
+    }
     const unknown = { type: "webhook", webhook_id: `whk_${"0".repeat(26)}` }
     assert.deepStrictEqual(reasonOf(yield* create({ action: unknown })), [422, "webhook_not_found"])
   })

@@ -126,7 +126,10 @@ export const keepLeases = Effect.fnUntraced(function* (rows: ClaimedRows, truste
   const drop = Effect.fnUntraced(function* (claimed: ClaimedRow) {
     if (claimed.dropped) return
     claimed.dropped = true
-    yield* Effect.logWarning("the lease of an outbox row ended; another process does its work", { id: claimed.row.id })
+    yield* Effect.logWarning(
+      "work on an outbox row took longer than its lease, and is given up; the row is due again, for any process",
+      { id: claimed.row.id },
+    )
     yield* abort(claimed)
   })
   const dropOverdue = Effect.gen(function* () {

@@ -99,6 +99,9 @@ const collect = (
     case "AnyOf": {
       const own = annotated(issue.ast.annotations) ?? (issue.issues.length === 0 ? memberMessage(issue.ast) : undefined)
       if (own !== undefined) return void add(own)
+      const kind = issue.issues.length === 0 ? kindOf(issue, found) : undefined
+      if (kind !== undefined)
+        return void details.push({ path: formatPath([...path, kind.name]), message: kind.message })
       if (issue.issues.length === 0) add(suggestionOf(issue, found) ?? `must be ${expected(issue.ast)}`)
       for (const each of issue.issues) collect(each, path, annotation, found)
       return
@@ -129,6 +132,25 @@ const suggestionOf = ({ ast, input }: SchemaIssue.AnyOf, found: Found): string |
   if (typeof input !== "string" || found.compared >= MAX_COMPARED_VALUES) return undefined
   found.compared++
   return UnknownNames.suggest(input, literalsOf(ast))
+}
+
+/** Returns the error of an object of one of several kinds, all told apart by a field of the same name, that is of none. */
+const kindOf = ({ ast, input }: SchemaIssue.AnyOf, found: Found): { name: string; message: string } | undefined => {
+  if (typeof input !== "object" || input === null || Array.isArray(input)) return undefined
+  const members = ast.types.filter(SchemaAST.isObjects)
+  const name = members[0]?.propertySignatures.find(({ type }) => SchemaAST.isLiteral(type))?.name
+  if (typeof name !== "string" || members.length < 2) return undefined
+  const types = members.flatMap(({ propertySignatures }) =>
+    propertySignatures.flatMap((field) => (field.name === name && SchemaAST.isLiteral(field.type) ? [field.type] : [])),
+  )
+  if (types.length < members.length) return undefined
+  const value: unknown = Reflect.get(input, name)
+  if (value === undefined) return { name, message: `is required, ${oneOf(types)}` }
+  const nearest =
+    typeof value === "string" && found.compared++ < MAX_COMPARED_VALUES
+      ? UnknownNames.suggest(value, types.flatMap(literalsOf))
+      : undefined
+  return { name, message: nearest ?? `must be ${oneOf(types)}` }
 }
 
 /** Returns the message of the only alternative to null. */
