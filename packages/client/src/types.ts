@@ -999,6 +999,8 @@ export type ListedWebhook = {
   readonly format: WebhookFormat
   /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
   readonly svix_headers: boolean
+  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email`. Absent if not */
+  readonly include_raw?: true
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
   /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
@@ -1921,6 +1923,8 @@ export type Webhook = {
   readonly format: WebhookFormat
   /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
   readonly svix_headers: boolean
+  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email`. Absent if not */
+  readonly include_raw?: true
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
   /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
@@ -1954,6 +1958,8 @@ export type WebhookChange = {
   readonly format?: WebhookFormat
   /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
   readonly svix_headers?: boolean
+  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email` */
+  readonly include_raw?: boolean
   readonly enabled?: boolean
 }
 
@@ -1967,6 +1973,8 @@ export type WebhookCreation = {
   readonly format?: WebhookFormat | null
   /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values. `true` by default for the format `resend` */
   readonly svix_headers?: boolean | null
+  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email` */
+  readonly include_raw?: boolean | null
   /** `true` by default */
   readonly enabled?: boolean | null
 }
@@ -2069,6 +2077,8 @@ export type WebhookWithSecret = {
   readonly format: WebhookFormat
   /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
   readonly svix_headers: boolean
+  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email`. Absent if not */
+  readonly include_raw?: true
   readonly enabled: boolean
   readonly disabled_reason: "manual" | "gone" | "failing" | null
   /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */

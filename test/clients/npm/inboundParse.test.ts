@@ -50,10 +50,28 @@ const MAIL = [
 ].join("\r\n")
 
 describe("the package @sendgrid/inbound-mail-parser", () => {
+  it("reads the form that has a received mail as it came", async () => {
+    const boundary = "0123456789"
+    const input = {
+      bytes: Buffer.from(MAIL),
+      raw: true,
+      fields: { from: "Ana <ana@example.org>" },
+      attachments: [],
+      boundary,
+    }
+    const headers = { "content-type": `multipart/form-data; boundary=${boundary}` }
+    const form = await new Response(new Uint8Array(sendGridForm(input)), { headers }).formData()
+    const Parse = createRequire(import.meta.url)("@sendgrid/inbound-mail-parser") as ParserClass
+    const keys = ["from", "email", "text", "attachments"]
+    const parser = new Parse({ keys }, { body: Object.fromEntries(form) as Record<string, string>, files: [] })
+    assert.deepStrictEqual(parser.keyValues(), { from: "Ana <ana@example.org>", email: MAIL })
+  })
+
   it("reads the form of a received mail with its files", async () => {
     const boundary = "0123456789"
     const body = sendGridForm({
       bytes: Buffer.from(MAIL),
+      raw: false,
       fields: { from: "Ana <ana@example.org>", subject: "Grüße" },
       attachments: [{ filename: "a.bin", content_type: "application/octet-stream", content_id: null }],
       boundary,

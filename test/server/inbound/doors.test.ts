@@ -68,7 +68,7 @@ const start = Effect.gen(function* () {
     Effect.gen(function* () {
       const receiver = yield* WebhookReceiver.listen()
       const url = receiver.url.replace("http://", "http://actionmailbox:p%40ss@")
-      yield* post("/v1/webhooks", { url, events: ["email.received"], format })
+      yield* post("/v1/webhooks", { url, events: ["email.received"], format, include_raw: format === "postmark" })
       return receiver
     }),
   )
@@ -236,7 +236,8 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
     it.effect("comes as Postmark's inbound webhook, with all content", function* () {
       const { callOf, postmark } = yield* Running
       const call = yield* callOf("postmark")
-      const { Attachments, Headers, HtmlBody, TextBody, ...fields } = JSON.parse(call.body)
+      const { Attachments, Headers, HtmlBody, RawEmail, TextBody, ...fields } = JSON.parse(call.body)
+      assert.strictEqual(RawEmail, MAIL)
       const details = yield* Effect.promise(() => postmark.getInboundMessageDetails(fields.MessageID))
       const { Attachments: _, BlockedReason, Headers: __, HtmlBody: html, Status, TextBody: ___, ...known } = details
       assert.deepStrictEqual(fields, known)

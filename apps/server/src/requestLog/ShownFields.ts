@@ -9,7 +9,7 @@ const SHOWN: ReadonlySet<string> = new Set(
   name email address domain domains recipient recipients addresses ids id message_ids
   limit offset count status recipient_status after before order cursor after_position types wait as_of created_after
   created_before start end interval by period group_by request_id api_key_id method messageid emailid livemode
-  url events description format svix_headers enabled scopes permission domain_id allowed_ips expires_at role plan
+  url events description format svix_headers include_raw enabled scopes permission domain_id allowed_ips expires_at role plan
   open_tracking click_tracking tracking tracking_domain track_opens trackopens track_links tracklinks region
   reason origin suppressions messagestream message_stream stream fromdate todate
   personalizations categories tracking_settings click_tracking open_tracking mail_settings sandbox_mode enable asm

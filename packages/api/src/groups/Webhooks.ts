@@ -23,6 +23,9 @@ const at = Timestamp.Timestamp
 const SVIX_HEADERS =
   "Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values"
 
+const INCLUDE_RAW =
+  "Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email`"
+
 const fields = {
   object: Schema.Literal("webhook"),
   id: Id.WebhookId,
@@ -31,6 +34,7 @@ const fields = {
   description: Schema.NullOr(Schema.String),
   format: WebhookFormat.Format,
   svix_headers: Schema.Boolean.annotate({ description: SVIX_HEADERS }),
+  include_raw: Schema.optionalKey(Schema.Literal(true)).annotate({ description: `${INCLUDE_RAW}. Absent if not` }),
   enabled: Schema.Boolean,
   disabled_reason: Schema.NullOr(Webhook.DisabledReason),
   public_key: Schema.NullOr(Schema.String).annotate({
@@ -88,6 +92,7 @@ const Creation = Schema.Struct({
     "Payload of the calls: Waybill's own (`waybill`, by default), or that of another service, which has fewer events",
   ),
   svix_headers: optional(Schema.Boolean, `${SVIX_HEADERS}. \`true\` by default for the format \`resend\``),
+  include_raw: optional(Schema.Boolean, INCLUDE_RAW),
   enabled: optional(Schema.Boolean, "`true` by default"),
 })
   .check(
@@ -104,6 +109,7 @@ const Change = Schema.Struct({
   description: Schema.optionalKey(Schema.NullOr(Description)),
   format: Schema.optionalKey(WebhookFormat.Format),
   svix_headers: Schema.optionalKey(Schema.Boolean.annotate({ description: SVIX_HEADERS })),
+  include_raw: Schema.optionalKey(Schema.Boolean.annotate({ description: INCLUDE_RAW })),
   enabled: Schema.optionalKey(Schema.Boolean),
 }).annotate({ identifier: "WebhookChange", description: "Fields that are left out stay as they are" })
 

@@ -63,6 +63,7 @@ export class EventsNotInFormat extends Refusal.of("EventsNotInFormat", 422, "eve
 export interface NewWebhook extends Pick<WebhookSettings, "url" | "events" | "description" | "password_ref"> {
   readonly format?: WebhookFormat.Format | null
   readonly svix_headers?: boolean | null
+  readonly include_raw?: boolean | null
 }
 
 /** Server state that the creation of a webhook needs. */
@@ -84,6 +85,7 @@ export interface Change {
   readonly description?: string | null
   readonly format?: WebhookFormat.Format
   readonly svix_headers?: boolean
+  readonly include_raw?: boolean
   readonly enabled?: boolean
 }
 
@@ -117,6 +119,7 @@ export const create =
         description,
         format,
         svix_headers,
+        ...withRaw(chosen.include_raw === true),
         ...withPassword(password_ref),
         enabled,
         secret_ref: secretRef,
@@ -137,6 +140,7 @@ export const update = (
     const description = change.description === undefined ? webhook.description : change.description
     const format = change.format ?? webhook.format
     const ofFormat = format === webhook.format ? webhook.svix_headers : WebhookFormat.hasSvixHeaders(format)
+    const raw = change.include_raw ?? webhook.include_raw === true
     const password_ref = passwordAfter(webhook, url, change)
     const svix_headers = change.svix_headers ?? (webhook.svix_headers || ofFormat)
     const changes: Event[] = []
@@ -146,9 +150,18 @@ export const update = (
       description !== webhook.description ||
       format !== webhook.format ||
       svix_headers !== webhook.svix_headers ||
+      raw !== (webhook.include_raw === true) ||
       password_ref !== webhook.password_ref
     ) {
-      const settings = { url, events, description, format, svix_headers, ...withPassword(password_ref) }
+      const settings = {
+        url,
+        events,
+        description,
+        format,
+        svix_headers,
+        ...withRaw(raw),
+        ...withPassword(password_ref),
+      }
       changes.push({ _tag: "WebhookUpdated", ...settings, at: now })
     }
     if (change.enabled === true && !webhook.enabled) changes.push({ _tag: "WebhookEnabled", at: now })
@@ -158,6 +171,8 @@ export const update = (
       Array.isReadonlyArrayNonEmpty(changes) ? Result.succeed(changes) : Result.fail(new NothingNew()),
     )
   })
+
+const withRaw = (raw: boolean) => (raw ? { include_raw: true as const } : {})
 
 const withPassword = (password_ref: string | undefined) => (password_ref === undefined ? {} : { password_ref })
 

@@ -27,6 +27,8 @@ const settings = {
   description: Schema.NullOr(Text.Stored),
   format: WebhookFormat.Format,
   svix_headers: Schema.Boolean,
+  /** Whether calls for received mail have it as it came. Absent if not. */
+  include_raw: Schema.optionalKey(Schema.Literal(true)),
   password_ref,
 }
 
@@ -48,6 +50,8 @@ export interface WebhookSettings {
   readonly format: WebhookFormat.Format
   /** Whether calls have the headers `svix-*` beside `webhook-*`. */
   readonly svix_headers: boolean
+  /** Whether calls for received mail have it as it came, in the formats of Postmark and SendGrid. Absent if not. */
+  readonly include_raw?: true
   /** Names the sealed password of the URL. Absent if the URL has none. */
   readonly password_ref?: string
 }
@@ -81,7 +85,7 @@ export const evolve = (state: State, event: Event): State => {
   switch (event._tag) {
     case "WebhookUpdated": {
       const { at, _tag, ...settings } = event
-      const { password_ref: _, ...kept } = state
+      const { include_raw: _, password_ref: __, ...kept } = state
       return { ...kept, ...settings, updated_at: at }
     }
     case "WebhookSecretRotated": {
@@ -109,6 +113,7 @@ const created = (event: typeof Event.cases.WebhookCreated.Type): Webhook => ({
   description: event.description,
   format: event.format,
   svix_headers: event.svix_headers,
+  ...(event.include_raw === undefined ? {} : { include_raw: event.include_raw }),
   ...(event.password_ref === undefined ? {} : { password_ref: event.password_ref }),
   enabled: event.enabled,
   disabled_reason: event.enabled ? null : "manual",

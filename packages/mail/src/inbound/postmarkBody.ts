@@ -3,6 +3,8 @@ import { strippedText } from "./strippedText.ts"
 
 export interface PostmarkInput {
   readonly bytes: Uint8Array
+  /** Whether the mail is added as it came. */
+  readonly raw: boolean
   /** The fields that follow from the record, and no others of the call. */
   readonly record: object
   readonly attachments: ReadonlyArray<NamedFile>
@@ -34,7 +36,7 @@ export const headersOf = (findings: ReadonlyArray<Header>, headers: ReadonlyArra
 }
 
 /** Returns the JSON of a received mail as Postmark's inbound webhook has it, with the content of all files. */
-export const postmarkBody = ({ attachments, bytes, findings, isReply, record }: PostmarkInput): Uint8Array => {
+export const postmarkBody = ({ attachments, bytes, findings, isReply, raw, record }: PostmarkInput): Uint8Array => {
   const mail = MimeReader.readIfSimple(bytes, { exact: true })
   const text = mail?.text ?? ""
   const stripped = strippedText(text)
@@ -46,6 +48,7 @@ export const postmarkBody = ({ attachments, bytes, findings, isReply, record }: 
       HtmlBody: mail?.html ?? "",
       StrippedTextReply: isReply || stripped !== text.trim() ? stripped : "",
       Headers: headersOf(findings, headers),
+      ...(raw && bytes.length > 0 ? { RawEmail: Buffer.from(bytes).toString("utf8") } : {}),
       Attachments: (mail?.files ?? []).slice(0, attachments.length).map(({ content }, nth) => ({
         Name: attachments[nth]?.filename ?? "",
         Content: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64"),

@@ -3,6 +3,8 @@ import type { NamedFile } from "./postmarkBody.ts"
 
 export interface SendGridInput {
   readonly bytes: Uint8Array
+  /** Whether the mail takes the place of its texts and files, as it came. */
+  readonly raw: boolean
   /** Fields of the form that follow from the record. */
   readonly fields: Readonly<Record<string, string>>
   readonly attachments: ReadonlyArray<NamedFile>
@@ -14,13 +16,13 @@ export interface SendGridInput {
 const TEXTS = ["to", "cc", "from", "subject", "html", "text"]
 
 /** Returns the form of SendGrid's Inbound Parse for a received mail (RFC 7578), with the content of all files. */
-export const sendGridForm = ({ attachments, boundary, bytes, fields }: SendGridInput): Uint8Array => {
-  const mail = MimeReader.readIfSimple(bytes, { exact: true })
+export const sendGridForm = ({ attachments, boundary, bytes, fields, raw }: SendGridInput): Uint8Array => {
+  const whole = raw && bytes.length > 0
+  const mail = whole ? undefined : MimeReader.readIfSimple(bytes, { exact: true })
   const files = (mail?.files ?? []).slice(0, attachments.length)
   const all: Record<string, string> = {
     ...fields,
-    headers: (mail?.headers ?? []).map(({ originalKey, value }) => `${originalKey}: ${value}\n`).join(""),
-    attachments: String(files.length),
+    ...(whole ? {} : { headers: headersIn(mail?.headers ?? []), attachments: String(files.length) }),
     ...(mail?.text === undefined ? {} : { text: mail.text }),
     ...(mail?.html === undefined ? {} : { html: mail.html }),
     ...(files.length === 0 ? {} : aboutFiles(attachments.slice(0, files.length))),
@@ -37,8 +39,12 @@ export const sendGridForm = ({ attachments, boundary, bytes, fields }: SendGridI
     const disposition = `Content-Disposition: form-data; name="${nameOf(nth)}"; filename="${quoted(filename)}"`
     return [head(`${disposition}\r\nContent-Type: ${content_type}`), content, Buffer.from("\r\n")]
   })
-  return Buffer.concat([...parts, ...contents, Buffer.from(`--${boundary}--\r\n`)])
+  const email = whole ? [head('Content-Disposition: form-data; name="email"'), bytes, Buffer.from("\r\n")] : []
+  return Buffer.concat([...parts, ...email, ...contents, Buffer.from(`--${boundary}--\r\n`)])
 }
+
+const headersIn = (headers: ReadonlyArray<{ readonly originalKey: string; readonly value: string }>): string =>
+  headers.map(({ originalKey, value }) => `${originalKey}: ${value}\n`).join("")
 
 const nameOf = (nth: number): string => `attachment${nth + 1}`
 

@@ -14,6 +14,7 @@ export interface WebhookRecord {
   readonly description: string | null
   readonly format: WebhookFormat.Format
   readonly svix_headers: boolean
+  readonly include_raw?: true
   readonly enabled: boolean
   readonly disabled_reason: Webhook.DisabledReason | null
   readonly created_at: string
@@ -60,7 +61,8 @@ export const readModel = ReadModel.make({
 })
 
 export const recordOf = (state: Extract<Webhook.State, { readonly _tag: "Webhook" }>) => {
-  const { created_at, description, disabled_reason, enabled, events, format, svix_headers, updated_at, url } = state
+  const { created_at, description, disabled_reason, enabled, events, format, include_raw, svix_headers } = state
+  const { updated_at, url } = state
   return {
     object: "webhook" as const,
     id: state.webhook_id,
@@ -69,6 +71,7 @@ export const recordOf = (state: Extract<Webhook.State, { readonly _tag: "Webhook
     description,
     format,
     svix_headers,
+    ...(include_raw === undefined ? {} : { include_raw }),
     enabled,
     disabled_reason,
     created_at,

@@ -161,7 +161,12 @@ export interface Dispatch {
   readonly created_at: string
   readonly attempts: number
   /** Null if the webhook is disabled or deleted. */
-  readonly webhook: { readonly url: string; readonly signing: Signing; readonly svix_headers: boolean } | null
+  readonly webhook: {
+    readonly url: string
+    readonly signing: Signing
+    readonly svix_headers: boolean
+    readonly include_raw: true | null
+  } | null
   /** Format that the webhook has now, also if it is disabled. */
   readonly format: WebhookFormat.Format
   readonly event: {
@@ -229,7 +234,7 @@ const inCurrentSchema = (event: NonNullable<Dispatch["event"]>, upcast: typeof D
 const select = (sql: Sql, account_ids: ReadonlyArray<string>, ids: ReadonlyArray<string>) => sql<DispatchRow>`
   SELECT d.account_id, d.id, d.webhook_id, d.event_id, d.event_type, d.livemode, d.attempts, ${Iso.iso(sql, "d.created_at")} AS created_at,
     CASE WHEN w.enabled AND NOT w.removed THEN jsonb_build_object('url', w.record -> 'url', 'signing', w.signing,
-      'svix_headers', w.svix_headers) END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, 
+      'svix_headers', w.svix_headers, 'include_raw', w.record -> 'include_raw') END AS webhook, coalesce(w.format, ${WebhookFormat.DEFAULT_FORMAT}) AS format, 
     CASE WHEN e.stream = 'email' THEN ${EmailLogRecord.history(sql, sql`owner.id`, sql`d.stream_id`)} END AS history,
     CASE WHEN e.type = 'SuppressionRemoved' THEN (SELECT a.data FROM events a WHERE a.account_id = owner.id
       AND a.stream_id = d.stream_id AND a.type = 'SuppressionAdded' AND a.version < e.version

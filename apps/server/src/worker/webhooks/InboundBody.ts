@@ -20,6 +20,8 @@ export const MAX_TEXT_BYTES = 256 * 1024
 export const MAX_HELD_KB = 256 * 1024
 /** Bytes that a call holds for each of its mail: the mail, and the body with its files in base64. */
 const COPIES = 3
+/** The same for the mail as it came, in the body too. */
+const RAW_COPIES = 2
 
 const NOTHING = new Uint8Array()
 const NO_TEXTS = { headers: [], text: null, html: null, stripped_text: null }
@@ -35,8 +37,10 @@ export interface Body {
 export const isReceived = ({ event_type }: WebhookDeliveries.Dispatch): boolean => event_type === "email.received"
 
 /** Returns the KiB that a call holds, of those above. */
-export const heldKbOf = ({ event }: WebhookDeliveries.Dispatch): number =>
-  Math.min(MAX_HELD_KB, 1 + Math.ceil((Number(event?.data["size_bytes"] ?? 0) * COPIES) / 1024))
+export const heldKbOf = ({ event, webhook }: WebhookDeliveries.Dispatch): number => {
+  const copies = COPIES + (webhook?.include_raw === true ? RAW_COPIES : 0)
+  return Math.min(MAX_HELD_KB, 1 + Math.ceil((Number(event?.data["size_bytes"] ?? 0) * copies) / 1024))
+}
 
 /** Returns the body of a call for a received mail: the record with its texts. It is read at dispatch, while it is kept. */
 export const make = Effect.fn("InboundBody.make")(function* (
@@ -44,7 +48,8 @@ export const make = Effect.fn("InboundBody.make")(function* (
   dispatch: WebhookDeliveries.Dispatch,
   records: RecordSettings,
 ) {
-  const { account_id, event, format, livemode } = dispatch
+  const { account_id, event, format, livemode, webhook } = dispatch
+  const raw = webhook?.include_raw === true
   if (event === null || format === "resend") return { body: WebhookPayload.bodyOf(dispatch, records) } satisfies Body
   const owner = livemode ? account_id : Livemode.testAccountOf(account_id as AccountId)
   const mail = InboundRecords.ofEvent(event.data, livemode)
@@ -54,6 +59,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
   if (format === "postmark") {
     const input = {
       bytes,
+      raw,
       record: { ...PostmarkInbound.fieldsOf(mail), ...Words.modeOf(livemode) },
       attachments,
       findings: PostmarkInbound.findingsOf(mail),
@@ -63,7 +69,7 @@ export const make = Effect.fn("InboundBody.make")(function* (
   }
   if (format === "sendgrid") {
     const boundary = randomBytes(BOUNDARY_BYTES).toString("hex")
-    const input = { bytes, fields: SendGridInbound.fieldsOf(mail), attachments, boundary }
+    const input = { bytes, raw, fields: SendGridInbound.fieldsOf(mail), attachments, boundary }
     const contentType = `multipart/form-data; boundary=${boundary}`
     return { body: yield* ReadInbound.sendGrid(input, owner), contentType } satisfies Body
   }
