@@ -7,7 +7,7 @@ import { useFormErrors } from "../api/useFormErrors.ts"
 import { DialogForm } from "../ui/feedback/DialogForm.tsx"
 import { SelectField, TextField } from "../ui/controls/Field.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
-import * as SuppressionReason from "./SuppressionReason.ts"
+import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 
 interface Props {
   /** The address that is offered. */

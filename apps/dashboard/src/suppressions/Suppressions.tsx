@@ -20,7 +20,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { AddSuppression } from "./AddSuppression.tsx"
 import { ExportSuppressions } from "./ExportSuppressions.tsx"
 import { ImportSuppressions } from "./ImportSuppressions.tsx"
-import * as SuppressionReason from "./SuppressionReason.ts"
+import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { useAddedBy } from "./useAddedBy.ts"
 import { useRemoveSuppression } from "./useRemoveSuppression.ts"
 

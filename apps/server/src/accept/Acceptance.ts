@@ -19,7 +19,7 @@ import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
 import * as Rehearsal from "./Rehearsal.ts"
-import { Origin, type Work } from "./RequestCommit.ts"
+import * as RequestCommit from "./RequestCommit.ts"
 
 /** The account and key that send. A session of the dashboard has no key. */
 export interface Sender {
@@ -33,14 +33,14 @@ export interface Sender {
   /** Whether this instance has an address for tracked links. */
   readonly tracks: boolean
   /** The door of another service that the request came through. */
-  readonly origin?: Origin | undefined
+  readonly origin?: RequestCommit.Origin | undefined
 }
 
 /** The sender of the request in progress. */
 export const currentSender = Effect.gen(function* (): Effect.fn.Return<Sender, never, CurrentKey | Instance> {
   const { account_id, domain, key_id, test_clock } = yield* CurrentKey
   const { tracks } = yield* Instance
-  const origin = yield* Origin
+  const origin = yield* RequestCommit.Origin
   return { account_id, key: key_id === null ? null : { id: key_id, domain, test_clock }, tracks, origin }
 })
 
@@ -88,7 +88,7 @@ export const accept = <A, E, F>({
   load = [],
   messages,
   sender,
-}: AcceptRequest<A, E, F>): Work<A, F> => {
+}: AcceptRequest<A, E, F>): RequestCommit.Work<A, F> => {
   const drafts = messages.flatMap(({ draft }) => (Result.isSuccess(draft) ? [draft.success] : []))
   return {
     streams: [

@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router"
 import { Ban } from "lucide-react"
 import * as Queries from "../../api/Queries.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
-import * as SuppressionReason from "../../suppressions/SuppressionReason.ts"
+import * as SuppressionReason from "../../ui/display/SuppressionReason.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
 
 const ADDRESS = /^"?([^@\s"]+@[^@\s"]+\.[^@\s."]+)"?$/u

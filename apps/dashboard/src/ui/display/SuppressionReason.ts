@@ -1,4 +1,4 @@
-import type { Suppression } from "../api/Records.ts"
+import type { Suppression } from "../../api/Records.ts"
 
 export const NAMES: { readonly [R in Suppression["reason"]]: string } = {
   hard_bounce: "Hard bounce",
