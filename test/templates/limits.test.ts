@@ -2,6 +2,7 @@ import * as Template from "@waybill/domain/template/Template"
 import * as TemplateState from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import * as Inspection from "@waybill/templates/version/Inspection"
+import * as Translation from "@waybill/templates/translate/Translation"
 import * as Suggestion from "@waybill/templates/version/Suggestion"
 import * as Warnings from "@waybill/templates/version/Warnings"
 import * as Limits from "@waybill/templates/language/Limits"
@@ -82,6 +83,22 @@ const PIECES = [
   "{% endcomment %}",
   "| strip_html ",
   "| replace: 'a', 'aa' ",
+  "{{ x | remove_last: y }}",
+  "{{ x | replace_first: y, x }}",
+  "{{ x | split: y }}",
+  "{{ x | date: y }}",
+  "{{ 0 | date: '%A%E0%B' }}",
+  "{{ x | find: 'a', a }}",
+  "{{ x | where: 'a', empty }}",
+  "{{ x | sum: 'a' }}",
+  "{{ x | sort: y }}",
+  "{{ x | strip: y }}",
+  "{{ x | url_encode }}",
+  "{{ x | join: y }}",
+  "{% if x > a or x < y or x == empty %}{% endif %}",
+  "{% if x.size == a.size or x[a] %}{% endif %}",
+  "{% for i in (a..a) %}{% endfor %}",
+  "{% assign x = x | concat: x %}",
   "[",
   "]",
   "..",
@@ -100,6 +117,13 @@ const MAX_REPEATS = 2_000
 const nested = (depth: number): ReadonlyArray<unknown> => (depth === 0 ? [1] : [nested(depth - 1), "a"])
 /** Values that a template finds hard; a body is JSON, which can have any name. */
 const VARIABLES: ReadonlyArray<object> = [
+  { x: "a".repeat(170_000), y: `${"a".repeat(40_000)}b${"a".repeat(40_000)}`, a: 2 ** 53 },
+  {
+    x: Array.from({ length: 90_000 }, (_, nth) => nth),
+    y: "%A".repeat(100),
+    a: Array.from({ length: 80_000 }, () => []),
+  },
+  { x: [{ a: Array.from({ length: 40_000 }, () => 1), b: "b".repeat(100_000) }], y: "a", a: 1 },
   { x: "<script".repeat(20_000), y: " ".repeat(100_000), a: ["a".repeat(1_000)] },
   { x: Array.from({ length: 20_000 }, (_, nth) => `&${nth}`), a: nested(25) },
   { x: Object.fromEntries(Array.from({ length: 10_000 }, (_, nth) => [`n${nth}`, { a: nth }])), a: 1e308 },
@@ -197,6 +221,54 @@ describe("limits of a template", () => {
       assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
     }
     assert.deepStrictEqual(Inspection.problemsOf(source), [])
+  })
+
+  const LANGUAGES = 40
+  const LANGUAGE_CHARS = 12_000
+  /** A template in many languages, of different pieces. */
+  const inLanguages = (language: TemplateState.TemplateLanguage, piece: (nth: number) => string) => {
+    const wordsOf = (first: number) => {
+      let html = ""
+      for (let nth = first; html.length < LANGUAGE_CHARS; nth++) html += piece(nth)
+      return { subject: null, html, text: null, preheader: null }
+    }
+    const tags = Array.from({ length: LANGUAGES }, (_, nth) => [`de-${100 + nth}`, wordsOf(nth * 1_000)] as const)
+    return { ...TemplateState.EMPTY, language, locales: Object.fromEntries(tags), variables: { type: "object" } }
+  }
+  const ofTags = (language: TemplateState.TemplateLanguage, html: string) => ({
+    ...TemplateState.EMPTY,
+    language,
+    html,
+    variables: { type: "object" },
+  })
+  const LONG_TEXT = "x".repeat(400)
+  // threat: templates
+  it.for([
+    ["formats without an end", ofTags("handlebars", `{{formatDate a "${"[".repeat(4_000)}"}}`.repeat(64))],
+    ["longest formats", ofTags("handlebars", `{{formatDate a "${"[".repeat(256)}"}}`.repeat(900))],
+    ["many languages", inLanguages("handlebars", (nth) => `{{a${nth}}}{{#if b${nth}}}x{{/if}}${LONG_TEXT}`)],
+    ["many loops", inLanguages("handlebars", (nth) => `{{#each a${nth}}}{{this.b}}{{/each}}${LONG_TEXT}`)],
+    ["many sections", inLanguages("mustachio", (nth) => `{{a${nth}}}{{#b${nth}}}x{{/b${nth}}}${LONG_TEXT}`)],
+    ["long paths", ofTags("liquid", `{{ a${" | append: a[b][b][b][b][b][b][b][b]".repeat(110)} }}`.repeat(60))],
+    ["long conditions", ofTags("liquid", `{% if a${" or a".repeat(800)} %}{% endif %}`.repeat(60))],
+  ] as const)("hold for checking a template of %s", ([, source]) => {
+    let problems = 0
+    for (const work of [Inspection.problemsOf, Suggestion.suggest, Warnings.ofSource]) {
+      const before = processorMs()
+      const found = problems > 0 ? [] : work(source)
+      assert.isBelow(processorMs() - before, MAX_PROCESSOR_MS)
+      problems = Array.isArray(found) ? found.length : problems
+    }
+  })
+
+  it("translate a template once, whoever asks", () => {
+    const source = inLanguages("handlebars", (nth) => `{{a${nth}}}${"{{b}}".repeat(50)}`)
+    const first = processorMs()
+    Translation.problemsOf(source)
+    const once = processorMs() - first
+    const before = processorMs()
+    for (let nth = 0; nth < 20; nth++) for (const each of Inspection.byLanguage(source)) Translation.problemsOf(each)
+    assert.isBelow(processorMs() - before, 5 * once + 20)
   })
 
   it.for([

@@ -22,7 +22,8 @@ const source = (change: Partial<TemplateState.TemplateSource>): TemplateState.Te
 
 const render = (template: TemplateState.TemplateSource, variables: VariableSchema.Variables, locale = "en") => {
   const compiled = Result.getOrThrow(Rendering.prepare(template, new Map(), locale))
-  const once = () => Rendering.render(compiled, variables, { locale, time_zone: "Europe/Berlin" }, () => 0)
+  const once = () =>
+    Rendering.render(compiled, variables, { locale, time_zone: "Europe/Berlin" }, { isOver: () => false })
   // The first time loads the words of the language, which a busy machine does not do in time.
   once()
   return Result.getOrThrow(once())

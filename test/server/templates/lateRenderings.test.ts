@@ -1,3 +1,4 @@
+import { mock } from "node:test"
 import { EMPTY } from "@waybill/domain/template/TemplateState"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Rendering from "@waybill/templates/version/Rendering"
@@ -88,5 +89,21 @@ describe("previews that take too long", () => {
 
   it.effect("are tried twice each, and stop all of the account until the minute is over", function* () {
     yield* Effect.provide(test, Programs.layer)
+  })
+
+  it.effect("count also if they were done in the end", function* () {
+    const one: AccountId = id("AccountId")
+    // Clocks by which each piece of work takes twice the time of a rendering.
+    let ms = 0
+    const later = () => (ms += 100)
+    const clocks = [
+      mock.method(performance, "now", later),
+      mock.method(process, "threadCpuUsage", () => ({ user: later() * 1_000, system: 0 })),
+    ]
+    const test = Effect.all(Array.from({ length: MAX_LATE_PER_MINUTE + 1 }, () => render(one, "Hi")))
+    const texts = yield* Effect.provide(test, Programs.layer).pipe(
+      Effect.ensuring(Effect.sync(() => clocks.forEach((clock) => clock.mock.restore()))),
+    )
+    assert.deepStrictEqual(texts, [...Array.from({ length: MAX_LATE_PER_MINUTE }, () => "Hi"), "request_rate"])
   })
 })

@@ -48,7 +48,7 @@ layer(Smtp.layer, { excludeTestServices: true })("the parts that a template uses
       const version = yield* Programs.version(account_id, current, 1, undefined)
       const compiled = Result.getOrThrow(version?.compiled ?? assert.fail("no version"))
       const writing = { locale: "en", time_zone: "UTC" }
-      return Result.getOrThrow(Rendering.render(compiled, {}, writing, () => 0)).html
+      return Result.getOrThrow(Rendering.render(compiled, {}, writing, { isOver: () => false })).html
     })
     assert.strictEqual(yield* htmlOf(before), "<i>two</i>")
     yield* Effect.orDie(commit(Template, part, Template.rollBack(yield* now, 1)))

@@ -13,6 +13,8 @@ import * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as CurrentTemplates from "@waybill/store/readmodels/templates/CurrentTemplates"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import * as Deadline from "@waybill/templates/language/Deadline"
+import * as Limits from "@waybill/templates/language/Limits"
 import * as Rendering from "@waybill/templates/version/Rendering"
 import { Clock, Effect, Equal, Result, Schema } from "effect"
 import * as LateRenderings from "./LateRenderings.ts"
@@ -184,9 +186,11 @@ const tryOnce = Effect.fnUntraced(function* (
     })
   const mayRetry = version === undefined || !late.isKnown(version, now)
   const writing = { locale: locale ?? "en", time_zone: time_zone ?? "UTC" }
-  const rendered = Rendering.render(compiled, variables ?? {}, writing, processorMillis)
+  const deadline = Deadline.within(Limits.RENDER_MS, processorMillis)
+  const rendered = Rendering.render(compiled, variables ?? {}, writing, deadline)
   const isLate = Result.isFailure(rendered) && rendered.failure.isLate
-  if (isLate) late.add(account_id, version, now)
+  // A rendering that took too long held up other work, also if it was done in the end.
+  if (isLate || deadline.isOver(true)) late.add(account_id, version, now)
   return { rendered, isLate, mayRetry }
 })
 

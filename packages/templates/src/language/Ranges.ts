@@ -1,5 +1,5 @@
 import * as Library from "liquidjs"
-import { countRead } from "./Counting.ts"
+import * as Counting from "./Counting.ts"
 
 /** An end of a range, as the library evaluates what has filters. Its parts stay known to those who look for variables. */
 class RangeEnd extends Library.Token {
@@ -15,7 +15,7 @@ class RangeEnd extends Library.Token {
       postfix: [token],
       *evaluate(context): Generator<unknown, number, unknown> {
         const value = yield* Library.evalToken(token, context)
-        countRead(context, value)
+        Counting.countRead(context, value)
         const end = Number(Library.toValue(value))
         if (Math.abs(end) > Number.MAX_SAFE_INTEGER) throw new Error("has a range of numbers that cannot be counted")
         return end

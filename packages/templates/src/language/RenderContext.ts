@@ -1,5 +1,5 @@
 import * as Library from "liquidjs"
-import { countRead } from "./Counting.ts"
+import * as Counting from "./Counting.ts"
 
 /** Steps of a name of an object whose names are counted. */
 const KEY_STEPS = 5
@@ -30,7 +30,7 @@ export class RenderContext extends Library.Context {
   override readProperty(of: Parameters<Library.Context["readProperty"]>[0], key: PropertyKey | Library.Drop): unknown {
     const name: unknown = Library.toValue(key)
     if (!isName(name)) return undefined
-    countRead(this, name)
+    Counting.countRead(this, name)
     if (name === "size" && typeof of === "object" && of !== null && !Array.isArray(of))
       this.memoryLimit.use(KEY_STEPS * Object.keys(of).length)
     return super.readProperty(of, key as string)

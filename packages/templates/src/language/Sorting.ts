@@ -1,5 +1,5 @@
 import { toValue } from "liquidjs"
-import { countRead, type Handler, textOf } from "./Counting.ts"
+import * as Counting from "./Counting.ts"
 import * as Limits from "./Limits.ts"
 
 type Key = string | number | undefined
@@ -19,16 +19,16 @@ const compare = (one: Key, other: Key): number =>
       : Number(one > other)
 
 /** Sorts a list as the library does, and counts the characters that are compared. */
-const sorting = (fold: (key: Key) => Key): Handler =>
+const sorting = (fold: (key: Key) => Key): Counting.Handler =>
   function* (value, property): Generator<unknown, ReadonlyArray<unknown>> {
     const { context } = this
     const list: unknown = toValue(value) ?? []
     const entries: Array<{ readonly item: unknown; readonly key: Key }> = []
-    const path = textOf(property)
+    const path = Counting.textOf(property)
     const names = path === "" ? [] : path.split(".")
     for (const item of Array.isArray(list) ? list : [list]) {
       const read = names.length === 0 ? item : yield context._getFromScope(item, names, false)
-      countRead(context, read)
+      Counting.countRead(context, read)
       entries.push({ item, key: fold(keyOf(read)) })
     }
     entries.sort(({ key: one }, { key: other }) => {

@@ -16,7 +16,7 @@ import {
   type TopLevelToken,
   toValue,
 } from "liquidjs"
-import { countRead, countSearch, isWord } from "./Counting.ts"
+import * as Counting from "./Counting.ts"
 import * as Limits from "./Limits.ts"
 
 /** Rendered text that is already escaped: what `{% capture %}` holds, and the content of a layout. */
@@ -61,9 +61,9 @@ const areEqual = (context: Context, one: unknown, other: unknown): boolean => {
 const compare =
   (name: "==" | "!=") =>
   (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
-    if (!isWord(left) && !isWord(right)) return areEqual(context, left, right) === (name === "==")
-    countRead(context, left, true)
-    countRead(context, right, true)
+    if (!Counting.isWord(left) && !Counting.isWord(right)) return areEqual(context, left, right) === (name === "==")
+    Counting.countRead(context, left, true)
+    Counting.countRead(context, right, true)
     return (defaultOperators[name] as typeof OPERATORS.contains)(left, right, context)
   }
 
@@ -71,8 +71,8 @@ const compare =
 const order =
   (name: "<" | "<=" | ">" | ">=") =>
   (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
-    countRead(context, left)
-    countRead(context, right)
+    Counting.countRead(context, left)
+    Counting.countRead(context, right)
     return (defaultOperators[name] as typeof OPERATORS.contains)(left, right, context)
   }
 
@@ -87,17 +87,17 @@ export const OPERATORS = {
   ">=": order(">="),
   contains: (left: unknown, right: unknown, context: Context): ReturnType<NonNullable<Operators[string]>> => {
     const [list, item] = [toValue(left), toValue(right)]
-    if (Array.isArray(list) && !isWord(right)) {
+    if (Array.isArray(list) && !Counting.isWord(right)) {
       context.memoryLimit.use(list.length)
       return list.some((each) => areEqual(context, each, item))
     }
     if (Array.isArray(list)) {
       context.memoryLimit.use(list.length * WORD_STEPS)
-      countRead(context, list, true)
+      Counting.countRead(context, list, true)
     } else {
-      countRead(context, list)
-      countRead(context, item)
-      if (typeof list === "string" && typeof item === "string") countSearch(context, list, item)
+      Counting.countRead(context, list)
+      Counting.countRead(context, item)
+      if (typeof list === "string" && typeof item === "string") Counting.countSearch(context, list, item)
     }
     return (defaultOperators["contains"] as typeof OPERATORS.contains)(left, right, context)
   },

@@ -1,3 +1,5 @@
+import * as Limits from "../language/Limits.ts"
+
 /** Letters of a date's format there, and here. The longest are first. */
 const LETTERS: ReadonlyArray<readonly [string, string]> = [
   ["YYYY", "%Y"],
@@ -23,20 +25,24 @@ const LETTERS: ReadonlyArray<readonly [string, string]> = [
   ["a", "%P"],
 ]
 
-/** Translates a format such as `MMMM DD, YYYY`; undefined if a letter of it has no meaning here. */
+const MEANINGS: ReadonlyMap<string, string> = new Map(LETTERS)
+const KNOWN = LETTERS.map(([letters]) => letters).join("|")
+const PIECE = new RegExp(`${KNOWN}|[^]`, "gu")
+const PIECE_OR_QUOTED = new RegExp(`${KNOWN}|\\[[^\\]]*\\]|[^]`, "gu")
+
+/** Translates a format such as `MMMM DD, YYYY`; undefined if a letter of it has no meaning here, or it is too long. */
 export const format = (text: string): string | undefined => {
-  let made = ""
-  // Behind the last `]` no `[` has an end, and none is looked for.
-  const lastEnd = text.lastIndexOf("]")
-  for (let at = 0; at < text.length;) {
-    const found = LETTERS.find(([letters]) => text.startsWith(letters, at))
-    const end = found === undefined && text[at] === "[" && at < lastEnd ? text.indexOf("]", at) + 1 : at + 1
-    const literal = found === undefined ? text.slice(at, end) : ""
-    if (/^[A-Za-z]/u.test(literal)) return undefined
-    made += found?.[1] ?? literal.replaceAll(/^\[|\]$/gu, "").replaceAll("%", "%%")
-    at += found?.[0].length ?? literal.length
+  let isKnown = text.length <= Limits.MAX_DATE_FORMAT_CHARS
+  const translated = (piece: string): string => {
+    isKnown &&= MEANINGS.has(piece) || !/^[A-Za-z]/u.test(piece)
+    return MEANINGS.get(piece) ?? piece.replaceAll(/^\[|\]$/gu, "").replaceAll("%", "%%")
   }
-  return made
+  // Behind the last `]` no `[` has an end, and none is looked for.
+  const end = text.lastIndexOf("]") + 1
+  const made = isKnown
+    ? text.slice(0, end).replaceAll(PIECE_OR_QUOTED, translated) + text.slice(end).replaceAll(PIECE, translated)
+    : ""
+  return isKnown && made.length <= Limits.MAX_DATE_FORMAT_CHARS ? made : undefined
 }
 
 /** Translates an offset such as `-0800` to minutes, counted as the filter `date` does. */

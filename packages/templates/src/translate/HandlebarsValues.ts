@@ -1,3 +1,4 @@
+import * as Limits from "../language/Limits.ts"
 import * as HandlebarsDates from "./HandlebarsDates.ts"
 import * as HandlebarsScope from "./HandlebarsScope.ts"
 import type { Call, Term } from "./HandlebarsWords.ts"
@@ -73,7 +74,10 @@ const dated = ([date, format, zone]: ReadonlyArray<Term>, scope: HandlebarsScope
   const found = date === undefined ? { problem: "formatDate needs a date" } : operand(date, scope)
   if ("problem" in found) return found
   const made = format?.kind === "text" ? HandlebarsDates.format(format.text) : undefined
-  if (made === undefined) return { problem: "formatDate needs a format in quotes, of letters that Liquid has" }
+  if (made === undefined)
+    return {
+      problem: `formatDate needs a format in quotes, of letters that Liquid has and at most ${Limits.MAX_DATE_FORMAT_CHARS} characters`,
+    }
   const minutes = zone?.kind === "text" ? HandlebarsDates.offset(zone.text) : undefined
   if (zone !== undefined && minutes === undefined)
     return { problem: 'formatDate needs its offset in quotes, as "-0800"' }

@@ -1,5 +1,6 @@
 import type { Detail } from "@waybill/domain/values/Refusal"
 import type { TemplateLanguage, TemplateSource, Words } from "@waybill/domain/template/TemplateState"
+import * as Limits from "../language/Limits.ts"
 import { fromHandlebars } from "./fromHandlebars.ts"
 import { fromMustachio } from "./fromMustachio.ts"
 import { fromResend } from "./fromResend.ts"
@@ -13,6 +14,30 @@ const TRANSLATORS: { readonly [L in Foreign]: (source: string) => Translated } =
   resend: fromResend,
 }
 
+/** Characters of the translations that are kept: those of a largest template with its parts, in both languages. */
+const MAX_KEPT_CHARS = 4 * Limits.MAX_TOGETHER_CHARS
+const kept: { readonly [L in Foreign]: Map<string, Translated> } = {
+  handlebars: new Map(),
+  mustachio: new Map(),
+  resend: new Map(),
+}
+let keptChars = 0
+
+/** Translates a text once for all who ask for it in the same request; a part is used by many languages of a template. */
+const translate = (language: Foreign, text: string): Translated => {
+  const known = kept[language].get(text)
+  if (known !== undefined) return known
+  const made = TRANSLATORS[language](text)
+  const chars = text.length + made.liquid.length
+  if (keptChars + chars > MAX_KEPT_CHARS) {
+    for (const texts of Object.values(kept)) texts.clear()
+    keptChars = 0
+  }
+  kept[language].set(text, made)
+  keptChars += chars
+  return made
+}
+
 const isForeign = (language: TemplateLanguage | undefined): language is Foreign =>
   language !== undefined && language !== "liquid"
 
@@ -21,7 +46,7 @@ const NAMES = ["subject", "html", "text", "preheader"] as const
 const translated = (words: Words, language: Foreign): Words => {
   const part = (name: (typeof NAMES)[number]) => {
     const text = words[name]
-    return text === null ? null : TRANSLATORS[language](text).liquid
+    return text === null ? null : translate(language, text).liquid
   }
   return { subject: part("subject"), html: part("html"), text: part("text"), preheader: part("preheader") }
 }
@@ -40,19 +65,10 @@ export const inLiquid = (source: TemplateSource): TemplateSource => {
 /** The words that stand in those of others. */
 type Body = "html" | "text"
 
-const bodies = new WeakMap<TemplateSource, Map<Body, string>>()
-
-/** Returns the HTML or the text of a source in Liquid. Translates each once: a part is used by many languages of a template. */
+/** Returns the HTML or the text of a source in Liquid. */
 export const bodyInLiquid = (source: TemplateSource, name: Body): string | null => {
   const { [name]: text, language } = source
-  if (text === null || !isForeign(language)) return text
-  const own = bodies.get(source) ?? new Map<Body, string>()
-  bodies.set(source, own)
-  const known = own.get(name)
-  if (known !== undefined) return known
-  const { liquid } = TRANSLATORS[language](text)
-  own.set(name, liquid)
-  return liquid
+  return text === null || !isForeign(language) ? text : translate(language, text).liquid
 }
 
 /** Returns what of a template cannot be said in Liquid, with its place in the source. */
@@ -61,7 +77,7 @@ export const problemsOf = (source: TemplateSource): ReadonlyArray<Detail> => {
   if (!isForeign(language)) return []
   return Object.entries<Words>({ "": source, ...source.locales }).flatMap(([tag, words]) =>
     NAMES.flatMap((name) =>
-      TRANSLATORS[language](words[name] ?? "").problems.map(({ column, line, message }) => ({
+      translate(language, words[name] ?? "").problems.map(({ column, line, message }) => ({
         path: tag === "" ? name : `locales.${tag}.${name}`,
         message: `${message} (line ${line}, column ${column})`,
       })),

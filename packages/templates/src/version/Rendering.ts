@@ -2,10 +2,9 @@ import type { Detail } from "@waybill/domain/values/Refusal"
 import type { TemplateSource } from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import { Result } from "effect"
-import * as Deadline from "../language/Deadline.ts"
+import type * as Deadline from "../language/Deadline.ts"
 import * as Escape from "../html/Escape.ts"
 import type * as Filters from "../language/Filters.ts"
-import * as Limits from "../language/Limits.ts"
 import * as Liquid from "../language/Liquid.ts"
 import * as Translation from "../translate/Translation.ts"
 import * as Parts from "./Parts.ts"
@@ -105,12 +104,12 @@ export interface Failure {
 
 const PARTS = ["subject", "preheader", "html", "text"] as const
 
-/** Renders a template. Takes at most `Limits.RENDER_MS`. `now` is the clock of that time, in milliseconds. */
+/** Renders a template, until a deadline. */
 export const render = (
   compiled: Compiled,
   given: VariableSchema.Variables,
   writing: Filters.Writing,
-  now: () => number,
+  deadline: Deadline.Deadline,
 ): Result.Result<Rendered, Failure> => {
   const { problems, variables } =
     compiled.schema === null ? { problems: [], variables: given } : VariableSchema.check(compiled.schema, given)
@@ -121,7 +120,6 @@ export const render = (
     html: null,
     text: null,
   }
-  const deadline = Deadline.within(Limits.RENDER_MS, now)
   for (const part of PARTS) {
     const program = compiled[part]
     if (program === null) continue

@@ -2,6 +2,7 @@ import * as State from "@waybill/domain/template/TemplateState"
 import type * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import type * as Id from "@waybill/domain/values/Id"
 import type { Detail } from "@waybill/domain/values/Refusal"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as Inspection from "@waybill/templates/version/Inspection"
 import * as Suggestion from "@waybill/templates/version/Suggestion"
 import * as Rendering from "@waybill/templates/version/Rendering"
@@ -51,9 +52,11 @@ export const validate: Route = {
     if (source.subject === null && source.html === null && source.text === null)
       return yield* Native.refuse("", "needs `Subject`, `HtmlBody` or `TextBody`")
     const own = Inspection.problemsOf(source)
+    yield* Turn.next
     const account_id = yield* NativeTemplates.owner
     const { library } = own.length > 0 ? NOTHING : yield* UsedParts.load(account_id, source, undefined)
     const problems = own.length > 0 ? own : Inspection.unresolved(source, library)
+    yield* Turn.next
     const suggested = own.length > 0 ? {} : modelOf(Suggestion.suggest(source))
     const variables = request.TestRenderModel ?? suggested
     const rendered = problems.length > 0 ? Result.fail(problems) : yield* render(account_id, source, library, variables)

@@ -3,6 +3,7 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import type { VersionRecord } from "@waybill/api/groups/templates/TemplateRecords"
 import * as Template from "@waybill/domain/template/Template"
 import * as TemplateRefusal from "@waybill/domain/template/TemplateRefusal"
+import * as Turn from "@waybill/runtime/flow/Turn"
 import * as State from "@waybill/domain/template/TemplateState"
 import * as VariableSchema from "@waybill/domain/template/VariableSchema"
 import type * as Id from "@waybill/domain/values/Id"
@@ -153,6 +154,8 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
           payload.version === null ? draft : (yield* FoundTemplate.findVersion(record.id, payload.version)).source
         const source = payload.draft === null ? stored : TemplateSources.changed(State.EMPTY, payload.draft)
         yield* TemplateSources.check(source)
+        // Near the limits each of these takes a good part of what a turn may.
+        yield* Turn.next
         const { library } = yield* UsedParts.load(account_id, source, payload.locale ?? undefined)
         const compiled = Rendering.prepare(source, library, payload.locale ?? undefined)
         if (Result.isFailure(compiled))
@@ -160,6 +163,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const variables = payload.variables ?? sampleOf(source)
         const rendered = yield* Templating.render(account_id, compiled.success, { ...payload, variables })
         const { html, subject, text } = rendered
+        yield* Turn.next
         return {
           object: "rendered_template" as const,
           ...rendered,
@@ -184,7 +188,9 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         const own = Inspection.problemsOf(source)
         const isRead = Inspection.isReadable(source)
         const problems = isRead ? [...own, ...(yield* UsedParts.unresolved(account_id, source))] : own
+        yield* Turn.next
         const suggested = own.length > 0 ? { type: "object" as const } : Suggestion.suggest(source)
+        yield* Turn.next
         return {
           object: "template_validation" as const,
           valid: problems.length === 0,
