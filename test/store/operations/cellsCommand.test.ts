@@ -3,10 +3,11 @@ import * as CellSchema from "@waybill/store/cells/CellSchema"
 import * as Placement from "@waybill/store/cells/Placement"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as CellList from "@waybill/store/operations/CellList"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { blockedBackend, otherClient } from "../../support/postgres/otherClient.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -131,4 +132,24 @@ layer(Store, { excludeTestServices: true })("cells command", (it) => {
     )
     assert.isNotNull(cells[0]?.accounts)
   })
+
+  it.effect(
+    "gives a new account another cell if its own is removed at the same time",
+    function* () {
+      const { url } = yield* Database.Fresh
+      const sql = yield* Sql
+      yield* CellSchema.make("cell_p")
+      yield* sql`UPDATE cells SET made_at = now() - interval '1 hour', state = 'open' WHERE name = 'cell_p'`
+      yield* sql`UPDATE cells SET state = 'full' WHERE name <> 'cell_p'`
+      yield* (yield* Cells.Cells).refresh
+      const [closing, watcher] = [yield* otherClient(url), yield* otherClient(url)]
+      yield* closing.query("BEGIN; LOCK TABLE account_cells IN SHARE ROW EXCLUSIVE MODE")
+      yield* closing.query("DELETE FROM cells WHERE name = 'cell_p'")
+      const placing = yield* Effect.forkChild(Placement.place("acc_2"))
+      yield* blockedBackend(watcher)
+      yield* closing.query("COMMIT")
+      assert.strictEqual(yield* Fiber.join(placing), "public")
+    },
+    TIMEOUT,
+  )
 })

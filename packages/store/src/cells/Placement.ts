@@ -1,3 +1,4 @@
+import type { PgClient } from "@effect/sql-pg"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Duration, Effect, Exit } from "effect"
 import { type CellName, FIRST } from "../routing/CellName.ts"
@@ -11,7 +12,9 @@ import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 export const COUNTED_FOR = Duration.days(7)
 
 /** Gives a new account its cell, before its first commit: the open cell with the least mail of the last days. */
-export const place = Effect.fn("Placement.place")(function* (account_id: string) {
+export const place: (account_id: string) => Effect.Effect<CellName, StoreUnavailable, PgClient.PgClient> = Effect.fn(
+  "Placement.place",
+)(function* (account_id) {
   const sql = yield* Sql
   const { names, of } = yield* Cells
   if ((yield* names).length > 1) {
@@ -29,7 +32,8 @@ export const place = Effect.fn("Placement.place")(function* (account_id: string)
     )
     const [least] = loads.flat().toSorted((a, b) => a.mails - b.mails || a.accounts - b.accounts)
     if (least === undefined && open.length > 0) return yield* away()
-    if (least !== undefined) yield* assign(account_id, least.cell)
+    // A cell that was removed meanwhile is not among those that are open next time.
+    if (least !== undefined && !(yield* assign(account_id, least.cell))) return yield* place(account_id)
   }
   return yield* of(account_id)
 })
@@ -56,9 +60,15 @@ const recentMail = (sql: Sql, months: ReadonlyArray<string>) =>
     ([row]) => row ?? { accounts: 0, mails: 0 },
   )
 
-/** Gives an account that has no events yet its cell. */
+/** Gives an account that has no events yet its cell. Returns whether there still is such a cell. */
 export const assign = Effect.fn("Placement.assign")(function* (account_id: string, cell: CellName) {
-  if (cell === FIRST) return
+  if (cell === FIRST) return true
   const sql = yield* Sql
-  yield* inCell(FIRST, sql`INSERT INTO account_cells (account_id, cell) VALUES (${account_id}, ${cell})`)
+  const assigned = yield* inCell(
+    FIRST,
+    sql`
+      INSERT INTO account_cells (account_id, cell)
+      SELECT ${account_id}, name FROM cells WHERE name = ${cell} FOR KEY SHARE RETURNING 1 AS assigned`,
+  )
+  return assigned.length > 0
 })
