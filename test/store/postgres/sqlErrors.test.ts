@@ -144,11 +144,13 @@ layer(Database.layerFresh, { excludeTestServices: true })("an error in a transac
     assert.strictEqual(SqlErrors.classify(error)._tag, "OutcomeUnknown")
   })
 
-  it.effect("a wrong password: Failed, because a retry does not help", function* () {
+  it.effect("a wrong password: Failed, because a retry does not help, and nothing was sent", function* () {
     const wrong = new URL(Redacted.value((yield* Database.Fresh).url))
     wrong.password = "wrong"
     const sql = yield* client(Redacted.make(wrong.href))
-    assert.strictEqual(SqlErrors.classify(yield* Effect.flip(sql`SELECT 1`))._tag, "Failed")
+    const error = yield* Effect.flip(sql`SELECT 1`)
+    assert.strictEqual(SqlErrors.classify(error)._tag, "Failed")
+    assert.deepInclude(yield* Effect.flip(SqlErrors.outcomeOf(error)), { why: "away", status: 503 })
   })
 
   it.effect("a lost connection is a defect of sql-pg, and OutcomeUnknown of the storage", function* () {

@@ -34,7 +34,9 @@ export const make = Effect.gen(function* (): Effect.fn.Return<
 > {
   const { driver } = yield* CellClient.here(yield* Sql)
   const isFirst = (yield* CurrentCell) === FIRST
-  const pool = yield* SqlErrors.orUnavailable(PgPool.make({ ...driver.config, minConnections: 0, maxConnections: 1 }))
+  const pool = yield* SqlErrors.orUnavailable(
+    PgPool.make(CellClient.configOf(driver, { minConnections: 0, maxConnections: 1 })),
+  )
   const prepared = new WeakSet<PgConnection.PgConnection>()
   const run = (connection: PgConnection.PgConnection) =>
     Effect.gen(function* () {
@@ -52,18 +54,20 @@ export const make = Effect.gen(function* (): Effect.fn.Return<
       Effect.timeoutOption(limit),
       Effect.matchCause({
         onSuccess: (answer) => (answer._tag === "None" ? problem(SILENT) : answer.value),
-        onFailure: (cause) => problemOf(cause) ?? (isAway(cause) ? { text: SILENT, cause } : undefined),
+        onFailure: (cause) => problemOf(cause) ?? awayBy(cause),
       }),
     )
 })
 
 const SILENT = "the database does not respond"
+const REFUSED = "the database refuses the role or its password"
 
 const problem = (text: string): Problem => ({ text, cause: Cause.empty })
 
 /** Whether the server could not be reached. Another refusal, such as of temporary tables, says nothing about its disk. */
-const isAway = (cause: Cause.Cause<unknown>): boolean =>
-  Option.exists(
-    Cause.findErrorOption(cause),
-    (error) => SqlError.isSqlError(error) && (error.isRetryable || SqlErrors.isConnectionLost(error)),
-  )
+const awayBy = (cause: Cause.Cause<unknown>): Problem | undefined => {
+  const error = Option.getOrUndefined(Cause.findErrorOption(cause))
+  if (!SqlError.isSqlError(error)) return undefined
+  if (SqlErrors.isRoleRefused(error)) return { text: REFUSED, cause }
+  return error.isRetryable || SqlErrors.isConnectionLost(error) ? { text: SILENT, cause } : undefined
+}

@@ -5,7 +5,7 @@ import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
 import { Sql } from "../postgres/Sql.ts"
 import * as CellName from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
-import { CellKeys, type CellKeysShape } from "../routing/CellKeys.ts"
+import { CellKeys, type CellKeysShape, type SealedUrl } from "../routing/CellKeys.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as CellSchema from "./CellSchema.ts"
 import * as PositionNumbers from "./PositionNumbers.ts"
@@ -23,7 +23,7 @@ const ownerOf = (sql: Sql, identity: string) =>
   )
 
 const requireUrl = (url: Redacted.Redacted) => {
-  const problem = DatabaseUrl.problemOf(Redacted.value(url))
+  const problem = DatabaseUrl.cellProblemOf(Redacted.value(url))
   return problem === undefined ? Effect.void : Effect.fail(refused(`the address of the cell is wrong: ${problem}`))
 }
 
@@ -45,7 +45,9 @@ export const make = Effect.fn("ServerCell.make")(
     yield* requireKey(keys)
     if ((yield* sql`SELECT FROM cells WHERE name = ${cell}`).length > 0)
       return yield* refused(`there is a cell ${cell} already`)
-    const found = yield* unlessUnfit(cell, CellDatabase.look(url))
+    yield* unlessUnfit(cell, CellDatabase.look(url))
+    const identity = randomUUID()
+    const found = yield* CellDatabase.mark(url, identity).pipe(Effect.mapError(({ message }) => refused(message)))
     if (found.identity !== null) {
       const owner = yield* ownerOf(sql, found.identity)
       return yield* refused(
@@ -58,8 +60,6 @@ export const make = Effect.fn("ServerCell.make")(
       return yield* refused(
         "the database at this address is not empty, such as that of another installation; give an empty one",
       )
-    const identity = randomUUID()
-    yield* CellDatabase.mark(url, identity).pipe(Effect.mapError(({ message }) => refused(message)))
     const making = Effect.gen(function* () {
       yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url, schema: CellName.FIRST, isNode: false }))
       yield* unlessUnfit(cell, CellDatabase.migrate(url))
@@ -70,6 +70,8 @@ export const make = Effect.fn("ServerCell.make")(
           // No migration meanwhile, which would not know of the cell.
           yield* sql`LOCK TABLE cells, schema_migrations IN SHARE ROW EXCLUSIVE MODE`
           yield* CellSchema.refusePending(sql)
+          if ((yield* sql`SELECT FROM cells WHERE name = ${cell}`).length > 0)
+            return yield* refused(`there is a cell ${cell} already`)
           yield* sql`
             INSERT INTO cells (name, state, identity, address)
             VALUES (${cell}, 'open', ${identity}::uuid, ${JSON.stringify(keys.seal(identity, url))}::jsonb)`
@@ -77,27 +79,48 @@ export const make = Effect.fn("ServerCell.make")(
         }),
       )
     })
-    yield* Effect.onError(making, () => Effect.ignoreCause(CellDatabase.unmark(url)))
+    // The commit may have happened although it was not confirmed.
+    const unmark = Effect.flatMap(ownerOf(sql, identity), (owner) =>
+      owner === undefined ? Effect.asVoid(CellDatabase.unmark(url, identity)) : Effect.void,
+    )
+    yield* Effect.onError(making, () => Effect.ignoreCause(unmark))
     yield* refresh
     return cell
   },
   (work) => inCell(CellName.FIRST, work),
 )
 
-/** Gives a cell another address, at which its database is now, such as a promoted standby. Processes follow within seconds. */
+/** Whether the former database of a cell still takes writes at an address that leads to another one than the new address. */
+const isStillServed = (former: Redacted.Redacted, identity: string, url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const found = yield* CellDatabase.look(former)
+    return found.identity === identity && !(yield* CellDatabase.isSame(former, url))
+  }).pipe(
+    // A standby, or one that does not answer.
+    Effect.orElseSucceed(() => false),
+  )
+
+/**
+ * Gives a cell another address, at which its database is now, such as a promoted standby. Processes follow within seconds. Refuses
+ * to leave a database that still takes writes: what is in it and not in the other one would be lost.
+ */
 export const readdress = Effect.fn("ServerCell.readdress")(
-  function* (cell: CellName.CellName, url: Redacted.Redacted) {
+  function* (cell: CellName.CellName, url: Redacted.Redacted, { isLeft = false } = {}) {
     const sql = yield* Sql
     const { refresh } = yield* Cells
     const keys = yield* CellKeys
     yield* requireUrl(url)
-    const [row] = yield* sql<{ readonly identity: string }>`
-      SELECT identity::text AS identity FROM cells WHERE name = ${cell} AND address IS NOT NULL`
+    const [row] = yield* sql<{ readonly identity: string; readonly address: SealedUrl }>`
+      SELECT identity::text AS identity, address FROM cells WHERE name = ${cell} AND address IS NOT NULL`
     if (row === undefined)
       return yield* refused(`the cell ${cell} is a schema of the first cell's server and has no address`)
-    const { identity } = row
+    const { address, identity } = row
     yield* requireKey(keys)
     yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url, schema: CellName.FIRST, isNode: false }))
+    if (!isLeft && (yield* isStillServed(keys.open(identity, address), identity, url)))
+      return yield* refused(
+        `the former database of ${cell} still answers and takes writes: stop its server and run this again, or leave what was written there with --leave-former`,
+      )
     yield* sql.withTransaction(
       Effect.andThen(
         sql`UPDATE cells SET address = ${JSON.stringify(keys.seal(identity, url))}::jsonb WHERE name = ${cell}`,

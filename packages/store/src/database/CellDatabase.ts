@@ -1,11 +1,17 @@
-import { Data, Effect, type Redacted } from "effect"
+import { PgConnection } from "@effect/sql-pg"
+import * as Text from "@waybill/domain/values/Text"
+import { Data, Duration, Effect, type Redacted } from "effect"
+import { SqlError } from "effect/sql"
+import { randomInt } from "node:crypto"
 import pg from "pg"
 import * as DatabaseUrl from "../postgres/DatabaseUrl.ts"
+import * as SqlErrors from "../postgres/SqlErrors.ts"
 import type { CellServer } from "../routing/CellKeys.ts"
 import * as ConnectionPooler from "./ConnectionPooler.ts"
 import * as MigrationFiles from "./MigrationFiles.ts"
 import * as Migrations from "./Migrations.ts"
 import * as NodeMigrations from "./NodeMigrations.ts"
+import * as Session from "./Session.ts"
 import { watchedClient } from "./watchedClient.ts"
 
 /** The database of a cell's server cannot be used, with the reason in words. */
@@ -23,6 +29,12 @@ export interface Found {
 /** Oldest and newest version of Postgres that is tested. */
 const VERSIONS = { oldest: 15, newest: 18 } as const
 const MARK = "waybill cell "
+/** Time limit of a look at a server that may be another one than is thought, and of the text that is taken from it. */
+const LOOKED_WITHIN = Duration.seconds(10)
+const MAX_LOOK_BYTES = 65_536
+const MAX_SHOWN_CHARS = 300
+/** Advisory lock of a database that becomes a cell: "WB", then the number of this use. */
+const MARKING = 0x5742_4d4b
 
 const LOOK = `
   SELECT current_setting('server_version_num')::int / 10000 AS version, pg_is_in_recovery() AS is_standby,
@@ -36,20 +48,49 @@ export const onClient = <A>(url: Redacted.Redacted, use: (client: pg.Client) => 
   Effect.tryPromise({
     try: () => watchedClient(url, use),
     catch: (cause) => {
-      if (cause instanceof Migrations.MigrationFailed) return unfit(cause.message)
-      return unfit(
-        cause instanceof DatabaseUrl.ConnectFailed
-          ? cause.message.replace("DATABASE_URL: ", "")
-          : `the server does not answer as a Postgres: ${cause instanceof Error ? cause.message : String(cause)}`,
-      )
+      if (cause instanceof Migrations.MigrationFailed || cause instanceof CellDatabaseUnfit) return unfit(cause.message)
+      return unfit(inWords(cause))
     },
   })
 
+/** One line about an error. Its text may be that of any server. */
+const inWords = (cause: unknown): string =>
+  cause instanceof DatabaseUrl.ConnectFailed
+    ? cause.message.replace("DATABASE_URL: ", "")
+    : `the server does not answer as a Postgres: ${Text.clip(cause instanceof Error ? cause.message : String(cause), MAX_SHOWN_CHARS)}`
+
+/** Looks at a database as the connections do that serve a cell: by the same driver, and with the same TLS. */
+const found = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const connection = yield* PgConnection.make({
+      url,
+      applicationName: "waybill check",
+      connectTimeout: Session.CONNECT_TIMEOUT_MS,
+      maxMessageSize: MAX_LOOK_BYTES,
+    })
+    return (yield* connection.query(LOOK)).rows[0] as Found | undefined
+  }).pipe(
+    Effect.scoped,
+    Effect.timeoutOrElse({ duration: LOOKED_WITHIN, orElse: () => Effect.fail(unfit("the server does not answer")) }),
+    Effect.mapError((error) => {
+      if (!(error instanceof SqlError.SqlError)) return error
+      const { cause } = error.reason
+      const text = cause instanceof Error ? cause.message : error.message
+      const coded = Object.assign(new Error(text), { code: SqlErrors.sqlState(error) })
+      return unfit(inWords(DatabaseUrl.connectFailed(url, coded, Session.CONNECT_TIMEOUT_MS / 1_000) ?? coded))
+    }),
+  )
+
 /** Connects, and refuses a database that takes no writes or is of a version that is not tested. */
 export const look = Effect.fnUntraced(function* (url: Redacted.Redacted) {
-  const found = yield* onClient(url, async (client) => (await client.query<Found>(LOOK)).rows[0])
+  return yield* fit(yield* found(url))
+})
+
+const fit = Effect.fnUntraced(function* (found: Found | undefined) {
   if (found === undefined) return yield* unfit("the server does not answer as a Postgres")
-  const { is_standby, version } = found
+  const { is_standby } = found
+  // Anything may answer there.
+  const version = Number(found.version)
   if (version < VERSIONS.oldest || version > VERSIONS.newest)
     return yield* unfit(`the server is PostgreSQL ${version}; Waybill needs ${VERSIONS.oldest} to ${VERSIONS.newest}`)
   if (is_standby) return yield* unfit("the server is a standby, which takes no writes: promote it first")
@@ -93,12 +134,40 @@ export const isEmpty = (url: Redacted.Redacted) =>
     return rows[0]?.is_empty === true
   })
 
-/** Makes a database that is empty that of a cell. */
-export const mark = (url: Redacted.Redacted, identity: string) =>
-  run(url, [`COMMENT ON SCHEMA public IS ${pg.escapeLiteral(MARK + identity)}`])
+/** Changes the mark of a database if it is as wanted, while nobody else does, and returns how it was found. */
+const marked = (url: Redacted.Redacted, isWanted: (found: Found) => boolean, mark: string) =>
+  onClient(url, async (client) => {
+    await client.query("BEGIN")
+    await client.query(`SELECT pg_advisory_xact_lock(${MARKING}, 0)`)
+    const [found] = (await client.query<Found>(LOOK)).rows
+    if (found === undefined) throw unfit("the server does not answer as a Postgres")
+    if (isWanted(found)) await client.query(`COMMENT ON SCHEMA public IS ${mark}`)
+    await client.query("COMMIT")
+    return found
+  })
 
-/** Takes the mark away. */
-export const unmark = (url: Redacted.Redacted) => run(url, ["COMMENT ON SCHEMA public IS NULL"])
+const isFree = ({ identity, tables }: Found) => identity === null && tables === 0
+
+/** Makes a database that is empty that of a cell, and returns how it was found. */
+export const mark = (url: Redacted.Redacted, identity: string) => marked(url, isFree, pg.escapeLiteral(MARK + identity))
+
+/** Takes the mark of a cell away. */
+export const unmark = (url: Redacted.Redacted, identity: string) =>
+  marked(url, (found) => found.identity === identity, "NULL")
+
+/** Whether two addresses lead to the same database: the lock of a session in one is seen in the other. */
+export const isSame = (one: Redacted.Redacted, other: Redacted.Redacted) =>
+  onClient(one, async (client) => {
+    const key = randomInt(2 ** 47)
+    await client.query("SELECT pg_advisory_lock($1::bigint)", [key])
+    return watchedClient(other, async (second) => {
+      const { rows } = await second.query<{ readonly is_free: boolean }>(
+        "SELECT pg_try_advisory_lock($1::bigint) AS is_free",
+        [key],
+      )
+      return rows[0]?.is_free === false
+    })
+  })
 
 /** Brings the schema of a cell's server up to date. */
 export const migrate = (url: Redacted.Redacted) =>

@@ -52,18 +52,20 @@ export const layer = (options: Options) =>
 
 /** Opens the connections of one cell: on a server of its own, or else with its schema on that of the first one. */
 const openCell = Effect.fnUntraced(function* (options: Options, home: Sockets.OpenSockets, cell: CellName.CellName) {
-  if (cell === CellName.FIRST) return yield* openPool(options, home, options.url, 1)
+  if (cell === CellName.FIRST) return yield* openPool(options, { sockets: home, url: () => options.url }, 1)
   const { serverOf } = yield* Cells
   const server = yield* Effect.mapError(serverOf(cell), isAway)
-  if (server === undefined)
-    return yield* openPool(
-      options,
-      Sockets.make(() => options.url),
-      CellName.urlOf(options.url, cell),
-    )
-  const sockets = yield* ServerSockets.make(cell, server)
-  return yield* openPool(options, sockets, server.url)
+  if (server !== undefined) return yield* openPool(options, yield* ServerSockets.make(cell, server))
+  const url = CellName.urlOf(options.url, cell)
+  return yield* openPool(options, { sockets: Sockets.make(() => options.url), url: () => url })
 })
+
+/** Where connections go. The driver reads the address and the password anew for each of them. */
+interface Target {
+  readonly sockets: Sockets.OpenSockets
+  readonly url: () => Redacted.Redacted
+  readonly password?: Effect.Effect<Redacted.Redacted>
+}
 
 /** Nothing was sent, so that a request may be sent again. */
 const isAway = (cause: StoreUnavailable) =>
@@ -71,13 +73,15 @@ const isAway = (cause: StoreUnavailable) =>
 
 const openPool = Effect.fnUntraced(function* (
   options: Options,
-  sockets: Sockets.OpenSockets,
-  url: Redacted.Redacted,
+  { password, sockets, url }: Target,
   minConnections = 0,
 ) {
   const sql = yield* PgClient.make({
     ...configOf(options, sockets),
-    url,
+    get url() {
+      return url()
+    },
+    ...(password === undefined ? {} : { password }),
     maxConnections: options.connections ?? DEFAULT_CONNECTIONS,
     minConnections,
   })

@@ -15,6 +15,28 @@ export const problemOf = (text: string): string | undefined => {
   return undefined
 }
 
+/** Places in a URL that only one of the two drivers reads. */
+const IN_PLACE: ReadonlySet<string> = new Set(["user", "password", "dbname"])
+const SSL_MODES: ReadonlySet<string> = new Set(["disable", "require", "verify-ca", "verify-full"])
+const OF_TLS = /^(?:ssl|uselibpqcompat|requiressl)/u
+
+/**
+ * Returns what is wrong with the address of a cell: parameters that one part of a process would follow, and another one not, so that
+ * a check of the address says nothing about its use.
+ */
+export const cellProblemOf = (text: string): string | undefined => {
+  const problem = problemOf(text)
+  if (problem !== undefined) return problem
+  for (const [name, value] of new URL(text).searchParams) {
+    if (IN_PLACE.has(name))
+      return `write the user, the password and the database before the question mark. The form is ${FORM}`
+    if (name === "sslmode" && !SSL_MODES.has(value)) return `sslmode must be one of ${[...SSL_MODES].join(", ")}`
+    if (name !== "sslmode" && OF_TLS.test(name))
+      return "of the parameters of TLS only sslmode is used: give the certificate of your authority to every process and command by NODE_EXTRA_CA_CERTS"
+  }
+  return undefined
+}
+
 /** A connection to the database of `DATABASE_URL` failed at start; exits with EX_CONFIG of sysexits.h. */
 export class ConnectFailed extends Data.TaggedError("ConnectFailed")<{
   readonly message: string
@@ -62,7 +84,8 @@ export const connectFailed = (url: Redacted.Redacted, cause: unknown, timeout_s:
 }
 
 /** Messages of the driver for a connection that timed out. */
-const TIMED_OUT = /^(?:timeout expired|timeout exceeded when trying to connect|.*due to connection timeout)$/iu
+const TIMED_OUT =
+  /^(?:timeout expired|timeout exceeded when trying to connect|connection timed out|.*due to connection timeout)$/iu
 
 const codeOf = (cause: unknown): string | undefined => {
   if (!(cause instanceof Error)) return undefined

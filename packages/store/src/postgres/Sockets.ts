@@ -1,5 +1,5 @@
 import { Context, Duration, type Effect, Redacted } from "effect"
-import { connect, type NetConnectOpts, type Socket } from "node:net"
+import { connect, type NetConnectOpts, Socket } from "node:net"
 import type pg from "pg"
 import type { StoreUnavailable } from "./StoreUnavailable.ts"
 
@@ -20,6 +20,8 @@ export interface OpenSockets {
   readonly connect: () => Socket
   /** Closes all connections, so that every statement under way fails at once instead of waiting for its answer. */
   readonly closeAll: () => void
+  /** Number of connections that have ended, except those that were closed here. */
+  readonly ended: () => number
 }
 
 /** The sockets of the connection pool of the fiber's cell, and of the connections that are made with its configuration. */
@@ -28,17 +30,31 @@ export class Sockets extends Context.Service<
   { readonly here: Effect.Effect<OpenSockets, StoreUnavailable> }
 >()("@waybill/store/postgres/Sockets") {}
 
-/** `url` is asked for each connection, because a server may get another address. */
-export const make = (url: () => Redacted.Redacted): OpenSockets => {
+/**
+ * `url` is asked for each connection, because a server may get another address, and so is `refusal`, because another server may be
+ * there than before.
+ */
+export const make = (
+  url: () => Redacted.Redacted,
+  refusal: () => string | undefined = () => undefined,
+): OpenSockets => {
   const open = new Set<Socket>()
+  let ended = 0
   return {
     connect: () => {
+      const refused = refusal()
+      if (refused !== undefined) return new Socket().destroy(new Error(refused))
       const socket = connect(addressOf(Redacted.value(url())))
       open.add(socket)
-      return socket.once("close", () => open.delete(socket))
+      return socket.once("close", () => {
+        if (open.delete(socket)) ended++
+      })
     },
+    ended: () => ended,
     closeAll: () => {
-      for (const socket of open)
+      const closing = [...open]
+      open.clear()
+      for (const socket of closing)
         socket.destroy(new Error("the connection was closed, because the database is not answering"))
     },
   }

@@ -6,6 +6,8 @@ import { Failed, OutcomeUnknown, RowRejected, type StorageError, TryAgain } from
 
 /** SQLSTATEs of connections that the server closed or refused to open for now: restarts, timeouts, too many clients. */
 const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", "53300"]
+/** SQLSTATE class of a connection that the server refuses to the role: its password or its rights have changed. */
+const REFUSED_CLASS = "28"
 /** Primary key of the log. On a node of Citus, the name ends with the number of a shard. */
 const LOG_KEY = /^events_pkey(?:_\d+)?$/u
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
@@ -48,6 +50,9 @@ export const classify = (error: SqlError.SqlError): StorageError => {
   }
 }
 
+/** Whether the server refuses connections of this role, so that nothing was sent. */
+export const isRoleRefused = (error: SqlError.SqlError): boolean => sqlState(error).startsWith(REFUSED_CLASS)
+
 const hasMoved = (error: SqlError.SqlError): boolean =>
   sqlState(error) === MOVED_STATE && error.reason.cause instanceof Error && MOVED_TABLE.test(error.reason.cause.message)
 
@@ -68,6 +73,7 @@ export const isConnectionLost = (error: SqlError.SqlError): boolean => classify(
 /** Returns why the store cannot be used by an error; undefined for an error that is a bug. */
 const whyOf = (error: SqlError.SqlError): Unavailability | undefined => {
   if (isConnectionLost(error)) return "lost"
+  if (isRoleRefused(error)) return "away"
   if (writesRefused(error) !== undefined) return "refuses-writes"
   switch (error.reason._tag) {
     case "StatementTimeoutError":

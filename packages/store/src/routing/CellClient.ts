@@ -1,4 +1,4 @@
-import { PgClient, type PgConnection } from "@effect/sql-pg"
+import { PgClient, type PgConnection, type PgPool } from "@effect/sql-pg"
 import { Effect } from "effect"
 import { Reactivity } from "effect/reactivity"
 import { SqlClient, type SqlConnection, SqlError } from "effect/sql"
@@ -63,6 +63,15 @@ const unlessLost = (end: Effect.Effect<void, SqlError.SqlError>): Effect.Effect<
 /** Returns the client of the fiber's cell, for connections that are opened with its configuration. */
 export const here = ({ driver }: Sql.Sql): Effect.Effect<Sql.Sql, StoreUnavailable> =>
   SqlErrors.orUnavailable(Effect.map("here" in driver ? (driver as CellClient).here : Effect.succeed(driver), Sql.of))
+
+/** Configuration of other connections to a client's database, which follow it when it gets another address. */
+export const configOf = ({ config }: PgClient.PgClient, other: PgPool.Config): PgPool.Config => ({
+  ...config,
+  ...other,
+  get url() {
+    return config.url
+  },
+})
 
 /** Sends COMMIT and checks its answer: Postgres answers ROLLBACK when the transaction has failed before. */
 export const checkedCommit = (connection: SqlConnection.Connection): Effect.Effect<void, SqlError.SqlError> =>

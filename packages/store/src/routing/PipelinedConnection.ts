@@ -41,18 +41,16 @@ export const make = Effect.fnUntraced(function* (
   onOpened: (connection: PgConnection.PgConnection) => Effect.Effect<void, SqlError.SqlError> = () => Effect.void,
 ): Effect.fn.Return<PipelinedConnection, StoreUnavailable, Scope.Scope> {
   // The first transaction opens the connection, and the first one after a loss opens it again.
-  const { config } = (yield* CellClient.here(sql)).driver
+  const { driver: ofCell } = yield* CellClient.here(sql)
   const { driver } = sql
   // In a scope of its own, which closes after its users. Otherwise the opening of the connection would end before them, and a
   // transaction that waits for it, and for which the scope waits, would never end.
   const scope = yield* Scope.fork(yield* Effect.scope)
-  const pool = yield* PgPool.make({
-    ...config,
-    multiplex: true,
-    minConnections: 0,
-    maxConnections: 1,
-    idleTimeout: IDLE_TIMEOUT,
-  }).pipe(Scope.provide(scope), SqlErrors.orUnavailable)
+  const settingsOfPool = { multiplex: true, minConnections: 0, maxConnections: 1, idleTimeout: IDLE_TIMEOUT }
+  const pool = yield* PgPool.make(CellClient.configOf(ofCell, settingsOfPool)).pipe(
+    Scope.provide(scope),
+    SqlErrors.orUnavailable,
+  )
   const oneAtATime = Semaphore.makeUnsafe(1)
   const rests = Rests.make()
   const prepared = new WeakSet<PgConnection.PgConnection>()

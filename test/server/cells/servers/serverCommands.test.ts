@@ -96,6 +96,8 @@ layer(World.layer, { excludeTestServices: true })("commands about cells on serve
       const shown = yield* waybill("address", "cell_g", "--url", "postgres://waybill:secret@127.0.0.1:1/x")
       assert.include(shown.output, "standard input")
       assert.notInclude(shown.output, "secret")
+      const among = yield* waybill("address", "cell_g", "--url", "postgres://127.0.0.1:1/x?user=w&password=secret")
+      assert.include(among.output, "every user of this machine can see the password")
       assert.include((yield* waybill("address", "cell_g", "--url", "-")).output, "standard input has no address")
       const both = yield* waybill("add", "cell_h", "--url", url, "--node", "10.0.0.1:5432")
       assert.include(both.output, "not both")

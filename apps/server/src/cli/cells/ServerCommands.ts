@@ -5,6 +5,7 @@ import * as CellStates from "@waybill/store/operations/CellStates"
 import { Effect, Redacted } from "effect"
 import { Command, Flag } from "effect/cli"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
+import * as Options from "../Options.ts"
 import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import { MARK, StandardInput } from "../StandardInput.ts"
@@ -24,11 +25,17 @@ const refused = (message: string) => Effect.fail(new CellSchema.CellRefused({ me
 /** Reads the address from standard input, so that its password is in no list of processes and no history of a shell. */
 export const readUrl = Effect.fnUntraced(function* (given: Redacted.Redacted) {
   const text = Redacted.value(given)
-  if (text !== MARK) return URL.canParse(text) && new URL(text).password !== "" ? yield* refused(SHOWN) : given
+  if (text !== MARK) return hasPassword(text) ? yield* refused(SHOWN) : given
   const read = yield* StandardInput
   const written = (yield* Effect.promise(() => read(MAX_URL_CHARS))).trim()
   return written === "" ? yield* refused("standard input has no address of a database") : Redacted.make(written)
 })
+
+/** Whether the text of an argument has a password, in its place or among the parameters. */
+const hasPassword = (text: string): boolean => {
+  const url = URL.parse(text)
+  return url !== null && (url.password !== "" || [...url.searchParams.keys()].some((name) => /password/iu.test(name)))
+}
 
 const SHOWN =
   "every user of this machine can see the password of an argument: write the address to standard input and give --url -"
@@ -36,10 +43,14 @@ const SHOWN =
 export const address = DataCommand.command(
   "address",
   "Give a cell the address at which its database is now, such as a promoted standby",
-  { name: CellFlags.name, url },
-  function* ({ json, name, url }) {
+  {
+    name: CellFlags.name,
+    url,
+    leaveFormer: Options.isSet("leave-former", "Leave the former database, although it still takes writes"),
+  },
+  function* ({ json, leaveFormer, name, url }) {
     const cell = yield* CellStates.requireCell(name)
-    yield* ServerCell.readdress(cell, yield* readUrl(url))
+    yield* ServerCell.readdress(cell, yield* readUrl(url), { isLeft: leaveFormer })
     const said = `The cell ${name} has its new address. Processes follow within seconds.`
     yield* Output.tell(json, { name, changed: true }, said)
   },
