@@ -377,7 +377,7 @@ await inBrowser("search and lists", (browser) => {
     await open("/settings/audit?q=%22Shop%2C+production%22")
     const row = page.getByRole("row", { name: /Shop, production/u }).first()
     await Browser.eventually(async () => (await row.textContent()) ?? "").toMatch(
-      /^API key createdShop, production.*First keyAPI key/u,
+      /^API key createdShop, productionscopes: none → email:send.*First keyAPI key/u,
     )
     await page.getByRole("button", { name: "By", exact: true }).click()
     await page.getByRole("menuitem", { name: "First key" }).click()

@@ -115,6 +115,14 @@ export type Attachment = {
   readonly alternative?: boolean
 }
 
+export type AuditChange = {
+  readonly field: string
+  /** Value before as text; `null` if there was none */
+  readonly from: string | null
+  /** Value after as text; `null` if there is none. A text over 200 characters is told by its length */
+  readonly to: string | null
+}
+
 export type AuditEntry = {
   readonly object: "audit_entry"
   readonly id: EventId
@@ -130,6 +138,8 @@ export type AuditEntry = {
   readonly actor_name: string | null
   /** Name of the object that was changed: of a key, a domain, a template or a member, the URL of a webhook, the recipients of an inbound route, an address */
   readonly target_name: string | null
+  /** Fields that the action set; empty where its type says all */
+  readonly changes: ReadonlyArray<AuditChange>
   /** IP address of the caller */
   readonly address: string | null
   readonly request_id: string | null

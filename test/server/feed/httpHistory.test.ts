@@ -146,6 +146,44 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.deepStrictEqual((yield* read(`limit=3&after=${page.next_cursor}`)).data, [data[3]])
   })
 
+  it.effect("an entry of the audit says what changed, from what to what", function* () {
+    const { call } = yield* setUp
+    const changes = Effect.fnUntraced(function* (type: string) {
+      const { json } = yield* call("GET", `/v1/audit?q=${type}`)
+      assert.isNotEmpty(json.data, type)
+      return json.data[0].changes as ReadonlyArray<unknown>
+    })
+    const { json: webhook } = yield* call("POST", "/v1/webhooks", { url: "https://example.org/a", events: ["*"] })
+    const patch = (body: object) => call("PATCH", `/v1/webhooks/${webhook.id}`, body)
+    yield* patch({ url: "https://example.org/b", events: ["email.bounced", "email.failed"] })
+    assert.deepStrictEqual(yield* changes("webhook.updated"), [
+      { field: "url", from: "https://example.org/a", to: "https://example.org/b" },
+      { field: "events", from: "*", to: "email.bounced, email.failed" },
+    ])
+    yield* patch({ description: "d".repeat(300) })
+    assert.deepStrictEqual(yield* changes("webhook.updated"), [
+      { field: "description", from: null, to: "300 characters" },
+    ])
+    yield* patch({ description: null })
+    assert.deepStrictEqual(yield* changes("webhook.updated"), [
+      { field: "description", from: "300 characters", to: null },
+    ])
+    yield* call("DELETE", `/v1/webhooks/${webhook.id}`)
+    assert.deepStrictEqual(yield* changes("webhook.deleted"), [])
+
+    const member = (email: string) => call("POST", "/v1/members", { email, name: "M", role: "viewer" })
+    const [one, two] = [yield* member("one@acme.test"), yield* member("two@acme.test")]
+    yield* call("PATCH", `/v1/members/${two.json.member.id}`, { role: "member" })
+    yield* call("PATCH", `/v1/members/${one.json.member.id}`, { role: "member" })
+    assert.deepStrictEqual(yield* changes("member.role_changed"), [{ field: "role", from: "viewer", to: "member" }])
+    assert.deepStrictEqual(yield* changes("member.invited"), [{ field: "role", from: null, to: "viewer" }])
+
+    yield* call("PATCH", "/v1/domains/acme.test", { receiving: true })
+    assert.deepStrictEqual(yield* changes("domain.receiving_changed"), [
+      { field: "receiving", from: "false", to: "true" },
+    ])
+  })
+
   it.effect("suppressions are added, shown, listed in pages and removed", function* () {
     const { call } = yield* setUp
     const add = (email: string, reason?: string) =>

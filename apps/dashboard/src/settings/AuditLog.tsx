@@ -104,6 +104,7 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
         <span className="block truncate text-xs text-ink-2">
           <Target entry={entry} />
         </span>
+        <Changes entry={entry} />
         <span className="block truncate text-xs text-ink-3 sm:hidden">
           by <ActorName entry={entry} />
         </span>
@@ -139,8 +140,33 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
   { name: "Details", hiddenName: true, number: true, cell: (entry) => <Details entry={entry} /> },
 ]
 
-/** Details for developers: the type of the event, and the request that made it. */
-const Details = ({ entry: { request_id, type } }: { readonly entry: AuditEntry }) => (
+/** Changed fields that a row shows; the details have all. */
+const MAX_SHOWN = 2
+
+/** Field of an event in words: `svix_headers` is "svix headers", `draft.html` is "html". */
+const fieldName = (field: string): string => field.replace(/^(?:draft|limits)\./u, "").replaceAll(/[._]+/gu, " ")
+
+const Change = ({ change: { field, from, to } }: { readonly change: AuditEntry["changes"][number] }) => (
+  <>
+    {fieldName(field)}: <UntrustedText text={from ?? "none"} /> → <UntrustedText text={to ?? "none"} />
+  </>
+)
+
+/** What the entry changed, from what to what. */
+const Changes = ({ entry: { changes } }: { readonly entry: AuditEntry }) =>
+  changes.length === 0 ? undefined : (
+    <span className="block text-xs text-ink-3">
+      {changes.slice(0, MAX_SHOWN).map((change) => (
+        <span key={change.field} className="block truncate">
+          <Change change={change} />
+        </span>
+      ))}
+      {changes.length > MAX_SHOWN ? `and ${changes.length - MAX_SHOWN} more in the details` : undefined}
+    </span>
+  )
+
+/** Details: all that was changed, the type of the event, and the request that made it. */
+const Details = ({ entry: { changes, request_id, type } }: { readonly entry: AuditEntry }) => (
   <Menu
     trigger={
       <IconButton label="Details">
@@ -148,7 +174,16 @@ const Details = ({ entry: { request_id, type } }: { readonly entry: AuditEntry }
       </IconButton>
     }
     header={
-      <div className="mb-1 border-b border-line px-2.5 py-1.5 font-mono text-xs text-ink-3">
+      <div className="mb-1 max-h-72 max-w-md overflow-y-auto border-b border-line px-2.5 py-1.5 font-mono text-xs text-ink-3">
+        {changes.length === 0 ? undefined : (
+          <ul aria-label="Changes" className="mb-1.5 [overflow-wrap:anywhere] text-ink-2">
+            {changes.map((change) => (
+              <li key={change.field}>
+                <Change change={change} />
+              </li>
+            ))}
+          </ul>
+        )}
         <p>{type}</p>
         {request_id === null ? undefined : <p>{request_id}</p>}
       </div>

@@ -1,4 +1,5 @@
 import { Effect } from "effect"
+import * as AuditChanges from "./AuditChanges.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -18,7 +19,7 @@ export interface Query {
   readonly matches?: (entry: NamedEntry) => boolean
 }
 
-export type Entry = Omit<Stored, "account_id" | "version">
+export type Entry = Omit<Stored, "account_id">
 
 export interface NamedEntry extends Entry {
   /** Name of the key or the member who acted. */
@@ -27,8 +28,13 @@ export interface NamedEntry extends Entry {
   readonly target_name: string | null
 }
 
-export interface Page {
-  readonly entries: ReadonlyArray<NamedEntry>
+/** An entry as it is listed. */
+export interface Listed extends NamedEntry {
+  readonly changes: ReadonlyArray<AuditChanges.Change>
+}
+
+export interface Page<E = Listed> {
+  readonly entries: ReadonlyArray<E>
   /** Position to continue before; null if there are no more. */
   readonly next: bigint | null
 }
@@ -39,14 +45,16 @@ export interface Page {
  */
 export const list = Effect.fn("Audit.list")(function* (query: Query) {
   const sql = yield* Sql
-  return yield* read(sql, yield* HomeSql, query)
+  const { entries, next } = yield* read(sql, yield* HomeSql, query)
+  const changes = yield* AuditChanges.of(sql, query.account_id, entries)
+  return { next, entries: entries.map((entry): Listed => ({ ...entry, changes: changes.get(entry.event_id) ?? [] })) }
 })
 
 const read = Effect.fnUntraced(function* (
   sql: Sql,
   home: Sql,
   { account_id, limit, matches, ...query }: Query,
-): Effect.fn.Return<Page, StoreUnavailable> {
+): Effect.fn.Return<Page<NamedEntry>, StoreUnavailable> {
   const entries: Array<NamedEntry> = []
   const chunk = matches === undefined ? limit + 1 : CHUNK
   let { before } = query
@@ -70,7 +78,7 @@ const newest = (limit: number, ...lists: ReadonlyArray<ReadonlyArray<Entry>>): R
 
 /** Webhooks that the service has disabled. Reads the streams of the account's webhooks, which are short. */
 const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
-  SELECT e.position, e.event_id, e.stream, e.stream_id, e.type, e.data, e.meta,
+  SELECT e.position, e.event_id, e.stream, e.stream_id, e.version, e.type, e.data, e.meta,
     ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
   FROM webhooks w JOIN events e ON e.account_id = w.account_id AND e.stream_id = w.id
   WHERE w.account_id = ${account_id} AND e.type = 'WebhookDisabled' AND e.meta -> 'actor' ->> 'type' = 'system'
@@ -82,7 +90,7 @@ const OF_MAIL = ["EmailReceived", "RouteApplied", "InboundReplied", "InboundForw
 
 /** The first conditions are exactly those of the index `events_audit`. */
 export const statement = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
-  SELECT position, event_id, stream, stream_id, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
+  SELECT position, event_id, stream, stream_id, version, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
   FROM events
   WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
     AND type <> ALL(${OF_MAIL}::text[])

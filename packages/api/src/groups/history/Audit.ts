@@ -22,6 +22,14 @@ const STREAMS = [
   "webhook",
 ] as const
 
+const Value = (description: string) => Schema.NullOr(Schema.String).annotateKey({ description })
+
+const AuditChange = Schema.Struct({
+  field: Schema.String.annotate({ examples: ["role"] }),
+  from: Value("Value before as text; `null` if there was none"),
+  to: Value("Value after as text; `null` if there is none. A text over 200 characters is told by its length"),
+}).annotate({ identifier: "AuditChange" })
+
 export const AuditEntry = Schema.Struct({
   object: Schema.Literal("audit_entry"),
   id: Id.EventId,
@@ -37,6 +45,9 @@ export const AuditEntry = Schema.Struct({
   target_name: Schema.NullOr(Schema.String).annotate({
     description:
       "Name of the object that was changed: of a key, a domain, a template or a member, the URL of a webhook, the recipients of an inbound route, an address",
+  }),
+  changes: Schema.Array(AuditChange).annotate({
+    description: "Fields that the action set; empty where its type says all",
   }),
   address: Schema.NullOr(Schema.String).annotate({ description: "IP address of the caller" }),
   request_id: Schema.NullOr(Schema.String),

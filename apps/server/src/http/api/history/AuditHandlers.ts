@@ -54,7 +54,7 @@ const textsOf = ({ actor_name, meta, stream_id, target_name, type }: Audit.Named
 ]
 
 const entryOf = (
-  { actor_name, event_id, meta, recorded_at, stream, stream_id, target_name, type }: Audit.NamedEntry,
+  { actor_name, changes, event_id, meta, recorded_at, stream, stream_id, target_name, type }: Audit.Listed,
   position: AuditEntry["position"],
 ): AuditEntry => ({
   object: "audit_entry",
@@ -67,6 +67,7 @@ const entryOf = (
   actor: { type: meta.actor.type, id: meta.actor.id },
   actor_name,
   target_name,
+  changes,
   address: meta.address,
   request_id: meta.request_id,
 })
