@@ -203,11 +203,49 @@ await inDashboard("the editor of templates", (opened) => {
     assert.strictEqual((await stored(made.json.id)).draft.language, "handlebars")
   })
 
+  it("breaks no content policy of the dashboard while HTML is typed", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const { json } = await opened.instance.request("POST", "/templates", {
+      name: "Styled",
+      subject: "Hi",
+      html: '<html style="margin: 0"><body style="margin: 0"><p style="color: red">Styled</p></body></html>',
+    })
+    await page.route("https://images.example/**", (route) => route.fulfill({ contentType: "image/png", body: "" }))
+    await page.goto(`/templates/${json.id}`)
+    const mail = Editor.frame(page)
+    await mail.getByText("Styled").waitFor()
+    await Editor.retype(page, "HTML", '<p style="color: red"><img src="https://images.example/a.png">Typed</p>')
+    await page.keyboard.type('<p style="color: red">By hand</p>')
+    await mail.getByText("Typed").waitFor()
+    await page.getByRole("button", { name: "Load remote images" }).click()
+    await page.keyboard.press("Tab")
+    await Editor.retype(
+      page,
+      "HTML",
+      '<p style="color: blue"><img src="https://images.example/a.png">Again</p>{{ name | upcas }}',
+    )
+    await page.getByText("did you mean upcase?").first().waitFor()
+    await page.locator("[data-editor=HTML] .cm-lint-marker-error").hover()
+    await page.getByRole("button", { name: "Save draft" }).click()
+    const banner = page.getByRole("alert")
+    await banner.waitFor()
+    assert.notInclude(await banner.innerText(), "details`")
+    await Editor.retype(page, "HTML", '<p style="color: blue"><img src="https://images.example/a.png">Again</p>')
+    await mail.getByText("Again").waitFor()
+    for (const name of ["Plain text", "Phone width", "Dark mode", "Desktop width"])
+      await page.getByRole("button", { name }).click()
+    await mail.getByText("Again").waitFor()
+    const broken = opened.tab.consoleErrors.filter((error) => error.includes("style-src 'self'"))
+    assert.deepEqual(broken, [])
+  })
+
   it("logs no errors but those of the hostile template", () => {
     assert.deepEqual(
       opened.tab.consoleErrors.filter(
         (error) =>
-          !/\/preview\/template|about:srcdoc|Content Security Policy|422 .*\/render|document is sandboxed/u.test(error),
+          !/\/preview\/template|about:srcdoc|Content Security Policy|422 .*\/v1\/templates\/|document is sandboxed/u.test(
+            error,
+          ),
       ),
       [],
     )

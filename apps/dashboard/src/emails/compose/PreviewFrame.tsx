@@ -47,7 +47,8 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone, title }: Props)
 const show = (frame: HTMLIFrameElement, html: string, isDark: boolean): void => {
   const page = frame.contentDocument
   const view = frame.contentWindow
-  if (page === null || view === null) return
+  // A frame that is not loaded yet is a blank page with the dashboard's policy, which allows no style of a mail.
+  if (page === null || view === null || page.URL === "about:blank") return
   const { scrollX, scrollY } = view
   const root = page.documentElement
   const holder = page.createElement("div")
