@@ -24,7 +24,6 @@ import * as Uuids from "../../requests/Uuids.ts"
 import {
   type Answer,
   type CallServices,
-  type Door,
   type DoorRequest,
   type DoorServices,
   NativeApi,
