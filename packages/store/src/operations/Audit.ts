@@ -1,7 +1,6 @@
 import { Effect } from "effect"
 import * as AuditChanges from "./AuditChanges.ts"
 import * as Iso from "../postgres/Iso.ts"
-import type { Stored } from "../log/RecordedEvents.ts"
 import { Sql } from "../postgres/Sql.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -19,9 +18,7 @@ export interface Query {
   readonly matches?: (entry: NamedEntry) => boolean
 }
 
-export type Entry = Omit<Stored, "account_id">
-
-export interface NamedEntry extends Entry {
+export interface NamedEntry extends AuditChanges.Audited {
   /** Name of the key or the member who acted. */
   readonly actor_name: string | null
   /** Name of the object that was changed. */
@@ -70,14 +67,17 @@ const read = Effect.fnUntraced(function* (
   return { entries, next: before ?? null }
 })
 
-const newest = (limit: number, ...lists: ReadonlyArray<ReadonlyArray<Entry>>): ReadonlyArray<Entry> =>
+const newest = (
+  limit: number,
+  ...lists: ReadonlyArray<ReadonlyArray<AuditChanges.Audited>>
+): ReadonlyArray<AuditChanges.Audited> =>
   lists
     .flat()
     .toSorted((one, other) => (one.position < other.position ? 1 : -1))
     .slice(0, limit)
 
 /** Webhooks that the service has disabled. Reads the streams of the account's webhooks, which are short. */
-const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
+const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<AuditChanges.Audited>`
   SELECT e.position, e.event_id, e.stream, e.stream_id, e.version, e.type, e.data, e.meta,
     ${Iso.iso(sql, "e.recorded_at")} AS recorded_at
   FROM webhooks w JOIN events e ON e.account_id = w.account_id AND e.stream_id = w.id
@@ -89,7 +89,7 @@ const disablings = (sql: Sql, { account_id, before, limit }: Omit<Query, "matche
 const OF_MAIL = ["EmailReceived", "RouteApplied", "InboundReplied", "InboundForwarded"]
 
 /** The first conditions are exactly those of the index `events_audit`. */
-export const statement = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<Entry>`
+export const statement = (sql: Sql, { account_id, before, limit }: Omit<Query, "matches">) => sql<AuditChanges.Audited>`
   SELECT position, event_id, stream, stream_id, version, type, data, meta, ${Iso.iso(sql, "recorded_at")} AS recorded_at
   FROM events
   WHERE account_id = ${account_id} AND stream <> 'email' AND meta -> 'actor' ->> 'type' <> 'system'
@@ -98,14 +98,14 @@ export const statement = (sql: Sql, { account_id, before, limit }: Omit<Query, "
   ORDER BY position DESC LIMIT ${limit}::int`
 
 /** Returns the id of the object that an entry is about; the stream of a team has the members' changes. */
-const targetOf = ({ data, stream, stream_id }: Entry): string =>
+const targetOf = ({ data, stream, stream_id }: AuditChanges.Audited): string =>
   stream === "team" && typeof data["user_id"] === "string" ? data["user_id"] : stream_id
 
 const withNames = Effect.fnUntraced(function* (
   sql: Sql,
   home: Sql,
   account_id: string,
-  entries: ReadonlyArray<Entry>,
+  entries: ReadonlyArray<AuditChanges.Audited>,
 ): Effect.fn.Return<ReadonlyArray<NamedEntry>, StoreUnavailable> {
   const ids = [...new Set(entries.flatMap((entry) => [entry.meta.actor.id ?? "", targetOf(entry)]))]
   const rows = entries.length === 0 ? [] : yield* names(sql, account_id, ids)

@@ -1,9 +1,12 @@
 import * as Table from "@waybill/domain/values/Table"
 import { Effect } from "effect"
+import type { Stored } from "../log/RecordedEvents.ts"
 import * as Arrays from "../postgres/Arrays.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import type { Entry } from "./Audit.ts"
+
+/** An event of the audit log. */
+export type Audited = Omit<Stored, "account_id">
 
 /** One field that a change set, as texts; `null` where it had no value, or the log does not say it. */
 export interface Change {
@@ -71,7 +74,7 @@ type Data = Readonly<Record<string, unknown>>
 export const of = Effect.fnUntraced(function* (
   sql: Sql,
   account_id: string,
-  entries: ReadonlyArray<Entry>,
+  entries: ReadonlyArray<Audited>,
 ): Effect.fn.Return<ReadonlyMap<string, ReadonlyArray<Change>>, StoreUnavailable> {
   const changing = entries.filter(({ type }) => Table.at(KINDS, type) !== undefined)
   const replacing = changing.filter(({ type }) => (Table.at(KINDS, type)?.replaces.length ?? 0) > 0)
@@ -81,7 +84,7 @@ export const of = Effect.fnUntraced(function* (
 })
 
 /** The newest events before these that set the same fields: one search of a stream's key for each. */
-const before = (sql: Sql, account_id: string, entries: ReadonlyArray<Entry>) => sql<{
+const before = (sql: Sql, account_id: string, entries: ReadonlyArray<Audited>) => sql<{
   readonly event_id: string
   readonly data: Data
 }>`
@@ -101,7 +104,7 @@ const before = (sql: Sql, account_id: string, entries: ReadonlyArray<Entry>) => 
     ORDER BY version DESC LIMIT 1
   ) AS former`
 
-const changesOf = ({ data, type }: Entry, former: Data | undefined): ReadonlyArray<Change> => {
+const changesOf = ({ data, type }: Audited, former: Data | undefined): ReadonlyArray<Change> => {
   const { defaults = {}, fields } = Table.at(KINDS, type) ?? { fields: [] }
   const [from, to] = [former ?? defaults, data].map(
     (values) => new Map(fields.flatMap((field) => textsOf(field, values[field]))),
