@@ -3,6 +3,8 @@
  * those that have a database:
  * - `store/commit/explain`, `store/search/emailLogPlans`: look at plans, which the coordinator does not show of a node;
  * - `store/commit/{faults,hangs}`: damage the connections to the first server, where the cell is not;
+ * - `store/admission/admission`: stops the clock of the first server, which cannot be stopped on a node;
+ * - `store/outbox/processes`: has sessions on the first server, and a cell on a node has its own there;
  * - `store/commit/contention`, `store/feed/feed`, `store/postgres/epoch`: their stores put accounts into the first cell;
  * - `store/rebuild/projectionsCommand`: commands go over both cells, and print both;
  * - `store/postgres/migrations`: of the whole database, and `citus-cells` has those of cells;
@@ -13,12 +15,12 @@
 export const FILES = [
   "test/attack/attack.test.ts",
   "test/server/{compat,domainReports,feed,http,links,mcp,providers,signIn,smtp,testMode,webhooks,worker}/*.test.ts",
-  "test/store/admission/*.test.ts",
+  "test/store/admission/!(admission).test.ts",
   "test/store/commit/{eventStore,packedEvents}.test.ts",
   "test/store/erasure/{content,eraseCommand,eraseHistories,retention,sandbox}.test.ts",
   "test/store/feed/{cursors,eventKinds,feedSoak}.test.ts",
   "test/store/operations/{audit,conservation,eventsCommand}.test.ts",
-  "test/store/outbox/*.test.ts",
+  "test/store/outbox/!(processes).test.ts",
   "test/store/postgres/{copyReader,idKey,pipelinedConnection,testClock}.test.ts",
   "test/store/rebuild/{foldThreads,rebuild,rebuildProgress}.test.ts",
   "test/store/search/{emailLogChoice,emailLogQuery}.test.ts",
@@ -43,7 +45,6 @@ const READS_COORDINATOR = "reads statistics of tables, which the coordinator doe
 const SHARES_BOUND = "counts rows in flight of a process that serves one cell; two cells share them"
 const NO_TRIGGERS = "Citus has no triggers on tables of a node"
 const ONE_CLOCK = "the clock of the database cannot be stopped on a node"
-const NO_PLANS = "looks at a plan, which the coordinator does not show of a node"
 const PLACED_FIRST = "the test gives the account its cell before its first commit, and is interrupted there"
 const FIRST_ACCOUNT = "the first account of an installation is in the first cell"
 const OTHER_SERVER = "damages the connections to the first server, where the cell is not"
@@ -74,15 +75,6 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/server/worker/scheduled.test.ts": {
     "sends scheduled mail on time with 200,000 waiting rows, without reading them": READS_COORDINATOR,
-  },
-  "test/store/admission/admission.test.ts": {
-    "returns the key and the state of its window": ONE_CLOCK,
-    "starts a new window with the minute": ONE_CLOCK,
-    "is refused from the moment of its expiry": ONE_CLOCK,
-    "with a damaged network refuses only its own requests": ONE_CLOCK,
-    "gets its last use written in batches": ONE_CLOCK,
-    "is counted by its address, whatever it sends, and 401 becomes 429 at 120": ONE_CLOCK,
-    "finds keys and accounts by their indexes": NO_PLANS,
   },
   "test/store/commit/eventStore.test.ts": {
     "commits also when the caller is interrupted": PLACED_FIRST,
