@@ -28,6 +28,18 @@ const row = (over: object = {}) => ({
 })
 
 describe("a table in a terminal", () => {
+  it.effect("keeps the end of addresses, which tells those of one host apart", function* () {
+    yield* Effect.void
+    const rows = ["orders", "invoices"].map((name) => ({
+      id: ID,
+      url: `https://hooks.acme.test/waybill/v1/${name}`,
+      n: "x".repeat(40),
+    }))
+    const lines = TerminalTable.write(rows, ["id", "url", "n"], cell, NOW, PLAIN).split("\n")
+    assert.match(lines[1] ?? "", /…\S*\/orders /u)
+    assert.match(lines[2] ?? "", /…\S*\/invoices /u)
+  })
+
   it.effect("fits its width, with whole ids, states and relative times", function* () {
     yield* Effect.void
     for (const columns of [80, 100, 132]) {

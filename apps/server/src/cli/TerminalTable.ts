@@ -25,9 +25,12 @@ export const widthOf = (text: string): number => {
   return width
 }
 
-/** Cuts a text that is wider. */
+const WEB_ADDRESS = /^https?:\/\//u
+
+/** Cuts a text that is wider. Of the address of a page the end stays, because several often share a host. */
 export const clip = (text: string, width: number): string => {
   if (widthOf(text) <= width) return text
+  if (WEB_ADDRESS.test(text)) return `…${text.slice(1 - width)}`
   let cut = ""
   let taken = 1
   for (const character of text) {

@@ -10,7 +10,7 @@ import { ApiClient, call, firstOf } from "./ApiClient.ts"
 import * as Flags from "./Flags.ts"
 
 const COLUMNS = ["id", "url", "events", "state", "last_answer"]
-const DELIVERY_COLUMNS = ["id", "created_at", "event_type", "status", "attempts", "next_attempt_at"]
+const DELIVERY_COLUMNS = ["id", "created_at", "event_type", "status", "last_status", "attempts", "next_attempt_at"]
 
 const id = Argument.String("id").pipe(Argument.withDescription("Webhook id"))
 const events = Flag.String("event").pipe(

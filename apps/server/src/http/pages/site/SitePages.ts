@@ -112,7 +112,7 @@ under its address with <code>.md</code>.</p>
   return shell(site, "", "Start", [intro, ...groups].join("\n"))
 }
 
-/** What most readers come for, in the order in which they need it. */
+/** Tasks that most readers come for, in the order in which they need it. */
 const TASKS: ReadonlyArray<readonly [slug: string, task: string]> = [
   ["start", "Start the service"],
   ["sending", "Send, schedule and repeat mail"],
