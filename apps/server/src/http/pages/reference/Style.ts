@@ -47,8 +47,8 @@ dd { margin: 0; padding: 0 0 .45rem; color: var(--soft) }
 }
 `
 
-/** Style of the other pages of the documentation, after that of the reference. */
-export const SITE_CSS = `
+/** Style of the head of a page, and of its list, which is folded on a phone. */
+export const HEADER_CSS = `
 header { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; max-width: 76rem; margin: 0 auto; padding: .75rem 1rem; border-bottom: 1px solid var(--line) }
 header p { margin: 0; font-weight: 600 }
 header p a { color: inherit; text-decoration: none }
@@ -57,6 +57,11 @@ header .ways a { color: var(--accent); text-decoration: underline }
 header form { flex: 1; display: flex; gap: .5rem; min-width: 14rem }
 header button { white-space: nowrap; overflow-wrap: normal }
 nav summary { font-weight: 600 }
+@media (min-width: 48.01rem) { nav > details > summary { display: none } }
+`
+
+/** Style of the other pages of the documentation, after that of the reference. */
+export const SITE_CSS = `
 nav a[aria-current] { font-weight: 600; color: var(--accent) }
 main { line-height: 1.6 }
 main h2 { font-size: 20px; margin: 2.25rem 0 .5rem }
@@ -77,5 +82,4 @@ mark { background: none; color: inherit; font-weight: 650 }
 small, .source { color: var(--soft); font-size: 13px }
 .said { position: absolute; left: -9999px }
 .table:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
-@media (min-width: 48.01rem) { nav > details > summary { display: none } }
 `

@@ -2,6 +2,7 @@ import type { Contract, Operation } from "./Contract.ts"
 import { curlOf, ORIGIN } from "./curlOf.ts"
 import * as Fields from "./Fields.ts"
 import * as Html from "./Html.ts"
+import { pageHeader } from "./pageHeader.ts"
 import { scriptOf } from "./scriptOf.ts"
 import * as Style from "./Style.ts"
 
@@ -31,18 +32,18 @@ export const referencePage = (contract: Contract): string => {
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${Html.escaped(title)} API reference</title>
-<style>${Style.CSS}</style>
+<style>${Style.CSS}${Style.HEADER_CSS}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the reference</a>
+${pageHeader("", "api")}
 <div class="page">
-<nav aria-label="Endpoints">
-<p><a href="/docs">All documentation</a> <a href="/">Dashboard</a></p>
-<label for="search">Search</label>
-<input id="search" type="search" autocomplete="off">
+<nav aria-label="Endpoints"><details open><summary>Endpoints</summary>
+<label for="filter">Filter</label>
+<input id="filter" type="search" autocomplete="off">
 <p id="status" role="status"></p>
 ${groups.map(listOf).join("\n")}
-</nav>
+</details></nav>
 <main id="content" tabindex="-1">
 <h1>${Html.escaped(title)} API reference</h1>
 <p>${Html.prose(contract.info.summary ?? "")}.</p>

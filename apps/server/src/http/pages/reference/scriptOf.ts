@@ -23,9 +23,9 @@ export const scriptOf = (placeholder: string): string => `
     status.textContent = button.textContent
     setTimeout(() => { button.textContent = "Copy" }, 2000)
   })
-  const search = document.getElementById("search")
+  const field = document.getElementById("filter")
   const filter = () => {
-    const words = search.value.toLowerCase().split(/\\s+/).filter((word) => word !== "")
+    const words = field.value.toLowerCase().split(/\\s+/).filter((word) => word !== "")
     let found = 0
     for (const group of document.querySelectorAll("nav section")) {
       let shown = 0
@@ -38,10 +38,9 @@ export const scriptOf = (placeholder: string): string => `
     }
     status.textContent = words.length === 0 ? "" : found === 1 ? "1 endpoint" : found + " endpoints"
   }
-  // Elsewhere the field belongs to a form, which leads to a page of results.
-  if (search.form === null) {
-    search.addEventListener("input", filter)
-    search.addEventListener("keydown", (event) => {
+  if (field !== null) {
+    field.addEventListener("input", filter)
+    field.addEventListener("keydown", (event) => {
       if (event.key !== "Enter") return
       const first = document.querySelector("nav section:not([hidden]) li:not([hidden]) a")
       if (first !== null) first.click()
@@ -50,9 +49,10 @@ export const scriptOf = (placeholder: string): string => `
   const pages = document.querySelector("nav details")
   if (pages !== null && matchMedia("(max-width: 48rem)").matches) pages.open = false
   document.addEventListener("keydown", (event) => {
-    if (event.key !== "/" || event.target === search) return
+    if (event.key !== "/" || event.target.closest("input") !== null) return
     event.preventDefault()
-    search.focus()
+    const first = field ?? document.getElementById("search")
+    first.focus()
   })
 })()
 `

@@ -1,4 +1,5 @@
 import * as Html from "../reference/Html.ts"
+import { pageHeader } from "../reference/pageHeader.ts"
 import { scriptOf } from "../reference/scriptOf.ts"
 import { ORIGIN } from "../reference/curlOf.ts"
 import * as Style from "../reference/Style.ts"
@@ -47,18 +48,11 @@ const shell = (site: Site, slug: string, title: string, content: string, query =
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${Html.escaped(title)} · Waybill docs</title>
-<style>${Style.CSS}${Style.SITE_CSS}</style>
+<style>${Style.CSS}${Style.HEADER_CSS}${Style.SITE_CSS}</style>
 </head>
 <body>
 <a class="skip" href="#content">Skip to the page</a>
-<header>
-<p>${link("/docs", "Waybill docs")}</p>
-<form action="/docs/search" role="search">
-<input id="search" type="search" name="q" aria-label="Search the documentation" placeholder="Search: a setting, an error, a command" autocomplete="off" value="${Html.escaped(query)}">
-<button>Search</button>
-</form>
-<p class="ways">${link("/docs/api", "API reference", slug === "api")} ${link("/", "Dashboard")}</p>
-</header>
+${pageHeader(query, slug)}
 <div class="page">
 <nav aria-label="Pages"><details open><summary>Pages</summary>
 ${navigation(site, slug)}
