@@ -234,7 +234,7 @@ layer(runningLayer, { excludeTestServices: true, timeout: "120 seconds" })("the 
       const { key, smtpPort } = yield* Running
       const clients = yield* connections(smtpPort, ["EHLO x", Smtp.plain(key)])
       const commands = ["MAIL FROM:<hi@acme.test>", "RCPT TO:<ana@example.org>"]
-      const submit = submitting(clients, commands, /^(?:250 2\.6\.0|55[24] 5\.\d\.\d) /u)
+      const submit = submitting(clients, commands, /^(?:250 2\.0\.0|55[24] 5\.\d\.\d) /u)
       for (const [seed, grammar] of [Pathological.MIME, Pathological.ADDRESSES].entries())
         assert.deepStrictEqual(
           yield* stalls(groupsOf(documents(grammar, seed, COUNT, LARGEST), CONNECTIONS), submit),

@@ -1,4 +1,5 @@
 import * as MimeReader from "../mime/MimeReader.ts"
+import { type Header, postmarkHeaders } from "./postmarkHeaders.ts"
 import { strippedText } from "./strippedText.ts"
 
 export interface PostmarkInput {
@@ -21,20 +22,6 @@ export interface NamedFile {
   readonly content_id: string | null
 }
 
-export interface Header {
-  readonly Name: string
-  readonly Value: string
-}
-
-/** Headers that Postmark gives as fields alone: clients that add both see addresses twice. */
-const FIELDS = ["from", "to", "cc", "bcc", "subject", "date", "reply-to"]
-
-/** Returns the headers that Postmark shows of a mail. */
-export const headersOf = (findings: ReadonlyArray<Header>, headers: ReadonlyArray<Header>): ReadonlyArray<Header> => {
-  const hidden = new Set([...FIELDS, ...findings.map(({ Name }) => Name.toLowerCase())])
-  return [...findings, ...headers.filter(({ Name }) => !hidden.has(Name.toLowerCase()))]
-}
-
 /** Returns the JSON of a received mail as Postmark's inbound webhook has it, with the content of all files. */
 export const postmarkBody = ({ attachments, bytes, findings, isReply, raw, record }: PostmarkInput): Uint8Array => {
   const mail = MimeReader.readIfSimple(bytes, { exact: true })
@@ -47,7 +34,7 @@ export const postmarkBody = ({ attachments, bytes, findings, isReply, raw, recor
       TextBody: text,
       HtmlBody: mail?.html ?? "",
       StrippedTextReply: isReply || stripped !== text.trim() ? stripped : "",
-      Headers: headersOf(findings, headers),
+      Headers: postmarkHeaders(findings, headers),
       ...(raw && bytes.length > 0 ? { RawEmail: Buffer.from(bytes).toString("utf8") } : {}),
       Attachments: (mail?.files ?? []).slice(0, attachments.length).map(({ content }, nth) => ({
         Name: attachments[nth]?.filename ?? "",

@@ -132,7 +132,7 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
         yield* refused(() =>
           postmark.createTemplate({ Name: "L", HtmlBody: "<p>x</p>", TemplateType: Models.TemplateTypes.Layout }),
         ),
-        [422, 300],
+        [422, 403],
       )
       yield* run(() =>
         postmark.createTemplate({

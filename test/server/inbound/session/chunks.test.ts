@@ -44,14 +44,14 @@ layer(Smtp.layer, { excludeTestServices: true })("a message in chunks", (it) => 
         await client.reply(),
         await client.reply(),
       ])
-      assert.match(replies.join("\n"), /^250 2\.0\.0 83 bytes.*\n250 2\.0\.0 0 bytes.*\n250 2\.6\.0 Queued.*\n250/u)
+      assert.match(replies.join("\n"), /^250 2\.0\.0 83 bytes.*\n250 2\.0\.0 0 bytes.*\n250 2\.0\.0 Ok: queued.*\n250/u)
       yield* Effect.promise(() => client.all(mail))
       for (const byte of chunk(text)) {
         client.write(byte)
         yield* Effect.promise(() => new Promise((resolve) => setImmediate(resolve)))
       }
       assert.match(yield* Effect.promise(() => client.reply()), /^250 2\.0\.0/u)
-      assert.match(yield* say("BDAT 0 LAST\r\n"), /^250 2\.6\.0 Queued/u)
+      assert.match(yield* say("BDAT 0 LAST\r\n"), /^250 2\.0\.0 Ok: queued/u)
       assert.deepStrictEqual(yield* texts, [TEXT, TEXT])
     })
 
@@ -77,7 +77,7 @@ layer(Smtp.layer, { excludeTestServices: true })("a message in chunks", (it) => 
     assert.match(yield* say("RCPT TO:<eve@example.org>\r\n"), /^503 5\.5\.1/u)
     assert.match(yield* say("RSET\r\n"), /^250/u)
     yield* Effect.promise(() => client.all(mail))
-    assert.match(yield* say(chunk(body(acme), " LAST")), /^250 2\.6\.0/u)
+    assert.match(yield* say(chunk(body(acme), " LAST")), /^250 2\.0\.0/u)
     assert.deepStrictEqual(yield* texts, [TEXT])
   })
 

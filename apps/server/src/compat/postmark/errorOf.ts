@@ -31,7 +31,7 @@ const knownOf = (error: Failure, path: string): Known => {
 }
 
 const EMAILS = "/email"
-/** What clients show as the refusal of an email. */
+/** The code that clients show as the refusal of an email. */
 const INVALID_EMAIL = 300
 const INVALID_FIELD = 403
 const INVALID = [

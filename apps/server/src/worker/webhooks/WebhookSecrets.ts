@@ -9,7 +9,7 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 /** Maximum number of opened secrets kept in memory. A secret never changes under its name, so none becomes stale. */
 export const MAX_OPENED = 1_000
 
-/** What a webhook is called with. */
+/** The secrets that a call needs. */
 export interface Opened {
   /** Its signing secrets, `whsec_…`: the newest first, and older ones while they still sign. */
   readonly secrets: ReadonlyArray<string>
@@ -17,7 +17,7 @@ export interface Opened {
   readonly password: string | undefined
 }
 
-/** Returns what a webhook is called with. */
+/** Opens the secrets of a webhook. */
 export type SecretsOf = (
   account_id: string,
   webhook_id: string,

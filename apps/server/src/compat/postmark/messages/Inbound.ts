@@ -1,5 +1,5 @@
 import type { InboundEmail, InboundWhole } from "@waybill/api/groups/Inbound"
-import { headersOf } from "@waybill/mail/inbound/postmarkBody"
+import { postmarkHeaders } from "@waybill/mail/inbound/postmarkHeaders"
 import { Effect } from "effect"
 import type { Route } from "../../Door.ts"
 import { nativePath } from "../../nativePath.ts"
@@ -70,7 +70,7 @@ const details: Route = {
       TextBody: mail.text ?? "",
       HtmlBody: mail.html ?? "",
       StrippedTextReply: PostmarkInbound.isReply(mail) ? (mail.stripped_text ?? "") : "",
-      Headers: headersOf(
+      Headers: postmarkHeaders(
         PostmarkInbound.findingsOf(mail),
         mail.headers.map(({ name, value }) => ({ Name: name, Value: value })),
       ),
