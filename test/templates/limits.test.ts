@@ -267,7 +267,8 @@ describe("limits of a template", () => {
     Translation.problemsOf(source)
     const once = processorMs() - first
     const before = processorMs()
-    for (let nth = 0; nth < 20; nth++) for (const each of Inspection.byLanguage(source)) Translation.problemsOf(each)
+    for (let nth = 0; nth < 20; nth++)
+      for (const { source: each } of Inspection.byLanguage(source)) Translation.problemsOf(each)
     assert.isBelow(processorMs() - before, 5 * once + 20)
   })
 
