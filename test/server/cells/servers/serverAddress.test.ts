@@ -20,6 +20,7 @@ import { senderIn } from "../support.ts"
 /** Each test starts servers. */
 const TIMEOUT = { timeout: 300_000 }
 
+const OF_OTHERS = "pid <> pg_backend_pid() AND usename IS NOT NULL AND datname = current_database()"
 const END_SESSIONS =
   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename IS NOT NULL"
 
@@ -39,9 +40,11 @@ const withTls = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   const options = { key: fixture("server.key"), cert: fixture("server.pem"), isServer: true }
   let plain = 0
   let secured = 0
+  let isCut = false
   const open = new Set<Socket>()
   const proxy = createServer((socket) => {
     open.add(socket.on("error", () => {}))
+    if (isCut) return void socket.destroy()
     socket.once("data", (asked) => {
       if (asked.length !== 8 || asked.readUInt32BE(4) !== SSL_REQUEST) {
         plain++
@@ -57,19 +60,19 @@ const withTls = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   })
   yield* Effect.acquireRelease(
     Effect.promise(() => new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve))),
-    () =>
-      Effect.sync(() => {
-        proxy.close()
-        for (const socket of open) socket.destroy()
-      }),
+    () => Effect.sync(() => (proxy.close(), cut(true))),
   )
+  const cut = (isNow: boolean) => {
+    isCut = isNow
+    if (isCut) for (const socket of open) socket.destroy()
+  }
   const { port } = proxy.address() as { readonly port: number }
   const address = changed(url, (changing) => {
-    changing.search = "?sslmode=require"
+    changing.search = "?sslmode=verify-full"
     changing.hostname = "127.0.0.1"
     changing.port = String(port)
   })
-  return { url: address, plain: () => plain, secured: () => secured }
+  return { url: address, plain: () => plain, secured: () => secured, cut }
 })
 
 const refusalOf = (url: Redacted.Redacted) =>
@@ -139,9 +142,12 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
       )
       yield* ServerCell.readdress("cell_o", secure.url)
       const checks = secure.secured()
-      // A look, and the connection that it was for.
+      // Two of the process that follows, then a look, and the connection that it was for.
       const opened = Effect.map(Effect.exit(usedIn("cell_o")), () => secure.secured() - checks)
-      yield* World.until(opened, (count) => count >= 2)
+      yield* World.until(opened, (count) => count >= 4)
+      secure.cut(true)
+      yield* World.until(Effect.exit(usedIn("cell_o")), Exit.isFailure)
+      secure.cut(false)
       yield* World.until(Effect.exit(usedIn("cell_o")), Exit.isSuccess)
       assert.strictEqual(secure.plain(), 0)
     },
@@ -199,11 +205,12 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
         changed(server.running().adminUrl, (to) => (to.pathname = new URL(Redacted.value(server.url())).pathname)),
       )
       const [row] = yield* admin.query("SELECT obj_description('public'::regnamespace, 'pg_namespace') AS mark")
-      const markAs = (mark: unknown) =>
-        Effect.andThen(
-          admin.query(`COMMENT ON SCHEMA public IS ${pg.escapeLiteral(String(mark))}`),
-          admin.query(END_SESSIONS),
-        )
+      const others = admin.query(`SELECT FROM pg_stat_activity WHERE ${OF_OTHERS}`)
+      const markAs = Effect.fnUntraced(function* (mark: unknown) {
+        yield* admin.query(`COMMENT ON SCHEMA public IS ${pg.escapeLiteral(String(mark))}`)
+        yield* admin.query(END_SESSIONS)
+        yield* World.until(others, ({ length }) => length === 0)
+      })
       yield* markAs("waybill cell another")
       yield* Effect.exit(usedIn("cell_k"))
       for (let nth = 0; nth < 3; nth++) assert.instanceOf(yield* Effect.flip(usedIn("cell_k")), StoreUnavailable)
