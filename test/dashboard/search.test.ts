@@ -107,17 +107,6 @@ await inBrowser("search and lists", (browser) => {
     }
   })
 
-  it("offers the search that was meant where nothing is found", { timeout: TIMEOUT }, async () => {
-    await open("/emails")
-    await search("canceled yesterday")
-    await tab.page.getByRole("button", { name: "Search for is:canceled since:yesterday" }).click()
-    await Browser.eventually(listed).toEqual([NEVER])
-    await search("anyone:bonced tag:news")
-    const correction = tab.page.getByRole("button", { name: "Use anyone:bounced" })
-    await correction.click()
-    await Browser.eventually(() => tab.page.getByLabel("Search emails").inputValue()).toBe("anyone:bounced tag:news")
-  })
-
   it("shows the metadata of an email, each pair as a link to its search", { timeout: TIMEOUT }, async () => {
     await open(`/emails/${ids[SHIPPED]}`)
     await tab.page.getByRole("link", { name: "plan: two words" }).click()

@@ -94,4 +94,17 @@ await inDashboard("what is asked of an address", (opened) => {
     await page.waitForURL("**/emails?search=is*bounced")
     await page.getByRole("link", { name: /Order 7/u }).waitFor()
   })
+
+  it("offers the search that was meant where nothing is found", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const box = page.getByLabel("Search emails")
+    await page.goto("/emails")
+    await box.fill("bounced yesterday")
+    await page.getByRole("button", { name: "Search for is:bounced since:yesterday" }).click()
+    await page.getByRole("link", { name: /Order 7/u }).waitFor()
+    await box.fill("anyone:bonced tag:news")
+    await page.getByRole("button", { name: "Use anyone:bounced" }).click()
+    await Browser.eventually(() => box.inputValue()).toBe("anyone:bounced tag:news")
+    assert.deepEqual(opened.tab.consoleErrors, [])
+  })
 })

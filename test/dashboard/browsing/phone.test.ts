@@ -99,6 +99,7 @@ await inDashboard("a phone", (opened) => {
     await ContactSheet.shoot(page, "overview-own-domains")
     await row.getByRole("link", { name: "customers.example" }).click()
     await page.getByRole("list", { name: "Emails" }).getByRole("listitem").nth(1).waitFor()
+    assert.include(decodeURIComponent(page.url()), "to:@customers.example")
   })
 
   it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))

@@ -5,7 +5,7 @@ import { IconButton } from "../ui/controls/Button.tsx"
 import { copy } from "../ui/controls/CopyButton.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
 
-/** What can be done about a recipient: see its mail, suppress it, copy it. */
+/** Actions on a recipient: see its mail, suppress it, copy it. */
 export const RecipientMenu = ({
   address,
   isSuppressed,

@@ -5,7 +5,7 @@ import type { Email, Page, StatsRow } from "../api/Records.ts"
 /** Emails that are counted: a page of the log, because the statistics count large providers only. */
 const MAX_COUNTED = 100
 
-/** What a row of the breakdown shows. */
+/** The part of a row that the breakdown shows. */
 export type CountedRow = Pick<
   StatsRow,
   "domain" | "tag" | "provider" | "api_key_id" | "accepted" | "opened" | "clicked" | "recipient_counts"

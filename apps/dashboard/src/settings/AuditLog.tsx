@@ -152,7 +152,7 @@ const Change = ({ change: { field, from, to } }: { readonly change: AuditEntry["
   </>
 )
 
-/** What the entry changed, from what to what. */
+/** Fields that the entry changed, from what to what. */
 const Changes = ({ entry: { changes } }: { readonly entry: AuditEntry }) =>
   changes.length === 0 ? undefined : (
     <span className="block text-xs text-ink-3">

@@ -77,7 +77,7 @@ export const useCommands = (text: string): Commands => {
   const signOut = useSignOut()
   const suppression = useQuery({
     ...Queries.suppressionOf(query),
-    // Asked once typing pauses, as the emails are.
+    // The suppression is asked for once typing pauses, as the emails are.
     enabled: ADDRESS.test(query) && !hits.isPending && permits(session.scopes, "suppressions:read"),
   }).data
   const commands = useMemo(() => {
@@ -173,7 +173,7 @@ const ADDRESS = /^[^@\s"]+@[^@\s"]+\.[^@\s.":]+$/u
 /** An address, or a domain with or without the @. */
 const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 
-/** What is asked of an address: mail to it, whether it is suppressed, and mail from it. */
+/** Questions about an address: mail to it, whether it is suppressed, and mail from it. */
 const addressCommands = (
   address: string,
   canRead: boolean,

@@ -33,7 +33,7 @@ const isPrefix = (one: string, other: string): boolean =>
   Math.min(one.length, other.length) >= MIN_PREFIX_CHARS && (one.startsWith(other) || other.startsWith(one))
 
 /** Number of characters to insert, remove, replace or swap with their neighbor (optimal string alignment). */
-export const distance = (one: string, other: string): number => {
+const distance = (one: string, other: string): number => {
   let beforeLast: ReadonlyArray<number> = []
   let last: ReadonlyArray<number> = Array.from({ length: other.length + 1 }, (_, column) => column)
   for (let row = 1; row <= one.length; row++) {
