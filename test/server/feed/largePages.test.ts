@@ -87,7 +87,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("lists of large messages
         headers: { "x-postmark-server-token": key },
       })
     const all = yield* list("count=500")
-    assert.deepStrictEqual([all.status, all.json.ErrorCode], [422, 300])
+    assert.deepStrictEqual([all.status, all.json.ErrorCode], [422, 700])
     const most = Number(/`count` must be less than (\d+) /u.exec(all.json.Message)?.[1]) - 1
     const shown: Array<string> = []
     for (let offset = 0; offset < ids.length; offset += most) {
