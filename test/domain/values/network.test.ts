@@ -137,7 +137,7 @@ describe("webhook URL", () => {
     ["javascript:alert(1)", /must be an https or http URL/u],
     ["example.org/hook", /must be an https or http URL/u],
     ["https://", /must be an https or http URL/u],
-    ["https://user:pw@example.org/", /user name or a password/u],
+    ["https://user@example.org/", /user name and a password/u],
     ["https://example.org/#x", /fragment/u],
     ["https://example.org:0/", /port 0/u],
     ["https://exam\nple.org/", /control characters/u],
