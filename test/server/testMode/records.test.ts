@@ -36,7 +36,7 @@ const furnished = Effect.gen(function* () {
   const called = (format: string) =>
     receiver.calls
       .filter(({ path }) => path.endsWith(`/${format}`))
-      .map(({ body }) => JSON.parse(body) as { readonly type: string; readonly livemode: boolean })
+      .map(({ body }) => JSON.parse(body) as { readonly type: string; readonly livemode?: boolean })
       .map(({ livemode, type }) => `${type} ${livemode}`)
       .toSorted()
   const arrived = (count: number) =>
@@ -55,7 +55,7 @@ layer(layers, { excludeTestServices: true, timeout: "90 seconds" })("live and te
     const { arrived, call, callTest, called, receiver, webhook } = yield* furnished
     yield* arrived(6)
     const each = ["email.bounced false", "email.queued false", "email.queued false", "email.queued true"]
-    // The format of another service says only of test mail that it is.
+    // A service that has no test mail has no word for live mail.
     const inResend = ["email.bounced false", "email.scheduled undefined"]
     assert.deepStrictEqual(called("waybill"), each)
     assert.deepStrictEqual(called("resend"), inResend)
