@@ -107,6 +107,20 @@ describe("a version", () => {
     assert.strictEqual(Inspection.problemsOf(source({ html: "{{ a | foo }}{% if b %}{{ c | bar }}" })).length, 3)
   })
 
+  it("says what other languages write in another way, and what is not closed", () => {
+    const messageOf = (html: string) => Inspection.problemsOf(source({ html }))[0]?.message ?? "none"
+    for (const [html, words] of [
+      ["{{#if a}}", "{{#if … }} is a block of another language; write {% if … %}"],
+      ["{{#each a}}", "write {% for item in … %}"],
+      ["{{/if}}", "write {% endif %}"],
+      ["{{^a}}", "write {% if … %} or {% for … %}"],
+      ["{{{a}}}", "write {{ … | raw }}"],
+      ["<h1>{{a}</h1>", "{{ has no }} behind it"],
+      ["{% if a && b %}{% endif %}", "conditions are joined by and, or"],
+    ] as const)
+      assert.include(messageOf(html), words, html)
+  })
+
   it("says where a part is named that is not there", () => {
     const html = '<h1>\n</h1>\n<p>{% render "foot" %}</p>'
     const foot = { ...TemplateState.EMPTY, html: '{% render "none" %}' }

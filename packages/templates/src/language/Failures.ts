@@ -15,6 +15,16 @@ export const LATE = "template render limit exceeded"
 
 export const isLate = (error: unknown): boolean => error instanceof Error && error.message.includes(LATE)
 
+/** What blocks of Handlebars and Mustache are in Liquid. */
+const BLOCKS: Readonly<Record<string, string>> = {
+  "#if": "{% if … %}",
+  "#unless": "{% unless … %}",
+  "#each": "{% for item in … %}",
+  "/if": "{% endif %}",
+  "/unless": "{% endunless %}",
+  "/each": "{% endfor %}",
+}
+
 /** Words of the library, and ours for them. */
 const WORDS: ReadonlyArray<readonly [pattern: RegExp, explain: (found: RegExpExecArray) => string]> = [
   [
@@ -34,6 +44,21 @@ const WORDS: ReadonlyArray<readonly [pattern: RegExp, explain: (found: RegExpExe
   [/ENOENT.*?"([^"]{0,64})"/u, ([, name = ""]) => `there is no partial or layout ${name}`],
   [new RegExp(LATE, "u"), () => `takes longer than ${Limits.RENDER_MS} ms to render`],
   [/memory alloc limit exceeded/u, () => `makes more than ${Limits.MAX_MADE} characters and items`],
+  [
+    /invalid value expression: "\{/u,
+    () => "is {{{ … }}} of another language; write {{ … | raw }} for HTML that is not to be escaped",
+  ],
+  [
+    /invalid value expression: "([#/^][a-z]{0,20})/u,
+    ([, word = ""]) =>
+      `{{${word} … }} is a block of another language; write ${BLOCKS[word] ?? "{% if … %} or {% for … %}"}`,
+  ],
+  [/^output "[^]*not closed/u, () => "{{ has no }} behind it"],
+  [/^tag "[^]*not closed/u, ([found]) => (found.startsWith('tag "{%') ? "{% has no %} behind it" : found)],
+  [
+    /expected "\|" before filter/u,
+    () => "has more than one value; filters begin with |, conditions are joined by and, or",
+  ],
   [/parse length limit exceeded/u, () => `is longer than ${Limits.MAX_SOURCE_CHARS} characters`],
   [/Maximum call stack|Invalid string length/u, () => "is nested too deep"],
 ]
