@@ -65,6 +65,9 @@ const planOne = Effect.fnUntraced(function* (
   const isStale = base !== null && base !== (tag ?? TemplateRequests.NO_BASE)
   if (isStale) problems.unshift({ path: "base", message: "is not the template any more: somebody changed it" })
   const isPublished = publishes && !isSent
+  // A large template takes up to 120 ms to be checked, and half of that for its warnings.
+  yield* Turn.next
+  const warnings = problems.length > 0 ? [] : [...Warnings.ofSubject(kind, draft.subject), ...Warnings.ofSource(draft)]
   const result: Pushed = {
     alias,
     id: (found?.record.id ?? null) as Id.TemplateId | null,
@@ -74,7 +77,7 @@ const planOne = Effect.fnUntraced(function* (
     base: tag,
     etag: Etag.of(after),
     problems: problems.slice(0, TemplateSources.MAX_PROBLEMS),
-    warnings: problems.length > 0 ? [] : [...Warnings.ofSubject(kind, draft.subject), ...Warnings.ofSource(draft)],
+    warnings,
   }
   const existing = found === undefined ? undefined : { id: found.record.id as Id.TemplateId, version: found.version }
   return { pushed: { ...template, kind, draft }, existing, publishes, isSent, result, isStale } satisfies Planned
