@@ -53,13 +53,15 @@ await inBrowser("the webhook form", (browser) => {
     await page.goto(`/webhooks/${webhook.id}`)
     await page.getByRole("button", { name: "Webhook actions" }).click()
     await page.getByRole("menuitem", { name: "Edit" }).click()
+    assert.strictEqual(await page.getByLabel("Include received mail as it came").count(), 0)
     await page.getByLabel("Format").selectOption("postmark")
+    await page.getByLabel("Include received mail as it came").check()
     await page.getByRole("button", { name: "Save changes" }).click()
     await page.getByRole("definition").filter({ hasText: "Postmark" }).waitFor()
     const { json } = await instance.request("GET", `/webhooks/${webhook.id}`)
     assert.deepStrictEqual(
-      [json.format, json.svix_headers, json.events],
-      ["postmark", false, ["email.bounced", "suppression.added"]],
+      [json.format, json.svix_headers, json.include_raw, json.events],
+      ["postmark", false, true, ["email.bounced", "suppression.added"]],
     )
   })
 

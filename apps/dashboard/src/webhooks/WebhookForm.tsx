@@ -52,6 +52,8 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   const [events, setEvents] = useState<ReadonlyArray<string>>(webhook?.events ?? ["*"])
   const [format, setFormat] = useState(webhook?.format ?? "waybill")
   const [svixHeaders, setSvixHeaders] = useState(webhook?.svix_headers ?? false)
+  const [includesRaw, setIncludesRaw] = useState(webhook?.include_raw ?? false)
+  const hasRaw = format === "postmark" || format === "sendgrid"
   const chooseFormat = (next: Webhook["format"]) => {
     const kept = events.filter((type) => WebhookFormats.has(next, type))
     setFormat(next)
@@ -66,6 +68,7 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         description: description.trim() === "" ? null : description.trim(),
         format,
         svix_headers: svixHeaders,
+        ...(hasRaw ? { include_raw: includesRaw } : {}),
       }
       if (webhook === undefined) onCreated?.(await Api.post<WebhookWithSecret>("/webhooks", body))
       else onChanged?.(await Api.patch<Webhook>(`/webhooks/${webhook.id}`, body))
@@ -121,6 +124,14 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
         checked={svixHeaders}
         onChange={(event) => setSvixHeaders(event.target.checked)}
       />
+      {hasRaw ? (
+        <Checkbox
+          label="Include received mail as it came"
+          hint="For endpoints that read the whole mail, such as Rails Action Mailbox."
+          checked={includesRaw}
+          onChange={(event) => setIncludesRaw(event.target.checked)}
+        />
+      ) : undefined}
       <Presets label="Events" presets={presetsOf(format)} selected={events} onSelect={setEvents}>
         <div className="flex flex-col gap-3">
           {eventGroups(format).map(([name, types]) => (

@@ -1,4 +1,5 @@
 import { nearestName } from "@waybill/domain/values/nearestName"
+import * as Table from "@waybill/domain/values/Table"
 import * as Library from "liquidjs"
 import * as Engine from "./Engine.ts"
 import * as Limits from "./Limits.ts"
@@ -51,7 +52,7 @@ const WORDS: ReadonlyArray<readonly [pattern: RegExp, explain: (found: RegExpExe
   [
     /invalid value expression: "([#/^][a-z]{0,20})/u,
     ([, word = ""]) =>
-      `{{${word} … }} is a block of another language; write ${BLOCKS[word] ?? "{% if … %} or {% for … %}"}`,
+      `{{${word} … }} is a block of another language; write ${Table.at(BLOCKS, word) ?? "{% if … %} or {% for … %}"}`,
   ],
   [/^output "[^]*not closed/u, () => "{{ has no }} behind it"],
   [/^tag "[^]*not closed/u, ([found]) => (found.startsWith('tag "{%') ? "{% has no %} behind it" : found)],
