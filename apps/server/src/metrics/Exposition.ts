@@ -79,7 +79,7 @@ export interface Readers {
 export const route = (
   exposition: Exposition["Service"],
   { hostNames, isBehindProxy, networks, trustedProxies }: Readers,
-): Layer.Layer<never, never, HttpRouter.HttpRouter> => {
+): Layer.Layer<never, never, HttpRouter.HttpRouter | HttpRouter.Request<"Error", HttpServerError.HttpServerError>> => {
   const readers = networks ?? (isBehindProxy ? [] : LOOPBACK)
   return HttpRouter.add(
     "GET",
@@ -93,8 +93,7 @@ export const route = (
         return yield* new HttpServerError.HttpServerError({ reason: new HttpServerError.RouteNotFound({ request }) })
       }
       return yield* answer(exposition, hostNames)
-      // A defect, which the server answers like any unknown path.
-    }).pipe(Effect.orDie),
+    }),
   )
 }
 

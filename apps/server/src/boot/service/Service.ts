@@ -107,7 +107,7 @@ const hasSmtpTls = ({ smtpTlsCert, smtpTlsKey }: Settings): boolean =>
 export const http = (
   settings: Settings,
   url: Redacted.Redacted,
-  metrics: Layer.Layer<never, never, HttpRouter.HttpRouter> = Layer.empty,
+  metrics: ReturnType<typeof Exposition.route> = Layer.empty,
 ) =>
   Server.HttpLive({
     host: settings.host,
