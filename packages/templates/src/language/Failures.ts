@@ -16,7 +16,7 @@ export const LATE = "template render limit exceeded"
 
 export const isLate = (error: unknown): boolean => error instanceof Error && error.message.includes(LATE)
 
-/** What blocks of Handlebars and Mustache are in Liquid. */
+/** Blocks of Handlebars and Mustache, and how Liquid writes them. */
 const BLOCKS: Readonly<Record<string, string>> = {
   "#if": "{% if … %}",
   "#unless": "{% unless … %}",
