@@ -164,7 +164,7 @@ await inBrowser("what the dashboard states", (browser) => {
       await page.getByRole("heading", { level: 1, name: "Not found" }).waitFor()
       const text = await page.getByRole("alert").innerText()
       assert.match(text, /Not found\s+[A-Z][a-z]+ .+\.\s/u, id)
-      assert.notMatch(text, /\b(?:GET|POST)\b|\/v1/u, id)
+      assert.notMatch(text, /\b(?:GET|POST)\b|\/v1|`/u, id)
     }
     await ContactSheet.shoot(page, "unknown-email")
   })

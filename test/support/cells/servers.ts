@@ -21,6 +21,15 @@ export interface CellServer {
   readonly kill: Effect.Effect<void>
 }
 
+/** A process that has ended meanwhile needs no signal. */
+const kill = (pid: number, signal: NodeJS.Signals): void => {
+  try {
+    process.kill(pid, signal)
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error
+  }
+}
+
 /** Signals a server and all of its processes, its own first, so that it starts no new ones. */
 const signalAll = (dataDir: string, signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): void => {
   const [pid = ""] = readFileSync(join(dataDir, "cluster/postmaster.pid"), "utf8").split("\n")
@@ -28,7 +37,7 @@ const signalAll = (dataDir: string, signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): 
   if (signal === "SIGKILL") return
   const children = execFileSync("ps", ["-A", "-o", "pid=,ppid="], { encoding: "utf8" })
   for (const [, child, parent] of children.matchAll(/^\s*(\d+)\s+(\d+)$/gmu))
-    if (parent === pid) process.kill(Number(child), signal)
+    if (parent === pid) kill(Number(child), signal)
 }
 
 /** Starts a server of npm's Postgres, with an empty database, until the scope closes. */

@@ -19,6 +19,7 @@ interface Fields {
 /** Errors whose API message is written for developers, with a message for people. */
 const MESSAGES: Record<string, string> = {
   template_invalid: "The template has errors. They stand above the preview, each with its place.",
+  malformed_id: "Nothing has this id. Check that the address is complete.",
   template_variables_invalid: "The sample values do not fit the template. The reasons stand above the preview.",
   template_not_rendered: "The template cannot be shown with these values. The reason stands above the preview.",
   missing_scope: "Your role does not allow this. An owner of the account can change your role in Settings, Members.",

@@ -25,7 +25,7 @@ const TEXTS: { readonly [S in StepName]: readonly [title: string, text: string] 
       ? "It appears here by itself. In the sandbox it is kept, not delivered."
       : "It appears here by itself, with every step of its delivery.",
   ],
-  domain: ["Add your domain", "Mail is sent from it once its DNS records are published."],
+  domain: ["Add your own domain", "Mail is sent from it once its DNS records are published."],
   webhook: ["Add a webhook", "Your application hears of deliveries, bounces and complaints."],
   receive: [
     "Receive an email",

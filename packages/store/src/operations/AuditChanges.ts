@@ -30,7 +30,7 @@ interface Kind {
   readonly defaults?: Readonly<Record<string, unknown>>
 }
 
-const WEBHOOK = ["url", "events", "description", "format", "svix_headers"]
+const WEBHOOK = ["url", "events", "description", "format", "svix_headers", "include_raw"]
 const ROUTE = ["match", "action", "position", "enabled"]
 
 /** Events that change values. Others say by their type what they did. */
