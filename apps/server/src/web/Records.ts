@@ -17,7 +17,7 @@ export const asRecord = <A>(row: unknown): A => row as A
 export const emailRecord = (row: object): EmailRecord =>
   ({ livemode: true, test_clock: null, template: null, ...row }) as EmailRecord
 
-/** Fields of events that are never publicFields to clients. */
+/** Fields of events that no client sees. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "password_ref", "key_ref"])
 
 /** Fields whose names are the customer's. */

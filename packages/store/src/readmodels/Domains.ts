@@ -71,8 +71,8 @@ export interface KnownReceiver {
 
 /**
  * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
- * receives if its owner wants that, or `anyway`. As long as a cell does not answer, only a known receiver is found: the domain may
- * have been verified there before. By an expression, as the index of names of all accounts has it.
+ * receives if its owner wants that, or `anyway`. As long as a cell does not answer, only a known receiver is found: the domain
+ * may have been verified there before. Names are compared by their hash, too, because the index over all accounts has that.
  */
 export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean, known?: KnownReceiver) {
   const sql = yield* Sql
