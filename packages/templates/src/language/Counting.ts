@@ -16,7 +16,7 @@ export const countRead = (context: Context, value: unknown, isDeep = false): voi
   for (const each of held) if (typeof each === "object" || typeof each === "string") countRead(context, each, isDeep)
 }
 
-/** Counts the looking for a text in another one, which may compare the whole of it at each place. */
+/** Counts a search for a text in another one, which may compare the whole of it at each place. */
 export const countSearch = (context: Context, text: string, pattern: string): void => {
   const places = Math.max(1, text.length - pattern.length + 1)
   context.memoryLimit.use((places * pattern.length) / Limits.CHARS_AT_ONCE)
