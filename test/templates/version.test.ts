@@ -63,6 +63,13 @@ describe("a version", () => {
     )
   })
 
+  it("writes nothing for a date that is absent", () => {
+    const template = source({
+      text: "{{ nil | date }}|{{ none | date: '%Y' }}|{{ none | local_date }}|{{ empty | local_time: 'long' }}|{{ gone | date }}",
+    })
+    assert.strictEqual(render(template, { none: null, empty: "" }).text, "||||")
+  })
+
   it("has a subject of one line, and a preheader before all that is seen", () => {
     const template = source({ subject: "Hi\n{{ x }}", html: "<html><body class=a><p>Hi</p>", preheader: "<{{ x }}>" })
     assert.deepStrictEqual(render(template, { x: "a\r\nBcc: b" }), {

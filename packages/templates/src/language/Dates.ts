@@ -32,9 +32,16 @@ const written = (name: string, flags: string, width: number, pad: string): strin
   return cased.padStart(flags.includes("-") ? 0 : width, padding)
 }
 
+/** True for a value that names no moment, for which the library writes `[object Object]`. */
+export const isAbsent = (value: unknown): boolean => {
+  const plain = toValue(value)
+  return plain === undefined || plain === null || plain === ""
+}
+
 /** The library's filter, which makes a formatter for each name of a day or month: they are written here. */
 export const dating = (handler: Handler): Handler =>
   function (value, given, ...zone) {
+    if (isAbsent(value)) return ""
     const { memoryLimit, opts } = this.context
     const format = String(toValue(given) ?? opts.dateFormat)
     if (format.length > Limits.MAX_DATE_FORMAT_CHARS)
