@@ -34,7 +34,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("
           : name === "email"
             ? /^is not an address: it has no @$/u
             : name === "template"
-              ? /^must be the id or alias of a template$/u
+              ? /^must be the id or alias of a template, not its name: /u
               : /^must be an id: [a-z]{3}_ followed by 26 characters$/u
       assert.match(details[0].message, form, filled)
     }

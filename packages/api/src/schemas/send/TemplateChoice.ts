@@ -4,7 +4,9 @@ import { optional } from "../optional.ts"
 
 /** An id or alias. */
 export const Name = Schema.String.check(
-  Schema.isPattern(/^[\w.-]{1,64}$/u, { message: "must be the id or alias of a template" }),
+  Schema.isPattern(/^[\w.-]{1,64}$/u, {
+    message: "must be the id or alias of a template, not its name: letters, digits, _, . and -",
+  }),
 )
 /** Characters of the name of a time zone. */
 const MAX_ZONE_CHARS = 64
