@@ -47,7 +47,7 @@ export const NOTE = "Generated from the API by scripts/client-types.ts. A test c
 /** Path of a file of a package. */
 export const fileOf = (path: string): string => fileURLToPath(new URL(`../../packages/${path}`, import.meta.url))
 
-interface Json {
+export interface Json {
   readonly $ref?: string
   readonly description?: string
   readonly type?: string
@@ -62,11 +62,18 @@ interface Json {
   readonly additionalProperties?: boolean | Json
 }
 
-interface Parameter {
+export interface Parameter {
   readonly name: string
   readonly in: string
   readonly schema: Json
 }
+
+interface Contract {
+  readonly components: { readonly schemas: { readonly [name: string]: Json } }
+  readonly paths: { readonly [path: string]: { readonly get?: { readonly parameters: ReadonlyArray<Parameter> } } }
+}
+
+export const contract = (): Contract => OpenApi.fromApi(Api.Api) as unknown as Contract
 
 /** Schemas of what the clients send and receive; those that these name follow. */
 const ROOTS = [
@@ -135,24 +142,29 @@ const PARENTS: Readonly<Record<string, string>> = {
   Template: "ListedTemplate",
   TemplateVersion: "ListedTemplateVersion",
 }
-const QUERIES: ReadonlyArray<readonly [path: string, name: string]> = [
-  ["/v1/email/logs", "LogsQuery"],
-  ["/v1/suppressions", "SuppressionsQuery"],
-  ["/v1/events", "EventsQuery"],
-  ["/v1/inbound", "InboundQuery"],
-  ["/v1/templates", "TemplatesQuery"],
-]
+/** Paths of the lists that all clients read. */
+export const QUERIES: Readonly<Record<string, string>> = {
+  LogsQuery: "/v1/email/logs",
+  SuppressionsQuery: "/v1/suppressions",
+  EventsQuery: "/v1/events",
+  InboundQuery: "/v1/inbound",
+  TemplatesQuery: "/v1/templates",
+}
 /** A key has one mode. */
 const LEFT_OUT = new Set(["livemode"])
+
+/** What may be asked of the list at a path. */
+export const parametersOf = ({ paths }: Contract, path: string): ReadonlyArray<Parameter> =>
+  (paths[path]?.get?.parameters ?? missing(path)).filter(
+    (parameter) => parameter.in === "query" && !LEFT_OUT.has(parameter.name),
+  )
 
 const isNull = (schema: Json) => schema.type === "null"
 
 /** Returns the types of the contract that the clients in other languages have. */
 export const apiTypes = (): ApiTypes => {
-  const { components, paths } = OpenApi.fromApi(Api.Api) as unknown as {
-    readonly components: { readonly schemas: { readonly [name: string]: Json } }
-    readonly paths: { readonly [path: string]: { readonly get?: { readonly parameters: ReadonlyArray<Parameter> } } }
-  }
+  const api = contract()
+  const { schemas } = api.components
   const choices = new Map<string, Choice>()
   const structures = new Map<string, Structure>()
 
@@ -194,7 +206,7 @@ export const apiTypes = (): ApiTypes => {
   }
 
   const named = (name: string): Type => {
-    const schema = anyOf(components.schemas[name] ?? missing(name))
+    const schema = anyOf(schemas[name] ?? missing(name))
     if (schema.properties !== undefined) return structure(name, schema)
     const type = typeOf(schema, name)
     if (type.kind !== "choice") return type
@@ -223,11 +235,8 @@ export const apiTypes = (): ApiTypes => {
   })
 
   for (const name of ROOTS) named(name)
-  for (const [path, name] of QUERIES) {
-    const parameters = paths[path]?.get?.parameters ?? missing(path)
-    const fields = parameters
-      .filter((parameter) => parameter.in === "query" && !LEFT_OUT.has(parameter.name))
-      .map((parameter) => fieldOf(parameter.name, parameter.schema, name, false))
+  for (const [name, path] of Object.entries(QUERIES)) {
+    const fields = parametersOf(api, path).map((each) => fieldOf(each.name, each.schema, name, false))
     structures.set(name, { name, comment: undefined, parent: undefined, fields })
   }
   return { choices: [...choices.values()], structures: [...structures.values()] }

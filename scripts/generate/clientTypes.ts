@@ -1,44 +1,62 @@
-import * as Api from "@waybill/api/Api"
-import { OpenApi } from "effect/http-api"
-import { fileURLToPath } from "node:url"
-
-interface Json {
-  readonly $ref?: string
-  readonly description?: string
-  readonly type?: string
-  readonly enum?: ReadonlyArray<unknown>
-  readonly const?: unknown
-  readonly anyOf?: ReadonlyArray<Json>
-  readonly oneOf?: ReadonlyArray<Json>
-  readonly items?: Json
-  readonly properties?: { readonly [name: string]: Json }
-  readonly required?: ReadonlyArray<string>
-  readonly additionalProperties?: boolean | Json
-}
+import { contract, fileOf, type Json, NOTE, type Parameter, parametersOf, QUERIES } from "./ApiTypes.ts"
 
 /**
  * Writes the API's schemas as plain types for the client package, out of the contract itself. The client then costs what
  * its own few functions cost, and none of the library that the contract is written with.
  */
-export const FILE = fileURLToPath(new URL("../../packages/client/src/types.ts", import.meta.url))
+export const FILE = fileOf("client/src/types.ts")
+
+/** Paths of the lists that only this client reads. */
+export const OWN_QUERIES: Readonly<Record<string, string>> = {
+  AuditQuery: "/v1/audit",
+  DomainReportsQuery: "/v1/domains/{domain}/dmarc",
+  RequestsQuery: "/v1/requests",
+  SandboxQuery: "/v1/sandbox/messages",
+  StatsQuery: "/v1/stats",
+  WebhookDeliveriesQuery: "/v1/webhooks/{id}/deliveries",
+}
+/** Types of the items of texts with commas, which the contract names in words. */
+const ITEMS: Readonly<Record<string, string>> = {
+  "LogsQuery.status": `EmailStatus | "scheduled"`,
+  "LogsQuery.recipient_status": "EmailStatus",
+  "StatsQuery.group_by": `Stats["group_by"][number]`,
+}
 
 export const render = (): string => {
-  const schemas = OpenApi.fromApi(Api.Api).components.schemas as { readonly [name: string]: Json }
-  const types = Object.entries(schemas)
+  const api = contract()
+  const types = Object.entries(api.components.schemas)
     .filter(([name]) => /^[A-Z]\w*$/.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([name, schema]) => `${comment(schema, "")}export type ${name} = ${type(schema, "")}`)
-  return `// Generated from the API by scripts/client-types.ts. A test checks that it is current.\n\n${types.join("\n\n")}\n`
+  const queries = Object.entries({ ...QUERIES, ...OWN_QUERIES }).map(
+    ([name, path]) => `export interface ${name} {\n${parametersOf(api, path).map(parameterOf(name)).join("\n")}\n}`,
+  )
+  return `// ${NOTE}\n\n${[...types, ...queries].join("\n\n")}\n`
 }
 
-const comment = ({ description }: Json, indent: string) =>
+const parameterOf =
+  (owner: string) =>
+  ({ name, schema }: Parameter): string =>
+    `${comment(schema, "  ")}  readonly ${name}?: ${parameterType(schema, `${owner}.${name}`)} | undefined`
+
+/** Type of a parameter as a program gives it: the client writes it as text. */
+const parameterType = (schema: Json, name: string): string => {
+  const item =
+    schema.type === "array"
+      ? type(schema.items ?? {}, "")
+      : (ITEMS[name] ?? (schema.description?.includes("separated by commas") === true ? "string" : undefined))
+  if (item !== undefined) return `${item} | ReadonlyArray<${item}>`
+  if (schema.$ref?.endsWith("/TimestampInput") === true) return "string | Date"
+  return schema.enum?.join() === "true,false" ? "boolean" : type(schema, "")
+}
+
+const comment = ({ description }: Json, indent: string): string =>
   description === undefined ? "" : `${indent}/** ${description.replaceAll("*/", "* /")} */\n`
 
 const type = (schema: Json, indent: string): string => {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ")
-  if (schema.const !== undefined) return JSON.stringify(schema.const)
-  const parts = schema.anyOf ?? schema.oneOf
+  const parts = schema.anyOf
   if (parts !== undefined) return [...new Set(parts.map((part) => type(part, indent)))].join(" | ")
   switch (schema.type) {
     case "string":

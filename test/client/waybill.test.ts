@@ -96,8 +96,8 @@ describe("client", () => {
     assert.deepStrictEqual(
       server.seen.map((each) => each.url),
       [
-        "/v1/email/logs?limit=100&status=bounced%2Cfailed&tag=x&tag=y",
-        "/v1/email/logs?limit=100&after=b&status=bounced%2Cfailed&tag=x&tag=y",
+        "/v1/email/logs?status=bounced%2Cfailed&tag=x&tag=y&limit=100",
+        "/v1/email/logs?status=bounced%2Cfailed&tag=x&tag=y&limit=100&after=b",
       ],
     )
   })
@@ -129,10 +129,10 @@ describe("client", () => {
     assert.deepStrictEqual(
       server.seen.map(({ url }) => url),
       [
-        "/v1/email/logs?before=a&limit=100&tag=x",
-        "/v1/email/logs?before=c&limit=100&tag=x",
-        "/v1/events?after_position=pos_3&limit=1000&types=email.queued",
-        "/v1/events?after_position=pos_7&limit=1000&types=email.queued",
+        "/v1/email/logs?before=a&tag=x&limit=100",
+        "/v1/email/logs?before=c&tag=x&limit=100",
+        "/v1/events?after_position=pos_3&types=email.queued&limit=1000",
+        "/v1/events?after_position=pos_7&types=email.queued&limit=1000",
         "/v1/sandbox/messages?to=ana%40example.org&limit=100",
       ],
     )

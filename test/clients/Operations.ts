@@ -1,13 +1,28 @@
 import { readFileSync } from "node:fs"
 
 const { paths } = JSON.parse(readFileSync(new URL("../contract/openapi.json", import.meta.url), "utf8")) as {
-  readonly paths: Readonly<Record<string, object>>
+  readonly paths: Readonly<
+    Record<string, { readonly get?: { readonly parameters?: ReadonlyArray<Readonly<Record<"in" | "name", string>>> } }>
+  >
 }
 
 /** Operations of the API in the OpenAPI document, such as `GET /v1/email/logs/{id}`. */
 export const documented: ReadonlyArray<string> = Object.entries(paths)
   .flatMap(([path, methods]) => Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`))
   .filter((operation) => operation.includes(" /v1/"))
+
+/** Parameters of what is read by its id; `livemode` is for people, who have both modes. */
+const OTHERS = new Set(["as_of", "inline_images", "livemode", "redact"])
+
+/** Parameters of the lists in the OpenAPI document, by path. */
+export const queries: Readonly<Record<string, ReadonlyArray<string>>> = Object.fromEntries(
+  Object.entries(paths)
+    .map(([path, { get }]) => {
+      const parameters = get?.parameters?.filter((each) => each.in === "query" && !OTHERS.has(each.name)) ?? []
+      return [path, parameters.map(({ name }) => name)] as const
+    })
+    .filter(([, parameters]) => parameters.length > 0),
+)
 
 const leftOut = (reason: string, ...operations: ReadonlyArray<string>) =>
   Object.fromEntries(operations.map((operation) => [operation, reason]))

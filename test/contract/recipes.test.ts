@@ -26,6 +26,8 @@ interface ChangedEvents {
 interface ChangedPage {
   readonly written: () => string
 }
+type ClientTypes = typeof import("../../scripts/generate/clientTypes.ts")
+type LanguageTypes = typeof import("../../scripts/generate/languageTypes.ts")
 interface NewTask {
   readonly logWaitingRows: Effect.Effect<void, unknown, PgClient.PgClient>
 }
@@ -95,6 +97,17 @@ plain("the recipes change files once, and the result compiles", { timeout: 180_0
   const compiler = join(process.cwd(), "node_modules/typescript/bin/tsc")
   const { status, stdout } = spawnSync(process.execPath, [compiler, "--noEmit", "-p", copy], { encoding: "utf8" })
   assert.strictEqual(status, 0, stdout)
+})
+
+plain("the recipe of a filter: the clients of all languages take it", async () => {
+  const texts = async (load: (path: string) => Promise<unknown>) => {
+    const { render } = (await load("scripts/generate/clientTypes.ts")) as ClientTypes
+    const { languageTypes } = (await load("scripts/generate/languageTypes.ts")) as LanguageTypes
+    return Object.entries({ ...languageTypes(), TypeScript: render() })
+  }
+  const before = Object.fromEntries(await texts((path) => import(/* @vite-ignore */ join(process.cwd(), path))))
+  const countOf = (text = "") => text.split("resend_of").length
+  for (const [file, text] of await texts(load)) assert.isAbove(countOf(text), countOf(before[file]), file)
 })
 
 plain("the recipe of an event: it is decided, folded and known", async () => {

@@ -2,6 +2,9 @@ import * as ApiKey from "@waybill/domain/account/ApiKey"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as BoundKeys from "./BoundKeys.ts"
+import * as Events from "./groups/history/Events.ts"
+import * as Suppressions from "./groups/Suppressions.ts"
+import * as DomainReports from "./schemas/DomainReports.ts"
 import * as Idempotency from "./schemas/Idempotency.ts"
 import * as Page from "./schemas/Page.ts"
 
@@ -208,15 +211,21 @@ const finishResponse = (response: Json): void => {
 
 const headerRef = (name: keyof typeof HEADERS): Json => ({ $ref: `#/components/headers/${name}` })
 
+/** Largest page and page without `limit`, of lists whose pages are larger than others. */
+const PAGES: Readonly<Record<string, readonly [maximum: number, standard: number]>> = {
+  "domains.dmarc": [DomainReports.MAX_ROWS, DomainReports.DEFAULT_ROWS],
+  "domains.tls": [DomainReports.MAX_ROWS, DomainReports.DEFAULT_ROWS],
+  "events.list": [Events.MAX_EVENTS, Events.DEFAULT_EVENTS],
+  "suppressions.list": [Suppressions.MAX_PAGE, Page.DEFAULT_LIMIT],
+}
+
 const finishParameter = (parameter: Json, operation: Json): void => {
-  const setInteger = (schema: Json) => (parameter["schema"] = { type: "integer", ...schema })
-  if (parameter["name"] === "limit") {
-    const feed = operation["operationId"] === "events.list"
-    setInteger(
-      feed
-        ? { minimum: 1, maximum: 1_000, default: 100 }
-        : { minimum: 1, maximum: Page.MAX_LIMIT, default: Page.DEFAULT_LIMIT },
-    )
+  if (parameter["name"] === "limit" || parameter["name"] === "days") {
+    const [maximum, standard] =
+      parameter["name"] === "days"
+        ? [DomainReports.MAX_DAYS, DomainReports.DEFAULT_DAYS]
+        : (PAGES[String(operation["operationId"])] ?? [Page.MAX_LIMIT, Page.DEFAULT_LIMIT])
+    parameter["schema"] = { type: "integer", minimum: 1, maximum, default: standard }
   }
   if (parameter["name"] === "metadata")
     Object.assign(parameter, {

@@ -70,9 +70,9 @@ export const sender = (apiKey: string | undefined, options: Options): Sender => 
   const request = async <A>(call: Call, read: (response: Response, timeout: IdleTimeout) => Promise<A>): Promise<A> => {
     const url = new URL(`${base}/v1${call.path}`)
     for (const [name, value] of Object.entries(call.query ?? {})) {
-      for (const each of Array.isArray(value) ? value : [value]) {
-        if (each !== undefined) url.searchParams.append(name, queryText(name, each))
-      }
+      if (value === undefined) continue
+      // Tags may have commas, which separate the items of all other lists.
+      for (const each of name === "tag" ? [value].flat() : [value]) url.searchParams.append(name, queryText(name, each))
     }
     const isRead = call.method === "GET"
     const init = {

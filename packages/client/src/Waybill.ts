@@ -1,3 +1,4 @@
+import type { LogsPage, Page, WithDates, WriteOptions } from "./CallTypes.ts"
 import { paginate } from "./paginate.ts"
 import {
   type BatchOptions,
@@ -7,27 +8,13 @@ import {
   type SendBatch,
   type TemplatedInput,
 } from "./prepareMessage.ts"
-import type {
-  DomainReportsQuery,
-  EventsQuery,
-  InboundQuery,
-  LogsPage,
-  LogsQuery,
-  Page,
-  PageQuery,
-  RequestsQuery,
-  SandboxQuery,
-  StatsQuery,
-  SuppressionsQuery,
-  WithDates,
-  WriteOptions,
-} from "./Queries.ts"
 import { type Safe, safely } from "./safely.ts"
 import { type Call, type Options, type Sender, sender } from "./Sender.ts"
 import { type StreamQuery, streamEvents } from "./streamEvents.ts"
 import { templateCalls } from "./templateCalls.ts"
 import type * as T from "./types.ts"
 
+export type { LogsPage, Page, WriteOptions } from "./CallTypes.ts"
 export type { AttachmentInput } from "./encodeAttachment.ts"
 export { isWellFormedKey } from "./isWellFormedKey.ts"
 export type {
@@ -40,20 +27,6 @@ export type {
   TemplatedInput,
   TemplateTypes,
 } from "./prepareMessage.ts"
-export type {
-  DomainReportsQuery,
-  EventsQuery,
-  InboundQuery,
-  LogsPage,
-  LogsQuery,
-  Page,
-  RequestsQuery,
-  SandboxQuery,
-  StatsQuery,
-  SuppressionsQuery,
-  TemplatesQuery,
-  WriteOptions,
-} from "./Queries.ts"
 export type { ReactElementLike } from "./renderReact.ts"
 export type { Result } from "./safely.ts"
 export type { Options } from "./Sender.ts"
@@ -112,9 +85,9 @@ export class Waybill {
   }
 
   readonly logs = {
-    list: (query: LogsQuery = {}) => this.#get<LogsPage>("/email/logs", logsQuery(query)),
+    list: (query: T.LogsQuery = {}) => this.#get<LogsPage>("/email/logs", logsQuery(query)),
     /** Iterates over all matching messages, newest first; with `before`, from that message towards newer ones. */
-    all: ({ after: from, ...query }: LogsQuery = {}) =>
+    all: ({ after: from, ...query }: T.LogsQuery = {}) =>
       query.before === undefined
         ? paginate((after) => this.logs.list({ ...query, limit: LARGEST_PAGE, after }), from)
         : paginate(async (before) => {
@@ -132,10 +105,10 @@ export class Waybill {
     list: () => this.#get<Page<T.Domain>>("/domains"),
     get: (domain: string) => this.#get<T.Domain>(`/domains/${path(domain)}`),
     /** Shows who sends mail in the name of the domain, as receivers report it. */
-    dmarc: (domain: string, query: DomainReportsQuery = {}) =>
+    dmarc: (domain: string, query: T.DomainReportsQuery = {}) =>
       this.#get<T.DmarcReports>(`/domains/${path(domain)}/dmarc`, { ...query }),
     /** Shows whether other mail servers could deliver to the domain with TLS, as they report it. */
-    tls: (domain: string, query: DomainReportsQuery = {}) =>
+    tls: (domain: string, query: T.DomainReportsQuery = {}) =>
       this.#get<T.TlsReports>(`/domains/${path(domain)}/tls`, { ...query }),
     add: (name: string, options?: WriteOptions) => this.#post<T.Domain>("/domains", { name }, options),
     verify: (domain: string) => this.#post<T.Domain>(`/domains/${path(domain)}/verify`),
@@ -175,8 +148,8 @@ export class Waybill {
       this.#post<T.WebhookDelivery>(`/webhooks/${path(id)}/test`, undefined, options),
     rotateSecret: (id: string, options?: WriteOptions) =>
       this.#post<T.WebhookWithSecret>(`/webhooks/${path(id)}/rotate-secret`, undefined, options),
-    deliveries: (id: string, query: PageQuery = {}) =>
-      this.#get<Page<T.WebhookDelivery>>(`/webhooks/${path(id)}/deliveries`, query),
+    deliveries: (id: string, query: T.WebhookDeliveriesQuery = {}) =>
+      this.#get<Page<T.WebhookDelivery>>(`/webhooks/${path(id)}/deliveries`, { ...query }),
     allDeliveries: (id: string) => paginate((after) => this.webhooks.deliveries(id, { limit: LARGEST_PAGE, after })),
     delivery: (id: string, delivery: string) =>
       this.#get<T.WebhookDeliveryDetail>(`/webhooks/${path(id)}/deliveries/${path(delivery)}`),
@@ -193,9 +166,9 @@ export class Waybill {
 
   /** Mail that came in for the domains of the account. */
   readonly inbound = {
-    list: (query: InboundQuery = {}) => this.#get<Page<T.InboundEmail>>("/inbound", { ...query }),
+    list: (query: T.InboundQuery = {}) => this.#get<Page<T.InboundEmail>>("/inbound", { ...query }),
     /** Iterates over all matching mails, newest first. */
-    all: (query: Omit<InboundQuery, "after" | "before" | "limit"> = {}) =>
+    all: (query: Omit<T.InboundQuery, "after" | "before" | "limit"> = {}) =>
       paginate((after) => this.inbound.list({ ...query, limit: LARGEST_PAGE, after })),
     get: (id: string) => this.#get<T.InboundEmailWhole>(`/inbound/${path(id)}`),
     /** The mail as it came. */
@@ -239,8 +212,8 @@ export class Waybill {
   }
 
   readonly suppressions = {
-    list: (query: SuppressionsQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", query),
-    all: (query: Omit<SuppressionsQuery, keyof PageQuery> = {}) =>
+    list: (query: T.SuppressionsQuery = {}) => this.#get<Page<T.Suppression>>("/suppressions", { ...query }),
+    all: (query: Omit<T.SuppressionsQuery, "after" | "limit"> = {}) =>
       paginate((after) => this.suppressions.list({ ...query, limit: LARGEST_SUPPRESSIONS_PAGE, after })),
     get: (email: string) => this.#get<T.Suppression>(`/suppressions/${path(email)}`),
     add: (suppression: T.SuppressionAddition, options?: WriteOptions) =>
@@ -270,16 +243,14 @@ export class Waybill {
   }
 
   readonly stats = {
-    get: ({ group_by, ...query }: StatsQuery = {}) =>
-      this.#get<T.Stats>("/stats", { ...query, group_by: group_by?.join(",") }),
+    get: (query: T.StatsQuery = {}) => this.#get<T.Stats>("/stats", { ...query }),
   }
 
   readonly events = {
     /** Returns events in order. Continue with `next_position`. */
-    list: ({ types, ...query }: EventsQuery = {}) =>
-      this.#get<T.EventFeed>("/events", { ...query, types: types?.join(",") }),
+    list: (query: T.EventsQuery = {}) => this.#get<T.EventFeed>("/events", { ...query }),
     /** Iterates over all existing events after a position. */
-    all: ({ after_position: from, types }: Pick<EventsQuery, "after_position" | "types"> = {}) =>
+    all: ({ after_position: from, types }: Pick<T.EventsQuery, "after_position" | "types"> = {}) =>
       paginate(async (after_position: string | undefined) => {
         const page = await this.events.list({ after_position, types, limit: LARGEST_FEED_PAGE })
         return { ...page, next_cursor: page.next_position }
@@ -289,18 +260,14 @@ export class Waybill {
   }
 
   readonly audit = {
-    list: (query: PageQuery = {}) => this.#get<Page<T.AuditEntry>>("/audit", query),
+    list: (query: T.AuditQuery = {}) => this.#get<Page<T.AuditEntry>>("/audit", { ...query }),
     all: () => paginate((after) => this.audit.list({ limit: LARGEST_PAGE, after })),
   }
 
   /** The log of API requests, with masked bodies. */
   readonly requests = {
-    list: ({ status, ...query }: RequestsQuery = {}) =>
-      this.#get<Page<T.Request>>("/requests", {
-        ...query,
-        status: status === undefined ? undefined : [status].flat().join(","),
-      }),
-    all: ({ after: from, ...query }: RequestsQuery = {}) =>
+    list: (query: T.RequestsQuery = {}) => this.#get<Page<T.Request>>("/requests", { ...query }),
+    all: ({ after: from, ...query }: T.RequestsQuery = {}) =>
       paginate((after) => this.requests.list({ ...query, limit: LARGEST_PAGE, after }), from),
     get: (id: string) => this.#get<T.RequestDetail>(`/requests/${path(id)}`),
   }
@@ -329,8 +296,8 @@ export class Waybill {
 
   /** Mail of the sandbox, for test suites. Available while the service's `TRANSPORT` is `sandbox`. */
   readonly sandbox = {
-    list: (query: SandboxQuery = {}) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", { ...query }),
-    all: (query: Pick<SandboxQuery, "to"> = {}) =>
+    list: (query: T.SandboxQuery = {}) => this.#get<Page<T.SandboxMessage>>("/sandbox/messages", { ...query }),
+    all: (query: Pick<T.SandboxQuery, "to"> = {}) =>
       paginate((after) => this.sandbox.list({ ...query, limit: LARGEST_PAGE, after })),
     /**
      * Returns the newest message to an address and waits for one if there is none, up to 60 seconds; then undefined.
@@ -376,9 +343,7 @@ export class Waybill {
 
 const path = (part: string): string => encodeURIComponent(part)
 
-const logsQuery = ({ metadata = {}, status, tag, ...query }: LogsQuery): NonNullable<Call["query"]> => ({
+const logsQuery = ({ metadata = {}, ...query }: T.LogsQuery): NonNullable<Call["query"]> => ({
   ...query,
-  ...(status === undefined ? {} : { status: [status].flat().join(",") }),
-  ...(tag === undefined ? {} : { tag: [tag].flat() }),
   ...Object.fromEntries(Object.entries(metadata).map(([name, value]) => [`metadata.${name}`, value])),
 })

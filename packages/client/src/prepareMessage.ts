@@ -1,5 +1,5 @@
 import { type AttachmentInput, encodeAttachment } from "./encodeAttachment.ts"
-import type { WithDates, WriteOptions } from "./Queries.ts"
+import type { WithDates, WriteOptions } from "./CallTypes.ts"
 import { type ReactElementLike, renderReact } from "./renderReact.ts"
 import type * as T from "./types.ts"
 import { WaybillError } from "./WaybillError.ts"

@@ -1,14 +1,8 @@
 import { type Call, reconnectPause, type Sender } from "./Sender.ts"
-import type { Event, EventStreamPing } from "./types.ts"
+import type { Event, EventsQuery, EventStreamPing } from "./types.ts"
 
-export interface StreamQuery {
-  /** Starts after this position; without it, with new events. */
-  readonly after_position?: string
-  /** Starts with the first event at or after this time, in place of `after_position`. */
-  readonly created_after?: string | Date
-  readonly types?: readonly string[]
-  /** Adds the body of the webhook call to each event. */
-  readonly include?: "webhook_payload"
+/** Starts with new events, unless with the first after a position, or at or after a time. */
+export interface StreamQuery extends Pick<EventsQuery, "after_position" | "created_after" | "types" | "include"> {
   /**
    * Called with each position that the stream reached, also while there are no events. Start there to continue after a
    * failure. An event's position is reported when the next event is requested.
@@ -33,7 +27,7 @@ export async function* streamEvents(
       query: {
         after_position: position,
         created_after: position === undefined ? created_after : undefined,
-        types: types?.join(","),
+        types,
         include,
       },
       ...(signal === undefined ? {} : { signal }),

@@ -1,5 +1,5 @@
 import { paginate } from "./paginate.ts"
-import type { Page, TemplatesQuery, WriteOptions } from "./Queries.ts"
+import type { Page, WriteOptions } from "./CallTypes.ts"
 import type { Call, Sender } from "./Sender.ts"
 import type * as T from "./types.ts"
 
@@ -16,9 +16,9 @@ export const templateCalls = (sender: () => Sender) => {
     return sender().send({ method: "POST", path, body, idempotencyKey, ...(signal === undefined ? {} : { signal }) })
   }
   const calls = {
-    list: (query: TemplatesQuery = {}) => get<Page<T.ListedTemplate>>("/templates", { ...query }),
+    list: (query: T.TemplatesQuery = {}) => get<Page<T.ListedTemplate>>("/templates", { ...query }),
     /** Iterates over all matching templates, newest first. */
-    all: ({ after: from, ...query }: TemplatesQuery = {}) =>
+    all: ({ after: from, ...query }: T.TemplatesQuery = {}) =>
       paginate((after) => calls.list({ ...query, limit: LARGEST_PAGE, after }), from),
     /** Finds a template by its id or alias. */
     get: (name: string) => get<T.Template>(`/templates/${path(name)}`),

@@ -2098,3 +2098,138 @@ export type WebhookWithSecret = {
   /** Verifies signatures (Standard Webhooks). Shown at creation and rotation only. */
   readonly secret: string
 }
+
+export interface LogsQuery {
+  readonly limit?: number | undefined
+  readonly after?: EmailId | undefined
+  readonly before?: EmailId | undefined
+  /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, scheduled, separated by commas. `scheduled` is queued with `scheduled_at` in the future */
+  readonly status?: EmailStatus | "scheduled" | ReadonlyArray<EmailStatus | "scheduled"> | undefined
+  /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, separated by commas. Emails match if any recipient has one of them, whatever the status of the email */
+  readonly recipient_status?: EmailStatus | ReadonlyArray<EmailStatus> | undefined
+  readonly to?: AddressInput | undefined
+  readonly from?: AddressInput | undefined
+  readonly subject?: string | undefined
+  /** Part of the address of a recipient, in any case */
+  readonly recipient?: string | undefined
+  readonly message_id?: EmailIdInput | undefined
+  readonly api_key_id?: ApiKeyId | undefined
+  readonly metadata?: { readonly [name: string]: string } | undefined
+  readonly template?: TemplateId | undefined
+  readonly tag?: string | ReadonlyArray<string> | undefined
+  readonly domain?: DomainNameInput | undefined
+  readonly created_after?: string | Date | undefined
+  readonly created_before?: string | Date | undefined
+  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone are in UTC */
+  readonly q?: string | undefined
+  /** `true` counts the emails that match, in `total` */
+  readonly count?: boolean | undefined
+}
+
+export interface SuppressionsQuery {
+  readonly limit?: number | undefined
+  readonly after?: SuppressionId | undefined
+  /** Part of the address, in any case */
+  readonly q?: string | undefined
+  readonly reason?: SuppressionReason | undefined
+  readonly source?: SuppressionSource | undefined
+  readonly created_after?: string | Date | undefined
+  readonly created_before?: string | Date | undefined
+}
+
+export interface EventsQuery {
+  readonly after_position?: PositionFrom | undefined
+  readonly created_after?: string | Date | undefined
+  /** One or several types, separated by commas */
+  readonly types?: string | ReadonlyArray<string> | undefined
+  /** Adds the body of the webhook call to each event */
+  readonly include?: "webhook_payload" | undefined
+  readonly limit?: number | undefined
+  /** How long to wait for an event if there is none, at most 20s */
+  readonly wait?: string | undefined
+}
+
+export interface InboundQuery {
+  readonly limit?: number | undefined
+  readonly after?: InboundId | undefined
+  readonly before?: InboundId | undefined
+  readonly to?: AddressInput | undefined
+  readonly from?: AddressInput | undefined
+  /** Part of the subject, in any case */
+  readonly subject?: string | undefined
+  /** Up to 5 words. Each must be a part of the subject, or the name or the address of the sender or of a recipient, in any case. Words in double quotes are searched together */
+  readonly q?: string | undefined
+  readonly domain?: DomainNameInput | undefined
+  readonly email_id?: EmailId | undefined
+  readonly thread_id?: ThreadId | undefined
+  readonly status?: "received" | "dropped" | "rejected" | undefined
+  readonly verdict?: "pass" | "fail" | "none" | undefined
+  readonly created_after?: string | Date | undefined
+  readonly created_before?: string | Date | undefined
+}
+
+export interface TemplatesQuery {
+  readonly limit?: number | undefined
+  readonly after?: TemplateId | undefined
+  readonly kind?: TemplateKind | undefined
+  readonly status?: "draft" | "published" | "archived" | undefined
+  /** Alias of a layout or partial that they use */
+  readonly uses?: string | undefined
+  readonly q?: string | undefined
+}
+
+export interface AuditQuery {
+  readonly limit?: number | undefined
+  readonly after?: Position | undefined
+  /** Up to 5 words. Each must be a part of the action, of the name or the id of the object or the actor, in any case. Words in double quotes are searched together */
+  readonly q?: string | undefined
+  /** Kind of the object */
+  readonly stream?: "account" | "api_key" | "domain" | "inbound" | "inbound_route" | "suppression" | "team" | "template" | "test_clock" | "webhook" | undefined
+  /** Id of the key or the member */
+  readonly actor_id?: ApiKeyId | UserId | undefined
+  readonly created_after?: string | Date | undefined
+  readonly created_before?: string | Date | undefined
+}
+
+export interface DomainReportsQuery {
+  readonly days?: number | undefined
+  readonly limit?: number | undefined
+  readonly verified?: boolean | undefined
+}
+
+export interface RequestsQuery {
+  readonly limit?: number | undefined
+  readonly after?: RequestId | undefined
+  /** One or several statuses or classes of statuses, separated by commas */
+  readonly status?: string | ReadonlyArray<string> | undefined
+  readonly method?: "GET" | "POST" | "PATCH" | "PUT" | "DELETE" | "HEAD" | undefined
+  readonly path?: string | undefined
+  readonly api_key_id?: ApiKeyId | undefined
+  readonly request_id?: RequestId | undefined
+  readonly created_after?: string | Date | undefined
+  readonly created_before?: string | Date | undefined
+}
+
+export interface SandboxQuery {
+  readonly limit?: number | undefined
+  readonly after?: EmailId | undefined
+  readonly to?: AddressInput | undefined
+  /** How long to wait for a message if there is none, at most 60s */
+  readonly wait?: string | undefined
+}
+
+export interface StatsQuery {
+  readonly from?: string | Date | undefined
+  readonly to?: string | Date | undefined
+  /** hour or day; domain, tag, template, api_key or provider; or one of each separated by a comma; without it, one row for the whole range */
+  readonly group_by?: Stats["group_by"][number] | ReadonlyArray<Stats["group_by"][number]> | undefined
+  readonly domain?: DomainNameInput | undefined
+  readonly tag?: string | undefined
+  readonly template?: TemplateId | undefined
+}
+
+export interface WebhookDeliveriesQuery {
+  readonly limit?: number | undefined
+  readonly after?: WebhookDeliveryId | undefined
+  readonly status?: "pending" | "delivered" | "failed" | undefined
+}

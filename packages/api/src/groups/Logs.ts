@@ -69,7 +69,7 @@ const RecipientStatuses = Checks.commaList(
 
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
-const filters = {
+export const filters = {
   status: filter(Statuses),
   recipient_status: filter(RecipientStatuses),
   to: filter(Address.FromText),

@@ -6,7 +6,6 @@ import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Id from "@waybill/domain/values/Id"
-import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Schema } from "effect"
 import { clipped, listed, MAX_BODY_CHARS } from "./ToolAnswer.ts"
 import { ask, READS, tool, untrusted } from "./Tool.ts"
@@ -25,12 +24,18 @@ export const atMost = (maximum: number, usual: number) =>
 
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
-const FindInput = Schema.Struct({
-  status: filter(
+const statuses = (description: string) =>
+  filter(
     Schema.Array(EmailStatus.Status)
       .check(Checks.items(1, EmailStatus.ALL.length, "statuses"))
-      .annotate({ description: "Emails with one of these statuses" }),
-  ),
+      .annotate({ description }),
+  )
+
+/** The filters of the API, some in a form that suits JSON. */
+const FindInput = Schema.Struct({
+  ...Logs.filters,
+  status: statuses("Emails with one of these statuses"),
+  recipient_status: statuses("Emails of which a recipient has one of these statuses"),
   to: filter(Address.FromText.annotate({ description: "A recipient: to, cc or bcc" })),
   from: filter(Address.FromText.annotate({ description: "The sender" })),
   subject: filter(
@@ -45,8 +50,6 @@ const FindInput = Schema.Struct({
     }),
   ),
   domain: filter(DomainName.FromText.annotate({ description: "The sending domain" })),
-  created_after: filter(Timestamp.FromIso),
-  created_before: filter(Timestamp.FromIso),
   limit: atMost(MAX_FOUND, DEFAULT_FOUND),
   after: filter(Id.EmailId.annotate({ description: "`next_cursor` of the answer before, for older emails" })),
 })
