@@ -8,7 +8,6 @@ import * as Stop from "../../../apps/server/src/process/Stop.ts"
 import * as Pipeline from "../../../apps/server/src/worker/Pipeline.ts"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
-import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { id } from "../../support/history.ts"
 
@@ -90,7 +89,7 @@ layer(Database.layerFresh)("a stop", (it) => {
     const { built, close } = yield* part(
       Pipeline.make({ kind: "domain_check", prepare: (jobs) => Effect.succeed(jobs.map(() => Effect.never)) }),
       stop,
-    ).pipe(Effect.provideService(Processes, processes), Effect.provide(MemoryLogStorage.layer))
+    ).pipe(Effect.provideService(Processes, processes), Effect.provide(Layer.mock(EventStore)({})))
     yield* Effect.promise(async () => {
       while (built.inFlight() === 0) await new Promise((resolve) => setImmediate(resolve))
     })

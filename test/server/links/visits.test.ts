@@ -9,9 +9,9 @@ import { Cells } from "@waybill/store/routing/Cells"
 import { Cause, Context, Effect, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import * as Visits from "../../../apps/server/src/links/Visits.ts"
-import { assert, describe, it } from "../../support/effectTest.ts"
-import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
+import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { id, queued } from "../../support/history.ts"
+import * as Database from "../../support/postgres/Database.ts"
 
 const account_id = id("AccountId")
 const at = Timestamp.Timestamp.make("2026-11-21T09:00:00.000Z")
@@ -57,31 +57,48 @@ const counting = () => {
   return { written, layer: storeThat((email) => Effect.sync(() => written.push(email))) }
 }
 
-describe("visits", () => {
-  it.effect("are recorded in the background, and before a stop", () =>
-    Effect.gen(function* () {
-      const one = yield* mail()
-      const other = yield* mail()
-      const url = "https://shop.test/"
-      // Visits of emails that do not exist any more, or never did.
-      yield* noted([
-        visit(one.email_id),
-        visit(id("EmailId")),
-        visit(other.email_id, { url }),
-        visit(one.email_id, { url }),
-        visit(one.email_id),
-      ])
-      // A click from a mail client that shows no pictures does not count as an open.
-      assert.deepStrictEqual(
-        [yield* one.seen, yield* other.seen],
-        [
-          [2, 1],
-          [0, 1],
-        ],
-      )
-    }).pipe(Effect.provide(MemoryLogStorage.layer)),
-  )
+const Store = EventStore.layer().pipe(Layer.provideMerge(Database.layerFresh))
 
+layer(Store, { excludeTestServices: true })("visits", (it) => {
+  it.effect("are recorded in the background, and before a stop", function* () {
+    const one = yield* mail()
+    const other = yield* mail()
+    const url = "https://shop.test/"
+    // Visits of emails that do not exist any more, or never did.
+    yield* noted([
+      visit(one.email_id),
+      visit(id("EmailId")),
+      visit(other.email_id, { url }),
+      visit(one.email_id, { url }),
+      visit(one.email_id),
+    ])
+    // A click from a mail client that shows no pictures does not count as an open.
+    assert.deepStrictEqual(
+      [yield* one.seen, yield* other.seen],
+      [
+        [2, 1],
+        [0, 1],
+      ],
+    )
+  })
+
+  // threat: erased-people
+  it.effect("of erased recipients are not recorded", function* () {
+    const forgotten = Mask.replacement(Buffer.alloc(8)) as Address
+    const onlyErased = yield* mail({ to: [{ address: forgotten }] })
+    const among = yield* mail({ to: [{ address: forgotten }, { address: "bob@example.org" }] })
+    yield* noted([onlyErased, among].map(({ email_id }) => visit(email_id)))
+    assert.deepStrictEqual(
+      [yield* onlyErased.seen, yield* among.seen],
+      [
+        [0, 0],
+        [1, 0],
+      ],
+    )
+  })
+})
+
+describe("visits", () => {
   it.effect("of a cell that the process serves for the first time are recorded before a stop as well", function* () {
     const { layer, written } = counting()
     const elsewhere = { ...(yield* Cells), of: () => Effect.succeed("cell_b") }
@@ -103,23 +120,6 @@ describe("visits", () => {
       after.slice(1).map(({ mail }) => mail.email_id),
     )
   })
-
-  // threat: erased-people
-  it.effect("of erased recipients are not recorded", () =>
-    Effect.gen(function* () {
-      const forgotten = Mask.replacement(Buffer.alloc(8)) as Address
-      const onlyErased = yield* mail({ to: [{ address: forgotten }] })
-      const among = yield* mail({ to: [{ address: forgotten }, { address: "bob@example.org" }] })
-      yield* noted([onlyErased, among].map(({ email_id }) => visit(email_id)))
-      assert.deepStrictEqual(
-        [yield* onlyErased.seen, yield* among.seen],
-        [
-          [0, 0],
-          [1, 0],
-        ],
-      )
-    }).pipe(Effect.provide(MemoryLogStorage.layer)),
-  )
 
   it.effect("to closed mail do not read its history again", function* () {
     const read: Array<string> = []

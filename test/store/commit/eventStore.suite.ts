@@ -14,7 +14,7 @@ const claimOf = (account_id: AccountId, key: string, fingerprint: string) => ({
   encode: (answer: string) => new TextEncoder().encode(answer),
 })
 
-/** The guarantees of every layer of the event store, tested in memory and on Postgres. */
+/** The guarantees of the event store, tested in the first cell and in others. */
 export const conformance = (it: Methods<EventStore>): void => {
   it.effect("returns the initial state of an unknown stream", function* () {
     const store = yield* EventStore

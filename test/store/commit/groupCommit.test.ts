@@ -9,11 +9,12 @@ import { StreamTurns } from "@waybill/store/streams/StreamTurns"
 import type { Facts } from "@waybill/store/facts/Facts"
 import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
 import { OutcomeUnknown, RowRejected } from "@waybill/store/postgres/StorageError"
-import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
 import { Deferred, Effect, Exit, type Fiber, Result } from "effect"
 import { describe } from "vitest"
-import { assert, it } from "../../support/effectTest.ts"
+import { assert, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { logStorage } from "../../support/postgres/logStorage.ts"
 import { send } from "./commits.ts"
 
 const never = () => Effect.die(new Error("not expected here"))
@@ -270,16 +271,18 @@ describe("group commit", () => {
       0,
     )
   })
+})
 
+layer(Database.layerFresh, { excludeTestServices: true })("group commit on Postgres", (it) => {
   it.effect("reports an unknown outcome and does not commit the batch again", () =>
     Effect.gen(function* () {
-      const memory = MemoryLogStorage.make([])
+      const log = yield* logStorage
       let transactions = 0
       const storage: LogStorage = {
-        ...memory,
+        ...log,
         transaction: (scope, body, onWritten) => {
           transactions++
-          return Effect.andThen(memory.transaction(scope, body, onWritten), new OutcomeUnknown({ cause: "lost" }))
+          return Effect.andThen(log.transaction(scope, body, onWritten), new OutcomeUnknown({ cause: "lost" }))
         },
         isCommitted: () => Effect.die(new Error("no answer can be read")),
       }
@@ -290,7 +293,7 @@ describe("group commit", () => {
         { concurrency: "unbounded" },
       )
       for (const exit of exits) assert.include(String(Exit.isFailure(exit) && exit.cause), "no answer can be read")
-      const { events } = yield* memory.feed({ after: 0n, account_id })
+      const { events } = yield* log.feed({ after: 0n, account_id })
       assert.deepStrictEqual([transactions, events.length], [1, 2])
     }).pipe(Effect.scoped),
   )

@@ -2,19 +2,20 @@ import * as Availability from "@waybill/store/availability/Availability"
 import type { Problem } from "@waybill/store/availability/Problem"
 import { makeDeps } from "@waybill/store/commit/EventStore"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
-import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/LogStorage"
+import type { LogStorage, LogTransaction } from "@waybill/store/commit/LogStorage"
 import { Failed, OutcomeUnknown } from "@waybill/store/postgres/StorageError"
-import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
 import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
-import { assert, describe, it } from "../../support/effectTest.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
+import * as Database from "../../support/postgres/Database.ts"
+import { logStorage } from "../../support/postgres/logStorage.ts"
 import { send } from "./commits.ts"
 
 type Step = "readFacts" | "write" | "commit"
 
 /** A group commit that stops at one step of its transaction, and a watch that the test moves. */
 const stoppedAt = Effect.fnUntraced(function* (step: Step) {
-  const memory = MemoryLogStorage.make([])
+  const log = yield* logStorage
   const [reached, goOn] = [yield* Deferred.make<void>(), yield* Deferred.make<void>()]
   const listeners: Array<() => void> = []
   let problem: Problem | undefined
@@ -25,29 +26,16 @@ const stoppedAt = Effect.fnUntraced(function* (step: Step) {
       isFirst = false
       return Effect.andThen(Deferred.succeed(reached, undefined), Deferred.await(goOn))
     })
-  /** The log in memory cannot roll back, so the writes are made when the transaction commits. */
-  const paused = (transaction: LogTransaction, writes: Array<Write>): LogTransaction => ({
+  const paused = (transaction: LogTransaction): LogTransaction => ({
     ...transaction,
     readFacts: (needs, now) => Effect.andThen(pause("readFacts"), transaction.readFacts(needs, now)),
-    write: (write) =>
-      Effect.andThen(
-        pause("write"),
-        Effect.sync(() => void writes.push(write)),
-      ),
+    write: (write) => Effect.andThen(pause("write"), transaction.write(write)),
   })
   const storage: LogStorage = {
-    ...memory,
+    ...log,
     transaction: (scope, body, onWritten) =>
       Effect.gen(function* () {
-        const result = yield* memory.transaction(
-          scope,
-          (transaction) => {
-            const writes: Array<Write> = []
-            const committing = Effect.suspend(() => Effect.forEach(writes, transaction.write, { discard: true }))
-            return Effect.tap(body(paused(transaction, writes)), () => committing)
-          },
-          onWritten,
-        )
+        const result = yield* log.transaction(scope, (transaction) => body(paused(transaction)), onWritten)
         if (step !== "commit" || !isFirst) return result
         // The server has committed, and the answer does not arrive.
         yield* pause("commit")
@@ -70,7 +58,7 @@ const stoppedAt = Effect.fnUntraced(function* (step: Step) {
   )
   return {
     group,
-    memory,
+    log,
     reached: Deferred.await(reached),
     goOn: Deferred.succeed(goOn, undefined),
     lose: () => {
@@ -86,10 +74,10 @@ const stoppedAt = Effect.fnUntraced(function* (step: Step) {
 const reasonOf = (exit: Exit.Exit<unknown, unknown>): unknown =>
   Exit.isFailure(exit) ? (Cause.squash(exit.cause) as { readonly reason?: unknown }).reason : exit
 
-describe("a commit whose database is given up", () => {
+layer(Database.layerFresh, { excludeTestServices: true })("a commit whose database is given up", (it) => {
   for (const step of ["readFacts", "write"] as const)
     it.effect(`takes no effect once its caller was told that nothing was accepted (${step})`, function* () {
-      const { goOn, group, lose, memory, reached, recover } = yield* stoppedAt(step)
+      const { goOn, group, log, lose, reached, recover } = yield* stoppedAt(step)
       const account_id = id("AccountId")
       const caller = yield* Effect.forkChild(Effect.exit(group.submit(send(account_id))), { startImmediately: true })
       yield* reached
@@ -98,11 +86,11 @@ describe("a commit whose database is given up", () => {
       recover()
       yield* goOn
       yield* group.submit(send(account_id))
-      assert.lengthOf((yield* memory.feed({ after: 0n, account_id })).events, 1)
+      assert.lengthOf((yield* log.feed({ after: 0n, account_id })).events, 1)
     })
 
   it.effect("is not said to be refused once its COMMIT was sent, and is not committed again", function* () {
-    const { goOn, group, lose, memory, reached, recover } = yield* stoppedAt("commit")
+    const { goOn, group, log, lose, reached, recover } = yield* stoppedAt("commit")
     const account_id = id("AccountId")
     const caller = yield* Effect.forkChild(Effect.exit(group.submit(send(account_id))), { startImmediately: true })
     yield* reached
@@ -112,17 +100,17 @@ describe("a commit whose database is given up", () => {
     recover()
     yield* goOn
     yield* group.submit(send(account_id))
-    assert.lengthOf((yield* memory.feed({ after: 0n, account_id })).events, 2)
+    assert.lengthOf((yield* log.feed({ after: 0n, account_id })).events, 2)
   })
 
   it.effect("is refused with all others of its batch, once, when the database refuses all writes", function* () {
-    const memory = MemoryLogStorage.make([])
+    const log = yield* logStorage
     const full = new Error("the disk is full")
     const batches: Array<number> = []
     const storage: LogStorage = {
-      ...memory,
+      ...log,
       transaction: (scope, body) =>
-        memory.transaction(scope, (transaction) =>
+        log.transaction(scope, (transaction) =>
           Effect.andThen(
             body({
               ...transaction,

@@ -3,29 +3,23 @@ import type { Address } from "@waybill/domain/values/Address"
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
 import * as Team from "@waybill/domain/account/Team"
-import type { CellName } from "@waybill/store/routing/CellName"
-import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import { EventStore, makeDeps } from "@waybill/store/commit/EventStore"
 import { MAX_DEFERRALS } from "@waybill/store/commit/loadStreams"
 import * as GroupCommit from "@waybill/store/commit/GroupCommit"
 import { MAX_STREAM_EVENTS_IN_BATCH } from "@waybill/store/streams/StreamStateCache"
 import type { LogStorage, LogTransaction, Write } from "@waybill/store/commit/LogStorage"
 import { OutcomeUnknown } from "@waybill/store/postgres/StorageError"
-import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
 import { readLongStream } from "@waybill/store/commit/readLongStream"
-import * as MemoryLogStorage from "../../support/MemoryLogStorage.ts"
-import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as Rebuild from "@waybill/store/rebuild/Rebuild"
 import { Replay } from "@waybill/store/rebuild/versions/Replay"
-import * as ReadModels from "@waybill/store/commit/ReadModels"
 import type { Stored } from "@waybill/store/log/RecordedEvents"
 import { answerOf, LeaseLost, type Commit } from "@waybill/store/commit/Commit"
 import { Effect, Exit, Fiber, Latch, Layer, Result } from "effect"
-import { describe } from "vitest"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { dkimKey, domainName, NOW } from "../../domain/values/examples.ts"
-import { assert, it, layer } from "../../support/effectTest.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
+import { logStorage } from "../../support/postgres/logStorage.ts"
 import { id } from "../../support/history.ts"
 import { replayUrls } from "../../support/cells/testCell.ts"
 import { send } from "../commit/commits.ts"
@@ -76,11 +70,6 @@ const change = (account_id: AccountId, domain_id: string): Commit<readonly [numb
   },
 })
 
-const storageIn = Effect.fnUntraced(function* (sql: Sql, cell: CellName) {
-  const connection = yield* PipelinedConnection.make(sql)
-  return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, cell)
-})
-
 /** Wraps a log; counts the rows of each read of streams, in batches and outside. */
 const counted = (storage: LogStorage) => {
   const inBatches: Array<number> = []
@@ -107,8 +96,7 @@ const counted = (storage: LogStorage) => {
 layer(Database.layerFresh, { excludeTestServices: true })("a stream of thousands of events", (it) => {
   it.effect("is read once, outside the batches; a change reads only the events since the previous one", () =>
     Effect.gen(function* () {
-      const sql = yield* Sql
-      const { inBatches, outside, storage } = counted(yield* storageIn(sql, yield* CurrentCell))
+      const { inBatches, outside, storage } = counted(yield* logStorage)
       const deps = makeDeps()
       const group = yield* GroupCommit.make({ storage, ...deps })
       const account_id = id("AccountId")
@@ -146,7 +134,7 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
   it.effect("is changed by reading its new events and writing the rows of the members that changed", () =>
     Effect.gen(function* () {
       const sql = yield* Sql
-      const { inBatches, outside, storage } = counted(yield* storageIn(sql, yield* CurrentCell))
+      const { inBatches, outside, storage } = counted(yield* logStorage)
       const { submit } = yield* GroupCommit.make({ storage, ...makeDeps() })
       const account_id = id("AccountId")
       const append = (decide: Decide<Team.State, Team.Event, unknown>) =>
@@ -214,20 +202,20 @@ layer(Rebuilding, { excludeTestServices: true })("a team with very many former m
   })
 })
 
-/** A group commit on a log in memory, where a test can hold up the reads of long streams. */
+/** A group commit where a test can hold up the reads of long streams. */
 const held = (over: (storage: LogStorage) => Partial<LogStorage> = () => ({})) =>
   Effect.gen(function* () {
-    const memory = MemoryLogStorage.make(ReadModels.readModels)
+    const log = yield* logStorage
     const mayRead = yield* Latch.make(true)
     const reading = yield* Latch.make()
     const storage: LogStorage = {
-      ...memory,
-      readStreams: (ranges) => Effect.andThen(reading.open, mayRead.whenOpen(memory.readStreams(ranges))),
+      ...log,
+      readStreams: (ranges) => Effect.andThen(reading.open, mayRead.whenOpen(log.readStreams(ranges))),
     }
     const group = yield* GroupCommit.make({ ...makeDeps(), storage: { ...storage, ...over(storage) } })
     const account_id = id("AccountId")
     const domain_id = yield* answerOf(group.submit(grown(account_id, MAX_STREAM_EVENTS_IN_BATCH + 1)))
-    return { account_id, reading, change: change(account_id, domain_id), domain_id, group, mayRead, memory }
+    return { account_id, reading, change: change(account_id, domain_id), domain_id, group, mayRead, log }
   })
 
 /** A write of more events to the stream of an event, without a decision. */
@@ -248,7 +236,7 @@ const appended = ({ version, ...last }: Stored, count: number): Write => ({
   now: NOW,
 })
 
-describe("while a long stream is read", () => {
+layer(Database.layerFresh, { excludeTestServices: true })("while a long stream is read", (it) => {
   // threat: long-histories
   it.effect("only commits that need it wait", () =>
     Effect.gen(function* () {
@@ -295,7 +283,7 @@ describe("while a long stream is read", () => {
 
   it.effect("concurrent duplicates still get one answer", () =>
     Effect.gen(function* () {
-      const { account_id, change, group, memory } = yield* held()
+      const { account_id, change, group, log } = yield* held()
       const idempotency = {
         account_id,
         route: "PATCH",
@@ -307,7 +295,7 @@ describe("while a long stream is read", () => {
         concurrency: "unbounded",
       })
       assert.deepStrictEqual(answers.map(({ _tag }) => _tag).toSorted(), ["Committed", "Replayed", "Replayed"])
-      assert.lengthOf((yield* memory.feed({ after: 0n })).events, MAX_STREAM_EVENTS_IN_BATCH + 2)
+      assert.lengthOf((yield* log.feed({ after: 0n, account_id })).events, MAX_STREAM_EVENTS_IN_BATCH + 2)
       // A stored answer is found without reading the stream.
       const other = yield* Effect.flip(group.submit({ ...change, idempotency: { ...idempotency, fingerprint: "x" } }))
       assert.strictEqual(other._tag, "IdempotencyKeyReused")

@@ -52,7 +52,7 @@ export interface LogTransaction {
   readonly write: (write: Write) => Effect.Effect<void, StorageError>
 }
 
-/** Where the log is stored. Tests have one in memory. */
+/** Where the log is stored. Tests put faults around it. */
 export interface LogStorage {
   readonly readStreams: LogTransaction["readStreams"]
   readonly feed: (query: FeedQuery) => Effect.Effect<FeedPage, StorageError>

@@ -1,0 +1,13 @@
+import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
+import * as ReadModels from "@waybill/store/commit/ReadModels"
+import { Sql } from "@waybill/store/postgres/Sql"
+import { CurrentCell } from "@waybill/store/routing/CurrentCell"
+import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
+import { Effect } from "effect"
+
+/** The storage of the log in the database of a test, which puts faults and pauses around it. */
+export const logStorage = Effect.gen(function* () {
+  const sql = yield* Sql
+  const connection = yield* PipelinedConnection.make(sql)
+  return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, yield* CurrentCell)
+})
