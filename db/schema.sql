@@ -31,7 +31,7 @@ CREATE TABLE account_names (
   name text COLLATE "C" NOT NULL,
   account_id text COLLATE "C" NOT NULL,
   CONSTRAINT account_names_pkey PRIMARY KEY (kind, name),
-  CONSTRAINT account_names_kind_check CHECK ((kind = ANY (ARRAY['api_key'::text, 'user'::text, 'tracking_host'::text])))
+  CONSTRAINT account_names_kind_check CHECK ((kind = ANY (ARRAY['api_key'::text, 'user'::text, 'tracking_host'::text, 'domain'::text]))) NOT VALID
 );
 
 CREATE TABLE accounts (
@@ -83,6 +83,7 @@ CREATE TABLE cells (
   identity uuid,
   address jsonb,
   node_group integer,
+  domains_listed_at timestamp with time zone DEFAULT now(),
   CONSTRAINT cells_pkey PRIMARY KEY (name),
   CONSTRAINT cells_state_check CHECK ((state = ANY (ARRAY['open'::text, 'full'::text, 'draining'::text])))
 );

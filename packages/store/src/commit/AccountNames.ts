@@ -3,7 +3,7 @@ import { LruCache } from "@waybill/runtime/collections/LruCache"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql"
 import { elsewhere } from "../routing/StrayAccounts.ts"
-import type { Client, Sql } from "../postgres/Sql.ts"
+import { type Client, Sql } from "../postgres/Sql.ts"
 import { RowRejected } from "../postgres/StorageError.ts"
 import { away } from "../postgres/StoreUnavailable.ts"
 import type { Write } from "./LogStorage.ts"
@@ -14,6 +14,7 @@ import { type ReadModel, rowsOf } from "../readmodels/ReadModel.ts"
 import { FIRST } from "../routing/CellName.ts"
 import { Cells } from "../routing/Cells.ts"
 import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /** The part of a batch that concerns the directory of cells. */
 export interface AccountNames {
@@ -67,7 +68,7 @@ export const make = Effect.fnUntraced(function* (
 })
 
 export interface Name {
-  readonly kind: "api_key" | "user" | "tracking_host"
+  readonly kind: "api_key" | "user" | "tracking_host" | "domain"
   readonly name: string
   readonly account_id: string
 }
@@ -91,7 +92,12 @@ const namesOf = ({ changedStreams }: Write): ReadonlyArray<Name> => {
       return name === undefined ? [] : [{ kind: "tracking_host", name, account_id }]
     },
   )
-  return [...keys, ...users, ...hosts]
+  // Later changes of a domain do not need the first cell.
+  const begun = changedStreams.filter(({ added }) => added.some(({ event }) => event._tag === "DomainVerified"))
+  const domains = (
+    rowsOf(Domains.readModel, begun) as ReadonlyArray<{ readonly account_id: string; readonly name: string }>
+  ).map(({ account_id, name }): Name => ({ kind: "domain", name: `${name} ${account_id}`, account_id }))
+  return [...keys, ...users, ...hosts, ...domains]
 }
 
 /** Names of all accounts of the client's cell, or of one, from its read models. */
@@ -99,7 +105,9 @@ export const read = <E>(sql: Client<E>, account_id: string | null = null) => sql
   SELECT * FROM (
     SELECT 'api_key' AS kind, hash AS name, account_id FROM api_keys
     UNION ALL SELECT 'user', user_id, account_id FROM members
-    UNION ALL SELECT 'tracking_host', name, account_id FROM (${Domains.tracking(sql)}) AS hosts) AS names
+    UNION ALL SELECT 'tracking_host', name, account_id FROM (${Domains.tracking(sql)}) AS hosts
+    UNION ALL SELECT 'domain', name || ' ' || account_id, account_id FROM domains
+      WHERE NOT removed AND status IN ('verified', 'degraded')) AS names
   WHERE ${account_id}::text IS NULL OR account_id = ${account_id}`
 
 export const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
@@ -108,3 +116,44 @@ export const insert = <E>(sql: Client<E>, names: ReadonlyArray<Name>) => sql`
     ${names.map(({ name }) => name)}::text[], ${names.map(({ account_id }) => account_id)}::text[])
     AS n(kind, name, account_id) ORDER BY kind, name
   ON CONFLICT (kind, name) DO UPDATE SET account_id = excluded.account_id`
+
+/** Interval at which the domains of a cell are compared with the directory. */
+const LISTED_EVERY = "1 hour"
+/** Accounts whose domains are compared at once. */
+const PAGE = 500
+
+/**
+ * Makes the directory have the domains that accounts of the fiber's cell have verified, if it was not compared for a while: those
+ * that were removed go, and those come that it lacks, because its home was restored from a backup or is of a release without them.
+ * What is named meanwhile stays.
+ */
+export const listDomains = Effect.fn("AccountNames.listDomains")(function* () {
+  const cell = yield* CurrentCell
+  if (cell === FIRST) return
+  const [sql, home] = [yield* Sql, yield* HomeSql]
+  const due = yield* home`
+    SELECT FROM cells WHERE name = ${cell}
+      AND (domains_listed_at IS NULL OR domains_listed_at < now() - ${LISTED_EVERY}::interval)`
+  if (due.length === 0) return
+  for (let after = ""; ;) {
+    const page = yield* sql<{ readonly account_id: string }>`
+      SELECT account_id FROM accounts WHERE account_id > ${after} ORDER BY account_id LIMIT ${PAGE}::int`
+    const last = page.at(-1)
+    if (last === undefined) break
+    after = last.account_id
+    const account_ids = page.map(({ account_id }) => account_id)
+    const listed = yield* home<Pick<Name, "name">>`
+      SELECT n.name FROM account_names n JOIN account_cells c ON c.account_id = n.account_id
+      WHERE n.account_id = ANY(${account_ids}::text[]) AND n.kind = 'domain' AND c.cell = ${cell} AND c.moving_to IS NULL`
+    const domains = yield* sql<Name & { readonly is_verified: boolean }>`
+      SELECT 'domain' AS kind, name || ' ' || account_id AS name, account_id, status IN ('verified', 'degraded') AS is_verified
+      FROM domains WHERE account_id = ANY(${account_ids}::text[]) AND NOT removed`
+    const [known, present] = [new Set(listed.map(({ name }) => name)), new Set(domains.map(({ name }) => name))]
+    const removed = listed.flatMap(({ name }) => (present.has(name) ? [] : [name]))
+    const missing = domains.filter(({ is_verified, name }) => is_verified && !known.has(name))
+    if (removed.length > 0)
+      yield* home`DELETE FROM account_names WHERE kind = 'domain' AND name = ANY(${removed}::text[])`
+    if (missing.length > 0) yield* insert(home, missing)
+  }
+  yield* home`UPDATE cells SET domains_listed_at = now() WHERE name = ${cell}`
+})

@@ -55,11 +55,13 @@ const WRITE_WITHIN = Duration.seconds(10)
  */
 export const targets = Effect.fn("DomainReports.targets")(function* (names: ReadonlyArray<string>) {
   const sql = yield* Sql
-  const { missing, rows } = yield* Cells.rowsInTime(
-    sql<Target>`
+  const ofAll = sql`md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted)`
+  const { missing, rows } = yield* Cells.rowsOfDomains(
+    names,
+    (account_ids) => sql<Target>`
     SELECT account_id, id AS domain_id, name FROM domains
-    WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
-      AND NOT removed AND status IN ('verified', 'degraded')
+    WHERE ${account_ids === undefined ? ofAll : sql`account_id = ANY(${account_ids}::text[])`}
+      AND name = ANY(${names}::text[]) AND NOT removed AND status IN ('verified', 'degraded')
     ORDER BY account_id, id LIMIT ${MAX_DOMAINS}::int`,
   )
   return { found: rows.slice(0, MAX_DOMAINS), missing }

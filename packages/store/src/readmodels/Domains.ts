@@ -1,6 +1,7 @@
 import * as Domain from "@waybill/domain/domain/Domain"
 import type { AccountId } from "@waybill/domain/values/Id"
 import { Effect, Option } from "effect"
+import { FIRST } from "../routing/CellName.ts"
 import * as Cells from "../routing/Cells.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
 import * as ReadModel from "./ReadModel.ts"
@@ -71,32 +72,36 @@ export interface KnownReceiver {
 
 /**
  * Finds the account that receives the mail of a domain, in all cells: of several, the one that verified it first. A domain
- * receives if its owner wants that, or `anyway`. As long as a cell does not answer, only a known receiver is found: the domain
- * may have been verified there before. Names are compared by their hash, too, because the index over all accounts has that.
+ * receives if its owner wants that, or `anyway`. As long as home does not answer, or a cell whose account has verified the domain,
+ * only a known receiver is found. Names are compared by their hash, too, because the index over all accounts has that.
  */
 export const receiver = Effect.fn("Domains.receiver")(function* (name: string, anyway: boolean, known?: KnownReceiver) {
   const sql = yield* Sql
-  const search = sql<{ readonly account_id: AccountId; readonly verified_at: string | null }>`
+  const search = (account_ids?: ReadonlyArray<string>) => sql<Receiver>`
     SELECT account_id, record ->> 'verified_at' AS verified_at FROM domains
-    WHERE md5(name) = md5(${name}) AND name = ${name} AND NOT removed AND status IN ('verified', 'degraded')
+    WHERE ${account_ids === undefined ? sql`md5(name) = md5(${name})` : sql`account_id = ANY(${account_ids}::text[])`}
+      AND name = ${name} AND NOT removed AND status IN ('verified', 'degraded')
       AND (${anyway}::bool OR record ->> 'receiving' = 'true')
     ORDER BY 2, 1 LIMIT 1`
-  const inKnown = known === undefined ? [] : yield* Cells.inCellOf(known.account_id, search)
+  const inKnown = known === undefined ? [] : yield* Cells.inCellOf(known.account_id, search([known.account_id]))
   const near = Option.fromUndefinedOr(inKnown[0]?.account_id)
   if (Option.isSome(near) && known?.isFresh === true) return near
-  const { missing, rows } = yield* Cells.rowsInTime(search)
+  const found = Cells.rowsOfDomains([name], search)
+  const { missing, rows } = yield* Option.isSome(near)
+    ? Effect.orElseSucceed(found, () => ({ missing: [FIRST], rows: [] }))
+    : found
   if (missing.length > 0) return Option.isSome(near) ? near : yield* away()
   const [first] = rows.toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
   return Option.fromUndefinedOr(first?.account_id)
 })
 
-interface Verified {
-  readonly account_id: string
+interface Receiver {
+  readonly account_id: AccountId
   readonly verified_at: string | null
 }
 
 /** Times of one form sort as text; a domain that receives without having been verified comes last. */
-const isBefore = (a: Verified, b: Verified): boolean =>
+const isBefore = (a: Receiver, b: Receiver): boolean =>
   a.verified_at === b.verified_at
     ? a.account_id < b.account_id
     : b.verified_at === null || (a.verified_at !== null && a.verified_at < b.verified_at)

@@ -22,6 +22,8 @@ export interface CellsShape {
   readonly ofUser: (user_id: string) => Effect.Effect<CellName, StoreUnavailable>
   /** The live accounts whose ids begin with a text. */
   readonly beginningWith: (start: string) => Effect.Effect<ReadonlyArray<AccountId>, StoreUnavailable>
+  /** The accounts that may have verified one of these domains; undefined while there is only the first cell. */
+  readonly ofDomains: (names: ReadonlyArray<string>) => Effect.Effect<DomainAccounts | undefined, StoreUnavailable>
   /** Whether there was only the first cell a moment ago, so that no commit can be in the wrong one. */
   readonly isCertainlyAlone: () => boolean
   /**
@@ -35,6 +37,12 @@ export interface CellsShape {
   readonly refresh: Effect.Effect<void, StoreUnavailable>
 }
 
+export interface DomainAccounts {
+  readonly account_ids: ReadonlyArray<string>
+  /** Cells whose domains the directory does not have yet. */
+  readonly unlisted: ReadonlyArray<CellName>
+}
+
 const one: CellsShape = {
   names: Effect.succeed([FIRST]),
   serverOf: () => Effect.undefined,
@@ -43,6 +51,7 @@ const one: CellsShape = {
   ofKey: () => Effect.succeed(FIRST),
   ofUser: () => Effect.succeed(FIRST),
   beginningWith: () => Effect.succeed([]),
+  ofDomains: () => Effect.undefined,
   isCertainlyAlone: () => true,
   notToStart: () => Effect.succeed(StrayAccounts.NONE),
   strays: Effect.succeed(new Map()),
@@ -140,8 +149,6 @@ export const visits: Effect.Effect<ReadonlyArray<Visit>, StoreUnavailable> = Eff
   })
 })
 
-const ownRows = <A, E, R>(work: Effect.Effect<ReadonlyArray<A>, E, R>) => Effect.flatMap(work, StrayAccounts.leaveOut)
-
 /** Time limit for a cell to answer, so that one whose node is down does not hide the others. */
 export const ANSWER_WITHIN = Duration.seconds(5)
 
@@ -154,7 +161,10 @@ export interface FoundRows<A> {
 /** Runs work that returns rows in all cells at once, and returns the rows of those that answer in time. */
 export const rowsInTime = <A, E, R>(
   work: Effect.Effect<ReadonlyArray<A>, E, R>,
-): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> => Effect.flatMap(visits, (cells) => rowsInTimeOf(cells, work))
+): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> => {
+  const own = Effect.flatMap(work, StrayAccounts.leaveOut)
+  return Effect.flatMap(visits, (cells) => rowsInTimeOf(cells.map(({ cell, run }) => ({ cell, search: run(own) }))))
+}
 
 /** Runs work that returns rows in the cell of an account, and returns no rows if it does not answer in time. */
 export const rowsInTimeOfAccount = <A, E, R>(
@@ -164,34 +174,56 @@ export const rowsInTimeOfAccount = <A, E, R>(
   Effect.gen(function* () {
     const { of } = yield* Cells
     const own = yield* of(account_id)
-    return yield* rowsInTimeOf([{ cell: own, run: (work) => inCell(own, work) }], work)
+    return yield* rowsInTimeOf([{ cell: own, search: inCell(own, work) }])
   })
 
-const rowsInTimeOf = <A, E, R>(
-  cells: ReadonlyArray<Visit>,
-  work: Effect.Effect<ReadonlyArray<A>, E, R>,
+/**
+ * Looks for rows about domains by their names, in the cells of the accounts that may have verified them: home names these, so that
+ * other cells are not asked. Rows of a cell that home does not know the domains of yet are missing.
+ */
+export const rowsOfDomains = <A, E, R>(
+  names: ReadonlyArray<string>,
+  search: (account_ids?: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, E, R>,
 ): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> =>
   Effect.gen(function* () {
-    const own = ownRows(work)
+    const { ofDomains } = yield* Cells
+    const accounts = yield* ofDomains(names)
+    if (accounts === undefined) return { rows: yield* inCell(FIRST, search()), missing: [] }
+    const cells = yield* byCell(accounts.account_ids)
+    const { missing, rows } = yield* rowsInTimeOf(
+      cells.map(([cell, ids]) => ({ cell, search: inCell(cell, search(ids)) })),
+    )
+    return { rows, missing: [...missing, ...accounts.unlisted] }
+  })
+
+interface CellSearch<A, E, R> {
+  readonly cell: CellName
+  readonly search: Effect.Effect<ReadonlyArray<A>, E, R>
+}
+
+const rowsInTimeOf = <A, E, R>(
+  cells: ReadonlyArray<CellSearch<A, E, R>>,
+): Effect.Effect<FoundRows<A>, E | StoreUnavailable, R> =>
+  Effect.gen(function* () {
     const silent = yield* SilentCells
-    const search = ({
+    const inTime = ({
       cell,
-      run,
-    }: Visit): Effect.Effect<
+      search,
+    }: CellSearch<A, E, R>): Effect.Effect<
       Exit.Exit<ReadonlyArray<A>, E | StoreUnavailable | Cause.TimeoutError>,
       E | StoreUnavailable,
       R
     > => {
       // Without the first cell nothing works, and the caller is to know.
-      if (cell === FIRST) return Effect.map(run(own), Exit.succeed)
+      if (cell === FIRST) return Effect.map(search, Exit.succeed)
       if (silent?.has(cell) === true) return Effect.succeed(Exit.fail(away()))
-      return Effect.tap(Effect.exit(Effect.timeout(run(own), ANSWER_WITHIN)), (exit) =>
+      return Effect.tap(Effect.exit(Effect.timeout(search, ANSWER_WITHIN)), (exit) =>
         Effect.sync(() => Exit.isFailure(exit) && silent?.add(cell)),
       )
     }
     const found = yield* Effect.forEach(
       cells,
-      (visit) => Effect.map(search(visit), (exit) => ({ cell: visit.cell, exit })),
+      (each) => Effect.map(inTime(each), (exit) => ({ cell: each.cell, exit })),
       { concurrency: "unbounded" },
     )
     return {

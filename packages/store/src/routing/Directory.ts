@@ -260,6 +260,10 @@ export const make = Effect.fnUntraced(function* (
           found === NOBODY ? [] : found.split(" ").map((account_id) => account_id as AccountId),
         ),
       ),
+    ofDomains: (names) =>
+      Effect.flatMap(latest, (known) =>
+        known.names.length === 1 ? Effect.undefined : Rows.accountsOfDomains(sql, names),
+      ),
     isCertainlyAlone: () => known.names.length === 1 && now() - readAt < trustedMillis,
     notToStart,
     strays: Effect.map(current, ({ strays }) => strays),

@@ -5,6 +5,7 @@ import * as SqlErrors from "../postgres/SqlErrors.ts"
 import { away, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import { type CellName, FIRST } from "./CellName.ts"
 import type { SealedUrl } from "./CellKeys.ts"
+import type { DomainAccounts } from "./Cells.ts"
 
 /** Maximum number of further tries at a lookup whose connection was lost, each at once and on another connection. */
 const MAX_RETRIES = 3
@@ -169,6 +170,27 @@ export const accountsFrom = (sql: PgClient.PgClient, start: string) => {
     orAway,
   )
 }
+
+/**
+ * Finds the accounts that may have verified one of these domains, in the directory and in the first cell, and the cells whose
+ * domains the directory does not have yet. An account's row in its cell says whether it has.
+ */
+export const accountsOfDomains = (sql: PgClient.PgClient, names: ReadonlyArray<string>) =>
+  sql<DomainAccounts>`
+    SELECT ARRAY(
+        SELECT n.account_id FROM unnest(${names}::text[]) AS wanted(name) CROSS JOIN LATERAL (
+          SELECT account_id FROM account_names
+          WHERE kind = 'domain' AND name > wanted.name || ' ' AND name < wanted.name || '!') AS n
+        UNION
+        SELECT account_id FROM domains
+        WHERE md5(name) IN (SELECT md5(wanted) FROM unnest(${names}::text[]) AS wanted) AND name = ANY(${names}::text[])
+          AND NOT removed AND status IN ('verified', 'degraded')
+      ) AS account_ids,
+      ARRAY(SELECT name FROM cells WHERE domains_listed_at IS NULL AND name <> ${FIRST}) AS unlisted`.pipe(
+    onOtherConnections,
+    Effect.map(([row]) => row ?? { account_ids: [], unlisted: [] }),
+    orAway,
+  )
 
 /** Accounts whose ids begin alike that are looked at. */
 const MAX_ALIKE = 20

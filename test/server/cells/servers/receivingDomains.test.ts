@@ -1,4 +1,5 @@
 import * as ServerCell from "@waybill/store/cells/ServerCell"
+import * as DomainReports from "@waybill/store/domainreports/DomainReports"
 import * as Domains from "@waybill/store/readmodels/Domains"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Effect, Option } from "effect"
@@ -10,23 +11,35 @@ import { senderIn } from "../support.ts"
 const TIMEOUT = { timeout: 300_000 }
 const TWICE = "twice.test"
 
-layer(World.layer, { excludeTestServices: true })("a domain that accounts in two cells have verified", (it) => {
+layer(World.layer, { excludeTestServices: true })("receiving domains of accounts on servers", (it) => {
   it.effect(
-    "receives for the one that verified it first, and waits while a cell cannot say",
+    "are found by the directory alone: only a server whose account has verified the domain is asked",
     function* () {
-      const server = yield* CellServers.make
+      const [server, unrelated] = [yield* CellServers.make, yield* CellServers.make]
       yield* ServerCell.make("cell_b", server.url())
+      yield* ServerCell.make("cell_c", unrelated.url())
       const first = yield* senderIn("cell_b", TWICE)
       const second = yield* senderIn("public", TWICE)
-      const receiver = (known?: Domains.KnownReceiver) => Domains.receiver(TWICE, true, known)
+      const other = yield* senderIn("cell_c", "other.test")
+      const receiver = (name: string, known?: Domains.KnownReceiver) => Domains.receiver(name, true, known)
+      yield* unrelated.stop
+      // No process has looked for these before.
       for (const known of [undefined, { account_id: second.account_id, isFresh: false }])
-        assert.deepStrictEqual(yield* receiver(known), Option.some(first.account_id))
+        assert.deepStrictEqual(yield* receiver(TWICE, known), Option.some(first.account_id))
+      assert.deepStrictEqual(yield* receiver("nobody.test"), Option.none())
+      assert.deepStrictEqual((yield* DomainReports.targets([TWICE])).missing, [])
+      assert.instanceOf(yield* Effect.flip(receiver("other.test")), StoreUnavailable)
+      assert.deepStrictEqual((yield* DomainReports.targets([TWICE, "other.test"])).missing, ["cell_c"])
       yield* server.stop
-      assert.instanceOf(yield* Effect.flip(receiver()), StoreUnavailable)
-      for (const isFresh of [true, false]) {
-        const known = { account_id: second.account_id, isFresh }
-        assert.deepStrictEqual(yield* receiver(known), Option.some(second.account_id))
-      }
+      yield* unrelated.start
+      yield* World.until(Effect.option(receiver("other.test")), Option.isSome)
+      assert.deepStrictEqual(yield* receiver("other.test"), Option.some(other.account_id))
+      assert.instanceOf(yield* Effect.flip(receiver(TWICE)), StoreUnavailable)
+      for (const isFresh of [true, false])
+        assert.deepStrictEqual(
+          yield* receiver(TWICE, { account_id: second.account_id, isFresh }),
+          Option.some(second.account_id),
+        )
     },
     TIMEOUT,
   )

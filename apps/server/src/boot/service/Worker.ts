@@ -4,6 +4,7 @@ import { FIRST } from "@waybill/store/routing/CellName"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as ForEachCell from "@waybill/store/routing/ForEachCell"
 import * as CanceledContent from "@waybill/store/content/CanceledContent"
+import * as AccountNames from "@waybill/store/commit/AccountNames"
 import * as Content from "@waybill/store/content/Content"
 import * as InboundContent from "@waybill/store/content/InboundContent"
 import * as DomainKeys from "@waybill/store/secrets/DomainKeys"
@@ -44,6 +45,8 @@ export const EXPIRED_EVERY = Duration.seconds(15)
 
 /** Interval between checks for accounts that a move has left between two cells. */
 const LEFT_EVERY = Duration.seconds(5)
+/** Interval between looks whether the domains of a cell are to be compared with the directory. */
+const LISTED_EVERY = Duration.minutes(1)
 
 export interface Options<E, R, T> {
   readonly url: Redacted.Redacted
@@ -115,6 +118,7 @@ const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
 const checkOutbox = Effect.gen(function* () {
   yield* repeatCheck(markDue, MARK_DUE_EVERY)
   yield* repeatCheck(Effect.as(LeftAccounts.restore(), LEFT_EVERY), LEFT_EVERY)
+  yield* repeatCheck(Effect.as(AccountNames.listDomains(), LISTED_EVERY), LEFT_EVERY)
   yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
 })
 
