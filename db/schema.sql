@@ -84,6 +84,7 @@ CREATE TABLE cells (
   address jsonb,
   node_group integer,
   domains_listed_at timestamp with time zone DEFAULT now(),
+  noted_position bigint,
   CONSTRAINT cells_pkey PRIMARY KEY (name),
   CONSTRAINT cells_state_check CHECK ((state = ANY (ARRAY['open'::text, 'full'::text, 'draining'::text])))
 );

@@ -8,3 +8,6 @@ ALTER TABLE account_names ADD CONSTRAINT account_names_kind_check
 -- When the domains of a cell were compared with those above; null until then for a cell that was there before.
 ALTER TABLE cells ADD COLUMN domains_listed_at timestamptz;
 ALTER TABLE cells ALTER COLUMN domains_listed_at SET DEFAULT now();
+
+-- A position that the cell had given when a worker looked last, so that an older copy of its database is not taken for it.
+ALTER TABLE cells ADD COLUMN noted_position bigint;

@@ -1,4 +1,6 @@
 import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import * as CellDatabase from "@waybill/store/database/CellDatabase"
+import type { CellServer } from "@waybill/store/routing/CellKeys"
 import type { CellName } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
@@ -6,6 +8,7 @@ import * as Processes from "@waybill/store/outbox/Processes"
 import { Cause, type Context, Duration, Effect, Exit, Predicate, Redacted } from "effect"
 import { Logger, parseCronItems, type Runner, run, type TaskList, type WorkerEvents } from "graphile-worker"
 import { EventEmitter } from "node:events"
+import { callbackify } from "node:util"
 import { KEEPALIVE } from "@waybill/store/postgres/Sockets"
 import pg from "pg"
 import * as Stop from "../process/Stop.ts"
@@ -50,8 +53,9 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
     const context = yield* Effect.context<R>()
     const session = Effect.gen(function* () {
       const address = yield* Cells.urlOf(url, cell)
+      const server = yield* (yield* Cells.Cells).serverOf(cell)
       const pool = yield* Effect.acquireRelease(
-        Effect.sync(() => openPool(address)),
+        Effect.sync(() => openPool(address, server)),
         (pool) =>
           Stop.within(
             Effect.promise(() => pool.end()),
@@ -107,12 +111,15 @@ export const runTasks = <R>(url: Redacted.Redacted, tasks: Tasks<R>) =>
     )
   })
 
-const openPool = (url: Redacted.Redacted): pg.Pool => {
+const requireOwn = callbackify(CellDatabase.requireOwn)
+
+const openPool = (url: Redacted.Redacted, server: CellServer | undefined): pg.Pool => {
   const pool = new pg.Pool({
     ...KEEPALIVE,
     connectionString: Redacted.value(url),
     max: CONNECTIONS,
     application_name: "waybill tasks",
+    verify: (client, done) => requireOwn(server, client, (error) => done(error ?? undefined)),
   })
   // graphile-worker requires both handlers.
   pool.on("error", () => {})

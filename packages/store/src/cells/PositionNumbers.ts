@@ -1,6 +1,9 @@
 import { Effect, type Redacted } from "effect"
 import * as CellDatabase from "../database/CellDatabase.ts"
-import type { Sql } from "../postgres/Sql.ts"
+import { Sql } from "../postgres/Sql.ts"
+import { Cells } from "../routing/Cells.ts"
+import { CurrentCell } from "../routing/CurrentCell.ts"
+import { HomeSql } from "../routing/HomeSql.ts"
 
 /**
  * Distance of two positions that a server gives one after the other, once there is more than one. Each server gives the positions
@@ -58,6 +61,20 @@ export const own = Effect.fnUntraced(function* (sql: Sql) {
 export const lastGiven = Effect.fnUntraced(function* (sql: Sql) {
   const [row] = yield* sql<{ readonly last: bigint }>`SELECT last_value AS last FROM event_position`
   return row?.last ?? 0n
+})
+
+/**
+ * Notes at home which position the fiber's cell has given last, if it has a server of its own: an older copy of its database, which
+ * would be taken for it, has not given that one.
+ */
+export const note = Effect.fn("PositionNumbers.note")(function* () {
+  const cell = yield* CurrentCell
+  const server = yield* (yield* Cells).serverOf(cell)
+  if (server === undefined || server.isNode) return
+  const last = yield* lastGiven(yield* Sql)
+  const home = yield* HomeSql
+  yield* home`
+    UPDATE cells SET noted_position = ${last} WHERE name = ${cell} AND (noted_position IS NULL OR noted_position < ${last})`
 })
 
 /** Lets the server of the fiber's cell give only positions past one that comes there from another server. */

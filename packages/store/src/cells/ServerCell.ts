@@ -90,6 +90,13 @@ export const make = Effect.fn("ServerCell.make")(
   (work) => inCell(CellName.FIRST, work),
 )
 
+interface Addressed {
+  readonly identity: string
+  readonly address: SealedUrl
+  /** Last position that the cell was seen to have given (`PositionNumbers.note`). */
+  readonly noted: bigint | null
+}
+
 /** Whether the former database of a cell still takes writes at an address that leads to another one than the new address. */
 const isStillServed = (former: Redacted.Redacted, identity: string, url: Redacted.Redacted) =>
   Effect.gen(function* () {
@@ -102,7 +109,7 @@ const isStillServed = (former: Redacted.Redacted, identity: string, url: Redacte
 
 /**
  * Gives a cell another address, at which its database is now, such as a promoted standby. Processes follow within seconds. Refuses
- * to leave a database that still takes writes: what is in it and not in the other one would be lost.
+ * to leave a database that still takes writes, and an older copy: what is not in the other one would be lost.
  */
 export const readdress = Effect.fn("ServerCell.readdress")(
   function* (cell: CellName.CellName, url: Redacted.Redacted, { isLeft = false } = {}) {
@@ -110,20 +117,27 @@ export const readdress = Effect.fn("ServerCell.readdress")(
     const { refresh } = yield* Cells
     const keys = yield* CellKeys
     yield* requireUrl(url)
-    const [row] = yield* sql<{ readonly identity: string; readonly address: SealedUrl }>`
-      SELECT identity::text AS identity, address FROM cells WHERE name = ${cell} AND address IS NOT NULL`
+    const [row] = yield* sql<Addressed>`
+      SELECT identity::text AS identity, address, noted_position AS noted FROM cells WHERE name = ${cell} AND address IS NOT NULL`
     if (row === undefined)
       return yield* refused(`the cell ${cell} is a schema of the first cell's server and has no address`)
-    const { address, identity } = row
+    const { address, identity, noted } = row
     yield* requireKey(keys)
     yield* unlessUnfit(cell, CellDatabase.requireFit({ identity, url, schema: CellName.FIRST, isNode: false }))
     if (!isLeft && (yield* isStillServed(keys.open(identity, address), identity, url)))
       return yield* refused(
         `the former database of ${cell} still answers and takes writes: stop its server and run this again, or leave what was written there with --leave-former`,
       )
+    const last = yield* unlessUnfit(cell, CellDatabase.lastPosition(url))
+    if (!isLeft && noted !== null && last < noted)
+      return yield* refused(
+        `the database at this address is an older copy of ${cell}: it has given no position after ${last}, and ${cell} had given ${noted}. Give the address of a database that has them, or leave what was acknowledged since with --leave-former`,
+      )
     yield* sql.withTransaction(
       Effect.andThen(
-        sql`UPDATE cells SET address = ${JSON.stringify(keys.seal(identity, url))}::jsonb WHERE name = ${cell}`,
+        sql`
+          UPDATE cells SET address = ${JSON.stringify(keys.seal(identity, url))}::jsonb, noted_position = ${last}
+          WHERE name = ${cell}`,
         CellSchema.noteChange(sql),
       ),
     )

@@ -119,6 +119,25 @@ const recognizeNode = Effect.fnUntraced(function* (url: Redacted.Redacted, group
     return yield* unfit("the cell is on its way to another node: run `waybill cells move` again if it has stopped")
 })
 
+/**
+ * Statement that returns whether its session is in the database of a cell. Other servers refuse it, or say no. A session that is kept
+ * runs it first, because another server may be at the address since the last look.
+ */
+export const isOwn = ({ identity, isNode }: CellServer): string => {
+  const own = pg.escapeLiteral(identity)
+  return isNode
+    ? `SELECT groupid::text = ${own} AND to_regclass('event_position') IS NOT NULL AS is_own FROM pg_dist_local_group`
+    : `SELECT obj_description('public'::regnamespace, 'pg_namespace') = '${MARK}' || ${own}
+        AND NOT pg_is_in_recovery() AS is_own`
+}
+
+/** Refuses a session in another database than that of its cell. Those of the first server have no mark. */
+export const requireOwn = async (server: CellServer | undefined, client: pg.ClientBase): Promise<void> => {
+  if (server === undefined) return
+  const { rows } = await client.query<{ readonly is_own: boolean | null }>(isOwn(server))
+  if (rows[0]?.is_own !== true) throw unfit("the database at this address is not that of the cell")
+}
+
 /** Runs statements, as a whole or not at all. */
 export const run = (url: Redacted.Redacted, statements: ReadonlyArray<string>) =>
   onClient(url, async (client) => {
@@ -132,6 +151,15 @@ export const isEmpty = (url: Redacted.Redacted) =>
       "SELECT NOT EXISTS (SELECT 1 FROM accounts) AND NOT EXISTS (SELECT 1 FROM events) AS is_empty",
     )
     return rows[0]?.is_empty === true
+  })
+
+/** The last position that a cell's database has given. A promoted standby may name one that is a little higher. */
+export const lastPosition = (url: Redacted.Redacted) =>
+  onClient(url, async (client) => {
+    const { rows } = await client.query<{ readonly last: string }>(
+      "SELECT last_value::text AS last FROM event_position",
+    )
+    return BigInt(rows[0]?.last ?? 0)
   })
 
 /** Changes the mark of a database if it is as wanted, while nobody else does, and returns how it was found. */

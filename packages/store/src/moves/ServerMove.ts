@@ -124,7 +124,7 @@ export const sideOf = Effect.fnUntraced(function* (sql: Sql, cell: CellName, sch
   const server = yield* serverOf(cell)
   const { url } = server ?? (yield* inCell(FIRST, CellClient.here(sql))).driver.config
   if (url === undefined) return yield* Effect.die(new Error("the first cell has no address"))
-  return { url, schema } satisfies StagedRows.Side
+  return { url, schema, server } satisfies StagedRows.Side
 })
 
 /** Other work of the transaction that merges copied rows. */

@@ -1,6 +1,8 @@
 import { Effect, Redacted } from "effect"
 import pg from "pg"
 import * as Copy from "../copy/Copy.ts"
+import * as CellDatabase from "../database/CellDatabase.ts"
+import type { CellServer } from "../routing/CellKeys.ts"
 import { KEEPALIVE } from "../postgres/Sockets.ts"
 import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as MovedTables from "./MovedTables.ts"
@@ -11,6 +13,8 @@ import * as RowVersions from "./RowVersions.ts"
 export interface Side {
   readonly url: Redacted.Redacted
   readonly schema: string
+  /** Absent for the first server. */
+  readonly server?: CellServer | undefined
 }
 
 /** Schema on the new server with the rows of an account that came from the old one. */
@@ -19,7 +23,7 @@ export const schemaFor = (account_id: string): string => `moving_${account_id}`
 const quoted = (names: ReadonlyArray<string>, alias = "") =>
   names.map((name) => alias + pg.escapeIdentifier(name)).join(", ")
 
-const open = ({ url }: Side) =>
+const open = ({ server, url }: Side) =>
   Effect.acquireRelease(
     tried(async () => {
       const client = new pg.Client({
@@ -31,6 +35,7 @@ const open = ({ url }: Side) =>
       // The statement in progress reports the loss of the connection.
       client.on("error", () => {})
       await client.connect()
+      await CellDatabase.requireOwn(server, client)
       // Tables of the move are made at this node of Citus alone.
       await client.query("SET citus.enable_ddl_propagation = off")
       return client

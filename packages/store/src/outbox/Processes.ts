@@ -6,11 +6,12 @@ import { KEEPALIVE_AFTER } from "../postgres/Sockets.ts"
 import type * as Leases from "./Leases.ts"
 import * as Registrations from "./Registrations.ts"
 import { Sql } from "../postgres/Sql.ts"
+import * as CellDatabase from "../database/CellDatabase.ts"
 import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import * as SqlErrors from "../postgres/SqlErrors.ts"
-import { type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.ts"
+import { away, type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of heartbeats, and of the search for dead processes. */
 export const BEAT_EVERY = Duration.seconds(2)
@@ -130,7 +131,9 @@ const makeSession = <R>(options: Options<R>, id: string) =>
     const isTrusted = () => MonotonicClock.millisOf(clock) - lastBeat < DEAD_MS
 
     const session = Effect.gen(function* () {
-      const url = yield* Effect.flatMap(CurrentCell, (cell) => Cells.urlOf(options.url, cell))
+      const cell = yield* CurrentCell
+      const url = yield* Cells.urlOf(options.url, cell)
+      const server = yield* (yield* Cells.Cells).serverOf(cell)
       const connection = yield* PgConnection.make({
         url,
         applicationName: "waybill process",
@@ -142,6 +145,10 @@ const makeSession = <R>(options: Options<R>, id: string) =>
         SqlErrors.orUnavailable(
           Effect.map(pinned.query(...statement.compile()), ({ rows }) => rows as ReadonlyArray<never>),
         )
+      if (server !== undefined) {
+        const { rows } = yield* pinned.query(CellDatabase.isOwn(server)).pipe(withTimeLimit)
+        if (rows[0]?.["is_own"] !== true) return yield* away()
+      }
       const ended = yield* pinned.listen(CHANNEL).pipe(withTimeLimit)
       const begun = yield* MonotonicClock.millis
       const number = yield* Registrations.register(run, shared, id, workerIds).pipe(withTimeLimit)

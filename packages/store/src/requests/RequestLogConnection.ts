@@ -2,6 +2,8 @@ import { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { Duration, Effect, Redacted } from "effect"
 import pg from "pg"
+import * as CellDatabase from "../database/CellDatabase.ts"
+import type { CellServer } from "../routing/CellKeys.ts"
 import * as Cells from "../routing/Cells.ts"
 import { CurrentCell } from "../routing/CurrentCell.ts"
 import * as Copy from "../copy/Copy.ts"
@@ -55,7 +57,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     client = undefined
     await former?.end().catch(() => {})
   })
-  const connect = async (address: Redacted.Redacted): Promise<pg.Client> => {
+  const connect = async (address: Redacted.Redacted, server?: CellServer): Promise<pg.Client> => {
     if (client !== undefined) return client
     const next = new pg.Client({
       connectionString: Redacted.value(address),
@@ -68,6 +70,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
       if (client === next) client = undefined
     })
     await next.connect()
+    await CellDatabase.requireOwn(server, next).catch((cause: unknown) => next.end().then(() => Promise.reject(cause)))
     // A crash of the server may lose the last rows, and no write waits for the disk.
     await next.query("SET synchronous_commit = off")
     return (client = next)
@@ -84,7 +87,7 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
         rows.begin()
         for (const row of batch) rows.add(row)
         rows.end()
-        const client = await connect(address)
+        const client = await connect(address, server)
         if (server?.isNode !== true) return Copy.into(client, COPY, rows.chunks)
         await client.query(BEGIN_ON_NODE)
         await Copy.into(client, COPY, rows.chunks).then(
@@ -111,9 +114,9 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
     /** Adds to the sums of days, and returns them. */
     add: (changes: ReadonlyArray<RequestLogCounts.Change>) =>
       inTime(
-        Effect.flatMap(addressHere, (address) =>
+        Effect.flatMap(Effect.all([addressHere, cells.serverOf(cell)]), ([address, server]) =>
           Effect.tryPromise(async () => {
-            const client = await connect(address)
+            const client = await connect(address, server)
             const parameters = RequestLogCounts.parametersOf(changes).map((column) => [...column])
             return (await client.query<RequestLogCounts.Total>(RequestLogCounts.ADD, parameters)).rows
           }),

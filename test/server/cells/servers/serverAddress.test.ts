@@ -1,4 +1,5 @@
 import * as CellDatabase from "@waybill/store/database/CellDatabase"
+import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as ServerCell from "@waybill/store/cells/ServerCell"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
@@ -23,6 +24,9 @@ const TIMEOUT = { timeout: 300_000 }
 const OF_OTHERS = "pid <> pg_backend_pid() AND usename IS NOT NULL AND datname = current_database()"
 const END_SESSIONS =
   "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND usename IS NOT NULL"
+
+/** Sessions of a process at a wrong database, of several kinds, each of which tries again within a second. */
+const LOOKS = 30
 
 const changed = (url: Redacted.Redacted, change: (url: URL) => void) => {
   const to = new URL(Redacted.value(url))
@@ -92,7 +96,7 @@ const usedIn = (cell: string) =>
 
 layer(World.layer, { excludeTestServices: true })("the address of a cell on a server of its own", (it) => {
   it.effect(
-    "may get another role or database, which processes follow, but leaves none that takes writes by mistake",
+    "may get another role or database, which processes follow, but leaves no writes by mistake",
     function* () {
       const server = yield* CellServers.make
       const url = server.url()
@@ -120,6 +124,14 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
       yield* admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`)
       const early = yield* Effect.flip(ServerCell.readdress("cell_j", copy))
       assert.include(early.message, "still answers and takes writes")
+      // The former database takes more mail, which the copy lacks, and is away then.
+      yield* World.until(Effect.exit(usedIn("cell_j")), Exit.isSuccess)
+      yield* World.send(sender)
+      yield* inCell("cell_j", PositionNumbers.note())
+      yield* admin.query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS false`)
+      yield* admin.query(END_SESSIONS)
+      const older = yield* Effect.flip(ServerCell.readdress("cell_j", copy))
+      assert.include(older.message, "is an older copy of cell_j")
       yield* ServerCell.readdress("cell_j", copy, { isLeft: true })
       yield* isUsed(`copied ${role}`)
       yield* World.send(sender)
@@ -196,16 +208,25 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
   )
 
   it.effect(
-    "is not used once the database of another cell is there",
+    "is not used once the database of another cell is there, nor by the sessions that processes keep",
     function* () {
       const server = yield* CellServers.make
       yield* ServerCell.make("cell_k", server.url())
+      const node = yield* ServiceProcess.start((yield* Database.Fresh).url)
       yield* usedIn("cell_k")
       const admin = yield* otherClient(
         changed(server.running().adminUrl, (to) => (to.pathname = new URL(Redacted.value(server.url())).pathname)),
       )
       const [row] = yield* admin.query("SELECT obj_description('public'::regnamespace, 'pg_namespace') AS mark")
       const others = admin.query(`SELECT FROM pg_stat_activity WHERE ${OF_OTHERS}`)
+      const registered = admin.query("SELECT FROM processes")
+      const isRegistered = ({ length }: ReadonlyArray<unknown>) => length > 0
+      yield* World.until(registered, isRegistered, Senders.PATIENCE)
+      /** Sessions there have been, also those that only looked. */
+      const sessions = Effect.map(
+        admin.query("SELECT sessions::int FROM pg_stat_database WHERE datname = current_database()"),
+        ([row]) => Number(row?.["sessions"]),
+      )
       const markAs = Effect.fnUntraced(function* (mark: unknown) {
         yield* admin.query(`COMMENT ON SCHEMA public IS ${pg.escapeLiteral(String(mark))}`)
         yield* admin.query(END_SESSIONS)
@@ -214,8 +235,17 @@ layer(World.layer, { excludeTestServices: true })("the address of a cell on a se
       yield* markAs("waybill cell another")
       yield* Effect.exit(usedIn("cell_k"))
       for (let nth = 0; nth < 3; nth++) assert.instanceOf(yield* Effect.flip(usedIn("cell_k")), StoreUnavailable)
+      yield* admin.query("DELETE FROM processes")
+      const before = yield* sessions
+      yield* World.until(sessions, (now) => now > before + LOOKS, Senders.PATIENCE)
+      assert.lengthOf(yield* registered, 0, node.output())
+      assert.lengthOf(
+        yield* admin.query(`SELECT FROM pg_stat_activity WHERE query ILIKE 'listen%' AND ${OF_OTHERS}`),
+        0,
+      )
       yield* markAs(row?.["mark"])
       yield* World.until(Effect.exit(usedIn("cell_k")), Exit.isSuccess)
+      yield* World.until(registered, isRegistered, Senders.PATIENCE)
     },
     TIMEOUT,
   )

@@ -1,4 +1,5 @@
 import type { PgClient } from "@effect/sql-pg"
+import * as PositionNumbers from "@waybill/store/cells/PositionNumbers"
 import * as Cells from "@waybill/store/routing/Cells"
 import { FIRST } from "@waybill/store/routing/CellName"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
@@ -45,6 +46,8 @@ export const EXPIRED_EVERY = Duration.seconds(15)
 
 /** Interval between checks for accounts that a move has left between two cells. */
 const LEFT_EVERY = Duration.seconds(5)
+/** Interval between notes of the position that a cell has given, which an older copy of its database lacks. */
+const NOTED_EVERY = Duration.seconds(10)
 /** Interval between looks whether the domains of a cell are to be compared with the directory. */
 const LISTED_EVERY = Duration.minutes(1)
 
@@ -118,6 +121,7 @@ const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
 const checkOutbox = Effect.gen(function* () {
   yield* repeatCheck(markDue, MARK_DUE_EVERY)
   yield* repeatCheck(Effect.as(LeftAccounts.restore(), LEFT_EVERY), LEFT_EVERY)
+  yield* repeatCheck(Effect.as(PositionNumbers.note(), NOTED_EVERY), NOTED_EVERY)
   yield* repeatCheck(Effect.as(AccountNames.listDomains(), LISTED_EVERY), LEFT_EVERY)
   yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
 })

@@ -46,7 +46,7 @@ export const address = DataCommand.command(
   {
     name: CellFlags.name,
     url,
-    leaveFormer: Options.isSet("leave-former", "Leave the former database, although it still takes writes"),
+    leaveFormer: Options.isSet("leave-former", "Leave what the former database has and this one lacks"),
   },
   function* ({ json, leaveFormer, name, url }) {
     const cell = yield* CellStates.requireCell(name)
