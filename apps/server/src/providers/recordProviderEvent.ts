@@ -4,8 +4,7 @@ import * as Email from "@waybill/domain/email/Email"
 import * as ReportComplaint from "@waybill/mail/report/ReportComplaint"
 import * as ReportFact from "@waybill/mail/report/ReportFact"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as ProviderEvents from "@waybill/store/providers/ProviderEvents"
-import type * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
+import * as ProviderMessages from "@waybill/store/providers/ProviderMessages"
 import { Effect, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import { Visits } from "../links/Visits.ts"
@@ -30,7 +29,7 @@ export const recordProviderEvent = Effect.fn("recordProviderEvent")(function* (
   if (state._tag === "NotCreated") return "unmatched"
   if (event.kind === "opened" || event.kind === "clicked") {
     // A repeated call reports the same visit, which counts once.
-    if (!(yield* ProviderEvents.note(hook_id, event.id))) return "unchanged"
+    if (!(yield* ProviderMessages.noteVisit(hook_id, event.id, { account_id, email_id }))) return "unchanged"
     const { note } = yield* Visits
     note({
       mail: { account_id, email_id },

@@ -23,16 +23,6 @@ export interface Unmatched {
   readonly event: string
 }
 
-/** Notes that an event is recorded. Returns false if it was noted before. */
-export const note = Effect.fn("ProviderEvents.note")(function* (hook_id: string, id: string) {
-  const sql = yield* HomeSql
-  const rows = yield* sql`
-    INSERT INTO provider_events (hook_id, id) VALUES (${hook_id}, ${id})
-    ON CONFLICT (hook_id, id) DO UPDATE SET event = NULL, ref = NULL WHERE provider_events.event IS NOT NULL
-    RETURNING id`
-  return rows.length > 0
-})
-
 /**
  * Notes that a call used a token, which proves only the event with this digest from then on. Returns false if the token was
  * used for another one: the signature of a call that somebody has seen must not prove a call of theirs.

@@ -24,6 +24,23 @@ export const keep = Effect.fn("ProviderMessages.keep")(function* (
   yield* AccountWrites.run(account_id, keeping)
 })
 
+/**
+ * Notes that a visit which a hook reported is recorded, beside the ids of the message, which have no spaces. Returns false if it was
+ * noted before.
+ */
+export const noteVisit = Effect.fn("ProviderMessages.noteVisit")(function* (
+  hook_id: string,
+  id: string,
+  { account_id, email_id }: HandedOver,
+) {
+  const sql = yield* Sql
+  const noting = sql`
+    INSERT INTO provider_messages (ref, account_id, email_id)
+    VALUES (${` visit ${hook_id} ${id}`}, ${account_id}, ${email_id})
+    ON CONFLICT (ref) DO NOTHING RETURNING ref`
+  return (yield* AccountWrites.run(account_id, noting)).length > 0
+})
+
 /** Finds the messages that a provider names, in the fiber's cell. */
 export const find = Effect.fn("ProviderMessages.find")(function* (refs: ReadonlyArray<string>) {
   const sql = yield* Sql
