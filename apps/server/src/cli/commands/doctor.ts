@@ -2,6 +2,7 @@ import * as Text from "@waybill/domain/values/Text"
 import { Effect, Result, Schema } from "effect"
 import { Flag } from "effect/cli"
 import { CheckDiffers } from "../../process/CommandRefused.ts"
+import * as InstanceKeys from "../../installation/InstanceKeys.ts"
 import type * as Finding from "../../operate/doctor/Finding.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as Options from "../Options.ts"
@@ -42,7 +43,10 @@ export const doctor = DataCommand.command(
     const settings = yield* Settings.load
     // Loaded by this command only.
     const { examine } = yield* Effect.promise(() => import("../../operate/doctor/examine.ts"))
-    const findings = yield* examine(settings, { direct, targets: target })
+    const findings = yield* Effect.provide(
+      examine(settings, { direct, targets: target }),
+      InstanceKeys.cellKeysHere(settings),
+    )
     const broken = findings.filter(({ status }) => status === "broken")
     yield* json
       ? Output.printJson({ healthy: broken.length === 0, findings }, 2)
