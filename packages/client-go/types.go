@@ -168,6 +168,12 @@ type UsedTemplate struct {
 	Locale  string `json:"locale"`
 }
 
+// AppliedTracking: whether opens and clicks are tracked, as decided at acceptance.
+type AppliedTracking struct {
+	Opens  bool `json:"opens"`
+	Clicks bool `json:"clicks"`
+}
+
 type EmailTrouble struct {
 	Recipient    string      `json:"recipient"`
 	Status       EmailStatus `json:"status"`
@@ -233,9 +239,11 @@ type EmailLog struct {
 	DeliveredAt   *time.Time    `json:"delivered_at"`
 	NextAttemptAt *time.Time    `json:"next_attempt_at"`
 	Attempts      int           `json:"attempts"`
-	Opens         int           `json:"opens"`
-	Clicks        int           `json:"clicks"`
-	ApiKeyID      string        `json:"api_key_id"`
+	// Whether opens and clicks are tracked, as decided at acceptance
+	Tracking AppliedTracking `json:"tracking"`
+	Opens    int             `json:"opens"`
+	Clicks   int             `json:"clicks"`
+	ApiKeyID string          `json:"api_key_id"`
 	// The test clock on whose time the message lives; `null` on real time
 	TestClock string `json:"test_clock"`
 	Domain    string `json:"domain"`
@@ -249,12 +257,6 @@ type EmailLog struct {
 	// Number of recipients per status; `status` is derived from them
 	RecipientCounts RecipientCounts  `json:"recipient_counts"`
 	Recipients      []EmailRecipient `json:"recipients"`
-}
-
-// AppliedTracking: whether opens and clicks are tracked, as decided at acceptance.
-type AppliedTracking struct {
-	Opens  bool `json:"opens"`
-	Clicks bool `json:"clicks"`
 }
 
 type AppliedReplyTracking struct {
@@ -276,8 +278,6 @@ type EmailContent struct {
 
 type EmailLogWithContent struct {
 	EmailLog
-	// Whether opens and clicks are tracked, as decided at acceptance
-	Tracking AppliedTracking `json:"tracking"`
 	// The received mail that was sent on as it came; it has the content
 	ForwardOf string `json:"forward_of"`
 	// How answers are found, as decided at acceptance; `null` if they go to `reply_to`

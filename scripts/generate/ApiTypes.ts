@@ -55,6 +55,7 @@ export interface Json {
   readonly pattern?: string
   readonly contentEncoding?: string
   readonly enum?: ReadonlyArray<string | boolean>
+  readonly const?: string | boolean
   readonly anyOf?: ReadonlyArray<Json>
   readonly items?: Json
   readonly properties?: { readonly [name: string]: Json }
@@ -127,7 +128,7 @@ const INLINE: Readonly<Record<string, string>> = {
   "BatchResult.error": "BatchError",
   "EmailLog.recipient_counts": "RecipientCounts",
   "EmailContent.attachments": "ContentAttachment",
-  "EmailLogWithContent.tracking": "AppliedTracking",
+  "EmailLog.tracking": "AppliedTracking",
   "EmailLogWithContent.reply_tracking": "AppliedReplyTracking",
   "SuppressionBatch.add": "SuppressionAddition",
   "InboundAuthentication.dkim": "InboundSignature",
@@ -181,10 +182,8 @@ export const apiTypes = (): ApiTypes => {
       if (parts.length !== 1) throw new Error(`${owner} is one of several types`)
       return typeOf(parts[0] ?? {}, owner)
     }
-    if (schema.enum !== undefined) {
-      const [value = "", ...others] = schema.enum
-      return others.length === 0 ? { kind: "constant", value } : { kind: "choice", values: schema.enum.map(String) }
-    }
+    if (schema.enum !== undefined) return { kind: "choice", values: schema.enum.map(String) }
+    if (schema.const !== undefined) return { kind: "constant", value: schema.const }
     switch (schema.type) {
       case "string":
         if (schema.format === "date-time") return { kind: "time", isInput: schema.pattern === undefined }
@@ -250,13 +249,19 @@ const anyOf = (schema: Json): Json => {
   for (const part of parts)
     for (const [name, field] of Object.entries(part.properties ?? {})) {
       const former = properties[name]
-      const values = new Set([...(former?.enum ?? []), ...(field.enum ?? [])])
-      properties[name] = former?.enum === undefined ? (former ?? field) : { ...former, enum: [...values] }
+      const values = new Set([...valuesOf(former), ...valuesOf(field)])
+      properties[name] =
+        former === undefined || values.size < 2 || valuesOf(former).length === 0
+          ? (former ?? field)
+          : { ...former, enum: [...values] }
     }
   const required = Object.keys(properties).filter((name) => parts.every((part) => part.required?.includes(name)))
   const { description } = schema
   return { type: "object", properties, required, ...(description === undefined ? {} : { description }) }
 }
+
+const valuesOf = (schema: Json | undefined): ReadonlyArray<string | boolean> =>
+  schema?.enum ?? (schema?.const === undefined ? [] : [schema.const])
 
 const missing = (name: string): never => {
   throw new Error(`the contract has no ${name}, or it needs a name in scripts/generate/ApiTypes.ts`)

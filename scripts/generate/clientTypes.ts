@@ -56,6 +56,7 @@ const comment = ({ description }: Json, indent: string): string =>
 const type = (schema: Json, indent: string): string => {
   if (schema.$ref !== undefined) return schema.$ref.split("/").at(-1) ?? "unknown"
   if (schema.enum !== undefined) return schema.enum.map((value) => JSON.stringify(value)).join(" | ")
+  if (schema.const !== undefined) return JSON.stringify(schema.const)
   const parts = schema.anyOf
   if (parts !== undefined) return [...new Set(parts.map((part) => type(part, indent)))].join(" | ")
   switch (schema.type) {

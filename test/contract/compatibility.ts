@@ -140,12 +140,8 @@ class Comparison {
   }
 
   #values(where: string, old: Json, now: Json): void {
-    const values = (schema: Json) =>
-      (schema["enum"] ?? (schema["const"] === undefined ? undefined : [schema["const"]])) as
-        | ReadonlyArray<unknown>
-        | undefined
-    const before = values(old)
-    const after = values(now)
+    const before = valuesOf(old)
+    const after = valuesOf(now)
     if (before === undefined) {
       if (after !== undefined && this.#direction === "request")
         this.#breaks.push(`${where}: takes only ${after.join(", ")} now`)
@@ -196,6 +192,12 @@ class Comparison {
   }
 }
 
+/** Returns the only values of a schema; undefined if it names none. */
+const valuesOf = (schema: Json) =>
+  (schema["enum"] ?? (schema["const"] === undefined ? undefined : [schema["const"]])) as
+    | ReadonlyArray<unknown>
+    | undefined
+
 /** Returns the possible schemas of a value by type: references resolved, unions expanded. */
 const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> => {
   const schemas = new Map<string, Json>()
@@ -226,8 +228,8 @@ const alternatives = (document: Json, schema: Json): ReadonlyMap<string, Json> =
 const merged = (existing: Json | undefined, schema: Json): Json => {
   if (existing === undefined) return schema
   const list = (each: Json, key: string) => (each[key] ?? []) as ReadonlyArray<unknown>
-  if (existing["enum"] !== undefined && schema["enum"] !== undefined)
-    return { ...schema, enum: [...list(existing, "enum"), ...list(schema, "enum")] }
+  const [before, after] = [valuesOf(existing), valuesOf(schema)]
+  if (before !== undefined && after !== undefined) return { ...schema, enum: [...before, ...after] }
   if (schema["type"] !== "object") return schema
   const required = list(schema, "required").filter((name) => list(existing, "required").includes(name))
   return { ...schema, properties: { ...at(existing, "properties"), ...at(schema, "properties") }, required }

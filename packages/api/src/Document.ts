@@ -87,6 +87,7 @@ export const finish = (document: Record<string, unknown>): Record<string, unknow
   for (const [name, schema] of Object.entries(parts.schemas)) if (!strict.has(name)) open(schema)
   for (const operation of operationsOf(document)) open(operation["responses"])
   merge(document)
+  single(document)
   return rename(document) as Record<string, unknown>
 }
 
@@ -180,6 +181,18 @@ const merge = (node: unknown): void => {
     delete schema["allOf"]
   }
   for (const value of Object.values(schema)) merge(value)
+}
+
+/** Writes an `enum` of one value as `const`: some code generators make a type of the field's name, such as `object`, of an enum. */
+const single = (node: unknown): void => {
+  if (typeof node !== "object" || node === null) return
+  const schema = node as Json
+  const values = schema["enum"]
+  if (Array.isArray(values) && values.length === 1) {
+    schema["const"] = values[0]
+    delete schema["enum"]
+  }
+  for (const value of Object.values(schema)) single(value)
 }
 
 const BOUND: { readonly [R in BoundKeys.Rule]: string } = {

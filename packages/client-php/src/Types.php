@@ -96,6 +96,11 @@ namespace Waybill;
  *   locale: string|null,
  * }
  *
+ * @phpstan-type AppliedTracking array{
+ *   opens: bool,
+ *   clicks: bool,
+ * }
+ *
  * @phpstan-type EmailTrouble array{
  *   recipient: string,
  *   status: EmailStatus,
@@ -157,6 +162,7 @@ namespace Waybill;
  *   delivered_at: string|null,
  *   next_attempt_at: string|null,
  *   attempts: int,
+ *   tracking: AppliedTracking,
  *   opens: int,
  *   clicks: int,
  *   api_key_id: string|null,
@@ -168,11 +174,6 @@ namespace Waybill;
  *   version: int,
  *   recipient_counts: RecipientCounts,
  *   recipients: list<EmailRecipient>,
- * }
- *
- * @phpstan-type AppliedTracking array{
- *   opens: bool,
- *   clicks: bool,
  * }
  *
  * @phpstan-type AppliedReplyTracking array{
@@ -212,6 +213,7 @@ namespace Waybill;
  *   delivered_at: string|null,
  *   next_attempt_at: string|null,
  *   attempts: int,
+ *   tracking: AppliedTracking,
  *   opens: int,
  *   clicks: int,
  *   api_key_id: string|null,
@@ -223,7 +225,6 @@ namespace Waybill;
  *   version: int,
  *   recipient_counts: RecipientCounts,
  *   recipients: list<EmailRecipient>,
- *   tracking: AppliedTracking,
  *   forward_of: string|null,
  *   reply_tracking: AppliedReplyTracking|null,
  *   resend_of: string|null,

@@ -236,6 +236,13 @@ class UsedTemplate(TypedDict):
     locale: Optional[str]
 
 
+class AppliedTracking(TypedDict):
+    """Whether opens and clicks are tracked, as decided at acceptance."""
+
+    opens: bool
+    clicks: bool
+
+
 class EmailTrouble(TypedDict):
     recipient: str
     status: EmailStatus
@@ -304,6 +311,8 @@ class EmailLog(_EmailLogFrom):
     delivered_at: Optional[str]
     next_attempt_at: Optional[str]
     attempts: int
+    # Whether opens and clicks are tracked, as decided at acceptance
+    tracking: AppliedTracking
     opens: int
     clicks: int
     api_key_id: Optional[str]
@@ -320,13 +329,6 @@ class EmailLog(_EmailLogFrom):
     # Number of recipients per status; `status` is derived from them
     recipient_counts: RecipientCounts
     recipients: List[EmailRecipient]
-
-
-class AppliedTracking(TypedDict):
-    """Whether opens and clicks are tracked, as decided at acceptance."""
-
-    opens: bool
-    clicks: bool
 
 
 class AppliedReplyTracking(TypedDict):
@@ -347,8 +349,6 @@ class EmailContent(TypedDict):
 
 
 class EmailLogWithContent(EmailLog):
-    # Whether opens and clicks are tracked, as decided at acceptance
-    tracking: AppliedTracking
     # The received mail that was sent on as it came; it has the content
     forward_of: Optional[str]
     # How answers are found, as decided at acceptance; `null` if they go to `reply_to`

@@ -394,6 +394,11 @@ export type EmailLog = {
   readonly delivered_at: Timestamp | null
   readonly next_attempt_at: Timestamp | null
   readonly attempts: number
+  /** Whether opens and clicks are tracked, as decided at acceptance */
+  readonly tracking: {
+    readonly opens: boolean
+    readonly clicks: boolean
+  }
   readonly opens: number
   readonly clicks: number
   readonly api_key_id: ApiKeyId | null
@@ -445,6 +450,11 @@ export type EmailLogWithContent = {
   readonly delivered_at: Timestamp | null
   readonly next_attempt_at: Timestamp | null
   readonly attempts: number
+  /** Whether opens and clicks are tracked, as decided at acceptance */
+  readonly tracking: {
+    readonly opens: boolean
+    readonly clicks: boolean
+  }
   readonly opens: number
   readonly clicks: number
   readonly api_key_id: ApiKeyId | null
@@ -471,11 +481,6 @@ export type EmailLogWithContent = {
     readonly complained?: number
   }
   readonly recipients: ReadonlyArray<EmailRecipient>
-  /** Whether opens and clicks are tracked, as decided at acceptance */
-  readonly tracking: {
-    readonly opens: boolean
-    readonly clicks: boolean
-  }
   /** The received mail that was sent on as it came; it has the content */
   readonly forward_of: InboundId | null
   /** How answers are found, as decided at acceptance; `null` if they go to `reply_to` */

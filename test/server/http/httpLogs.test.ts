@@ -48,6 +48,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       "template",
       "test_clock",
       "to",
+      "tracking",
       "updated_at",
       "version",
     ])

@@ -2,6 +2,7 @@ import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { EmailRecord } from "@waybill/api/schemas/EmailRecord"
 import type { Content } from "@waybill/domain/email/Content"
 import * as Livemode from "@waybill/domain/account/Livemode"
+import * as Tracking from "@waybill/domain/domain/Tracking"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Stored } from "@waybill/store/log/RecordedEvents"
@@ -13,9 +14,9 @@ import * as Warnings from "../accept/Warnings.ts"
  */
 export const asRecord = <A>(row: unknown): A => row as A
 
-/** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so, nor those without a clock or template. */
+/** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so, nor those without a clock, a template or tracking. */
 export const emailRecord = (row: object): EmailRecord =>
-  ({ livemode: true, test_clock: null, template: null, ...row }) as EmailRecord
+  ({ livemode: true, test_clock: null, template: null, tracking: Tracking.NONE, ...row }) as EmailRecord
 
 /** Fields of events that no client sees. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "password_ref", "key_ref"])

@@ -3,10 +3,13 @@ import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import * as UnknownNames from "../errors/UnknownNames.ts"
 import * as Counts from "../errors/Counts.ts"
 
-/** Checks the number of items. The error names the actual number, OpenAPI the bounds. */
-export const items = (minimum: number, maximum: number, noun: string) =>
+/**
+ * Checks the number of items. The error names the actual number, OpenAPI the bounds. Fewer than the minimum are let through
+ * down to `least`, for what decodes them to refuse.
+ */
+export const items = (minimum: number, maximum: number, noun: string, least = minimum) =>
   Schema.makeFilter<ReadonlyArray<unknown>>(
-    (list) => (list.length >= minimum && list.length <= maximum) || counted(minimum, maximum, noun, list.length),
+    (list) => (list.length >= least && list.length <= maximum) || counted(minimum, maximum, noun, list.length),
     {
       ...Counts.annotation({ maximum, message: (actual) => counted(minimum, maximum, noun, actual) }),
       toJsonSchema: () => (minimum === 0 ? { maxItems: maximum } : { minItems: minimum, maxItems: maximum }),

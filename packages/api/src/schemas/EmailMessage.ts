@@ -6,7 +6,7 @@ import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
 import * as Text from "@waybill/domain/values/Text"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Context, Effect, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
 import * as Counts from "../errors/Counts.ts"
 import { MessageHeaders } from "./MessageHeaders.ts"
 import { nullIfAbsent } from "./nullIfAbsent.ts"
@@ -23,19 +23,20 @@ const AddressText = Schema.String.check(
   Schema.makeFilter<string>(() => true, { toJsonSchema: () => ({ minLength: 1 }) }),
 )
 const oneOrMany = (minimum: 0 | 1, maximum: number) =>
-  Schema.Union([AddressText, Schema.Array(AddressText).check(Checks.items(minimum, maximum, "addresses"))])
+  Schema.Union([AddressText, Schema.Array(AddressText).check(Checks.items(minimum, maximum, "addresses", 0))])
 type Mailboxes = ReadonlyArray<Address.Mailbox>
 
 /** One address or several on the wire, always a list in memory. All invalid ones are reported. */
 const mailboxes = <S extends Schema.Codec<string | ReadonlyArray<string> | null, unknown>>(
   wire: S,
   description: string,
+  none: Effect.Effect<Mailboxes, SchemaIssue.Issue> = Effect.succeed([]),
 ) =>
   wire.annotate({ description, examples: [["ana@example.org", "Bo <bo@example.org>"]] }).pipe(
     Schema.decodeTo(
       Schema.Array(Schema.toType(Address.MailboxObject)),
       SchemaTransformation.transformEffect<Mailboxes, string | ReadonlyArray<string> | null>({
-        decode: (value) => parseMailboxes(wire, value),
+        decode: (value) => (Array.isArray(value) && value.length === 0 ? none : parseMailboxes(wire, value)),
         encode: (list) => Effect.succeed(list.map(Address.format)),
       }),
     ),
@@ -188,12 +189,25 @@ type ReplyTrackingWire = boolean | { readonly forward: boolean | null } | null
 /** `Reply-To` may occur once in a message (RFC 5322 §3.6), and the `reply_to` field writes it too. */
 const isReplyTo = (name: string): boolean => name.toLowerCase() === "reply-to"
 
+/** Whether the recipients may all be in `cc` and `bcc`, as another service takes it. Its door sees that there are some. */
+export const CopiesAlone = Context.Reference<boolean>("@waybill/api/schemas/EmailMessage/CopiesAlone", {
+  defaultValue: () => false,
+})
+
+/** The mailboxes of an empty `to`, or its refusal. */
+const nobody: Effect.Effect<Mailboxes, SchemaIssue.Issue> = Effect.flatMap(CopiesAlone, (allowed) =>
+  allowed
+    ? Effect.succeed([])
+    : Effect.fail(new SchemaIssue.InvalidValue({ message: Checks.counted(1, Acceptance.MAX_TO, "addresses", 0) })),
+)
+
 /** A message to send (contract §3). Checks only what the request alone decides. */
 const Message = Schema.Struct({
   from: Address.Mailbox.annotate({ description: "The domain must be a verified domain of the account" }),
   to: mailboxes(
     oneOrMany(1, Acceptance.MAX_TO),
     `1 to ${Acceptance.MAX_TO} addresses, \`a@b.c\` or \`Name <a@b.c>\`; a single one needs no array`,
+    nobody,
   ),
   subject: Schema.String.check(Checks.chars(Header.MAX_SUBJECT_CHARS), Checks.oneLine).annotate({
     examples: ["Your receipt"],

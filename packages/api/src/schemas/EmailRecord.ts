@@ -82,6 +82,9 @@ const fields = {
   delivered_at: Schema.NullOr(at),
   next_attempt_at: Schema.NullOr(at),
   attempts: Schema.Natural,
+  tracking: Tracking.Tracking.annotate({
+    description: "Whether opens and clicks are tracked, as decided at acceptance",
+  }),
   opens: Schema.Natural,
   clicks: Schema.Natural,
   api_key_id: Schema.NullOr(Id.ApiKeyId),
@@ -120,9 +123,6 @@ export const Content = Schema.Struct({
 
 export const WithContent = Schema.Struct({
   ...fields,
-  tracking: Tracking.Tracking.annotate({
-    description: "Whether opens and clicks are tracked, as decided at acceptance",
-  }),
   forward_of: Schema.NullOr(Id.InboundId).annotate({
     description: "The received mail that was sent on as it came; it has the content",
   }),

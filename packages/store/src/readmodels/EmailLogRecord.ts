@@ -39,6 +39,7 @@ export const of = (message: Email.Message, version: number): EmailLogRecord => {
     delivered_at: delivered.length === 0 ? null : delivered.reduce((a, b) => (a < b ? a : b)),
     next_attempt_at: nextAttempts.length === 0 ? null : nextAttempts.reduce((a, b) => (a < b ? a : b)),
     attempts: recipients.reduce((most, { attempts }) => Math.max(most, attempts), 0),
+    ...(accepted.tracking === undefined ? {} : { tracking: accepted.tracking }),
     opens: message.opens,
     clicks: message.clicks,
     api_key_id: accepted.api_key_id,

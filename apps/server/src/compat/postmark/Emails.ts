@@ -33,7 +33,7 @@ const check = Effect.fnUntraced(function* (body: unknown) {
   const native = AbsentFields.withoutUndefined(Message.toNative(message, tracks))
   const spelling = Spelling.of(message)
   yield* Effect.mapError(
-    decodeBody(EmailMessage, native),
+    Message.takesCopiesAlone(decodeBody(EmailMessage, native)),
     ({ details, more = 0, reason }) =>
       new RequestRefusal.InvalidRequest({
         reason,
@@ -59,7 +59,7 @@ const send: Route = {
       path: "/v1/email/send",
       body: Message.toNative(message, tracks),
       headers: Native.idempotency(headers),
-    }).pipe(Respelling.respelled(Spelling.of(message)))
+    }).pipe(Message.takesCopiesAlone, Respelling.respelled(Spelling.of(message)))
     return Native.ok(yield* Accepted.answer(message, id, created_at))
   }),
   trial: ({ body }) => Effect.map(check(body), Native.ok),
@@ -98,7 +98,7 @@ const batch: Route = {
         path: "/v1/email/send/batch",
         body: { emails: part.map((message) => Message.toNative(message, tracks)), mode: "permissive" },
         headers: Native.idempotency(headers, start / MAX_BATCH),
-      })
+      }).pipe(Message.takesCopiesAlone)
       results.push(...data)
     }
     const answers = yield* Effect.forEach(messages, (message, nth) => resultOf(message, results[nth]))

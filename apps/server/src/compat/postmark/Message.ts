@@ -1,11 +1,11 @@
 import * as Checks from "@waybill/api/schemas/Checks"
-import { MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
+import { CopiesAlone, MAX_COPIES, MAX_REPLY_TO } from "@waybill/api/schemas/EmailMessage"
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Header from "@waybill/domain/email/Header"
 import * as Labels from "@waybill/domain/email/Labels"
 import type { Detail } from "@waybill/domain/values/Refusal"
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Words from "../../worker/webhooks/formats/PostmarkWords.ts"
 import * as Fields from "../lenient/Fields.ts"
 import * as OwnHeaders from "../lenient/OwnHeaders.ts"
@@ -116,14 +116,23 @@ export const templatedProblems = (message: TemplatedMessage): ReadonlyArray<Deta
     : []),
 ]
 
+/** Postmark takes a message with `Cc` or `Bcc` alone. */
+export const takesCopiesAlone = Effect.provideService(CopiesAlone, true)
+
 const commonProblems = ({
   Attachments,
+  Bcc,
+  Cc,
   Headers,
   MessageStream,
-}: Pick<Message, "Attachments" | "Headers" | "MessageStream">): ReadonlyArray<Detail> => {
+  To,
+}: Pick<Message, "Attachments" | "Bcc" | "Cc" | "Headers" | "MessageStream" | "To">): ReadonlyArray<Detail> => {
   const names = new Set<string>()
   const isNew = (name: string) => names.size < names.add(name.toLowerCase()).size
   return [
+    ...([To, Cc, Bcc].every((list = "") => AddressList.split(list, 1).length === 0)
+      ? [{ path: "To", message: "or `Cc` or `Bcc` is required" }]
+      : []),
     ...((MessageStream ?? Words.STREAM) === Words.STREAM
       ? []
       : [

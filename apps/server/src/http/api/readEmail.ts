@@ -3,7 +3,6 @@ import * as Email from "@waybill/domain/email/Email"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Tracking from "@waybill/domain/domain/Tracking"
 import * as Content from "@waybill/store/content/Content"
 import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { EventStore } from "@waybill/store/commit/EventStore"
@@ -35,7 +34,6 @@ export const readEmail = Effect.fnUntraced(function* ({ params, query: { as_of }
 })
 
 const UNKNOWN = {
-  tracking: Tracking.NONE,
   forward_of: null,
   reply_tracking: null,
   resend_of: null,
@@ -43,15 +41,14 @@ const UNKNOWN = {
   content: null,
 }
 
-/** Loads what the log row does not contain, to keep rows small: tracking and content. */
+/** Loads what the log row does not contain, to keep rows small. */
 const detailsOf = Effect.fnUntraced(function* (account_id: Id.AccountId, id: Id.EmailId) {
   const store = yield* EventStore
   const state = yield* store.state(Email, { account_id, stream_id: id })
   if (state._tag === "NotCreated") return UNKNOWN
-  const { content, tracking = Tracking.NONE } = state.accepted
+  const { content } = state.accepted
   const body = (yield* isExpired(account_id, state)) ? Option.none() : yield* Content.findBody(account_id, content)
   return {
-    tracking,
     forward_of: state.accepted.forward_of ?? null,
     reply_tracking: state.accepted.reply_tracking ?? null,
     resend_of: state.accepted.resend_of,

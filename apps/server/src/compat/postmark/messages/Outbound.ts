@@ -84,8 +84,6 @@ const details: Route = {
       // The message is composed when it is delivered, so that there is no source to show.
       Body: "",
       Attachments: attachments.map(({ filename }) => filename),
-      TrackOpens: record.tracking.opens,
-      TrackLinks: record.tracking.clicks ? "HtmlOnly" : "None",
       MessageEvents: timeline.data.flatMap((event) => eventOf(event, record)),
     })
   }),
@@ -107,6 +105,8 @@ const fieldsOf = (record: EmailRecord) => ({
   Attachments: [] as ReadonlyArray<string>,
   Status: record.status === "queued" || record.status === "deferred" ? "Queued" : "Sent",
   MessageStream: Words.STREAM,
+  TrackOpens: record.tracking.opens,
+  TrackLinks: record.tracking.clicks ? "HtmlOnly" : "None",
   Sandboxed: !record.livemode,
 })
 

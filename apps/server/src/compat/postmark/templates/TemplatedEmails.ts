@@ -55,7 +55,7 @@ const send: Route = {
       path: "/v1/email/send",
       body: nativeOf(decoded, tracks),
       headers: Native.idempotency(headers),
-    }).pipe(Respelling.respelled(spellingOf(decoded)))
+    }).pipe(Message.takesCopiesAlone, Respelling.respelled(spellingOf(decoded)))
     return Native.ok(yield* Accepted.answer(decoded.message, id, created_at))
   }),
 }
@@ -95,7 +95,7 @@ const batch: Route = {
           mode: "permissive",
         },
         headers: Native.idempotency(headers, start / MAX_BATCH),
-      })
+      }).pipe(Message.takesCopiesAlone)
       results.push(...data)
     }
     const answers = yield* Effect.forEach(whole, (each, nth) => resultOf(each, results[nth]))
