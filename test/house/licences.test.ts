@@ -44,6 +44,7 @@ const locked = (file: string): ReadonlyArray<readonly [path: string, entry: Lock
 const LOCKS = [
   "package-lock.json",
   "runtime/package-lock.json",
+  "test/clients/frameworks/package-lock.json",
   "test/clients/npm/package-lock.json",
   "test/contract/generators/package-lock.json",
   "test/deploy/helm/package-lock.json",

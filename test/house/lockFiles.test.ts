@@ -14,6 +14,7 @@ type Packages = Readonly<Record<string, Locked>>
 const LOCKS = [
   "package-lock.json",
   "runtime/package-lock.json",
+  "test/clients/frameworks/package-lock.json",
   "test/clients/npm/package-lock.json",
   "test/contract/generators/package-lock.json",
   "test/deploy/helm/package-lock.json",

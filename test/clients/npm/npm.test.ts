@@ -1,31 +1,10 @@
-import { Effect } from "effect"
-import { execFile } from "node:child_process"
 import { fileURLToPath } from "node:url"
 import { assert, beforeAll, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
+import { installed, PRELOAD, sentBy } from "../sentBy.ts"
 
 const FOLDER = fileURLToPath(new URL(".", import.meta.url))
-const PRELOAD = new URL("../../../packages/redirect/src/preload.ts", import.meta.url).href
-
-beforeAll(async () => {
-  const { href } = new URL("../../../bin/install.mjs", import.meta.url)
-  const { ensureModules } = (await import(href)) as {
-    readonly ensureModules: (options: { readonly dev: boolean; readonly folder: string }) => Promise<void>
-  }
-  await ensureModules({ dev: true, folder: FOLDER })
-}, 120_000)
-
-interface Outcome {
-  readonly name: string
-  readonly send: string
-  readonly batch?: string
-  readonly refused: string
-}
-
-interface Listed {
-  readonly id: string
-  readonly subject: string
-}
+beforeAll(() => installed(FOLDER), 120_000)
 
 /** Emails that each client sends: one, and two of a batch where it has one. */
 const BY_ADDRESS: Readonly<Record<string, number>> = {
@@ -56,53 +35,10 @@ const BY_REDIRECT: Readonly<Record<string, number>> = {
 }
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("published clients", (it) => {
-  /** Runs all clients of one kind in a process of their own. */
-  const sent = Effect.fnUntraced(function* (kind: string, ...flags: ReadonlyArray<string>) {
-    const world = yield* HttpWorld
-    const { secret: key } = yield* world.key(yield* world.account())
-    yield* world.request("POST", "/v1/domains", { key, body: { name: "acme.test" } })
-    const env = {
-      PATH: process.env["PATH"] ?? "",
-      KEY: key,
-      WAYBILL_URL: world.url,
-      RESEND_BASE_URL: `${world.url}/compat/resend`,
-    }
-    const { stderr, stdout } = yield* Effect.promise(
-      () =>
-        new Promise<{ readonly stdout: string; readonly stderr: string }>((resolve) =>
-          execFile(
-            process.execPath,
-            ["--no-warnings", ...flags, "send.ts", kind],
-            { cwd: FOLDER, env, timeout: 60_000 },
-            (_, out, err) => resolve({ stdout: out, stderr: err }),
-          ),
-        ),
-    )
-    const outcomes = stdout
-      .split("\n")
-      .filter((line) => line !== "")
-      .map((line) => JSON.parse(line) as Outcome)
-    const { json } = yield* world.request("GET", "/v1/email/logs?limit=100", { key })
-    const emailsOf = (name: string) =>
-      (json.data as ReadonlyArray<Listed>).filter(({ subject }) => subject.split(" ").at(-1) === `${name}.test`)
-    const filesOf = Effect.fnUntraced(function* (name: string) {
-      const logs = yield* Effect.forEach(emailsOf(name), ({ id }) =>
-        world.request("GET", `/v1/email/logs/${id}`, { key }),
-      )
-      return logs.flatMap(({ json: log }) =>
-        log.content.attachments.map((file: { readonly filename: string; readonly size_bytes: number }) => [
-          file.filename,
-          file.size_bytes,
-        ]),
-      )
-    })
-    return { outcomes, emailsOf, filesOf, stderr }
-  })
-
   const FILE = [["a.bin", 5]]
 
   it.effect("send, send batches, attach files and show refusals by one variable or option", function* () {
-    const { emailsOf, filesOf, outcomes, stderr } = yield* sent("address")
+    const { emailsOf, filesOf, outcomes, stderr } = yield* sentBy(FOLDER, ["send.ts", "address"])
     assert.deepStrictEqual(
       outcomes.map(({ name }) => name),
       Object.keys(BY_ADDRESS),
@@ -117,7 +53,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
   })
 
   it.effect("that know one host only send by the redirect", function* () {
-    const { emailsOf, filesOf, outcomes, stderr } = yield* sent("redirect", `--import=${PRELOAD}`)
+    const { emailsOf, filesOf, outcomes, stderr } = yield* sentBy(FOLDER, [PRELOAD, "send.ts", "redirect"])
     assert.deepStrictEqual(
       outcomes.map(({ name }) => name),
       Object.keys(BY_REDIRECT),

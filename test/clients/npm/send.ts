@@ -1,32 +1,11 @@
 // Sends with every client, as a program of its own, and prints what each made of it. The environment has the addresses and the key.
 import { createRequire } from "node:module"
-
-/** Packages of all kinds are called here, each by what its README says. */
-// oxlint-disable-next-line typescript/no-explicit-any
-type Package = any
+import { type Client, type Mail, type Package, report } from "../report.ts"
 
 const old = createRequire(import.meta.url) as (name: string) => Package
 const current = createRequire(new URL("../../../package.json", import.meta.url)) as (name: string) => Package
 
 const { KEY = "", WAYBILL_URL = "" } = process.env
-const FILE = Buffer.from([0, 10, 13, 200, 255])
-
-interface Mail {
-  readonly from: string
-  readonly to: string
-  readonly subject: string
-  readonly text: string
-  readonly file?: Buffer
-}
-
-interface Client {
-  readonly name: string
-  readonly send: (mail: Mail) => Promise<unknown>
-  readonly batch?: (mails: ReadonlyArray<Mail>) => Promise<unknown>
-  /** Why no file can be sent. */
-  readonly fileless?: boolean
-}
-
 const failed = (message: unknown): never => {
   throw new Error(String(message))
 }
@@ -144,20 +123,4 @@ const BY_REDIRECT = (): ReadonlyArray<Client> => [
   ...["resend", "postmark", "sendgrid"].map((name) => authjs(`authjs-${name}`, old(`@auth/core/providers/${name}`))),
 ]
 
-const outcome = (made: Promise<unknown>) =>
-  made.then(
-    () => "sent",
-    (error: Package) => String(error.response?.body?.errors[0].message ?? error.message),
-  )
-
-for (const { batch, fileless, name, send } of process.argv[2] === "redirect" ? BY_REDIRECT() : BY_ADDRESS()) {
-  const mail = { from: "hi@acme.test", to: "ana@example.org", subject: `${name}.test`, text: "Hello" }
-  console.log(
-    JSON.stringify({
-      name,
-      send: await outcome(send({ ...mail, ...(fileless !== true && { file: FILE }) })),
-      ...(batch && { batch: await outcome(batch([mail, { ...mail, to: "bo@example.org" }])) }),
-      refused: await outcome(send({ ...mail, from: "hi@elsewhere.test" })),
-    }),
-  )
-}
+await report(process.argv[2] === "redirect" ? BY_REDIRECT() : BY_ADDRESS())
