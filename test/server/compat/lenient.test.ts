@@ -40,6 +40,7 @@ const setUp = Effect.gen(function* () {
     return (yield* world.request("GET", `/v1/email/logs/${id}`, { key: secret })).json as {
       readonly tags: ReadonlyArray<string>
       readonly metadata: Readonly<Record<string, string>>
+      readonly from: string
       readonly cc: ReadonlyArray<string>
       readonly tracking: object
       readonly content: {
@@ -158,6 +159,46 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       content.attachments.map(({ content_id }) => content_id),
       [null, "logo.png"],
     )
+  })
+
+  it.effect("attaches a file without a name, as Django's Anymail sends it", function* () {
+    const { logged } = yield* setUp
+    const nameOf = ({
+      content,
+    }: {
+      readonly content: { readonly attachments: ReadonlyArray<{ readonly filename: string }> }
+    }) => content.attachments.map(({ filename }) => filename)
+    const postmark = { Name: "", Content: "aGk=", ContentType: "text/plain" }
+    assert.deepStrictEqual(nameOf(yield* logged("/postmark/email", { ...POSTMARK, Attachments: [postmark] })), [
+      "attachment",
+    ])
+    const sendgrid = { filename: "", content: "aGk=", type: "text/plain" }
+    const body = { ...SENDGRID, attachments: [sendgrid] }
+    assert.deepStrictEqual(nameOf(yield* logged("/sendgrid/v3/mail/send", body)), ["attachment"])
+    const resend = { filename: null, content: "aGk=" }
+    assert.deepStrictEqual(nameOf(yield* logged("/resend/emails", { ...RESEND, attachments: [resend] })), [
+      "attachment",
+    ])
+  })
+
+  it.effect("takes names with commas of Resend without quotes, as Symfony sends them", function* () {
+    const { logged, post } = yield* setUp
+    const from = "Acme, Inc. <hi@acme.test>"
+    const log = yield* logged("/resend/emails", {
+      ...RESEND,
+      from,
+      cc: ["Doe; Cy <cy@example.org>", "bo@example.org"],
+    })
+    assert.deepStrictEqual(
+      [log.from, log.cc],
+      ['"Acme, Inc." <hi@acme.test>', ['"Doe; Cy" <cy@example.org>', "bo@example.org"]],
+    )
+    for (const to of [
+      "bo@example.org, Ana <ana@example.org>",
+      "Ana, Bo <ana@example.org>, bo@example.org",
+      "A,\r\nBcc: x <a@b.example>",
+    ])
+      assert.include([400, 422], (yield* post("/resend/emails", { ...RESEND, to })).status, to)
   })
 
   it.effect("reads bodies in gzip, up to the size of others", function* () {

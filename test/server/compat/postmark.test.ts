@@ -160,6 +160,12 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
     ]
     for (const [change, expected] of rows)
       assert.deepStrictEqual(yield* refused({ ...change }), expected, JSON.stringify(change))
+    // Anymail reads the address from these words, and says that this recipient was refused.
+    const wrong = { ...EMAIL, To: "ana@example.org, nobody" }
+    const words = /^Invalid 'To' address: 'nobody'\. `To\[1\]` is not an address/u
+    assert.match((yield* refusal(() => client.sendEmail(wrong))).message, words)
+    const [inBatch] = yield* Effect.promise(() => client.sendEmailBatch([wrong]))
+    assert.match(inBatch?.Message ?? "", words)
     const anonymous = yield* refusal(() => clientOf("2f8d").sendEmail(EMAIL))
     assert.instanceOf(anonymous, Errors.InvalidAPIKeyError)
     assert.strictEqual(anonymous.code, 10)
@@ -223,7 +229,7 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("the package 
         [0, "bo@example.org"],
       ],
     )
-    assert.match(results[2]?.Message ?? "", /^`To` is not an address/u)
+    assert.match(results[2]?.Message ?? "", /^Invalid 'To' address: 'nobody'\. `To` is not an address/u)
     assert.notStrictEqual(results[0]?.MessageID, results[4]?.MessageID)
     const many = yield* refusal(() => client.sendEmailBatch(Array.from({ length: 501 }, () => EMAIL)))
     assert.deepStrictEqual([many.statusCode, many.code], [422, 410])

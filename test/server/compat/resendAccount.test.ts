@@ -169,7 +169,21 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         last.data.map(({ origin }) => origin),
         ["bounce"],
       )
-      assert.match((yield* refusal(() => suppressions.list({ origin: "manual" })))[2], /^`origin` /u)
+      // An unsubscribed address is a manual one there.
+      yield* request("POST", "/v1/suppressions", { email: "u@example.org", reason: "unsubscribe" })
+      const ofOrigin = (options: Parameters<typeof suppressions.list>[0]) =>
+        Effect.map(
+          good(() => suppressions.list(options)),
+          ({ data, has_more }) => [data.map(({ email }) => email), has_more],
+        )
+      const manual = ["u@example.org", "d@example.org", "c@example.org", "a+b@example.org"]
+      assert.deepStrictEqual(yield* ofOrigin({ origin: "manual" }), [manual, false])
+      assert.deepStrictEqual(yield* ofOrigin({ limit: 2, origin: "manual" }), [manual.slice(0, 2), true])
+      const second = added.data[1]?.id ?? ""
+      assert.deepStrictEqual(yield* ofOrigin({ after: second, limit: 2, origin: "manual" }), [manual.slice(2), false])
+      assert.deepStrictEqual((yield* ofOrigin({ origin: "bounce" }))[1], false)
+      const unknown = "none" as "manual"
+      assert.match((yield* refusal(() => suppressions.list({ origin: unknown })))[2], /^`origin` must be bounce, /u)
       assert.match(
         (yield* refusal(() => suppressions.batch.add({ emails: ["e@example.org", "x"] })))[2],
         /^`emails\[1\]` /u,

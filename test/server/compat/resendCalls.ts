@@ -90,7 +90,7 @@ export const CALLS: ReadonlyArray<ResendCall> = [
   works("suppressions.batch.add", "at most 100 addresses"),
   works("suppressions.batch.remove", "at most 100 addresses or ids"),
   works("suppressions.get"),
-  works("suppressions.list", "`before` and `origin` are refused"),
+  works("suppressions.list", "`before` is refused"),
   works("suppressions.remove"),
   works("templates.create", "variables are escaped in HTML"),
   works("templates.duplicate"),

@@ -253,7 +253,7 @@ layer(Running.layer.pipe(Layer.provideMerge(World.layer)), { excludeTestServices
         Content: FILE.toString("base64"),
         ContentType: "application/pdf",
         ContentLength: FILE.length,
-        ContentID: "",
+        ContentID: null,
       })
       assert.strictEqual(Attachments[0].ContentID, "logo@x")
     })

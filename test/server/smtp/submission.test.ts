@@ -277,6 +277,13 @@ layer(Smtp.layer, { excludeTestServices: true })("SMTP submission", (it) => {
       ["X-PM-Metadata-order", "X-SMTPAPI"],
     ],
     [{ "X-Track-Opens": "false", "X-MC-Track": "opens" }, {}, undefined, undefined],
+    // Symfony's and Laravel's.
+    [
+      { "X-Tag": "receipt", "X-Metadata-Color": "blue", "X-Metadata-Client-ID": "7".repeat(501) },
+      { tags: ["receipt"], metadata: { Color: "blue" } },
+      undefined,
+      ["X-Metadata-Client-ID"],
+    ],
   ]
 
   it.effect("reads the headers of other services for tags and tracking, and sends none of them", function* () {

@@ -146,12 +146,12 @@ export interface Failure {
   readonly response: string
 }
 
-/** Reply to nodemailer: the text of the 250 or of the refusal. */
+/** Reply to nodemailer: the last line of the 250, or the refusal. */
 export const send = (port: number, pass: string, mail: SendMailOptions, options: SMTPTransport.Options = {}) =>
   Effect.promise(async (): Promise<string> => {
     const client = transport(port, pass, options)
     try {
-      return (await client.sendMail(mail)).response ?? ""
+      return (await client.sendMail(mail)).response?.split("\n").at(-1) ?? ""
     } catch (error) {
       const { response } = error as Partial<Failure>
       if (response === undefined) throw error

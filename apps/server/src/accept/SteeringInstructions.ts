@@ -73,11 +73,16 @@ export const read = (fields: ReadonlyArray<Field>, own: ReadonlyArray<string>): 
   }
 }
 
-const METADATA = "x-pm-metadata-"
+/** A header for one pair, of Postmark, or of Symfony and Laravel, which write it for services that they do not know. */
+const METADATA = /^x-(?:pm-)?metadata-/iu
+
+/** Whether a header is a pair and steers nobody. */
+export const isPair = ({ name }: Field): boolean => /^x-metadata-/iu.test(name)
 
 const readOne = ({ name, value }: Field): Said => {
   const lower = name.toLowerCase()
-  if (lower.startsWith(METADATA)) return { pairs: [[name.slice(METADATA.length), value.trim()]], isWhole: true }
+  const pair = name.replace(METADATA, "")
+  if (pair !== name) return { pairs: [[pair, value.trim()]], isWhole: true }
   switch (lower) {
     case "x-ses-message-tags":
       return sesOf(wordsOf(value))

@@ -49,12 +49,16 @@ export const read = (
     // The API requires a recipient in `to`; a borrowed one is given back below.
     const lender = shown.to.length > 0 ? "to" : shown.bcc.length > 0 ? "bcc" : "cc"
     const templated = TemplateHeaders.read(submitted.headers)
-    const fields = submitted.headers.filter((field) => Header.isAllowed(field.name) && !ControlHeaders.isControl(field))
+    const pairs =
+      submitted.headers.length > Header.MAX_HEADERS ? [] : submitted.headers.filter(SteeringInstructions.isPair)
+    const fields = submitted.headers.filter(
+      (field) => Header.isAllowed(field.name) && !ControlHeaders.isControl(field) && !pairs.includes(field),
+    )
     const steering =
       fields.length > Header.MAX_HEADERS ? [] : fields.filter(({ name }) => SteeringHeader.isSteering(name))
     const dropped = steering.filter((field) => !isHeader(field))
     const custom = customHeaders(fields, dropped)
-    const instructions = SteeringInstructions.read(steering, control.tags)
+    const instructions = SteeringInstructions.read([...steering, ...pairs], control.tags)
     const problems = [
       ...(submitted.from.length > 1 ? [{ path: "from", message: "must be a single address" }] : []),
       ...(submitted.subjects > 1 ? [{ path: "subject", message: "must appear only once" }] : []),
@@ -91,7 +95,7 @@ export const read = (
       ),
       steering: {
         read: instructions.read,
-        dropped: dropped
+        dropped: [...dropped, ...pairs]
           .map(({ name }) => name)
           .filter((name) => !instructions.read.has(name.toLowerCase()))
           .map(shownName),

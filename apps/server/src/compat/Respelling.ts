@@ -13,11 +13,14 @@ export const respell = (error: ApiError.Body["error"], spelling: Spelling): ApiE
 })
 
 /** Calls fields in refusals of our own API as the other service calls them. */
-export const respelled =
-  (spelling: Spelling) =>
+export const respelled = (spelling: Spelling) => changed((error) => respell(error, spelling))
+
+/** Changes refusals of our own API. */
+export const changed =
+  (change: (error: ApiError.Body["error"]) => ApiError.Body["error"]) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E, R> =>
     Effect.mapError(effect, (failure) => {
       if (!(failure instanceof NativeError)) return failure
       const { error, headers, status } = failure
-      return new NativeError({ status, error: respell(error, spelling), headers }) as E & NativeError
+      return new NativeError({ status, error: change(error), headers }) as E & NativeError
     })

@@ -156,7 +156,8 @@ export class Connection extends SMTPConnection implements SlotHolder {
 
   override send(code: number, data?: string | string[] | null, context?: string | false): void {
     if (this.#isInEhlo && Array.isArray(data)) return super.send(code, data.toSpliced(1, 0, "CHUNKING"), context)
-    super.send(code, data, typeof data === "string" && ENHANCED.test(data) ? false : context)
+    if (typeof data !== "string" || !ENHANCED.test(data)) return super.send(code, data, context)
+    super.send(code, data.includes("\n") ? data.split("\n") : data, false)
   }
 
   override handler_EHLO(command: Buffer, callback: () => void): void {

@@ -3,6 +3,7 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Address from "@waybill/domain/values/Address"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import * as Scope from "@waybill/domain/account/Scope"
+import * as Uuid from "@waybill/domain/values/Uuid"
 import * as Submitted from "@waybill/mail/incoming/Submitted"
 import * as Cells from "@waybill/store/routing/Cells"
 import { Admission, type Verdict } from "@waybill/store/admission/Admission"
@@ -188,5 +189,10 @@ const submit = Effect.fnUntraced(function* (
   const accepted = yield* Effect.mapError(acceptSubmitted(sender, read), (refusal) =>
     refusal instanceof StoreUnavailable ? refusal : ofRefusal(refusal),
   )
-  return line("2.0.0", `Ok: queued as ${accepted.answer.id}${accepted.isReplayed ? " (idempotent replay)" : ""}`)
+  const { id } = accepted.answer
+  // Symfony and Laravel read the id from a line that ends as the first does, and PHPMailer from the last one.
+  return [
+    line("2.0.0", `Accepted: 250 Ok ${Uuid.of(id) ?? ""}`),
+    line("2.0.0", `Ok: queued as ${id}${accepted.isReplayed ? " (idempotent replay)" : ""}`),
+  ].join("\n")
 })

@@ -41,7 +41,8 @@ export const postmarkBody = ({ attachments, bytes, findings, isReply, raw, recor
         Content: Buffer.from(content.buffer, content.byteOffset, content.byteLength).toString("base64"),
         ContentType: attachments[nth]?.content_type ?? "",
         ContentLength: content.length,
-        ContentID: attachments[nth]?.content_id ?? "",
+        // Anymail of Django takes a file with an id, even an empty one, as inline.
+        ContentID: attachments[nth]?.content_id ?? null,
       })),
     }),
   )

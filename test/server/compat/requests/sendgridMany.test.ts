@@ -133,7 +133,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "120 seconds" })(
       ],
       headers: { "X-Name": "-name-" },
       personalizations: people(2, (nth) => ({
-        substitutions: [{ "-name-": "<i>Ana</i> $& -nam-", "-nam-": "", constructor: "x" }, { "-name-": 7 }][nth],
+        substitutions: [{ "-name-": "<i>Ana</i> $& -nam-", "-nam-": null, constructor: "x" }, { "-name-": 7 }][nth],
       })),
     })
     assert.strictEqual(answer.status, 202, answer.text)

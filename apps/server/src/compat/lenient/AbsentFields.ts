@@ -18,10 +18,13 @@ const KEPT: ReadonlySet<string> = new Set([
 export const withoutAbsent = (value: unknown): unknown => changed(value, presentOf)
 
 const presentOf = (value: unknown, name: string): unknown => {
-  if (KEPT.has(name)) return value ?? undefined
+  if (KEPT.has(name)) return name === "substitutions" ? changed(value, textOf) : (value ?? undefined)
   const present = changed(value, presentOf)
   return isAbsent(present) ? undefined : present
 }
+
+/** A name for which nothing stands is replaced by nothing. */
+const textOf = (value: unknown): unknown => (value === null ? "" : value)
 
 const isAbsent = (value: unknown): boolean =>
   value === null || value === "" || (typeof value === "object" && Object.keys(value).length === 0)

@@ -21,5 +21,8 @@ const BufferInJson = Schema.Struct({ type: Schema.Literal("Buffer"), data: Schem
 /** The bytes of a file: in base64, as a `Buffer`, or as a list of numbers, of which base64 was made. */
 export const FileContent = Schema.Union([Schema.String, BufferInJson])
 
+/** The name of a file that has none, as SMTP gives it. */
+export const UNNAMED = "attachment"
+
 export const base64Of = (content: typeof FileContent.Type = ""): string =>
   typeof content === "string" ? content : (content.data ?? "")

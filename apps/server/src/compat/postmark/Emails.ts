@@ -15,6 +15,7 @@ import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Accepted from "./Accepted.ts"
+import * as InvalidAddress from "./InvalidAddress.ts"
 import * as Message from "./Message.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Spelling from "./Spelling.ts"
@@ -37,7 +38,7 @@ const check = Effect.fnUntraced(function* (body: unknown) {
     ({ details, more = 0, reason }) =>
       new RequestRefusal.InvalidRequest({
         reason,
-        details: details.map(({ message, path }) => ({ path: spelling(path), message })),
+        details: details.map((each) => InvalidAddress.told(message, { ...each, path: spelling(each.path) })),
         more,
       }),
   )
@@ -59,7 +60,10 @@ const send: Route = {
       path: "/v1/email/send",
       body: Message.toNative(message, tracks),
       headers: Native.idempotency(headers),
-    }).pipe(Message.takesCopiesAlone, Respelling.respelled(Spelling.of(message)))
+    }).pipe(
+      Message.takesCopiesAlone,
+      Respelling.changed((error) => Spelling.refusal(message, error)),
+    )
     return Native.ok(yield* Accepted.answer(message, id, created_at))
   }),
   trial: ({ body }) => Effect.map(check(body), Native.ok),
@@ -119,7 +123,7 @@ const batch: Route = {
 
 const resultOf = (message: Message.Message, result: BatchAnswer["data"][number] | undefined) =>
   result?.error
-    ? Effect.succeed(errorOf(400, Respelling.respell(result.error, spellingInBatch(message))).body)
+    ? Effect.succeed(errorOf(400, Spelling.refusal(message, result.error, spellingInBatch(message))).body)
     : Accepted.answer(message, result?.id ?? "", result?.created_at ?? "")
 
 /** A refusal within a batch may begin with the message's place in it. */

@@ -14,7 +14,8 @@ import * as Pairs from "../lenient/Pairs.ts"
 import * as AddressList from "./AddressList.ts"
 
 const Attachment = Schema.Struct({
-  Name: Schema.String,
+  /** Absent for a file without a name. */
+  Name: Schema.optional(Schema.String),
   /** Absent for an empty file. */
   Content: Schema.optional(Fields.FileContent),
   ContentType: Schema.optional(Schema.String),
@@ -181,7 +182,7 @@ export const toNative = (message: Message, tracks: boolean) => ({
 
 const filesOf = ({ Attachments, HtmlBody = "" }: Message) => {
   const isShown = shownIn(Attachments === undefined ? "" : HtmlBody)
-  return Attachments?.map(({ Content, ContentID, ContentType, Name }) => ({
+  return Attachments?.map(({ Content, ContentID, ContentType, Name = Fields.UNNAMED }) => ({
     filename: Name,
     content: Fields.base64Of(Content),
     content_type: present(ContentType) ? ContentType : undefined,

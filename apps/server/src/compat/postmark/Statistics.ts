@@ -8,7 +8,8 @@ import * as Bounces from "./Bounces.ts"
 import * as Filters from "./Filters.ts"
 import * as Paging from "./Paging.ts"
 
-const QUERY = ["tag", "fromdate", "todate", "messagestream"]
+/** The client for Ruby repeats the last part of a path as `type`. */
+const QUERY = ["tag", "fromdate", "todate", "messagestream", "type"]
 
 /** Returns our own statistics of each day in UTC, without dates of the longest range up to now. */
 const daysOf = Effect.fnUntraced(function* (query: URLSearchParams) {

@@ -89,10 +89,13 @@ const messageOf = (error: Failure): string => {
   if (reason !== "validation_failed" || details.length === 0) return named(message, details[0]?.path ?? "")
   const shown = details
     .slice(0, MAX_SHOWN)
-    .map((detail) => (detail.path === "" ? `The body ${detail.message}` : `\`${detail.path}\` ${detail.message}`))
+    .map((detail) => (detail.path === "" ? ofBody(detail.message) : `\`${detail.path}\` ${detail.message}`))
   const more = Native.violationsBeyond(MAX_SHOWN, error)
   return `${shown.join("; ")}${more > 0 ? `; and ${more} more` : ""}.`
 }
+
+/** A wrong address is a sentence of its own. */
+const ofBody = (message: string): string => (message.startsWith("Invalid ") ? message : `The body ${message}`)
 
 /** Names the field that an error is about, if its words do not. */
 const named = (message: string, field: string): string =>

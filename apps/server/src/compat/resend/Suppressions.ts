@@ -1,10 +1,11 @@
 import type { SuppressionRecord } from "@waybill/api/groups/Suppressions"
+import * as Page from "@waybill/api/schemas/Page"
 import * as Checks from "@waybill/api/schemas/Checks"
 import * as Address from "@waybill/domain/values/Address"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import * as Id from "@waybill/domain/values/Id"
 import * as Uuid from "@waybill/domain/values/Uuid"
-import { Effect, Schema, SchemaTransformation } from "effect"
+import { Effect, Schema, SchemaTransformation, Struct } from "effect"
 import { decodeBody } from "../decodeBody.ts"
 import { NativeError, type Route } from "../Door.ts"
 import { nativePath } from "../nativePath.ts"
@@ -90,17 +91,48 @@ const add: Route = {
   }),
 }
 
+interface NativeSuppressions {
+  readonly data: ReadonlyArray<SuppressionRecord>
+  readonly has_more: boolean
+  readonly next_cursor: string | null
+}
+
+const listed = (query: URLSearchParams) =>
+  Native.call<NativeSuppressions>({ method: "GET", path: `/v1/suppressions${Paging.queryOf(query)}` })
+
+const REASONS = Struct.keys(ORIGINS)
+const NO_ORIGIN = `must be ${[...new Set(Object.values(ORIGINS))].join(", ")}`
+
+/** Several of our reasons can be one origin. Their lists are merged, as far down as each of them was read. */
+const ofOrigin = Effect.fnUntraced(function* (origin: string, query: URLSearchParams) {
+  const reasons = REASONS.filter((reason) => ORIGINS[reason] === origin)
+  if (reasons.length === 0) return yield* Native.refuse("origin", NO_ORIGIN)
+  const lists = yield* Effect.forEach(reasons, (reason) => {
+    const ofReason = new URLSearchParams(query)
+    ofReason.delete("origin")
+    ofReason.set("reason", reason)
+    return listed(ofReason)
+  })
+  const end = lists.reduce(
+    (most, { next_cursor }) => (next_cursor !== null && next_cursor > most ? next_cursor : most),
+    "",
+  )
+  const found = lists.flatMap(({ data }) => data.filter(({ id }) => id >= end))
+  const data = found
+    .toSorted((a, b) => (a.id < b.id ? 1 : -1))
+    .slice(0, Number(query.get("limit") ?? Page.DEFAULT_LIMIT))
+  return { data, has_more: end !== "" || data.length < found.length }
+})
+
 const list: Route = {
   method: "GET",
   path: "/suppressions",
   endpoint: "suppressions.list",
-  query: ["limit", "after"],
+  query: ["limit", "after", "origin"],
   handle: Effect.fnUntraced(function* ({ query }) {
-    const found = yield* Native.call<{ readonly data: ReadonlyArray<SuppressionRecord>; readonly has_more: boolean }>({
-      method: "GET",
-      path: `/v1/suppressions${Paging.queryOf(query)}`,
-    })
-    return Paging.listOf(found.data.map(fieldsOf), found.has_more)
+    const origin = query.get("origin")
+    const { data, has_more } = yield* origin === null ? listed(query) : ofOrigin(origin, query)
+    return Paging.listOf(data.map(fieldsOf), has_more)
   }),
 }
 

@@ -77,7 +77,8 @@ const kindOf = (part: typeof Content.Type): string => (isCalendar(part) ? "text/
 const Attachment = Schema.Struct({
   /** Absent for an empty file. */
   content: Schema.optional(Fields.FileContent),
-  filename: Schema.String,
+  /** Absent for a file without a name. */
+  filename: Schema.optional(Schema.String),
   type: Schema.optional(Schema.String),
   disposition: Schema.optional(Schema.Literals(["attachment", "inline"])),
   content_id: Schema.optional(Schema.String),

@@ -69,7 +69,7 @@ export const filesOf = ({ attachments = [], content = [] }: Message.Message) => 
   const html = attachments.some(idOf) ? content.find(({ type }) => type === "text/html")?.value : undefined
   const isShown = shownIn(html ?? "")
   return attachments.map((attachment) => {
-    const { content, content_type, disposition, filename, type } = attachment
+    const { content, content_type, disposition, filename = Fields.UNNAMED, type } = attachment
     const id = idOf(attachment)
     return {
       filename,

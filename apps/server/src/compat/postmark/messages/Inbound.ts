@@ -89,7 +89,7 @@ const fieldsOf = (mail: InboundEmail) => ({
     Name: filename,
     ContentType: content_type,
     ContentLength: size_bytes,
-    ContentID: content_id ?? "",
+    ContentID: content_id,
   })),
 })
 

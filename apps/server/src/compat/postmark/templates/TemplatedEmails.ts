@@ -55,7 +55,10 @@ const send: Route = {
       path: "/v1/email/send",
       body: nativeOf(decoded, tracks),
       headers: Native.idempotency(headers),
-    }).pipe(Message.takesCopiesAlone, Respelling.respelled(spellingOf(decoded)))
+    }).pipe(
+      Message.takesCopiesAlone,
+      Respelling.changed((error) => Spelling.refusal(decoded.message, error, spellingOf(decoded))),
+    )
     return Native.ok(yield* Accepted.answer(decoded.message, id, created_at))
   }),
 }
@@ -110,7 +113,7 @@ const batch: Route = {
 
 const resultOf = (decoded: Decoded, result: BatchAnswer["data"][number] | undefined) =>
   result?.error
-    ? Effect.succeed(errorOf(400, Respelling.respell(result.error, spellingOf(decoded))).body)
+    ? Effect.succeed(errorOf(400, Spelling.refusal(decoded.message, result.error, spellingOf(decoded))).body)
     : Accepted.answer(decoded.message, result?.id ?? "", result?.created_at ?? "")
 
 export const routes: ReadonlyArray<Route> = [send, batch]

@@ -6,6 +6,7 @@ import * as OwnHeaders from "../../lenient/OwnHeaders.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import { templateName } from "../templates/templateName.ts"
+import * as Mailboxes from "./Mailboxes.ts"
 import * as Message from "./Message.ts"
 import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
@@ -27,6 +28,7 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
   const { attachments, headers, scheduled_at, tags, template, ...same } = message
   const body: Draft["body"] = {
     ...same,
+    ...Mailboxes.quoted(message),
     ...(headers === undefined ? {} : { headers: OwnHeaders.drop(headers, [message.reply_to ?? []].flat()) }),
     ...(tags === undefined
       ? {}
@@ -55,11 +57,8 @@ const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, inde
   if ((content === undefined) === (path === undefined))
     return yield* Native.refuse(field, "must have either `content` or `path`")
   const named = typeof filename === "string" ? filename : undefined
-  const name = named ?? (path === undefined ? undefined : RemoteFile.nameOf(path))
-  if (name === undefined)
-    return yield* Native.refuse(`${field}.filename`, "is required, because nothing else names the file")
   return {
-    filename: name,
+    filename: named ?? (path === undefined ? undefined : RemoteFile.nameOf(path)) ?? Fields.UNNAMED,
     content: CALENDAR_TEXT.test(content ?? "") ? Buffer.from(content ?? "").toString("base64") : (content ?? ""),
     ...(content_type === undefined ? {} : { content_type }),
     ...(content_id === undefined ? {} : { content_id }),
