@@ -175,6 +175,7 @@ CREATE TABLE email_log (
   status smallint NOT NULL,
   listed smallint NOT NULL DEFAULT 0,
   facets smallint NOT NULL DEFAULT 0,
+  code smallint NOT NULL DEFAULT 0,
   CONSTRAINT email_log_pkey PRIMARY KEY (account_id, id)
 ) WITH (autovacuum_vacuum_scale_factor=0.02, autovacuum_vacuum_insert_scale_factor=0.02, autovacuum_analyze_scale_factor=0.3, fillfactor=80);
 
@@ -520,6 +521,7 @@ CREATE TABLE request_log (
   body text NOT NULL,
   livemode boolean NOT NULL DEFAULT true,
   answer text NOT NULL DEFAULT ''::text,
+  recipients bigint[],
   CONSTRAINT request_log_pkey PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 
@@ -905,6 +907,8 @@ CREATE INDEX domains_of_all_accounts ON domains USING btree (md5(name)) WHERE (N
 
 CREATE INDEX domains_tracking ON domains USING btree (account_id, id) WHERE ((((record -> 'tracking_domain'::text) ->> 'verified'::text) = 'true'::text) AND ((record ->> 'verified_at'::text) IS NOT NULL));
 
+CREATE INDEX email_log_by_code ON email_log USING btree (account_id, code, id) WHERE (code > 0);
+
 CREATE INDEX email_log_by_domain ON email_log USING btree (account_id, domain_key, id);
 
 CREATE INDEX email_log_by_facets ON email_log USING btree (account_id, facets, id) WHERE (facets > 0);
@@ -970,6 +974,8 @@ CREATE INDEX provider_messages_by_age ON provider_messages USING btree (created_
 CREATE INDEX request_log_by_key ON ONLY request_log USING btree (account_id, api_key_id, id);
 
 CREATE INDEX request_log_by_path ON ONLY request_log USING btree (account_id, path, id) WHERE (path <> '/v1/email/send'::text);
+
+CREATE INDEX request_log_by_recipient ON ONLY request_log USING gin (recipients) WHERE (recipients IS NOT NULL);
 
 CREATE INDEX request_log_refused ON ONLY request_log USING btree (account_id, status, id) WHERE ((status >= 400) OR (status IS NULL));
 

@@ -87,6 +87,8 @@ await inBrowser("search and lists", (browser) => {
       ["from:acme.test status:scheduled", "StatusScheduled", [LATER]],
       ["is:canceled", "StatusCanceled", [NEVER]],
       ["anyone:bounced", "Any recipientBounced", [NEWS]],
+      ["code:421,5xx", "Reply code421, 5xx", [NEWS]],
+      ["code:451", "Reply code451", []],
       ["after:24h subject:new", "Subject containsnew", [NEWS]],
       ["acme.test before:2020-01-01", "Textacme.test", []],
       ["acme.test", "Textacme.test", SUBJECTS],

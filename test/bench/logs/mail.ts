@@ -40,10 +40,14 @@ const SUBJECT_KEY = "term_key('subject:' || lower(subject))"
 const STATUS_NUMBER =
   "array_position(ARRAY['queued', 'deferred', 'sent', 'delivered', 'bounced', 'failed', 'suppressed', 'canceled', 'complained'], status) - 1"
 
+/** SQL of `EmailCodes.of`: 552 is rare. */
+const CODE = `CASE status WHEN 'deferred' THEN 451
+  WHEN 'bounced' THEN CASE WHEN n < ${RARE_UP_TO} AND n % 940 = 7 THEN 552 ELSE 550 END ELSE 0 END`
+
 /**
  * Writes the messages of an account in bulk, with realistic shares: nearly all are delivered, one domain and a few
  * senders cover most of them, four in five subjects come from templates. Tags `spring` and `autumn` are both common and
- * never on one message; a quarter have metadata; `rare`, `old@`, `complained`, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
+ * never on one message; a quarter have metadata; `rare`, `old@`, `complained`, the reply 552, scheduled mail, a failed recipient of delivered mail and "haystack" are on ten messages among the first ten thousand.
  */
 export const write = Effect.fnUntraced(function* (
   sql: Sql,
@@ -108,7 +112,7 @@ const writeBatch = Effect.fnUntraced(function* (
     SELECT ${account}::uuid, id_key(id), term_key('from:' || sender), ${sql.literal(SUBJECT_KEY)}, term_key('to:' || recipient),
       (SELECT min(term_key('tag:' || tag)) FROM unnest(tags) AS tag), (term_key('domain:' || domain) >> 32)::int, 2,
       ${sql.literal(STATUS_NUMBER)}, CASE WHEN status IN ('queued', 'delivered') THEN 0 ELSE ${sql.literal(STATUS_NUMBER)} END,
-      facets
+      facets, ${sql.literal(CODE)}
     FROM message ORDER BY id`
   yield* sql`
     INSERT INTO email_log_terms
@@ -150,7 +154,8 @@ const writeBatch = Effect.fnUntraced(function* (
     SELECT ${account_id}, id, 2, 'email', CASE status WHEN 'bounced' THEN 'EmailBounced' WHEN 'deferred' THEN 'EmailDeferred'
         WHEN 'complained' THEN 'EmailComplained' ELSE 'EmailDelivered' END, 'evt_2' || id, array_to_string(ARRAY[
       ${usual(Layout.HEAD.length)}, ${at}, recipient] || CASE status WHEN 'complained' THEN ARRAY['', '', '']
-        ELSE ARRAY['1', '250', '2.0.0', 'OK queued as ' || md5(id), 'mx1.example.org', 'TLSv1.3', '120', '']
+        ELSE ARRAY['1', CASE (${sql.literal(CODE)}) WHEN 0 THEN 250 ELSE (${sql.literal(CODE)}) END::text, '',
+            'Queued as ' || md5(id), 'mx1.example.org', 'TLSv1.3', '120', '']
           || CASE status WHEN 'bounced' THEN ARRAY['hard', '', ''] WHEN 'deferred' THEN ARRAY['2126-01-01T00:00:00.000Z']
             ELSE '{}' END END, E'\t'), ${began}
     FROM message WHERE status <> 'queued' ORDER BY id`

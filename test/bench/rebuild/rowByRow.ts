@@ -65,7 +65,8 @@ const upsert = (client: pg.Client, row: Row) =>
       VALUES (${Object.keys(row)
         .map((_, nth) => `$${nth + 1}`)
         .join(", ")}) ON CONFLICT (account_id, id) DO UPDATE
-      SET version = excluded.version, status = excluded.status, listed = excluded.listed, facets = excluded.facets
+      SET version = excluded.version, status = excluded.status, listed = excluded.listed, facets = excluded.facets,
+        code = excluded.code
       WHERE t.version < excluded.version`,
     values: Object.values(row),
   })

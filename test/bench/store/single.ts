@@ -83,6 +83,7 @@ const LOG_COLUMNS = [
   "status",
   "listed",
   "facets",
+  "code",
 ]
 const LOG = {
   name: "log",

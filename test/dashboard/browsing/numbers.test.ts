@@ -185,7 +185,12 @@ describe("a filter of the live email list", () => {
     status: Email["status"],
     others: ReadonlyArray<Email["status"]> = [],
     scheduled_at: string | null = null,
-  ) => ({ status, scheduled_at, recipients: [status, ...others].map((each) => ({ status: each })) }) as unknown as Email
+  ) =>
+    ({
+      status,
+      scheduled_at,
+      recipients: [status, ...others].map((each) => ({ status: each, smtp: { code: 552 } })),
+    }) as unknown as Email
   const NOW = Date.parse("2026-11-21T12:00:00.000Z")
   const CASES: ReadonlyArray<readonly [filter: EmailFilters.EmailFilters, email: Email, isKept: boolean]> = [
     [{}, email("queued"), true],
@@ -198,10 +203,13 @@ describe("a filter of the live email list", () => {
     [{ recipient_status: "bounced" }, email("delivered", ["bounced"]), true],
     [{ recipient_status: "bounced,failed" }, email("delivered"), false],
     [{ recipient_status: "bounced", status: "bounced" }, email("delivered", ["bounced"]), false],
+    [{ code: "421,5xx" }, email("delivered", ["bounced"]), true],
+    [{ code: "550" }, email("bounced"), false],
+    [{ code: "5xx" }, email("delivered"), false],
   ]
   for (const [filter, changed, isKept] of CASES)
     it(`${isKept ? "keeps" : "removes"} ${changed.status} mail that changed, by ${JSON.stringify(filter)}`, () => {
-      assert.strictEqual(EmailFilters.hasStatus(changed, filter, NOW), isKept)
+      assert.strictEqual(EmailFilters.hasOutcome(changed, filter, NOW), isKept)
     })
 })
 

@@ -157,6 +157,7 @@ export const productBounds: ReadonlyArray<Group> = [
         "the page ends early, the rest is on the next page",
       ),
       customer("Length of `q`, a text to search for", "MAX_QUERY_CHARS", SEARCH, "400"),
+      customer("Reply codes in `code`", "MAX_CODES", "packages/domain/src/search/ReplyCode.ts", "400"),
       customer(
         "Emails that `count=true` counts",
         "MAX_COUNTED",

@@ -1,3 +1,4 @@
+import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Email from "@waybill/domain/email/Email"
 import type { Address } from "@waybill/domain/values/Address"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -270,6 +271,58 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     for (const [query, expected] of FOUND) assert.deepStrictEqual(yield* ids(query), expected, query)
   })
 
+  it.effect("finds mail by the reply codes with which servers refused it, counted exactly", function* () {
+    const { account: account_id, ids, list, send, world } = yield* setUp
+    const store = yield* EventStore
+    const now = Timestamp.fromMillis(Date.now())
+    const happens = Effect.fnUntraced(function* (
+      stream_id: string,
+      outcomes: Readonly<Record<string, readonly ["Delivered" | "Bounced" | "Failed" | "Deferred", number]>>,
+    ) {
+      const results = Object.entries(outcomes).map(([name, [_tag, code]]) => ({
+        _tag,
+        next_attempt_at: now,
+        recipient: `${name}@example.org` as Address,
+        words: { ...DeliveryOutcome.NO_RESPONSE, code },
+      }))
+      yield* store.commit(Email, { account_id, stream_id }, Email.record(now, results))
+    })
+    const full = yield* send({ to: "ana@example.org", tags: ["spring"] })
+    yield* happens(full, { ana: ["Bounced", 552] })
+    const later = yield* send({ to: "ana@example.org" })
+    yield* happens(later, { ana: ["Deferred", 451] })
+    const mixed = yield* send({ to: ["a", "b", "c"].map((name) => `${name}@example.org`) })
+    yield* happens(mixed, { a: ["Bounced", 550], b: ["Failed", 421], c: ["Delivered", 250] })
+    const gone = yield* send({ to: ["a", "b"].map((name) => `${name}@example.org`) })
+    yield* happens(gone, { a: ["Bounced", 550], b: ["Bounced", 550] })
+    const arrived = yield* send({ to: "ana@example.org" })
+    yield* happens(arrived, { ana: ["Delivered", 250] })
+    const FOUND: ReadonlyArray<readonly [query: string, expected: ReadonlyArray<string>]> = [
+      ["code=550", [gone, mixed]],
+      ["code=552", [full]],
+      ["code=421", [mixed]],
+      ["code=451,552", [later, full]],
+      ["code=5xx", [gone, mixed, full]],
+      ["code=4xx", [mixed, later]],
+      ["code=553", []],
+      ["code=5xx&tag=spring", [full]],
+      ["code=5xx&to=a@example.org&limit=1", [gone]],
+      ["q=code:550%20code:451", [gone, mixed, later]],
+      ["q=code:5XX%20since:1h%20b@", [gone, mixed]],
+    ]
+    for (const [query, expected] of FOUND) {
+      assert.deepStrictEqual(yield* ids(query), expected, query)
+      if (query.includes("limit")) continue
+      const { json } = yield* list(`${query}&count=true`)
+      assert.deepStrictEqual(json.total, { count: expected.length, is_exact: true }, query)
+    }
+    yield* happens(later, { ana: ["Delivered", 250] })
+    assert.deepStrictEqual(yield* ids("code=4xx"), [mixed])
+    const other = yield* world.key(yield* world.account())
+    const { json } = yield* world.request("GET", "/v1/email/logs?code=5xx", { key: other.secret })
+    assert.deepStrictEqual(json.data, [])
+  })
+
   it.effect("compares times with created_at exactly, also among concurrent messages", function* () {
     const { call, ids, send } = yield* setUp
     const original = yield* send()
@@ -313,6 +366,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       ["recipient_status=lost", "recipient_status"],
       ["recipient_status=bounced,scheduled", "recipient_status"],
       ["recipient_status=", "recipient_status"],
+      ["code=250", "code"],
+      ["code=5.1.1", "code"],
+      [`code=${Array.from({ length: 11 }, (_, nth) => 550 + nth).join(",")}`, "code"],
       ["after=nothing", "after"],
       ["before=dom_00000000000000000000000000", "before"],
       [`after=${id}&before=${id}`, "before"],

@@ -7,7 +7,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account, follow, type Message, message, write } from "./emailLogRows.ts"
 
-/** More than are searched by their lists. */
+/** More than are searched by their lists, so that the first events are read. */
 const TEXTS = EmailLogQuery.MAX_TEXTS + 100
 /** Messages after those, which make the part look rare. */
 const LATER = 200
@@ -52,14 +52,14 @@ layer(Database.layerFresh, { excludeTestServices: true })("a part of many texts"
     const sql = yield* Sql
     const read = (limit: number) =>
       EmailWords.withPart(sql, account(1), EmailWords.part("scanned", "recipient"), sql.literal("true"), limit)
-    const before = yield* read(EmailLogQuery.MAX_SCANNED_TEXTS)
+    const before = yield* read(TEXTS)
     assert.lengthOf(before?.unread ?? [], 1)
     assert.isUndefined(yield* read(TEXTS - 1))
     yield* sql`
       INSERT INTO events (account_id, stream_id, version, stream, type, event_id, data, meta, recorded_at)
       SELECT ${account(1)}, 'msg_other' || n, 1, 'email', 'EmailOpened', 'evt_other' || n, '{}', '{}', now()
       FROM generate_series(1, ${EmailWords.MAX_UNREAD}::int) AS n`
-    assert.isUndefined(yield* read(EmailLogQuery.MAX_SCANNED_TEXTS))
+    assert.isUndefined(yield* read(TEXTS))
     // The log itself is read then.
     assert.strictEqual((yield* found())[0], just.id)
   })

@@ -67,7 +67,8 @@ const firstSteps = Effect.fnUntraced(function* (name: string, size: keyof typeof
   )
   assert(filter !== undefined)
   const known = {
-    facets: yield* EmailFacets.known(sql, filter.range.account),
+    facets: yield* EmailFacets.known(sql, filter.range.account, "facets"),
+    codes: yield* EmailFacets.known(sql, filter.range.account, "code"),
     unread: [],
   }
   const parts = yield* Effect.forEach(filter.parts, (part) =>
@@ -97,16 +98,18 @@ const indexesOf = (source: EmailLogSource.Source): ReadonlyArray<string> => {
   switch (source._tag) {
     case "All":
       return ["email_log_pkey"]
+    case "Accepted":
+      return ["events_pkey"]
     case "Key":
       return ["email_key_spans_pkey"]
     case "Common":
       return source.sources.flatMap(indexesOf)
+    case "Code":
+      return source.codes.length > 0 ? ["email_log_by_code"] : []
     case "Domain":
       return ["email_log_by_domain"]
     case "From":
       return ["email_log_by_from"]
-    case "Scan":
-      return ["email_log_pkey"]
     case "Terms": {
       const { ids, metadata, recipients, senders, subjects, tags } = source.terms
       return [
@@ -177,7 +180,7 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     const plan = yield* explain(
       EmailLogSource.samples(
         sql,
-        EmailLogFilter.sourcesOf(filter, { facets: [], unread: [] }).map(
+        EmailLogFilter.sourcesOf(filter, { facets: [], codes: [], unread: [] }).map(
           (source) => [source, EmailLogChoice.SAMPLE] as const,
         ),
         filter.range,
@@ -231,14 +234,16 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     assert.deepStrictEqual((yield* statement)[0]?.words, ["from:old@acme.test"])
   })
 
-  it.effect("jumps through the index to find the facets of an account", function* () {
-    const sql = yield* Sql
-    const statement = EmailFacets.knownStatement(sql, IdKey.of(account(2)))
-    const plan = yield* explain(statement)
-    assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], ["email_log_by_facets"]])
-    assert.isAtMost(plan.blocks, 40)
-    assert.lengthOf(yield* statement, 3)
-  })
+  for (const column of ["facets", "code"] as const) {
+    it.effect(`jumps through the index to find each ${column} of an account`, function* () {
+      const sql = yield* Sql
+      const statement = EmailFacets.knownStatement(sql, IdKey.of(account(2)), column)
+      const plan = yield* explain(statement)
+      assert.deepStrictEqual([plan.scans, [...new Set(plan.indexes)]], [[], [`email_log_by_${column}`]])
+      assert.isAtMost(plan.blocks, 40)
+      assert.lengthOf(yield* statement, 3)
+    })
+  }
 
   it.effect("is not listed anew when a message is delivered at its first attempt", function* () {
     const sql = yield* Sql

@@ -12,7 +12,7 @@ import * as TermKey from "@waybill/store/postgres/TermKey"
 import * as EmailSubjects from "@waybill/store/readmodels/EmailSubjects"
 import { Effect, Option } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
-import { assert, describe, it, layer } from "../../support/effectTest.ts"
+import { assert, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
 import { account, apiKeyId, BEGAN_MS, emailId, follow, type Message, message, STEP_MS, write } from "./emailLogRows.ts"
 
@@ -47,8 +47,9 @@ const matches = (filters: Filters) => (each: Message) =>
   (filters.id === undefined || each.id === filters.id) &&
   (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
   Object.entries(filters.metadata ?? {}).every(([name, value]) => each.metadata?.[name] === value) &&
-  // None of these messages was made of a template.
+  // None of these messages was made of a template, or refused by a server.
   filters.template === undefined &&
+  filters.code === undefined &&
   (filters.domain === undefined || each.domain === filters.domain) &&
   (filters.created_after === undefined || each.created_at >= filters.created_after) &&
   (filters.created_before === undefined || each.created_at < filters.created_before)
@@ -136,6 +137,8 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
     ["msg_7zzzzz"],
     ["msg_000000"],
   ],
+  // None of these messages was refused; emailLogCodes.test.ts has those that were.
+  code: [["550"], ["4xx", "5xx"]],
   api_key_id: [apiKeyId(0), apiKeyId(1), apiKeyId(2), apiKeyId(3)],
   id: [emailId(0), emailId(7), emailId(1_999), emailId(5_000)],
   tags: [["receipt"], ["rare"], ["receipt", "spring"], ["rare", "spring", "receipt"], ["none"]],
@@ -358,40 +361,5 @@ layer(Database.layerFresh, { excludeTestServices: true })("a message of the log"
       ],
     )
     assert.deepStrictEqual(yield* EmailLogQuery.events(account(2), emailId(1)), [])
-  })
-})
-
-describe("a folded subject", () => {
-  const texts = ["Grüße", "GRÜSSE ÜBER", "领收 領収書", "😀 ok", "a\u0301", "\u0007bell", "Σίσυφος", "plain text 100%"]
-  it("contains the fold of each of its parts, and of nothing else", () => {
-    for (const text of texts) {
-      const characters = Array.from(text.normalize("NFC"))
-      for (let from = 0; from < characters.length; from++)
-        for (let to = from + 1; to <= characters.length; to++)
-          assert.include(EmailSubjects.fold(text), EmailSubjects.fold(characters.slice(from, to).join("")))
-    }
-    // Encodings use letters that folded text cannot contain.
-    assert.notInclude(EmailSubjects.fold("ü"), "q")
-    assert.match(EmailSubjects.fold("ü"), /^[Q-Z][A-P]{4}$/)
-    assert.notInclude(EmailSubjects.fold("üü"), EmailSubjects.fold("ý"))
-  })
-})
-
-layer(Database.layerFresh, { excludeTestServices: true })("equal subjects of concurrent commits", (it) => {
-  it.effect("are stored once each, and the commits never deadlock", function* () {
-    const sql = yield* Sql
-    for (let round = 0; round < 15; round++) {
-      const rows = Array.from({ length: 2_000 }, (_, nth) => {
-        const subject = `Round ${round} of ${nth}`
-        return EmailSubjects.row(account(1), subject)
-      })
-      yield* Effect.forEach(
-        [rows, rows.toReversed(), rows],
-        (each) => sql.withTransaction(EmailSubjects.readModel.write(sql, each)),
-        { concurrency: 3 },
-      )
-    }
-    const [row] = yield* sql<{ readonly n: number }>`SELECT count(*)::int AS n FROM email_subjects`
-    assert.strictEqual(row?.n, 15 * 2_000)
   })
 })

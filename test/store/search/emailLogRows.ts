@@ -148,6 +148,7 @@ export const write = Effect.fnUntraced(function* (account_id: Id.AccountId, mess
     status: EmailFacets.numberOf(status),
     listed: EmailFacets.listedAs(status),
     facets: EmailFacets.of({ recipients, scheduled_at }),
+    code: 0,
   }))
   const terms = messages.flatMap(({ id, metadata = {}, tags, to }, nth) =>
     keysOf([

@@ -9,7 +9,7 @@ import { useEventStream } from "../live/useEventStream.ts"
 import { useThrottle } from "../live/useThrottle.ts"
 import * as Paths from "../api/Paths.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { type EmailFilters, hasStatus, isFiltered } from "./search/EmailFilters.ts"
+import { type EmailFilters, hasOutcome, isFiltered } from "./search/EmailFilters.ts"
 
 /** Time per request of live updates. Keys may read logs 60 times a minute; this leaves half of that to the user. */
 const UPDATE_INTERVAL_MS = 2_000
@@ -105,7 +105,7 @@ const readRow = async (
     throw error
   })
   if (email === undefined) return []
-  return [[id, hasStatus(email, filters, Date.now()) ? email : undefined]]
+  return [[id, hasOutcome(email, filters, Date.now()) ? email : undefined]]
 }
 
 /** Events that change a row of the list: all that a screen can follow. */

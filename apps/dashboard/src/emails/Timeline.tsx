@@ -1,4 +1,6 @@
 import { Link } from "@tanstack/react-router"
+import * as ReplyCode from "@waybill/domain/search/ReplyCode"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import type { EventRecord } from "../api/Records.ts"
 import { useMemberNames } from "../settings/useMemberNames.ts"
 import { useKeyNames } from "../requests/useKeyNames.ts"
@@ -104,7 +106,8 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
   const code = number(event.data["code"])
   const enhanced = text(event.data["enhanced_code"])
   const response = text(event.data["response"])
-  const reply = [code, enhanced, response].filter((each) => each !== undefined).join(" ")
+  const isRefusal = code !== undefined && ReplyCode.isCode(String(code))
+  const reply = [isRefusal ? undefined : code, enhanced, response].filter((each) => each !== undefined).join(" ")
   const notes = notesOf(event)
   return (
     <li className={cx("relative pl-5", !isLast && "pb-5")} data-event={event.type}>
@@ -132,8 +135,20 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
           <UntrustedText text={text(event.data["recipient"]) ?? ""} />
         </p>
       )}
-      {reply === "" ? undefined : (
+      {reply === "" && !isRefusal ? undefined : (
         <p className="mt-1.5 rounded-lg bg-sunken px-2.5 py-1.5 font-mono text-xs leading-relaxed break-words text-ink-2">
+          {isRefusal ? (
+            <>
+              <Link
+                to="/emails"
+                search={{ search: SearchText.write("code", String(code)) }}
+                title={`Emails refused with ${code}`}
+                className="underline underline-offset-2 hover:text-ink"
+              >
+                {code}
+              </Link>{" "}
+            </>
+          ) : undefined}
           <UntrustedText text={reply} />
         </p>
       )}

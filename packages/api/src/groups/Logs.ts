@@ -2,6 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Labels from "@waybill/domain/email/Labels"
+import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option, Result, Schema, SchemaIssue, SchemaTransformation } from "effect"
@@ -67,11 +68,20 @@ const RecipientStatuses = Checks.commaList(
   ["bounced", "bounced,complained"],
 )
 
+const ReplyCodes = Checks.codeList(
+  "reply codes",
+  ReplyCode.MAX_CODES,
+  ReplyCode.isCode,
+  "One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them",
+  ["550", "5xx"],
+)
+
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
 export const filters = {
   status: filter(Statuses),
   recipient_status: filter(RecipientStatuses),
+  code: filter(ReplyCodes),
   to: filter(Address.FromText),
   from: filter(Address.FromText),
   subject: filter(Schema.String.check(Checks.chars(MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine)),

@@ -96,3 +96,26 @@ export const commaList = <S extends Schema.Top & { readonly literals: ReadonlyAr
     ),
   )
 }
+
+/** One or several codes of three digits or classes of them, such as `550` and `5xx`, separated by commas. */
+export const codeList = (
+  noun: string,
+  maximum: number,
+  isCode: (text: string) => boolean,
+  description: string,
+  [code, group]: readonly [code: string, group: string],
+) =>
+  Schema.String.annotate({ description, examples: [group, `${code},${group}`] }).pipe(
+    Schema.decodeTo(
+      Schema.Array(Schema.String),
+      SchemaTransformation.transformEffect<ReadonlyArray<string>, string>({
+        decode: (text) => {
+          const words = text.split(",").map((word) => word.trim())
+          if (words.length <= maximum && words.every(isCode)) return Effect.succeed(words)
+          const message = `takes up to ${maximum} ${noun} such as ${code}, or classes such as ${group}, separated by commas`
+          return Effect.fail(new SchemaIssue.InvalidValue({ message }))
+        },
+        encode: (codes) => Effect.succeed(codes.join(",")),
+      }),
+    ),
+  )

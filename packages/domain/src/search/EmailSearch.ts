@@ -1,5 +1,6 @@
 import type * as EmailStatus from "../email/EmailStatus.ts"
 import { nearestName } from "../values/nearestName.ts"
+import * as ReplyCode from "./ReplyCode.ts"
 import * as SearchDates from "./SearchDates.ts"
 import * as SearchText from "./SearchText.ts"
 
@@ -11,6 +12,8 @@ export interface Filters {
   readonly status?: string
   /** Statuses of any recipient. */
   readonly recipient_status?: string
+  /** Reply codes and classes of codes. */
+  readonly code?: string
   readonly to?: string
   readonly from?: string
   readonly subject?: string
@@ -141,6 +144,7 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   domain: "a domain",
   is: "a status, such as bounced",
   anyone: "a status, such as bounced",
+  code: "a reply code, such as 550 or 5xx",
   key: "the name of an API key",
   template: "the alias or the id of a template",
   after: "a date, such as 2026-11-30, today or 7d",
@@ -171,10 +175,7 @@ type Reader = (value: string, filters: Mutable, context: Context) => Understood
 const statusReader =
   (key: "status" | "recipient_status", name: string, known: ReadonlyArray<string>): Reader =>
   (value, filters) => {
-    const statuses = value
-      .toLowerCase()
-      .split(",")
-      .filter((each) => each !== "")
+    const statuses = valuesIn(value)
     const unknown = statuses.find((each) => !known.includes(each))
     if (unknown !== undefined) {
       const nearest = nearestName(unknown, known)
@@ -189,6 +190,27 @@ const statusReader =
     filters[key] = [...new Set([...(filters[key]?.split(",") ?? []), ...statuses])].join(",")
     return { name, value: statuses.map(capitalize).join(", ") }
   }
+
+/** Splits values that commas separate. */
+const valuesIn = (value = ""): ReadonlyArray<string> =>
+  value
+    .toLowerCase()
+    .split(",")
+    .filter((each) => each !== "")
+
+/** A part of a code, or an enhanced code such as 5.1.1, means its class. */
+const codeProblem = (code: string): Problem => {
+  if (code.startsWith("2"))
+    return {
+      problem: "Only refused emails are found by code. Did you mean “is:delivered”?",
+      correction: "is:delivered",
+    }
+  const nearest = /^[45]/u.test(code) ? `${code.slice(0, 1)}xx` : undefined
+  const problem = "Use an SMTP reply code from 400 to 599, such as 550, or 4xx or 5xx."
+  return nearest === undefined
+    ? { problem }
+    : { problem: `${problem} Did you mean “${nearest}”?`, correction: SearchText.write("code", nearest) }
+}
 
 const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
@@ -233,6 +255,14 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
       : { problem: "Use a domain, such as acme.com." },
   is: statusReader("status", "Status", EMAIL_STATUSES),
   anyone: statusReader("recipient_status", "Any recipient", STATUSES),
+  code: (value, filters) => {
+    const codes = [...valuesIn(filters.code), ...valuesIn(value)]
+    const wrong = codes.find((code) => !ReplyCode.isCode(code))
+    if (wrong !== undefined) return codeProblem(wrong)
+    if (codes.length > ReplyCode.MAX_CODES) return { problem: `Use at most ${ReplyCode.MAX_CODES} reply codes.` }
+    filters.code = [...new Set(codes)].join(",")
+    return { name: "Reply code", value: valuesIn(value).join(", ") }
+  },
   key: (value, filters, { keys }) => {
     if (/^key_[0-7][0-9a-z]{25}$/u.test(value))
       return once(filters, "api_key_id", value, {
@@ -315,6 +345,7 @@ const isText = (value: unknown): boolean => (typeof value === "string" || typeof
 const FIELD_OF: Readonly<Record<string, SearchText.Field>> = {
   status: "is",
   recipient_status: "anyone",
+  code: "code",
   to: "to",
   from: "from",
   subject: "subject",

@@ -8,6 +8,7 @@ export const FIELDS = [
   "domain",
   "is",
   "anyone",
+  "code",
   "key",
   "template",
   "after",

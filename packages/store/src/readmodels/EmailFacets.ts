@@ -78,15 +78,21 @@ export const hasStatus = (sql: Client<unknown>, log: string, statuses: ReadonlyA
 export const haveRecipient = (sql: Client<unknown>, log: string, statuses: ReadonlyArray<EmailStatus.Status>) =>
   sql`(${hasStatus(sql, log, statuses)} OR ${sql.literal(log)}.facets & ${any(statuses)}::int <> 0)`
 
-/** Returns the different values of an account's messages. Jumps from one to the next in the index. */
-export const known = <E>(sql: Client<E>, account: IdKey.IdKey) =>
-  Effect.map(knownStatement(sql, account), (rows) => rows.map(({ facets }) => facets))
+/** A column of the log that is 0 for nearly all messages, and whose index lists the others by their values. */
+export type Listed = "facets" | "code"
 
-export const knownStatement = <E>(sql: Client<E>, account: IdKey.IdKey) => sql<{ readonly facets: number }>`
-  WITH RECURSIVE known AS (
-    (SELECT facets FROM email_log WHERE account_id = ${account}::uuid AND facets > 0 ORDER BY facets LIMIT 1)
-    UNION ALL
-    SELECT next.facets FROM known CROSS JOIN LATERAL (
-      SELECT facets FROM email_log
-      WHERE account_id = ${account}::uuid AND facets > 0 AND facets > known.facets ORDER BY facets LIMIT 1) AS next)
-  SELECT facets FROM known`
+/** Returns the different values of an account's messages. Jumps from one to the next in the index. */
+export const known = <E>(sql: Client<E>, account: IdKey.IdKey, column: Listed) =>
+  Effect.map(knownStatement(sql, account, column), (rows) => rows.map(({ value }) => value))
+
+export const knownStatement = <E>(sql: Client<E>, account: IdKey.IdKey, column: Listed) => {
+  const value = sql.literal(column)
+  return sql<{ readonly value: number }>`
+    WITH RECURSIVE known AS (
+      (SELECT ${value} AS value FROM email_log WHERE account_id = ${account}::uuid AND ${value} > 0 ORDER BY ${value} LIMIT 1)
+      UNION ALL
+      SELECT next.value FROM known CROSS JOIN LATERAL (
+        SELECT ${value} AS value FROM email_log
+        WHERE account_id = ${account}::uuid AND ${value} > 0 AND ${value} > known.value ORDER BY ${value} LIMIT 1) AS next)
+    SELECT value FROM known`
+}

@@ -1,5 +1,6 @@
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
+import * as EmailCodes from "./EmailCodes.ts"
 import * as EmailFacets from "./EmailFacets.ts"
 import * as EmailSubjects from "./EmailSubjects.ts"
 import * as TermKey from "../postgres/TermKey.ts"
@@ -46,6 +47,7 @@ const changedOf = ({ account_id, stream_id, version }: ReadModel.StreamVersion, 
     status: EmailFacets.numberOf(status),
     listed: EmailFacets.listedAs(status),
     facets: EmailFacets.of(message),
+    code: EmailCodes.of(message.recipients),
   }
 }
 
@@ -54,7 +56,7 @@ export const readModel = ReadModel.make({
   name: "email_log",
   stream: Email.stream,
   key: ["account_id", "id"],
-  changes: ["version", "status", "listed", "facets"],
+  changes: ["version", "status", "listed", "facets", "code"],
   types: {
     account_id: "AccountId",
     id: "EmailId",
@@ -67,6 +69,7 @@ export const readModel = ReadModel.make({
     status: "smallint",
     listed: "smallint",
     facets: "smallint",
+    code: "smallint",
   },
   rows: (stream, state: Email.State) => {
     if (state._tag === "NotCreated") return []

@@ -111,8 +111,8 @@ const commonOf = (
   }
 }
 
-/** Returns the part of a range that has so many messages, to be read from a source that is the log itself. */
-export const windowOf = Effect.fnUntraced(function* (
+/** Chooses a source that is the log itself, for the part of a range that has so many messages. */
+export const window = Effect.fnUntraced(function* (
   sql: Sql,
   source: EmailLogSource.Source,
   range: EmailLogSource.Range,
@@ -121,13 +121,14 @@ export const windowOf = Effect.fnUntraced(function* (
 ) {
   const [end] = yield* EmailLogSource.end(sql, range, order, messages)
   const last = end === undefined ? undefined : IdKey.fromUuid(end.id)
-  return {
+  const common: Common = {
     source,
     range: last === undefined ? range : upTo(last, range, order),
     examined: messages,
     last: last ?? IdKey.LOWEST,
     isEnd: last === undefined,
-  } satisfies Common
+  }
+  return { source, isCertain: false, common } satisfies Choice
 })
 
 /** The part of a range up to an id, which is in it. */

@@ -2,10 +2,12 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type * as Labels from "@waybill/domain/email/Labels"
+import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Statement } from "effect/sql"
 import * as IdKey from "../postgres/IdKey.ts"
+import * as EmailCodes from "../readmodels/EmailCodes.ts"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
 import * as EmailLogPart from "./EmailLogPart.ts"
@@ -26,6 +28,8 @@ export interface Query {
   readonly status?: ReadonlyArray<SearchedStatus>
   /** Any of these for any recipient; empty means all. */
   readonly recipient_status?: ReadonlyArray<EmailStatus.Status>
+  /** Any of these codes, such as `550`, or classes of codes, such as `5xx`, for any recipient; empty means all. */
+  readonly code?: ReadonlyArray<string>
   /** Messages older than this id (`after`), or newer than this id (`before`); never both. */
   readonly after?: string
   readonly before?: string
@@ -61,6 +65,7 @@ export interface Filter {
   /** Time after which scheduled messages match too; null if they are not searched. */
   readonly scheduledAfter: Timestamp.Timestamp | null
   readonly recipientStatuses: ReadonlyArray<EmailStatus.Status>
+  readonly codes: ReadonlyArray<ReplyCode.CodeRange>
   readonly from: Address.Address | null
   readonly domain: DomainName.DomainName | null
   readonly terms: ReadonlyArray<Term>
@@ -111,6 +116,7 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     statuses: [...statuses].filter((status) => status !== "scheduled"),
     scheduledAfter: statuses.has("scheduled") && !statuses.has("queued") ? now : null,
     recipientStatuses: [...new Set(query.recipient_status ?? [])],
+    codes: [...new Set(query.code ?? [])].map(ReplyCode.rangeOf),
     from: from === undefined ? null : Address.keyOf(from),
     // A forward has its author as sender, and the domain that answers for it.
     domain: domain ?? null,
@@ -146,6 +152,8 @@ export const needsFacets = ({ recipientStatuses, scheduledAfter }: Filter): bool
 /** Facts of the database from which the lists of a filter follow. */
 export interface Known {
   readonly facets: ReadonlyArray<EmailFacets.Facets>
+  /** Reply codes of messages; empty if none is searched. */
+  readonly codes: ReadonlyArray<number>
   /** Messages of the key that the follower may not have read; undefined if they are too many to list. */
   readonly unread: ReadonlyArray<IdKey.IdKey> | undefined
 }
@@ -158,8 +166,8 @@ const areListed = (statuses: Statuses): statuses is ReadonlyArray<Exclude<EmailS
 
 /** Returns the lists that an index holds in order, for everything the filter says except parts of texts. */
 export const sourcesOf = (
-  { apiKey, domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
-  { facets, unread }: Known,
+  { apiKey, codes, domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
+  { facets, unread, ...known }: Known,
 ): ReadonlyArray<EmailLogSource.Source> => {
   const sources: Array<EmailLogSource.Source> = terms.map(({ text }) => ({
     _tag: "Terms",
@@ -173,6 +181,7 @@ export const sourcesOf = (
       statuses: recipientStatuses,
       facets: EmailFacets.withRecipients(facets, recipientStatuses),
     })
+  if (codes.length > 0) sources.push({ _tag: "Code", codes: EmailCodes.within(known.codes, codes) })
   if (from !== null) sources.push({ _tag: "From", address: EmailLog.fromKey(from) })
   else if (domain !== null) sources.push({ _tag: "Domain", domain: EmailLog.domainKey(domain) })
   const isScheduled = scheduledAfter !== null
@@ -181,9 +190,20 @@ export const sourcesOf = (
   return sources
 }
 
+/** Whether messages can be counted by the keys of what is searched: only a history has its scheduled time, and several codes. */
+export const isByKeys = ({ scheduledAfter }: Filter, { codes }: Known): boolean =>
+  scheduledAfter === null && !codes.includes(EmailCodes.SEVERAL)
+
+/** The first events, if they tell messages that may have the parts. */
+export const acceptedOf = ({ apiKey, parts }: Filter): EmailLogSource.Source | undefined => {
+  const isTold = parts.some(EmailLogPart.isAsItIs) && parts.every(({ ids }) => ids.length === 0)
+  return apiKey === null && isTold ? { _tag: "Accepted", parts } : undefined
+}
+
 /** Whether every message of the only source matches the filter, so that reading one page of ids suffices. */
 export const isExact = ({
   apiKey,
+  codes,
   domain,
   from,
   recipientStatuses,
@@ -196,7 +216,9 @@ export const isExact = ({
   // Messages that are queued are among those that wait for delivery, and delivered ones among all.
   const areExact = [...statuses, ...recipientStatuses].every(EmailFacets.isListed)
   const sources = terms.length + lists.filter((list) => list).length
-  return parts.length === 0 && apiKey === null && scheduledAfter === null && areExact && sources <= 1
+  return (
+    parts.length === 0 && codes.length === 0 && apiKey === null && scheduledAfter === null && areExact && sources <= 1
+  )
 }
 
 /** Returns a join with the first event of a message, `accepted`, if the conditions need what only the event says. */
@@ -214,6 +236,7 @@ export const acceptedJoin = (sql: Sql, { apiKey, parts, range }: Filter): Statem
 export const conditions = (sql: Sql, filter: Filter): Statement.Fragment => sql`
   ${ownStatus(sql, filter)}
   ${recipientStatus(sql, filter)}
+  ${code(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain_key = ${EmailLog.domainKey(filter.domain)}::int`}
   ${filter.from === null ? nothing(sql) : sql`AND l.from_key = ${EmailLog.fromKey(filter.from)}::bigint`}
   ${filter.apiKey === null ? nothing(sql) : sql`AND ${isOfKey(sql, filter.apiKey)}`}
@@ -235,3 +258,10 @@ const ownStatus = (sql: Sql, { scheduledAfter, statuses }: Filter): Statement.Fr
 
 const recipientStatus = (sql: Sql, { recipientStatuses }: Filter): Statement.Fragment =>
   recipientStatuses.length === 0 ? nothing(sql) : sql`AND ${EmailFacets.haveRecipient(sql, "l", recipientStatuses)}`
+
+const code = (sql: Sql, { codes }: Filter): Statement.Fragment => {
+  if (codes.length === 0) return nothing(sql)
+  // Which of several codes a message has is compared when it is read.
+  const ranges = codes.map(({ from, to }) => sql` OR l.code BETWEEN ${from}::smallint AND ${to}::smallint`)
+  return sql`AND (l.code = ${EmailCodes.SEVERAL}::smallint${sql.join("", false)(ranges)})`
+}

@@ -9,7 +9,6 @@ import * as EmailLogFilter from "./EmailLogFilter.ts"
 import * as EmailLogPart from "./EmailLogPart.ts"
 import * as EmailLogSource from "./EmailLogSource.ts"
 import * as EmailLogWalk from "./EmailLogWalk.ts"
-import * as EmailTerms from "./EmailTerms.ts"
 import * as EmailWords from "./EmailWords.ts"
 import * as IdKey from "../postgres/IdKey.ts"
 import * as PageBytes from "../feed/PageBytes.ts"
@@ -25,6 +24,8 @@ import { Sql } from "../postgres/Sql.ts"
  */
 export const FIRST_CHUNK = 64
 export const CHUNK_GROWTH = 4
+/** The same while first events are read in order, which takes a tenth of the time of a walk. */
+const READ_GROWTH = 16
 export const MAX_CHUNK = 16_384
 /** Ids that a step reads, for one that fills the page at the present rate. */
 const SPARE = 1.5
@@ -33,13 +34,10 @@ const SPARE = 1.5
  * their page then ends early, with `has_more` and a cursor.
  */
 export const MAX_EXAMINED = 20_000
-/** A text that one in so many messages has is not looked up: it is in more texts than it takes messages to fill a page. */
-export const COMMON = 32
+/** Messages that are walked to fill a page sooner than the texts with the searched part are looked up, which takes as long. */
+const WALKED = 1_000
 /** Maximum number of different texts that contain the searched part, if they are searched by their lists. */
 export const MAX_TEXTS = 500
-/** The same if the log is compared with them, and how many messages of it are at first. */
-export const MAX_SCANNED_TEXTS = 10_000
-export const FIRST_SCAN = 4_096
 
 export interface Page {
   /** Newest first, whatever the direction. */
@@ -74,9 +72,7 @@ export const count = Effect.fn("EmailLogQuery.count")(function* (query: EmailLog
   const { after: _, before: __, ...whole } = query
   const filter = EmailLogFilter.filterOf(whole, Timestamp.fromMillis(yield* Clock.currentTimeMillis))
   if (filter === undefined) return { count: 0, is_exact: true } satisfies Count
-  // Only a history says if the scheduled time has passed.
-  const isByKeys = filter.scheduledAfter === null
-  const { messages, stoppedAt } = yield* search(yield* Sql, MAX_COUNTED, filter, isByKeys)
+  const { messages, stoppedAt } = yield* search(yield* Sql, MAX_COUNTED, filter, true)
   return {
     count: Math.min(messages.length, MAX_COUNTED),
     is_exact: messages.length <= MAX_COUNTED && stoppedAt === null,
@@ -96,40 +92,40 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
   const { order } = filter
   let { range } = filter
   const known: EmailLogFilter.Known = {
-    facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account) : [],
+    facets: EmailLogFilter.needsFacets(filter) ? yield* EmailFacets.known(sql, range.account, "facets") : [],
+    codes: filter.codes.length === 0 ? [] : yield* EmailFacets.known(sql, range.account, "code"),
     unread: filter.apiKey === null ? [] : yield* unreadOfKey(sql, filter, filter.apiKey),
   }
   const sources = [...EmailLogFilter.sourcesOf(filter, known)]
-  let choice = yield* EmailLogChoice.choose(sql, sources, range, order, FIRST_CHUNK)
+  const isByKeys = isCount && EmailLogFilter.isByKeys(filter, known)
   let chunk = EmailLogFilter.isExact(filter) ? limit + 1 : FIRST_CHUNK
+  const accepted = EmailLogFilter.acceptedOf(filter)
+  const choose = Effect.suspend(() =>
+    accepted !== undefined && sources.length === 0
+      ? EmailLogChoice.window(sql, accepted, range, order, chunk)
+      : EmailLogChoice.choose(sql, sources, range, order, chunk),
+  )
+  let choice = yield* choose
   const messages: Array<EmailLogWalk.MatchingMessage> = []
   let examined = 0
   let bytes = 0
   let hasTexts = false
-  let scan: EmailLogSource.Source | undefined
   const found = (stoppedAt: string | null): Found => ({ messages, stoppedAt })
   while (examined < MAX_EXAMINED) {
     // At the present rate the next step would not fill the page, so look for a rarer list.
     const isSlow = messages.length * chunk < (limit + 1 - messages.length) * examined
     if (isSlow || (examined > 0 && choice.common !== undefined)) {
-      const isRare = messages.length * COMMON < examined
-      const texts = hasTexts || !isRare ? [] : yield* textSources(sql, filter)
+      const isRare = (limit + 1 - messages.length) * examined > WALKED * (messages.length + 1)
+      const lists = hasTexts || !isRare ? [] : yield* textSources(sql, filter)
       hasTexts ||= isRare
-      const lists = texts.filter(({ _tag }) => _tag === "Terms")
       sources.push(...lists)
-      if (sources.length === 0) scan ??= texts[0]
       if (lists.length > 0) chunk = FIRST_CHUNK
-      if (scan !== undefined) {
-        const window = Math.min(Math.max(examined, FIRST_SCAN), MAX_CHUNK)
-        const common = yield* EmailLogChoice.windowOf(sql, scan, range, order, window)
-        choice = { source: scan, isCertain: true, common }
-      } else if (lists.length > 0 || !choice.isCertain)
-        choice = yield* EmailLogChoice.choose(sql, sources, range, order, chunk)
+      if (lists.length > 0 || !choice.isCertain) choice = yield* choose
     }
     // No message has a text that no text of the account contains, or facets that none of its messages has.
     if (EmailLogSource.listsOf(choice.source) === 0) return found(null)
     const wanted = limit + 1 - messages.length
-    const room = { messages: wanted, bytes: PageBytes.MAX_PAGE_BYTES - bytes, isCount }
+    const room = { messages: wanted, bytes: PageBytes.MAX_PAGE_BYTES - bytes, isCount: isByKeys }
     const step = yield* choice.common === undefined
       ? EmailLogWalk.walk(sql, filter, choice.source, range, EmailLogSource.cap(chunk, choice.source), room)
       : EmailLogWalk.walkCommon(sql, filter, choice.common, room)
@@ -140,21 +136,21 @@ const search = Effect.fnUntraced(function* (sql: Sql, limit: number, filter: Ema
     bytes += step.bytes
     examined += step.examined
     const needed = (wanted - step.rows.length) / (messages.length / examined)
-    chunk = Math.min(Math.max(Math.ceil(SPARE * needed), FIRST_CHUNK), chunk * CHUNK_GROWTH, MAX_CHUNK)
+    const growth = choice.source._tag === "Accepted" ? READ_GROWTH : CHUNK_GROWTH
+    chunk = Math.min(Math.max(Math.ceil(SPARE * needed), FIRST_CHUNK), chunk * growth, MAX_CHUNK)
   }
   return found(IdKey.idOf("EmailId", order === "newest first" ? range.below : range.above))
 })
 
-/** Returns, for each part, the lists of all texts that contain it; those of many texts are scanned. */
+/** Returns, for each part, the lists of all texts that contain it, unless they are many. */
 const textSources = Effect.fnUntraced(function* (sql: Sql, { parts, range }: EmailLogFilter.Filter) {
   const sources = yield* Effect.forEach(parts, (part) => textSource(sql, range, part))
   return sources.filter((source) => source !== undefined)
 })
 
 const textSource = Effect.fnUntraced(function* (sql: Sql, { account_id }: EmailLogSource.Range, part: EmailWords.Part) {
-  const found = yield* EmailWords.withPart(sql, account_id, part, EmailLogPart.mayHave(sql, part), MAX_SCANNED_TEXTS)
-  const isFew = found !== undefined && EmailTerms.countOf(found.terms) <= MAX_TEXTS
-  return found && ({ _tag: isFew ? "Terms" : "Scan", ...found } satisfies EmailLogSource.Source)
+  const found = yield* EmailWords.withPart(sql, account_id, part, EmailLogPart.mayHave(sql, part), MAX_TEXTS)
+  return found && ({ _tag: "Terms", ...found } satisfies EmailLogSource.Source)
 })
 
 const unreadOfKey = (sql: Sql, { range }: EmailLogFilter.Filter, apiKey: Id.ApiKeyId) =>

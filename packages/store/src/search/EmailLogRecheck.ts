@@ -1,4 +1,5 @@
 import type * as Email from "@waybill/domain/email/Email"
+import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Address from "@waybill/domain/values/Address"
 import * as EmailLog from "../readmodels/EmailLog.ts"
 import * as EmailFacets from "../readmodels/EmailFacets.ts"
@@ -7,7 +8,7 @@ import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
 import type * as EmailWords from "./EmailWords.ts"
 
 /**
- * Whether a message that was found by its keys has the texts of the filter. Different texts may have the same key, by
+ * Whether a message that was found by its keys has the texts and reply codes of the filter. Different texts may have the same key, by
  * chance or because somebody has computed two such texts. `status` is the number in the row.
  */
 export const matches = (filter: EmailLogFilter.Filter, status: number, message: Email.Message): boolean => {
@@ -16,6 +17,7 @@ export const matches = (filter: EmailLogFilter.Filter, status: number, message: 
     (filter.from === null || Address.keyOf(accepted.from.address) === filter.from) &&
     (filter.domain === null || accepted.domain === filter.domain) &&
     hasTerms(filter, message) &&
+    (filter.codes.length === 0 || ReplyCode.haveRecipient(message.recipients, filter.codes)) &&
     filter.parts.every((part) => hasPart(message, part)) &&
     (filter.scheduledAfter === null || isScheduled(filter, status, scheduled_at))
   )

@@ -1,5 +1,6 @@
 import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import type { Email, Recipient } from "../../api/Records.ts"
 
 export type EmailFilters = EmailSearch.Filters
@@ -32,16 +33,18 @@ export const reasonOf = ({ error, livemode, recipients }: Email): string | undef
 export const suppressionOf = ({ address, suppression }: Recipient, livemode: boolean): string =>
   SimulatedSuppression.textOf(address, livemode) ?? `On the suppression list: ${suppression?.replace("_", " ")}`
 
-const statusesOf = (filter: string | undefined): ReadonlyArray<string> | undefined =>
-  filter?.split(",").map((status) => status.trim())
+const valuesOf = (filter: string | undefined): ReadonlyArray<string> | undefined =>
+  filter?.split(",").map((value) => value.trim())
 
-/** Whether an email that changed still has the statuses of the filter. Its other fields never change. */
-export const hasStatus = (email: Email, { recipient_status, status }: EmailFilters, now: number): boolean => {
-  const own = statusesOf(status)
-  const recipients = statusesOf(recipient_status)
+/** Whether an email that changed still has the statuses and reply codes of the filter. Its other fields never change. */
+export const hasOutcome = (email: Email, { code, recipient_status, status }: EmailFilters, now: number): boolean => {
+  const own = valuesOf(status)
+  const recipients = valuesOf(recipient_status)
+  const codes = valuesOf(code)?.map(ReplyCode.rangeOf)
   return (
     (own === undefined || own.includes(email.status) || own.includes(displayStatus(email, now))) &&
-    (recipients === undefined || email.recipients.some((recipient) => recipients.includes(recipient.status)))
+    (recipients === undefined || email.recipients.some((recipient) => recipients.includes(recipient.status))) &&
+    (codes === undefined || ReplyCode.haveRecipient(email.recipients, codes))
   )
 }
 

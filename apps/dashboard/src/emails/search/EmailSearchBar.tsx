@@ -25,6 +25,7 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["domain", "From domain"],
   ["key", "API key"],
   ["template", "Template"],
+  ["code", "Reply code"],
   ["after", "After a date"],
   ["before", "Before a date"],
   ["id", "Id or Message-ID"],

@@ -13,6 +13,8 @@ const MAX_SUGGESTIONS = 3
 const MAX_VALUES = 10
 const MIN_CHARS = 2
 
+/** Classes of reply codes, and codes that servers answer often. */
+const CODES = ["4xx", "5xx", "421", "450", "451", "452", "550", "552", "554"]
 const DATES = ["today", "yesterday", "24h", "7d", "30d"]
 
 /** Suggests what the last part may mean: values of a field that is being typed, or of a free word a key, a domain or a status. */
@@ -55,6 +57,8 @@ const valuesOf = (
       return EmailSearch.EMAIL_STATUSES.map((status) => [status])
     case "anyone":
       return EmailSearch.STATUSES.map((status) => [status])
+    case "code":
+      return CODES.map((code) => [code])
     case "key":
       return keys.map(({ name }) => [name])
     case "template":

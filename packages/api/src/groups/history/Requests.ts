@@ -1,6 +1,6 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import { Effect, Schema, SchemaIssue, SchemaTransformation } from "effect"
+import { Schema } from "effect"
 import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import { Authorization } from "../../middleware/Authorization.ts"
 import { annotate } from "../../middleware/annotate.ts"
@@ -14,27 +14,12 @@ export const MAX_STATUS_FILTERS = 10
 
 const STATUS = /^[1-5](?:xx|[0-9]{2})$/u
 
-/** Statuses and classes of statuses, separated by commas. */
-const Statuses = Schema.String.annotate({
-  description: "One or several statuses or classes of statuses, separated by commas",
-  examples: ["4xx", "429,5xx"],
-}).pipe(
-  Schema.decodeTo(
-    Schema.Array(Schema.String),
-    SchemaTransformation.transformEffect<ReadonlyArray<string>, string>({
-      decode: (text) => {
-        const words = text.split(",").map((word) => word.trim())
-        return words.length <= MAX_STATUS_FILTERS && words.every((word) => STATUS.test(word))
-          ? Effect.succeed(words)
-          : Effect.fail(
-              new SchemaIssue.InvalidValue({
-                message: `takes up to ${MAX_STATUS_FILTERS} statuses such as 404, or classes such as 4xx, separated by commas`,
-              }),
-            )
-      },
-      encode: (statuses) => Effect.succeed(statuses.join(",")),
-    }),
-  ),
+const Statuses = Checks.codeList(
+  "statuses",
+  MAX_STATUS_FILTERS,
+  (text) => STATUS.test(text),
+  "One or several statuses or classes of statuses, separated by commas",
+  ["404", "4xx"],
 )
 
 const METHODS = ["GET", "POST", "PATCH", "PUT", "DELETE", "HEAD"] as const

@@ -51,6 +51,7 @@ const list = DataCommand.command(
       Flag.withDescription("Only this status; repeat for several"),
       Flag.between(0, STATUSES.length),
     ),
+    code: Options.text("code", "Only refused with one of these SMTP reply codes, such as 550,4xx"),
     to: Options.text("to", "Only to this address, or to a part of one such as @gmail.com"),
     from: Options.text("from", "Only from this address, or from a domain such as @acme.com"),
     subject: Options.text("subject", "Words of the subject"),
@@ -61,10 +62,10 @@ const list = DataCommand.command(
     until: Flags.time("until", "Only emails accepted before"),
     limit: Flags.limit,
   },
-  function* ({ domain, from, json, limit, metadata, search, since, status, subject, tag, to, until }) {
+  function* ({ code, domain, from, json, limit, metadata, search, since, status, subject, tag, to, until }) {
     const query: T.LogsQuery = {
       ...(search.length === 0 ? {} : { q: search.join(" ") }),
-      ...Flags.present({ subject }),
+      ...Flags.present({ code, subject }),
       ...recipientOf(to),
       ...Flags.present({ domain }),
       ...senderOf(from),
