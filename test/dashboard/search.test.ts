@@ -121,7 +121,7 @@ await inBrowser("search and lists", (browser) => {
     const { page } = tab
     for (const [path, label, typed] of [
       ["/suppressions", "Search suppressions", "studio"],
-      ["/requests", "Search by path or request id", "domains"],
+      ["/requests", "Search by path, request id or recipient", "domains"],
       ["/emails", "Search emails", "LARSEN"],
     ] as const) {
       await open(path)

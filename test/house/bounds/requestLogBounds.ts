@@ -11,6 +11,12 @@ export const requestLogBounds: Group = {
     customer("A body in the request log", "MAX_LOGGED_BODY_BYTES", MASKED_BODY, "cut"),
     customer("An answer in the request log", "MAX_LOGGED_ANSWER_BYTES", MASKED_BODY, "cut"),
     customer(
+      "Recipients by which a refused request is found",
+      "MAX_RECIPIENTS",
+      "packages/store/src/requests/RequestRecipients.ts",
+      "others do not find it",
+    ),
+    customer(
       "Rows of a key or member in the request log per day (UTC), half of them for refused calls only",
       "MAX_KEY_ROWS_PER_DAY",
       LOG_BOUNDS,

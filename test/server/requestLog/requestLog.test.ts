@@ -192,6 +192,39 @@ layer(HttpWorld.layer({ requestLog: true }), { excludeTestServices: true, timeou
       )
     })
 
+    it.effect(
+      "finds refused calls by their recipients, for their account and key, until a person is erased",
+      function* () {
+        const { account, call, list, summaries, world } = yield* setUp
+        const gone = "Gone <gone@example.org>"
+        const elsewhere = { ...EMAIL, from: "hi@other.test" }
+        yield* call("POST", "/v1/suppressions", { email: "gone@example.org" })
+        yield* call("POST", "/v1/email/send", { ...EMAIL, to: gone })
+        yield* call("POST", "/v1/email/send", { ...EMAIL, to: [gone, "ana@example.org"] })
+        const large = { attachments: [{ filename: "a.txt", content: "A".repeat(20_000) }] }
+        yield* call("POST", "/v1/email/send", { ...large, ...elsewhere, cc: ["Bo <bo@example.org>", gone] })
+        yield* call("POST", "/compat/resend/emails", { ...elsewhere, to: "bo@example.org, GONE@example.org" })
+        const many = Array.from({ length: 60 }, (_, nth) => ({ ...elsewhere, to: `many${nth}@example.org` }))
+        yield* call("POST", "/v1/email/send/batch", { emails: many })
+        const { secret: bound } = yield* world.key(account, { domain: "acme.test" })
+        yield* world.request("POST", "/v1/email/send", { key: bound, body: { ...EMAIL, to: gone } })
+        const [send, resend] = ["POST /v1/email/send 422", "POST /compat/resend/emails 400 validation_failed"]
+        const [suppressed, unverified] = [`${send} all_recipients_suppressed`, `${send} domain_not_verified`]
+        const query = "?recipient=Gone@Example.org"
+        assert.deepStrictEqual(yield* summaries(query), [suppressed, resend, unverified, suppressed])
+        assert.deepStrictEqual(yield* summaries(`${query}&status=422&path=/v1`), [suppressed, unverified, suppressed])
+        const page = yield* list(`${query}&limit=3`)
+        assert.deepStrictEqual(yield* summaries(`${query}&after=${page.next_cursor}`), [suppressed])
+        assert.deepStrictEqual(yield* summaries(query, bound), [suppressed])
+        assert.deepStrictEqual(yield* (yield* setUp).summaries(query), [])
+        for (const [name, found] of Object.entries({ ana: 1, bo: 2, many0: 1, many49: 1, many50: 0 }))
+          assert.lengthOf(yield* summaries(`?recipient=${name}@example.org`), found, name)
+        yield* Effect.orDie(Erase.erase("gone@example.org" as Address, Mask.replacement(Uint8Array.of(8))))
+        assert.deepStrictEqual(yield* summaries(query), [])
+        assert.lengthOf(yield* summaries("?recipient=bo@example.org"), 2)
+      },
+    )
+
     it.effect("has a call whose client left before the answer, without a status", function* () {
       const { account, key, list, world } = yield* setUp
       const other = yield* otherClient((yield* Database.Fresh).url)

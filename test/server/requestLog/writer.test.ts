@@ -28,6 +28,7 @@ const rowOf = (account_id: string, daysAgo: number, now: number): Row => ({
   body_bytes: 0,
   body: "",
   answer: "",
+  recipients: null,
   livemode: true,
 })
 

@@ -5,9 +5,11 @@ export interface RequestFilters {
   /** A path, or how paths begin. */
   readonly path?: string
   readonly api_key_id?: string
+  /** A recipient of refused requests. */
+  readonly recipient?: string
 }
 
-const NAMES = ["status", "method", "path", "api_key_id"] as const
+const NAMES = ["status", "method", "path", "api_key_id", "recipient"] as const
 
 /** Reads the filters from search parameters and ignores everything else. */
 export const requestFiltersOf = (search: Record<string, unknown>): RequestFilters => {
@@ -29,6 +31,12 @@ export const pathOf = (typed: string): string => {
   const path = typed.startsWith("/") ? typed : `/${typed}`
   return /^\/(?:v1?|compat)?(?:\/|$)/u.test(path) ? path : `/v1${path}`
 }
+
+const ADDRESS = /^[^@\s]+@[^@\s]+\.[^@\s.]+$/u
+
+/** Filters of a typed text: a recipient, or a path. */
+export const typedFilters = (text: string): Pick<RequestFilters, "path" | "recipient"> =>
+  ADDRESS.test(text) ? { recipient: text } : { path: text }
 
 /** Whether a searched text is the id of a request. */
 export const isRequestId = (text: string): boolean => REQUEST_ID.test(text)

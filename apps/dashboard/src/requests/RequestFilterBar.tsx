@@ -29,7 +29,11 @@ export const RequestFilterBar = ({ filters, keyNames, onChange, typed }: Props) 
   }
   return (
     <div className="flex flex-wrap items-center gap-2">
-      <SearchField label="Search by path or request id" placeholder="/v1/email/send or req_…" typed={typed} />
+      <SearchField
+        label="Search by path, request id or recipient"
+        placeholder="/v1/email/send, req_… or ana@example.org"
+        typed={typed}
+      />
       <FilterSelect
         label="Status"
         choices={STATUSES}

@@ -14,7 +14,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { NotKept } from "./NotKept.tsx"
 import { RequestFilterBar } from "./RequestFilterBar.tsx"
-import { isFiltered, isRequestId, type RequestFilters } from "../api/RequestFilters.ts"
+import { isFiltered, isRequestId, type RequestFilters, typedFilters } from "../api/RequestFilters.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
 import { useKeyNames } from "./useKeyNames.ts"
 import { useSenderName } from "./useSenderName.ts"
@@ -27,8 +27,12 @@ export const Requests = () => {
   const senderName = useSenderName()
   const change = (name: keyof RequestFilters, value: string | undefined) =>
     void navigate({ search: (current) => defined({ ...current, [name]: value }), replace: true })
-  const typed = useTypedText(filters.path ?? "", (text) =>
-    isRequestId(text) ? void navigate({ to: "/requests/$id", params: { id: text } }) : change("path", text),
+  const search = ({ path: _, recipient: __, ...others }: RequestFilters, text: string) =>
+    defined({ ...others, ...typedFilters(text) })
+  const typed = useTypedText(filters.recipient ?? filters.path ?? "", (text) =>
+    isRequestId(text)
+      ? void navigate({ to: "/requests/$id", params: { id: text } })
+      : void navigate({ search: (current) => search(current, text), replace: true }),
   )
   return (
     <Screen
@@ -53,6 +57,7 @@ export const Requests = () => {
               action={<Button onClick={() => void navigate({ search: {}, replace: true })}>Clear filters</Button>}
             >
               Requests are kept for some days only.
+              {filters.recipient === undefined ? "" : " Refused ones only are found by a recipient."}
             </EmptyState>
           ) : (
             <EmptyState icon={<SquareTerminal size={20} />} title="No requests yet">

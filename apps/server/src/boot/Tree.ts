@@ -11,6 +11,7 @@ import * as Credentials from "../cli/remote/Credentials.ts"
 import * as LoginCommands from "../cli/remote/LoginCommands.ts"
 import { profiles } from "../cli/remote/profiles.ts"
 import { receipt } from "../cli/remote/receipt.ts"
+import { requests } from "../cli/remote/requests.ts"
 import { send } from "../cli/remote/emails/send.ts"
 import { suppressions } from "../cli/remote/suppressions.ts"
 import { templates } from "../cli/remote/templates/templates.ts"
@@ -29,6 +30,7 @@ export const commands = [
   domains,
   webhooks,
   suppressions,
+  requests,
   inbound,
   templates,
   listen,

@@ -10,6 +10,7 @@ import * as RequestTarget from "../requests/RequestTarget.ts"
 import { MAX_LOGGED_ANSWER_BYTES, maskedBody } from "./maskedBody.ts"
 import { maskedQuery } from "./maskedQuery.ts"
 import { maskedPath } from "./maskedPath.ts"
+import { recipientsOf } from "./recipientsOf.ts"
 import * as ShownFields from "./ShownFields.ts"
 
 /** Maximum length of a method. Node accepts only known ones. */
@@ -96,6 +97,7 @@ export const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): strin
 
 const rowOf = ({ address, answer, began, body, caller, id, reason, request, response, target }: Call): Row => {
   const query = RequestTarget.queryOf(target)
+  const isRefused = response.headersSent && response.statusCode >= 400
   return {
     ...caller,
     id,
@@ -109,6 +111,7 @@ const rowOf = ({ address, answer, began, body, caller, id, reason, request, resp
     body_bytes: body?.length ?? 0,
     body: body === undefined ? "" : maskedBody(body),
     answer: answer === undefined ? "" : maskedBody(answer, ShownFields.isShownInAnswer, MAX_LOGGED_ANSWER_BYTES),
+    recipients: isRefused && body !== undefined ? recipientsOf(caller.account_id, body) : null,
   }
 }
 

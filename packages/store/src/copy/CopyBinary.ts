@@ -14,6 +14,7 @@ const TRAILER = Buffer.from([0xff, 0xff])
 const BYTES_PER_UNIT = 3
 const JSONB_VERSION = 1
 const TEXT_OID = 25
+const BIGINT_OID = 20
 const UUID_BYTES = 16
 const ACCOUNT = `${Id.PREFIXES.AccountId}_`
 /** Value of each hexadecimal digit, by its code. */
@@ -34,7 +35,8 @@ const WRITERS: { readonly [type: string]: Write | undefined } = {
   uuid: (to, value) => to.uuid(String(value)),
   boolean: (to, value) => to.boolean(value === true),
   "timestamp with time zone": (to, value) => to.timestamp(Date.parse(String(value))),
-  "text[]": (to, value) => to.texts(value as ReadonlyArray<string>),
+  "text[]": (to, value) => to.array(TEXT_OID, value as ReadonlyArray<string>, (each) => to.text(each)),
+  "bigint[]": (to, value) => to.array(BIGINT_OID, value as ReadonlyArray<bigint>, (each) => to.bigint(BigInt(each))),
   json: (to, value) => to.text(JSON.stringify(value)),
   jsonb: (to, value) => to.jsonb(JSON.stringify(value)),
 }
@@ -151,12 +153,12 @@ export class CopyBinary {
     this.#at = this.#buffer.writeInt32BE(bytes, this.#at) + bytes
   }
 
-  texts(values: ReadonlyArray<string>): void {
+  array<A>(type: number, values: ReadonlyArray<A>, write: (value: A) => void): void {
     this.#int32(0)
     const start = this.#at
     const dimensions = values.length === 0 ? [] : [values.length, 1]
-    for (const field of [dimensions.length / 2, 0, TEXT_OID, ...dimensions]) this.#int32(field)
-    for (const value of values) this.text(value)
+    for (const field of [dimensions.length / 2, 0, type, ...dimensions]) this.#int32(field)
+    for (const value of values) write(value)
     this.#buffer.writeInt32BE(this.#at - start, start - 4)
   }
 

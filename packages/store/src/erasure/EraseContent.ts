@@ -9,6 +9,7 @@ import * as AccountLocks from "../locks/AccountLocks.ts"
 import * as InboundContent from "../content/InboundContent.ts"
 import * as StoredContent from "../content/StoredContent.ts"
 import * as UnreadReports from "../content/UnreadReports.ts"
+import * as RequestRecipients from "../requests/RequestRecipients.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import type { Sql } from "../postgres/Sql.ts"
 import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
@@ -88,14 +89,19 @@ export const erase = Effect.fnUntraced(function* (
       : Effect.void
   })
   // The body is removed as a whole, because the name beside the address is the person's too.
-  const requests = textLooksLike("t.path || ' ' || t.query || ' ' || t.body")
-  yield* scan(sql, REQUESTS, requests, ({ account_id, answer, bytes, id, path, query }: RequestRow) =>
-    names([path, query, answer, bytes])
-      ? sql`
-          UPDATE request_log SET path = ${mask.mayContain(path) ? "" : mask.apply(path)}, query = '', body = '', answer = ''
-          WHERE account_id = ${account_id} AND id = ${id}`
-      : Effect.void,
-  )
+  const requests = sql`${textLooksLike("t.path || ' ' || t.query || ' ' || t.body")}
+    OR t.recipients IS NOT NULL AND ${RequestRecipients.isOne(sql, "t", address)}`
+  yield* scan(sql, REQUESTS, requests, ({ account_id, answer, bytes, id, path, query }: RequestRow) => {
+    const [row, key] = [sql`account_id = ${account_id} AND id = ${id}`, RequestRecipients.keyOf(account_id, address)]
+    const forget = sql`
+      UPDATE request_log SET recipients = array_remove(recipients, ${key}::bigint)
+      WHERE ${row} AND recipients @> ARRAY[${key}::bigint]`
+    if (!names([path, query, answer, bytes])) return forget
+    const clear = sql`
+      UPDATE request_log SET path = ${mask.mayContain(path) ? "" : mask.apply(path)}, query = '', body = '', answer = ''
+      WHERE ${row}`
+    return Effect.andThen(forget, clear)
+  })
   return remaining
 })
 

@@ -1,7 +1,10 @@
+import type { CodeRange } from "@waybill/domain/search/ReplyCode"
+import type * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import * as RequestRecipients from "./RequestRecipients.ts"
 import type { Row } from "./RequestRow.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -9,18 +12,14 @@ import { Sql } from "../postgres/Sql.ts"
 /** Time after the start of a call in which its messages may have been made, beyond its duration. */
 const CLOCK_SLACK_MS = 1_000
 
-/** A status, or a class of statuses by its first number, such as `[400, 499]`. */
-export interface StatusRange {
-  readonly from: number
-  readonly to: number
-}
-
 export interface Query {
   readonly account_id: string
   readonly limit: number
   /** Id of the last call of the previous page; newest first. */
   readonly after?: string
-  readonly statuses?: ReadonlyArray<StatusRange>
+  readonly statuses?: ReadonlyArray<CodeRange>
+  /** A recipient of refused calls, one of the first. */
+  readonly recipient?: Address.Address
   readonly api_key_id?: string
   /** A path, or the beginning of paths below it. */
   readonly path?: string
@@ -31,8 +30,8 @@ export interface Query {
 }
 
 /** A call without its body and answer, which are only read alone. */
-export type Summary = Omit<Row, "body" | "answer" | "account_id">
-export type Call = Omit<Row, "account_id">
+export type Summary = Omit<Row, "body" | "answer" | "account_id" | "recipients">
+export type Call = Omit<Row, "account_id" | "recipients">
 
 const SUMMARY =
   "id, method, path, query, status, reason, api_key_id, user_id, address, duration_ms, body_bytes, livemode"
@@ -47,13 +46,22 @@ export const list = Effect.fn("RequestLog.list")(function* (query: Query) {
   return yield* statement(sql, query)
 })
 
-/** Reads each refused status by its own list, and all others in the order of the calls. */
+/**
+ * Reads each refused status by its own list, and all others in the order of the calls. The calls of a recipient are read from
+ * the index of their recipients, one day after the other.
+ */
 export const statement = (sql: Sql, query: Query) => {
-  const { limit, statuses } = query
+  const { limit, recipient, statuses } = query
   const page = (condition: Fragment) => sql`
     (SELECT ${sql.literal(SUMMARY)} FROM request_log
     WHERE account_id = ${query.account_id} ${conditions(sql, query)} ${condition}
     ORDER BY id DESC LIMIT ${limit}::int)`
+  const ranges = statuses?.map(({ from, to }) => sql`status BETWEEN ${from}::int AND ${to}::int`)
+  if (recipient !== undefined) {
+    const key = RequestRecipients.keyOf(query.account_id, recipient)
+    const isOneOf = ranges === undefined ? sql.literal("") : sql`AND (${sql.join(" OR ", false)(ranges)})`
+    return sql<Summary>`${page(sql`AND recipients @> ARRAY[${key}::bigint] ${isOneOf}`)}`
+  }
   const refused = REFUSALS.filter((status) => statuses?.some(({ from, to }) => from <= status && status <= to))
   const others = statuses?.filter(({ from }) => from < 400) ?? []
   const pages = [

@@ -38,6 +38,7 @@ const TYPES: { readonly [C in keyof Row]: string } = {
   body: "text",
   answer: "text",
   livemode: "boolean",
+  recipients: "bigint[]",
 }
 const COLUMNS: ReadonlyArray<Column> = Object.entries(TYPES).map(([name, type]) => ({ name, type }))
 /** After a read of the table, a node of Citus copies in the same session; else through another one, with a commit in two phases. */

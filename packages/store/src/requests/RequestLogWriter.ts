@@ -27,6 +27,8 @@ export const MAX_ACCEPTED_AT_ONCE = 1_000
 const MAX_ROWS_PER_STATEMENT = 1_000
 /** Size of a row on disk beside its texts, with its entries in indexes, as measured (docs/decisions/data.md, 0039). */
 const ROW_BYTES = 850
+/** Size of the key of a recipient, with its entry in the index. */
+const RECIPIENT_BYTES = 40
 
 export interface Writer {
   /**
@@ -149,13 +151,14 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   return { note, flush } satisfies Writer
 })
 
-const sizeOf = ({ answer, body, path, query }: Row): number =>
+const sizeOf = ({ answer, body, path, query, recipients }: Row): number =>
   // A path is also in an index.
   ROW_BYTES +
   Buffer.byteLength(body) +
   Buffer.byteLength(answer) +
   2 * Buffer.byteLength(path) +
-  Buffer.byteLength(query)
+  Buffer.byteLength(query) +
+  RECIPIENT_BYTES * (recipients?.length ?? 0)
 
 /** Returns the day of a request id, which begins with its time. */
 const dayOf = (id: string): LogDay.Day => LogDay.dayOf(Id.timeOf(id))

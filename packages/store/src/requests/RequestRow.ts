@@ -17,4 +17,6 @@ export interface Row {
   /** The masked answer of a call that changes something or was refused. */
   readonly answer: string
   readonly livemode: boolean
+  /** Keys of the first recipients of a refused call (`RequestRecipients`); `null` if none is known. */
+  readonly recipients: ReadonlyArray<bigint> | null
 }

@@ -32,6 +32,7 @@ const callOf = (account_id: string, api_key_id: string, id: string) => ({
   body_bytes: 0,
   body: "",
   answer: "",
+  recipients: null,
   livemode: true,
 })
 

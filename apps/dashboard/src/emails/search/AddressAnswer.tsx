@@ -28,6 +28,13 @@ export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) =
       <Link to="/suppressions" search={{ q: suppression.email }} className="text-accent underline underline-offset-2">
         View suppression
       </Link>
+      <Link
+        to="/requests"
+        search={{ recipient: suppression.email }}
+        className="text-accent underline underline-offset-2"
+      >
+        View refused requests
+      </Link>
     </p>
   )
 }

@@ -1,3 +1,4 @@
+import * as Address from "@waybill/domain/values/Address"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Schema } from "effect"
@@ -80,6 +81,12 @@ export class Requests extends HttpApiGroup.make("requests")
         ),
         api_key_id: filter(Id.ApiKeyId),
         request_id: filter(Id.RequestId),
+        recipient: filter(
+          Address.FromText.annotate({
+            description:
+              "A recipient of refused requests: those with the address among their first 50 in `to`, `cc` and `bcc`, as far as the body was read",
+          }),
+        ),
         created_after: filter(Timestamp.FromIso),
         created_before: filter(Timestamp.FromIso),
       },

@@ -3,6 +3,7 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import type { RequestRecord } from "@waybill/api/groups/history/Requests"
 import * as Page from "@waybill/api/schemas/Page"
+import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import type * as Id from "@waybill/domain/values/Id"
 import * as RequestLog from "@waybill/store/requests/RequestLog"
 import * as RequestLogCounts from "@waybill/store/requests/RequestLogCounts"
@@ -24,7 +25,7 @@ export const RequestHandlers = HttpApiBuilder.group(Api, "requests", (handlers) 
           limit: limit + 1,
           ...(own === undefined ? {} : { api_key_id: own }),
           ...(request_id === undefined ? {} : { id: request_id }),
-          ...(status === undefined ? {} : { statuses: status.map(rangeOf) }),
+          ...(status === undefined ? {} : { statuses: status.map(ReplyCode.rangeOf) }),
         })
         const not_kept = yield* RequestLogCounts.notKeptOf(account_id, own)
         return { ...Page.make(rows.map(recordOf), limit), not_kept }
@@ -48,12 +49,6 @@ export const RequestHandlers = HttpApiBuilder.group(Api, "requests", (handlers) 
 
 /** A key that is bound to a domain sees only its own calls, because those of others may be about other domains. */
 const ownKey = Effect.map(CurrentKey, ({ domain, key_id }) => (domain === null || key_id === null ? undefined : key_id))
-
-/** Reads `404` or `4xx`. */
-const rangeOf = (status: string): RequestLog.StatusRange => ({
-  from: Number(status.replace("xx", "00")),
-  to: Number(status.replace("xx", "99")),
-})
 
 const recordOf = ({ api_key_id, id, query, user_id, ...call }: RequestLog.Summary): RequestRecord => ({
   object: "request",
