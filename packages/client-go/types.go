@@ -1134,9 +1134,12 @@ type LogsQuery struct {
 	// One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained,
 	// separated by commas. Emails match if any recipient has one of them, whatever the status of the email
 	RecipientStatus []string `json:"recipient_status,omitempty"`
-	To              string   `json:"to,omitempty"`
-	From            string   `json:"from,omitempty"`
-	Subject         string   `json:"subject,omitempty"`
+	// One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a
+	// recipient is bounced, failed or deferred and the last reply about it had one of them
+	Code    []string `json:"code,omitempty"`
+	To      string   `json:"to,omitempty"`
+	From    string   `json:"from,omitempty"`
+	Subject string   `json:"subject,omitempty"`
 	// Part of the address of a recipient, in any case
 	Recipient     string            `json:"recipient,omitempty"`
 	MessageID     string            `json:"message_id,omitempty"`
@@ -1148,10 +1151,10 @@ type LogsQuery struct {
 	CreatedAfter  *time.Time        `json:"created_after,omitempty"`
 	CreatedBefore *time.Time        `json:"created_before,omitempty"`
 	// A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`,
-	// `is:` (or `status:`), `anyone:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words. Each word
-	// must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least
-	// its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone
-	// are in UTC
+	// `is:` (or `status:`), `anyone:`, `code:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words.
+	// Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id
+	// or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a
+	// time zone are in UTC
 	Q string `json:"q,omitempty"`
 	// `true` counts the emails that match, in `total`
 	Count string `json:"count,omitempty"`

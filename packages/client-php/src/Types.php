@@ -880,6 +880,7 @@ namespace Waybill;
  *   before?: string,
  *   status?: string|list<string>,
  *   recipient_status?: string|list<string>,
+ *   code?: string|list<string>,
  *   to?: string,
  *   from?: string,
  *   subject?: string,

@@ -2112,6 +2112,8 @@ export interface LogsQuery {
   readonly status?: EmailStatus | "scheduled" | ReadonlyArray<EmailStatus | "scheduled"> | undefined
   /** One or several of queued, deferred, sent, delivered, bounced, failed, suppressed, canceled, complained, separated by commas. Emails match if any recipient has one of them, whatever the status of the email */
   readonly recipient_status?: EmailStatus | ReadonlyArray<EmailStatus> | undefined
+  /** One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them */
+  readonly code?: string | ReadonlyArray<string> | undefined
   readonly to?: AddressInput | undefined
   readonly from?: AddressInput | undefined
   readonly subject?: string | undefined
@@ -2125,7 +2127,7 @@ export interface LogsQuery {
   readonly domain?: DomainNameInput | undefined
   readonly created_after?: string | Date | undefined
   readonly created_before?: string | Date | undefined
-  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone are in UTC */
+  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone are in UTC */
   readonly q?: string | undefined
   /** `true` counts the emails that match, in `total` */
   readonly count?: boolean | undefined
@@ -2211,6 +2213,7 @@ export interface RequestsQuery {
   readonly path?: string | undefined
   readonly api_key_id?: ApiKeyId | undefined
   readonly request_id?: RequestId | undefined
+  readonly recipient?: AddressInput | undefined
   readonly created_after?: string | Date | undefined
   readonly created_before?: string | Date | undefined
 }

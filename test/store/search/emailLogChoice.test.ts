@@ -74,33 +74,44 @@ layer(Database.layerFresh, { excludeTestServices: true })("the lists of a search
     assert.isBelow(Math.abs(nthOf(common.last) - (MESSAGES - 2 * EmailLogChoice.SAMPLE)), 3)
   })
 
-  it.effect("are the first events for parts, which have exactly the messages with them, in both directions", function* () {
-    const isRare = (n: number) => n % 1_000 === 500
-    // Of the messages that test/bench/logs/mail.ts writes.
-    const toUser7 = (n: number) => n % 99 === 7 && !isRare(n)
-    const reset = (n: number) => n % 5 !== 0 && n % 4 === 2 && !isRare(n)
-    const cases: ReadonlyArray<readonly [Partial<EmailLogFilter.Query>, (n: number) => boolean]> = [
-      [{ recipient: "USER7@" }, toUser7],
-      [{ words: ["user7@example"] }, toUser7],
-      [{ subject: "your password" }, reset],
-      [{ words: ["user7@", "password"] }, (n) => toUser7(n) && reset(n)],
-      [{ recipient: "acme.test" }, () => false],
-    ]
-    for (const [query, has] of cases) {
-      const expected = Array.from({ length: MESSAGES }, (_, nth) => nth).filter(has)
-      const whole = { ...query, account_id: account(1), limit: 60 }
-      const filter = EmailLogFilter.filterOf(whole, NOW)
-      assert.strictEqual(filter && EmailLogFilter.acceptedOf(filter)?._tag, "Accepted")
-      const newest = yield* EmailLogQuery.list(whole)
-      const oldest = yield* EmailLogQuery.list({ ...whole, before: emailId(account(1), 0) })
-      const ids = (numbers: ReadonlyArray<number>) => numbers.map((nth) => emailId(account(1), nth)).toReversed()
-      assert.deepStrictEqual(newest.data.map((each) => each["id"]), ids(expected.slice(-60)), JSON.stringify(query))
-      const after = expected.filter((nth) => nth > 0).slice(0, 60)
-      assert.deepStrictEqual(oldest.data.map((each) => each["id"]), ids(after), JSON.stringify(query))
-      const total = yield* EmailLogQuery.count(whole)
-      assert.deepStrictEqual(total, { count: Math.min(1_000, expected.length), is_exact: expected.length <= 1_000 })
-    }
-  })
+  it.effect(
+    "are the first events for parts, which have exactly the messages with them, in both directions",
+    function* () {
+      const isRare = (n: number) => n % 1_000 === 500
+      // Of the messages that test/bench/logs/mail.ts writes.
+      const toUser7 = (n: number) => n % 99 === 7 && !isRare(n)
+      const reset = (n: number) => n % 5 !== 0 && n % 4 === 2 && !isRare(n)
+      const cases: ReadonlyArray<readonly [Partial<EmailLogFilter.Query>, (n: number) => boolean]> = [
+        [{ recipient: "USER7@" }, toUser7],
+        [{ words: ["user7@example"] }, toUser7],
+        [{ subject: "your password" }, reset],
+        [{ words: ["user7@", "password"] }, (n) => toUser7(n) && reset(n)],
+        [{ recipient: "acme.test" }, () => false],
+      ]
+      for (const [query, has] of cases) {
+        const expected = Array.from({ length: MESSAGES }, (_, nth) => nth).filter(has)
+        const whole = { ...query, account_id: account(1), limit: 60 }
+        const filter = EmailLogFilter.filterOf(whole, NOW)
+        assert.strictEqual(filter && EmailLogFilter.acceptedOf(filter)?._tag, "Accepted")
+        const newest = yield* EmailLogQuery.list(whole)
+        const oldest = yield* EmailLogQuery.list({ ...whole, before: emailId(account(1), 0) })
+        const ids = (numbers: ReadonlyArray<number>) => numbers.map((nth) => emailId(account(1), nth)).toReversed()
+        assert.deepStrictEqual(
+          newest.data.map((each) => each["id"]),
+          ids(expected.slice(-60)),
+          JSON.stringify(query),
+        )
+        const after = expected.filter((nth) => nth > 0).slice(0, 60)
+        assert.deepStrictEqual(
+          oldest.data.map((each) => each["id"]),
+          ids(after),
+          JSON.stringify(query),
+        )
+        const total = yield* EmailLogQuery.count(whole)
+        assert.deepStrictEqual(total, { count: Math.min(1_000, expected.length), is_exact: expected.length <= 1_000 })
+      }
+    },
+  )
 
   it.effect("have no deferred deliveries for queued messages", function* () {
     const sql = yield* Sql
