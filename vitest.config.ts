@@ -42,8 +42,8 @@ export default defineConfig({
     // One more than a small machine has processors: a quarter of the time a file waits for what others do.
     maxWorkers: 3,
     // What hangs, hangs for ever; what only waits for its turn on a busy machine is not to be told a failure.
-    testTimeout: 60_000,
-    hookTimeout: 120_000,
+    testTimeout: 180_000,
+    hookTimeout: 240_000,
     projects: [
       { extends: true, test: { name: "alone", include: ALONE } },
       {

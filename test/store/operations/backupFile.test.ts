@@ -101,12 +101,15 @@ layer(Store, { excludeTestServices: true })("a backup", (it) => {
             Array.from({ length: 4 }),
             () =>
               Effect.forever(
-                Effect.suspend(() => Effect.map(transact(send(account)), (answer) => void acknowledged.push(answer))),
+                Effect.delay(
+                  Effect.suspend(() => Effect.map(transact(send(account)), (answer) => void acknowledged.push(answer))),
+                  "10 millis",
+                ),
               ),
             { concurrency: "unbounded", discard: true },
           ),
         )
-        while (acknowledged.length < 50) yield* Effect.promise(() => new Promise(setImmediate))
+        while (acknowledged.length < 50) yield* Effect.sleep("10 millis")
         const before = [...acknowledged]
         yield* succeed(source, "backup", "--to", file)
         const during = acknowledged.length - before.length

@@ -70,7 +70,7 @@ layer(Store, { excludeTestServices: true })("rebuilds of random histories", (it)
     it.effect(
       `of seed ${seed} rebuild to what the commits have written, byte for byte, in every read model`,
       function* () {
-        assert.isAbove(yield* Histories.write(seed, 40), 500)
+        assert.isAbove(yield* Histories.write(seed, 20), 500)
         for (const { name } of ReadModels.readModels) assert.isAbove(yield* isClean(name), 10, name)
         for (const { missing, unexpected } of yield* Conservation.work())
           assert.deepStrictEqual([missing, unexpected], [[], []])
@@ -140,6 +140,7 @@ layer(Store, { excludeTestServices: true })("a rebuild", (it) => {
           yield* mail(5)
           written += 5
           yield* execute((sql) => sql`SELECT count(*) FROM email_log WHERE status = 0`)
+          yield* Effect.sleep("20 millis")
         }
       })
       const fibers = yield* Effect.forEach([1, 2, 3], () => Effect.forkChild(traffic))

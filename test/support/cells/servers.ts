@@ -1,9 +1,10 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Effect, Exit, type Redacted, Scope } from "effect"
-import { execFileSync } from "node:child_process"
+import { execFile, execFileSync } from "node:child_process"
 import { readFileSync } from "node:fs"
 import * as fs from "node:fs/promises"
 import { join } from "node:path"
+import { promisify } from "node:util"
 import { memoryFolder } from "../memoryFolder.ts"
 
 /** A Postgres of a cell, whose server a test may stop, freeze and start again. */
@@ -40,12 +41,27 @@ const signalAll = (dataDir: string, signal: "SIGSTOP" | "SIGCONT" | "SIGKILL"): 
     if (parent === pid) kill(Number(child), signal)
 }
 
+/** Postgres of a test needs not survive a power failure. */
+const SETTINGS = { fsync: "off", shared_buffers: "32MB", autovacuum: "off" }
+
+let original: Promise<string> | undefined
+/** Returns a data folder as after a first start, made once in each worker: its copy takes a tenth of the time. */
+const prepared = (): Promise<string> =>
+  (original ??= (async () => {
+    const { inject } = await import("vitest")
+    const dataDir = join(inject("cellFolder"), String(process.pid))
+    await fs.mkdir(dataDir, { mode: 0o711 })
+    await Effect.runPromise(Effect.scoped(EmbeddedPostgres.start({ dataDir, settings: SETTINGS })))
+    return dataDir
+  })())
+
 /** Starts a server of npm's Postgres, with an empty database, until the scope closes. */
 export const make = Effect.gen(function* () {
   const dataDir = yield* Effect.acquireRelease(
     Effect.promise(async () => {
       const folder = await memoryFolder("cell")
       await fs.chmod(folder, 0o711)
+      await promisify(execFile)("cp", ["-a", `${await prepared()}/.`, folder])
       return folder
     }),
     (folder) => Effect.promise(() => fs.rm(folder, { recursive: true, force: true })),
@@ -55,10 +71,7 @@ export const make = Effect.gen(function* () {
   const start = Effect.gen(function* () {
     if (run !== undefined) return
     const own = yield* Scope.fork(scope, "sequential")
-    const server = yield* Scope.provide(
-      EmbeddedPostgres.start({ dataDir, settings: { fsync: "off", shared_buffers: "32MB", autovacuum: "off" } }),
-      own,
-    )
+    const server = yield* Scope.provide(EmbeddedPostgres.start({ dataDir, settings: SETTINGS }), own)
     run = { scope: own, server }
   }).pipe(Effect.orDie)
   const stop = Effect.suspend(() => {

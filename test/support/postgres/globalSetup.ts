@@ -1,6 +1,7 @@
 import * as EmbeddedPostgres from "@waybill/embedded-postgres/server/EmbeddedPostgres"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
+import * as fs from "node:fs/promises"
 import * as path from "node:path"
 import pg from "pg"
 import type { TestProject } from "vitest/node"
@@ -22,6 +23,8 @@ declare module "vitest" {
      * database.
      */
     readonly templateProblem: string
+    /** Folder for the data of servers of cells, from which each worker copies its own. */
+    readonly cellFolder: string
   }
 }
 
@@ -89,7 +92,11 @@ export default async function setup(project: TestProject): Promise<() => Promise
     project.provide("postgresNodes", [])
     project.provide("templateDatabase", template)
     project.provide("templateProblem", problem)
+    const cellFolder = await memoryFolder("cells")
+    await fs.chmod(cellFolder, 0o711)
+    project.provide("cellFolder", cellFolder)
     return async () => {
+      await fs.rm(cellFolder, { recursive: true, force: true })
       if (server === undefined) await execute(url, `DROP DATABASE ${template} WITH (FORCE)`)
       await close()
     }

@@ -232,21 +232,27 @@ export const history = (ref: MessageRef) => Effect.flatMap(EventStore, ({ load }
 export const timeline = (ref: MessageRef) =>
   Effect.map(history(ref), ({ history }) => history.map(({ event }) => event._tag))
 
-/** Polls until a condition holds, and fails the test when it does not in time. */
+/** First and longest pause between two looks, and how much longer each is than the one before. */
+const PAUSES = { first_ms: 10, growth: 1.15, longest_ms: 100 }
+
+/**
+ * Polls until a condition holds, and fails the test when it does not in time. Each pause is a share of the time waited, because
+ * looks take processor time from what they wait for.
+ */
 export const until = <A, E, R>(
   poll: Effect.Effect<A, E, R>,
   holds: (value: A) => boolean,
-  within: Duration.Duration = Duration.seconds(45),
+  within: Duration.Duration = Duration.seconds(90),
 ): Effect.Effect<A, E, R> =>
   Effect.gen(function* () {
     const end = (yield* Clock.currentTimeMillis) + Duration.toMillis(within)
-    while (true) {
+    for (let pause = PAUSES.first_ms; ; pause = Math.min(pause * PAUSES.growth, PAUSES.longest_ms)) {
       const value = yield* poll
       if (holds(value)) return value
       if ((yield* Clock.currentTimeMillis) >= end) {
         return yield* Effect.die(new Error(`timed out, last value: ${JSON.stringify(value).slice(0, 500)}`))
       }
-      yield* Effect.sleep("10 millis")
+      yield* Effect.sleep(Duration.millis(pause))
     }
   })
 

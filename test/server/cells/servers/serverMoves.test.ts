@@ -20,6 +20,8 @@ import { countIn, senderIn } from "../support.ts"
 const TIMEOUT = { timeout: 300_000 }
 const DELIVERED = ["EmailQueued", "EmailDelivered"]
 const NOTICED = Duration.seconds(3)
+/** Pause behind each mail and each look at the feed while an account moves. */
+const PACE = "10 millis"
 
 const positionsOf = Effect.fnUntraced(function* (account_id: AccountId) {
   const { feed } = yield* EventStore
@@ -68,9 +70,10 @@ layer(World.layer, { excludeTestServices: true })("the move of an account betwee
         seen.push(...page.events.map(({ position }) => position))
         after = page.upTo > after ? page.upTo : after
       })
-      const until = { until: () => isOver }
-      const sending = yield* Effect.forkChild(Effect.repeat(send, until))
-      const reading = yield* Effect.forkChild(Effect.repeat(Effect.ignore(read), until))
+      const meanwhile = (work: typeof send | typeof read) =>
+        Effect.forkChild(Effect.repeat(Effect.andThen(work, Effect.sleep(PACE)), { until: () => isOver }))
+      const sending = yield* meanwhile(send)
+      const reading = yield* meanwhile(Effect.ignore(read))
       for (const to of ["cell_b", "public"]) {
         const moved = yield* AccountMove.move(account_id, to, { noticedAfter: NOTICED })
         assert.strictEqual(moved.to, to)
