@@ -1,6 +1,7 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import { MAX_ATTACHMENTS } from "@waybill/domain/email/Content"
 import * as Labels from "@waybill/domain/email/Labels"
+import * as Table from "@waybill/domain/values/Table"
 import * as BoundKeys from "./BoundKeys.ts"
 import * as Events from "./groups/history/Events.ts"
 import * as Suppressions from "./groups/Suppressions.ts"
@@ -237,7 +238,7 @@ const finishParameter = (parameter: Json, operation: Json): void => {
     const [maximum, standard] =
       parameter["name"] === "days"
         ? [DomainReports.MAX_DAYS, DomainReports.DEFAULT_DAYS]
-        : (PAGES[String(operation["operationId"])] ?? [Page.MAX_LIMIT, Page.DEFAULT_LIMIT])
+        : (Table.at(PAGES, String(operation["operationId"])) ?? [Page.MAX_LIMIT, Page.DEFAULT_LIMIT])
     parameter["schema"] = { type: "integer", minimum: 1, maximum, default: standard }
   }
   if (parameter["name"] === "metadata")

@@ -14,7 +14,7 @@ import { describe } from "vitest"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { logStorage } from "../../support/postgres/logStorage.ts"
+import { logStorage } from "../../support/logStorage.ts"
 import { send } from "./commits.ts"
 
 const never = () => Effect.die(new Error("not expected here"))

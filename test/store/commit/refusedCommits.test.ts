@@ -8,7 +8,7 @@ import { Cause, Deferred, Effect, Exit, Fiber } from "effect"
 import { assert, layer } from "../../support/effectTest.ts"
 import { id } from "../../support/history.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { logStorage } from "../../support/postgres/logStorage.ts"
+import { logStorage } from "../../support/logStorage.ts"
 import { send } from "./commits.ts"
 
 type Step = "readFacts" | "write" | "commit"
