@@ -22,6 +22,8 @@ const GUARD_REFRESH_MS = 1_000
  */
 const GUARD_STALE_MS = 10_000
 const MAX_NPM_OUTPUT_LINES = 30
+/** npm itself says nothing while it downloads. */
+const PROGRESS_EVERY_MS = 15_000
 
 const guardFile = join(root, "runtime", ".installing")
 
@@ -94,16 +96,17 @@ export async function ensureModules({ dev, folder = root }) {
   const lock = readFileSync(join(folder, "package-lock.json"), "utf8")
   const stamp = createHash("sha256").update(lock).digest("hex")
   const current = () => {
-    if (readOr(stampOf(folder), "") === stamp) return true
+    const [known, ...nested] = readOr(stampOf(folder), "").split("\n")
+    if (known === stamp && nested.every((path) => existsSync(join(folder, path)))) return true
     if (!matchesLock(folder, JSON.parse(lock), { dev })) return false
-    if (dev) writeStamp(folder, stamp)
+    if (dev) writeStamp(folder, stamp, lock)
     return true
   }
   if (current()) return
   await guarded(current, async () => {
     const what = existsSync(join(folder, "node_modules")) ? "packages of a newer lock file" : "packages"
     await npmInstall(folder, folder === root ? what : `${what} in ${relative(root, folder)}`)
-    writeStamp(folder, stamp)
+    writeStamp(folder, stamp, lock)
   })
 }
 
@@ -118,7 +121,7 @@ function installedPackages(folder) {
 /** Whether the installed packages match the lock file, for example after a manual installation. */
 function matchesLock(folder, lock, { dev }) {
   const installed = installedPackages(folder)
-  if (installed === undefined) return false
+  if (installed === undefined || !foldersOf(lock, { dev }).every((path) => existsSync(join(folder, path)))) return false
   return Object.entries(lock.packages).every(([path, wanted]) => {
     // Packages of the checkout are linked, so that nothing is to install when only their version changes, as in a release.
     if (!path.includes("node_modules/") || (wanted.dev === true && !dev)) return true
@@ -128,9 +131,19 @@ function matchesLock(folder, lock, { dev }) {
   })
 }
 
-function writeStamp(folder, stamp) {
+/** The folders of packages that a workspace does not share with the others: a copied checkout may lack them. */
+const foldersOf = (lock, { dev }) => [
+  ...new Set(
+    Object.entries(lock.packages)
+      .filter(([path]) => path.includes("/node_modules/") && !path.startsWith("node_modules/"))
+      .filter(([, { dev: isDev, optional }]) => optional !== true && (dev || isDev !== true))
+      .map(([path]) => path.slice(0, path.indexOf("/node_modules/") + "/node_modules".length)),
+  ),
+]
+
+function writeStamp(folder, stamp, lock) {
   try {
-    writeFileSync(stampOf(folder), stamp)
+    writeFileSync(stampOf(folder), [stamp, ...foldersOf(JSON.parse(lock), { dev: true })].join("\n"))
   } catch (error) {
     // Another user installed this checkout. The comparison above then runs at every start.
     if (error.code !== "EACCES" && error.code !== "EROFS" && error.code !== "EPERM") throw error
@@ -190,8 +203,9 @@ const installArguments = [
 
 async function npmInstall(folder, what) {
   const began = performance.now()
-  say(`installing ${what} (only once)`)
+  say(`installing ${what} (only once; mostly one to three minutes)`)
   const npm = findNpm()
+  const told = setInterval(() => say(`still installing, after ${secondsSince(began)} s`), PROGRESS_EVERY_MS)
   // Runs npm on its own Node, because npm finds its system-wide settings (proxy, certificates) relative to that Node.
   const command = npm.endsWith(".js") ? [process.execPath, npm] : [npm]
   const child = spawn(command[0], [...command.slice(1), ...installArguments, "--loglevel=error"], {
@@ -213,7 +227,10 @@ async function npmInstall(folder, what) {
   const code = await new Promise((resolve, reject) => {
     child.on("error", (error) => reject(new Unavailable(`npm did not start: ${error.message}`)))
     child.on("close", (code) => resolve(code))
-  }).finally(() => process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop))
+  }).finally(() => {
+    clearInterval(told)
+    process.removeListener("SIGINT", stop).removeListener("SIGTERM", stop)
+  })
   if (stopped)
     throw new Unavailable(
       "the installation was interrupted; the next command restarts it.",
@@ -223,8 +240,10 @@ async function npmInstall(folder, what) {
     const lines = output.filter((line) => line.trim() !== "").slice(0, MAX_NPM_OUTPUT_LINES)
     throw new Unavailable(`npm could not install: ${reason(lines.join("\n"))}\n\n${lines.join("\n")}`)
   }
-  say(`installed in ${((performance.now() - began) / 1000).toFixed(0)} s`)
+  say(`installed in ${secondsSince(began)} s`)
 }
+
+const secondsSince = (began) => ((performance.now() - began) / 1000).toFixed(0)
 
 const reasons = [
   [/EACCES|EPERM|EROFS/, "this user has no write access to the checkout or npm's cache."],

@@ -40,9 +40,10 @@ setTimeout(() => {
 }, 200)
 `
 
-const lockOf = (version: string, own = "0.1.0") =>
+const lockOf = (version: string, own = "0.1.0", nested = {}) =>
   JSON.stringify({
     packages: {
+      ...nested,
       "": { name: "waybill" },
       "packages/api": { version: own },
       "node_modules/one": { version, integrity: `sha512-${version}` },
@@ -129,6 +130,19 @@ describe("installing", () => {
     await start(folder, "config").ended
     writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.1"))
     assert.include((await start(folder, "config").ended).output, "newer lock file")
+    assert.strictEqual(npmCalls(folder), 2)
+  })
+
+  it("what a copied checkout lacks of a workspace's own packages is installed", async () => {
+    const folder = checkout()
+    const own = "apps/server/node_modules"
+    writeFileSync(join(folder, "package-lock.json"), lockOf("1.0.0", "0.1.0", { [`${own}/two`]: { version: "1.0.0" } }))
+    mkdirSync(join(folder, own))
+    await start(folder, "config").ended
+    await start(folder, "config").ended
+    assert.strictEqual(npmCalls(folder), 1)
+    rmSync(join(folder, own), { recursive: true })
+    assert.include((await start(folder, "config").ended).output, "installing packages")
     assert.strictEqual(npmCalls(folder), 2)
   })
 
