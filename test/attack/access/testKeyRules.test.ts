@@ -72,6 +72,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
     it.effect("is refused at live things, and asks in its own mode for the rest", function* () {
       const { call, keyWith, world } = yield* signUp({ domains: ["acme.test"] })
       const key = yield* keyWith({ mode: "test" })
+      const narrow = yield* keyWith({ mode: "test", scopes: ["email:send"] })
       const refused: Array<string> = []
       for (const operation of operations) {
         const { id, method, path } = operation
@@ -80,6 +81,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })(
         const ask = (query: string) => world.request(method, `${filled(path)}${query}`, { key, body })
         if (rule === "live only") {
           assert.deepStrictEqual([id, ...reasonOf(yield* ask(""))], [id, 403, "live_only"])
+          const narrowly = yield* world.request(method, filled(path), { key: narrow, body })
+          assert.deepStrictEqual([id, ...reasonOf(narrowly)], [id, 403, "live_only"])
           refused.push(id)
           continue
         }

@@ -78,6 +78,9 @@ const grantOf = (
 ): Result.Result<Allowed, Forbidden> => {
   if (admitted === undefined) return Result.fail(new RequestRefusal.Unauthorized({ why: "missing" }))
   const { actor, current } = callerOf(admitted)
+  const rule = TestKeys.ruleOf(group, endpoint.identifier)
+  // Before the scopes: a test key cannot have those that such an endpoint requires.
+  if (rule === "live only" && !Livemode.isLive(current.account_id)) return Result.fail(new TestKeys.LiveOnly())
   const required = scopeOf(endpoint)
   const further = Context.get(endpoint.annotations, FurtherScope)
   const scope = [required, further].find((each) => each !== undefined && Scope.permits(current.scopes, each))
@@ -85,7 +88,7 @@ const grantOf = (
     return Result.fail(new Scope.MissingScope({ required_scope: required }))
   if (current.domain !== null && BoundKeys.ruleOf(group, endpoint.identifier) === "whole account")
     return Result.fail(new KeyLimits.KeyBoundToDomain({ bound: current.domain, subject: "endpoint" }))
-  const inOwnMode = inMode(current, TestKeys.ruleOf(group, endpoint.identifier), url)
+  const inOwnMode = inMode(current, rule, url)
   return Result.map(inOwnMode, (current) => ({ actor, admitted, current, scope }))
 }
 
@@ -94,9 +97,8 @@ const inMode = (
   current: CurrentKey["Service"],
   rule: TestKeys.Rule,
   url: string,
-): Result.Result<CurrentKey["Service"], TestKeys.LiveOnly | TestKeys.OtherMode | TestKeys.TestOnly> => {
+): Result.Result<CurrentKey["Service"], TestKeys.OtherMode | TestKeys.TestOnly> => {
   const isLive = Livemode.isLive(current.account_id)
-  if (rule === "live only" && !isLive) return Result.fail(new TestKeys.LiveOnly())
   if (rule === "test only")
     return isLive && current.key_id !== null ? Result.fail(new TestKeys.TestOnly()) : Result.succeed(inTest(current))
   if (rule !== "own mode") return Result.succeed(current)
