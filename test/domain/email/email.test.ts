@@ -203,7 +203,7 @@ describe("refusing an email", () => {
       { suppressed },
       {},
       "422 all_recipients_suppressed",
-      "The only recipient, ana@example.org, is suppressed.",
+      "The only recipient, ana@example.org, is suppressed (hard_bounce). Look it up at /v1/suppressions, and remove it there if mail is wanted again.",
     ],
     [
       "over the monthly quota",

@@ -65,8 +65,10 @@ export const refuse = (method: string, path: string): RequestRefusal.NoSuchRoute
   return new RequestRefusal.NoSuchRoute({ method, path, ...(advice === undefined ? {} : { advice }) })
 }
 
-/** The API is below `/v1`. */
+/** The API is below `/v1`, and its paths have one spelling. */
 const adviceOfPrefix = (method: string, path: string): string | undefined => {
+  if (path.endsWith("/") && methodsOf(path.slice(0, -1)).length > 0)
+    return `Leave out the slash at the end: ${path.slice(0, -1)}.`
   const methods = methodsOf(`${PREFIX}${path}`)
   if (methods.length === 0) return undefined
   const shown = methods.includes(method)

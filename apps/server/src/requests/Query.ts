@@ -81,8 +81,19 @@ const fieldsOf = (query: Schema.Top | undefined): ReadonlyMap<string, boolean> =
   return new Map(ast.propertySignatures.map(({ name, type }) => [String(name), SchemaAST.isArrays(type)]))
 }
 
-const describe = (name: string, known: ReadonlyArray<string>, isCompared: boolean) =>
-  UnknownNames.describe("parameter", "", name, known, { compared: isCompared ? name : undefined })
+/** Words of our command line and of other services for a parameter. */
+const MEANT: ReadonlyMap<string, string> = new Map([
+  ["since", "created_after"],
+  ["until", "created_before"],
+  ["search", "q"],
+  ["query", "q"],
+])
+
+const describe = (name: string, known: ReadonlyArray<string>, isCompared: boolean) => {
+  const meant = MEANT.get(name)
+  const compared = meant !== undefined && known.includes(meant) ? meant : name
+  return UnknownNames.describe("parameter", "", name, known, { compared: isCompared ? compared : undefined })
+}
 
 const BARE_PAIRS = `must be given as \`${PAIRS}.<name>=<value>\``
 

@@ -207,7 +207,9 @@ export const accept = (
     return Result.fail(new EmailRefusal.TrackingUnavailable({ path: "tracking" }))
   if (accepted === 0 && facts.acceptsSuppressed !== true)
     return Result.fail(
-      new EmailRefusal.AllRecipientsSuppressed({ addresses: suppressed.map(({ address }) => address) }),
+      new EmailRefusal.AllRecipientsSuppressed({
+        recipients: suppressed.map(({ address }) => ({ address, reason: reasonOf(facts, address) })),
+      }),
     )
 
   const queued: EmailEvent.EmailQueued = {
@@ -247,11 +249,14 @@ export const accept = (
     ...suppressed.map(({ address }): EmailEvent.Event => ({
       _tag: "EmailSuppressed",
       recipient: address,
-      reason: facts.suppressed.get(Address.keyOf(address)) ?? "manual",
+      reason: reasonOf(facts, address),
       at: now,
     })),
   ])
 }
+
+const reasonOf = ({ suppressed }: Context, address: Address.Address): Suppression.Reason =>
+  suppressed.get(Address.keyOf(address)) ?? "manual"
 
 /** The domain of the account that a message is sent from. */
 export const domainOf = ({ forward, from }: Pick<Command, "forward" | "from">): DomainName.DomainName =>

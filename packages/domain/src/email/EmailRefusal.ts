@@ -42,8 +42,9 @@ export class HeaderNotAllowed extends Refusal.of("HeaderNotAllowed", 400, "heade
 }> {
   override get message() {
     const [first = "", ...more] = this.names
-    const subject = more.length === 0 ? `The header ${first} is` : `The headers ${this.names.join(", ")} are`
-    return `${subject} not allowed: mail providers take such headers as instructions. Leave them out, or ask your operator to allow them.`
+    const [subject, them] =
+      more.length === 0 ? [`The header ${first} is`, "it"] : [`The headers ${this.names.join(", ")} are`, "them"]
+    return `${subject} not allowed: mail providers take such headers as instructions. Leave ${them} out, or ask your operator to allow them.`
   }
   readonly details = this.names.map((name) => ({
     path: `headers.${name}`,
@@ -121,15 +122,20 @@ export class TrackingUnavailable extends Refusal.of("TrackingUnavailable", 422, 
 }
 
 export class AllRecipientsSuppressed extends Refusal.of("AllRecipientsSuppressed", 422, "all_recipients_suppressed")<{
-  readonly addresses: ReadonlyArray<string>
+  readonly recipients: ReadonlyArray<{ readonly address: string; readonly reason: string }>
 }> {
   override get message() {
-    const count = this.addresses.length
-    return count === 1
-      ? `The only recipient, ${this.addresses[0]}, is suppressed.`
-      : `All ${count} recipients are suppressed.`
+    const [first, ...more] = this.recipients
+    const subject =
+      first === undefined || more.length > 0
+        ? `All ${this.recipients.length} recipients are suppressed.`
+        : `The only recipient, ${first.address}, is suppressed (${first.reason}).`
+    return `${subject} Look it up at /v1/suppressions, and remove it there if mail is wanted again.`
   }
-  readonly details = this.addresses.map((address) => ({ path: "to", message: `${address} is suppressed` }))
+  readonly details = this.recipients.map(({ address, reason }) => ({
+    path: "to",
+    message: `${address} is suppressed (${reason})`,
+  }))
 }
 
 export class MonthlyQuotaExceeded extends Refusal.of("MonthlyQuotaExceeded", 429, "monthly_quota")<{

@@ -8,7 +8,7 @@ const MIN_PREFIX_CHARS = 4
 /**
  * Returns the known name that a mistyped or foreign one probably means; `undefined` if none is near. Names in another case
  * or with other separators come first (`replyTo`, `Bcc`), then those with at most a third of the characters edited
- * (`subjcet`), then those of which one begins with the other (`html_body`).
+ * (`subjcet`), then those of which one begins with the other (`html_body`), then those that end with it (`bounced`).
  */
 export const nearestName = (name: string, known: ReadonlyArray<string>): string | undefined => {
   if (name.length > MAX_COMPARED_CHARS) return undefined
@@ -24,7 +24,11 @@ export const nearestName = (name: string, known: ReadonlyArray<string>): string 
     nearest = candidate
     fewest = edits
   }
-  return nearest ?? known.find((candidate) => isPrefix(letters, lettersOf(candidate)))
+  return (
+    nearest ??
+    known.find((candidate) => isPrefix(letters, lettersOf(candidate))) ??
+    known.find((candidate) => letters.length >= MIN_PREFIX_CHARS && lettersOf(candidate).endsWith(letters))
+  )
 }
 
 const lettersOf = (name: string): string => name.toLowerCase().replaceAll(/[^\p{L}\p{N}]/gu, "")

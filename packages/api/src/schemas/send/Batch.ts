@@ -48,7 +48,7 @@ export const Batch = Schema.Struct({
   mode: Schema.NullOr(Mode)
     .annotate({ description: "`all_or_nothing` by default; `permissive` accepts or refuses each message separately" })
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed(null))),
-}).annotate({ identifier: "Batch" })
+}).annotate({ identifier: "Batch", message: 'must be an object with the messages in it: {"emails": […]}' })
 export type Batch = typeof Batch.Type
 
 /** One entry per index of the request: an acknowledgement, or the error of this message. */
