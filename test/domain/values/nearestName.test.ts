@@ -30,4 +30,10 @@ describe("nearest name", () => {
     assert.strictEqual(nearestName("open_track", ["click_tracking", "open_tracking"]), "open_tracking")
     assert.isUndefined(nearestName("x", []))
   })
+
+  it("is one that ends with the name, if nothing else is near", () => {
+    assert.strictEqual(nearestName("bounced", ["email.queued", "email.bounced"]), "email.bounced")
+    assert.strictEqual(nearestName("send", ["email:send", "email:logs:read"]), "email:send")
+    assert.isUndefined(nearestName("end", ["email:send"]))
+  })
 })

@@ -24,6 +24,7 @@ const ROUTES: ReadonlyArray<readonly [method: string, path: string, advice: stri
   ["POST", "/v1/emails", SENDS],
   ["POST", "/email/send", "The API begins with /v1: use POST /v1/email/send."],
   ["PATCH", "/domains/acme.test", "The API begins with /v1: use PATCH /v1/domains/acme.test."],
+  ["POST", "/v1/email/send/", "Leave out the slash at the end: /v1/email/send."],
   ["PUT", "/domains", "The API begins with /v1: use /v1/domains, which takes GET, HEAD, POST."],
 ]
 

@@ -271,6 +271,9 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.strictEqual(status, 400, raw)
       assert.deepStrictEqual(json.error.details, [{ path: "", message: "must be an object" }], raw)
     }
+    const list = yield* world.request("POST", "/v1/email/send/batch", { key, raw: JSON.stringify([EMAIL]) })
+    const wrapped = 'must be an object with the messages in it: {"emails": […]}'
+    assert.deepStrictEqual(list.json.error.details, [{ path: "", message: wrapped }])
     const empty = yield* call("POST", "/v1/email/send")
     assert.strictEqual(empty.status, 400)
   })
