@@ -5,7 +5,7 @@ import * as World from "../../support/world/World.ts"
 import { lockTables } from "../cells/support.ts"
 import { makeHook, setUp } from "./support.ts"
 
-const MAILS = 5
+const MAILS = 3
 
 layer(HttpWorld.layer({ hooksEvery: Duration.seconds(2) }), { excludeTestServices: true, timeout: "90 seconds" })(
   "a hook that a process knows",
