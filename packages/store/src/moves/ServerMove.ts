@@ -10,7 +10,7 @@ import * as AccountLocks from "../locks/AccountLocks.ts"
 import { KINDS } from "../outbox/OutboxRow.ts"
 import * as WakeUps from "../outbox/WakeUps.ts"
 import type { Sql } from "../postgres/Sql.ts"
-import type { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
+import { StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 import * as RequestLogDays from "../requests/RequestLogDays.ts"
 import * as CellClient from "../routing/CellClient.ts"
 import { type CellName, FIRST } from "../routing/CellName.ts"
@@ -212,7 +212,11 @@ const switchServers = (sql: Sql, move: Move, noticed: Effect.Effect<void, StoreU
       return yield* Effect.die(new Error(`the copies differ in ${differ.join(", ")}: the account stays in ${from}`))
     yield* MovedWindows.copy(sql, account_id, from, to)
     const names = yield* inCell(to, AccountNames.read(sql, account_id))
-    yield* inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names)))
+    // A switch whose connection is lost may have happened: the second one tells, and changes nothing then.
+    yield* Effect.retry(inCell(FIRST, sql.withTransaction(MoveSteps.arrive(sql, account_id, to, names))), {
+      while: (error) => error instanceof StoreUnavailable && error.why === "lost",
+      times: 1,
+    })
     // Only now: a switch that fails leaves the copies where nobody works on them.
     yield* inCell(to, MoveSteps.stay(sql, schemas.to, account_id))
     yield* refresh
