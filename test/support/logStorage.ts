@@ -1,7 +1,7 @@
+import { placeHere } from "@waybill/store/commit/EventStore"
 import * as PostgresLogStorage from "@waybill/store/commit/PostgresLogStorage"
 import * as ReadModels from "@waybill/store/commit/ReadModels"
 import { Sql } from "@waybill/store/postgres/Sql"
-import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as PipelinedConnection from "@waybill/store/routing/PipelinedConnection"
 import { Effect } from "effect"
 
@@ -9,5 +9,5 @@ import { Effect } from "effect"
 export const logStorage = Effect.gen(function* () {
   const sql = yield* Sql
   const connection = yield* PipelinedConnection.make(sql)
-  return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, yield* CurrentCell)
+  return PostgresLogStorage.make(sql, connection, ReadModels.readModels, undefined, undefined, yield* placeHere)
 })

@@ -93,8 +93,6 @@ const refusalsOf = (change: Change, functions: Functions): ReadonlyArray<string>
     const isSelect = /\bSELECT\b/u.test(body)
     if (isWhole && isSelect && /\$\d/u.test(conflict + returning))
       found.push("uses a value in ON CONFLICT or RETURNING of an INSERT that is not a part")
-    if (isSelect && own.startsWith("INSERT INTO events") && conflict + returning === "")
-      found.push("loses the SQLSTATE of a taken version, because it returns nothing")
     if (isSelect && calls(body, functions.mutable).length > 0 && readsCell(body, functions))
       found.push("selects from the same cell with a function that is not immutable")
     return found

@@ -7,7 +7,6 @@ import { refusals, type Functions } from "./citusRefusals.ts"
 import { readAll } from "./sqlTexts.ts"
 
 const REASONS: Readonly<Record<string, string>> = {
-  "Outbox.arm": "is a part of other statements",
   "StoredAnswers.insertion": "is a part of other statements",
   "AdmissionStatement.statement": "runs in a cell with a server for itself",
   "LogImport.write": "is a part of an import, which may wait for a node that is away",
@@ -108,8 +107,6 @@ layer(Database.layerFresh, { excludeTestServices: true })("what Citus refuses on
       "WITH i AS (INSERT INTO secrets SELECT * FROM unnest($1) ON CONFLICT (id) DO UPDATE SET id = $1) SELECT 1",
       undefined,
     ],
-    ["WITH e AS (INSERT INTO events SELECT * FROM unnest($1::text[])) SELECT 1", "loses the SQLSTATE"],
-    ["WITH e AS (INSERT INTO events SELECT * FROM unnest($1::text[]) RETURNING 1 AS one) SELECT 1", undefined],
     ["INSERT INTO content (id) VALUES ($1) ON CONFLICT (id) DO UPDATE SET n = (SELECT 1)", "updates a conflicting"],
     ["INSERT INTO email_stats SELECT id, now() FROM email_log", "selects from the same cell"],
     ["WITH l AS (SELECT id, now() FROM email_log) INSERT INTO email_stats SELECT * FROM l", undefined],

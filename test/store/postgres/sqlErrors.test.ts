@@ -39,6 +39,11 @@ const CASES: ReadonlyArray<Case> = [
   { name: "another unique violation", statements: [LOG_ROW, LOG_ROW], tag: "RowRejected", isDuplicate: true },
   { name: "a taken version on a node of Citus", statements: [duplicate("events_pkey")], tag: "TryAgain" },
   {
+    name: "a taken version on another node of Citus than the cell's connection",
+    statements: [raise("XX000", 'duplicate key value violates unique constraint "events_pkey_102023"')],
+    tag: "TryAgain",
+  },
+  {
     name: "another unique violation on a node of Citus",
     statements: [duplicate("domains_pkey")],
     tag: "RowRejected",

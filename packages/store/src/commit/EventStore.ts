@@ -110,7 +110,7 @@ export class EventStore extends Context.Service<
             const readModels = options.readModels ?? ReadModels.readModels
             const names = yield* AccountNames.make(client.driver, sql)
             return yield* make(
-              PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* schemaHere),
+              PostgresLogStorage.make(client, connection, readModels, wrote, names, yield* placeHere),
               options,
             )
           }),
@@ -120,8 +120,12 @@ export class EventStore extends Context.Service<
     )
 }
 
-/** The schema of the tables of the fiber's cell. */
-const schemaHere = Effect.flatMap(CurrentCell, schemaOf)
+/** Where the tables of the fiber's cell are. */
+export const placeHere = Effect.gen(function* () {
+  const cell = yield* CurrentCell
+  const server = yield* (yield* Cells).serverOf(cell)
+  return { schema: yield* schemaOf(cell), isOnNode: server?.isNode === true }
+})
 
 /** Uses the store of the cell of the account that a call is about. */
 const ofCells = (

@@ -26,6 +26,13 @@ import type { OutboxRow } from "../outbox/OutboxRow.ts"
 import * as LogReads from "../feed/LogReads.ts"
 import * as PackedEvent from "../packed/PackedEvent.ts"
 
+/** Where the tables of a cell are. */
+export interface Place {
+  readonly schema: string
+  /** Whether they are on a node of Citus. */
+  readonly isOnNode: boolean
+}
+
 export const make = (
   { driver: sql }: Sql,
   connection: PipelinedConnection.PipelinedConnection,
@@ -33,17 +40,17 @@ export const make = (
   /** Runs after each commit, before its callers are answered. */
   onCommitted: (accounts: ReadonlyArray<string>) => Effect.Effect<void> = () => Effect.void,
   names: AccountNames.AccountNames = AccountNames.none,
-  schema: string = FIRST,
+  place: Place = { schema: FIRST, isOnNode: false },
 ): LogStorage => {
   const transactionOn = (send: PipelinedConnection.Send): LogTransaction => ({
     readStreams: (ranges) => SqlErrors.asStorageErrors(LogReads.readStreams(sql, ranges)),
-    readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now)),
+    readFacts: (needs, now) => SqlErrors.asStorageErrors(FactReads.readFacts(sql, needs, now, place.isOnNode)),
     findAnswers: (claims, now) => SqlErrors.asStorageErrors(StoredAnswers.find(sql, claims, now)),
     insertAnswers: (answers, now) => SqlErrors.asStorageErrors(StoredAnswers.insert(sql, answers, now)),
     write: (write) =>
       Effect.andThen(
         names.write(write),
-        Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, write, schema), send, { discard: true })),
+        Effect.suspend(() => Effect.forEach(writeStatements(sql, readModels, write, place), send, { discard: true })),
       ),
   })
   return {
@@ -73,58 +80,82 @@ export const make = (
 /**
  * Returns the writes of a batch: one statement with a part for each table, after the changes of outbox rows that the parts
  * write as well. Postgres does only one of two writes to the same row in one statement, so a lease is released before its
- * row is armed again.
+ * row is armed again. On a node of Citus, parts that cost less alone are statements of their own: Citus copies plain inserts,
+ * and keeps the plans of simple changes, but writes the rows of an insert that is a part into a file first.
  */
 const writeStatements = (
   sql: Client<SqlError.SqlError>,
   readModels: ReadonlyArray<ReadModel>,
   write: Write,
-  schema: string,
+  { isOnNode, schema }: Place,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
   const { arm, settle, release } = write.outbox
   const settled = new Set(settle)
   const released = release.filter((id) => !settled.has(id))
-  const parts: Array<Fragment> = [events(sql, write)]
-  for (const model of readModels) parts.push(...modelParts(sql, model, write.changedStreams))
-  if (write.content.length > 0) parts.push(StoredContent.insert(sql, write.content))
+  const alone: Array<Fragment> = []
+  const parts: Array<Fragment> = []
+  const simple = isOnNode ? alone : parts
+  for (const model of readModels) {
+    const { begun, other } = modelParts(sql, model, write.changedStreams, isOnNode)
+    simple.push(...begun)
+    parts.push(...other)
+  }
+  if (write.content.length > 0) simple.push(StoredContent.insert(sql, write.content))
   if (write.inbound.length > 0) parts.push(...InboundContent.inserts(sql, write.inbound))
   if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
   if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
   if (write.deliveries.length > 0) parts.push(WebhookDeliveries.insert(sql, write.deliveries))
-  if (arm.length > 0) parts.push(Outbox.arm(sql, { rows: arm, now: write.now }))
-  if (write.usage.length > 0) parts.push(UsageRows.add(sql, write.usage))
-  if (settle.length > 0) parts.push(Outbox.settle(sql, rowsOfIds(sql, settle, schema)))
-  const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
+  const isNew = isOnNode ? isBegun(write.changedStreams) : () => false
+  simple.push(
+    ...partOf(
+      arm.filter((row) => isNew(row)),
+      (rows) => Outbox.arm(sql, { rows, now: write.now, isNew: true }),
+    ),
+  )
+  parts.push(
+    ...partOf(
+      arm.filter((row) => !isNew(row)),
+      (rows) => Outbox.arm(sql, { rows, now: write.now }),
+    ),
+  )
+  if (write.usage.length > 0) simple.push(UsageRows.add(sql, write.usage))
+  if (settle.length > 0) simple.push(Outbox.settle(sql, settle))
+  // Elsewhere than on a node, the events are the first part. There they follow all tables, which are locked before positions are taken.
+  if (isOnNode) alone.push(events(sql, write))
+  else parts.unshift(events(sql, write))
   return [
-    ...(released.length > 0 ? [Outbox.release(sql, rowsOfIds(sql, released, FIRST))] : []),
-    ...withWakeUps(sql, ctes, WakeUps.due(arm, write.now), schema),
+    ...(released.length > 0 ? [Outbox.release(sql, sql`SELECT unnest(${released}::text[]) AS id`)] : []),
+    ...withWakeUps(sql, parts, WakeUps.due(arm, write.now), schema),
+    ...alone.map((query) => sql`${query}`),
   ]
 }
 
-/**
- * Query of outbox rows by their ids. The statement that names them locks them in the order in which `Leases.hold` does: by the
- * plan of the connection of the batches, which a node of Citus does not follow, so that the rows of another cell are locked first.
- */
-const rowsOfIds = (sql: Client<unknown>, ids: ReadonlyArray<string>, schema: string): Fragment =>
-  schema === FIRST
-    ? sql`SELECT unnest(${ids}::text[]) AS id`
-    : sql`SELECT id FROM outbox WHERE id = ANY(${ids}::text[]) ORDER BY id FOR UPDATE`
+/** Returns which outbox rows cannot be there yet: those of streams that begin, and of calls. */
+const isBegun = (changedStreams: ReadonlyArray<ChangedStream>) => {
+  const begun = new Set(changedStreams.filter(begins).map(({ stream_id }) => stream_id))
+  return ({ id, kind }: OutboxRow) => kind === "webhook" || begun.has(id)
+}
+
+const begins = ({ added, version }: ChangedStream): boolean => version === added.length
 
 /** Returns the parts that write the rows of a read model. Those of streams that begin cannot be there yet, the others are. */
 const modelParts = (
   sql: Client<SqlError.SqlError>,
   model: ReadModel,
   changedStreams: ReadonlyArray<ChangedStream>,
-): ReadonlyArray<Fragment> => {
-  const { changed, insert, update, write } = model
-  if (insert === undefined) return partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows))
-  const begins = ({ added, version }: ChangedStream) => version === added.length
+  isOnNode: boolean,
+): { readonly begun: ReadonlyArray<Fragment>; readonly other: ReadonlyArray<Fragment> } => {
+  const { changed, insert, update, values, write } = model
+  if (isOnNode && values !== undefined)
+    return { begun: partOf(rowsOf(model, changedStreams), (rows) => values(sql, rows)), other: [] }
+  if (insert === undefined)
+    return { begun: [], other: partOf(rowsOf(model, changedStreams), (rows) => write(sql, rows)) }
   const begun = changedStreams.filter(begins)
   const continued = begun.length === changedStreams.length ? [] : changedStreams.filter((stream) => !begins(stream))
-  return [
-    ...partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
-    ...partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
-  ]
+  return {
+    begun: partOf(rowsOf(model, begun), (rows) => insert(sql, rows)),
+    other: partOf(rowsOf(model, continued, changed), (rows) => (update ?? write)(sql, rows)),
+  }
 }
 
 const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fragment): ReadonlyArray<Fragment> =>
@@ -133,20 +164,17 @@ const partOf = <A>(rows: ReadonlyArray<A>, part: (rows: ReadonlyArray<A>) => Fra
 /** The wake-ups of the first cell are the answer of its statement. Citus adds no jobs beside the tables of another cell. */
 const withWakeUps = (
   sql: Client<SqlError.SqlError>,
-  ctes: ReadonlyArray<Fragment>,
+  parts: ReadonlyArray<Fragment>,
   kinds: ReadonlyArray<OutboxRow["kind"]>,
   schema: string,
 ): ReadonlyArray<Statement<object, SqlError.SqlError>> => {
+  const ctes = parts.map((part, nth) => sql`${sql.literal(`part_${nth}`)} AS (${part})`)
   const wakeUps = WakeUps.jobs(sql, kinds, schema)
   if (schema === FIRST && kinds.length > 0) return [sql`WITH ${sql.csv(ctes)} ${wakeUps}`]
-  const written = sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`
-  return kinds.length === 0 ? [written] : [written, sql`${wakeUps}`]
+  const written = ctes.length === 0 ? [] : [sql`WITH ${sql.csv(ctes)} SELECT 1 AS written`]
+  return kinds.length === 0 ? written : [...written, sql`${wakeUps}`]
 }
 
-/**
- * Inserts events. The answer serves only Citus: without one it copies the rows to the node, and then an error, such as a
- * taken version of a stream, loses its SQLSTATE.
- */
 const events = (sql: Client<SqlError.SqlError>, { events: rows, now }: Write) => {
   const columns = rows.map(PackedEvent.columnsOf)
   // Most batches have only packed events.
@@ -159,6 +187,5 @@ const events = (sql: Client<SqlError.SqlError>, { events: rows, now }: Write) =>
   SELECT nextval('event_position'), ${now}::timestamptz, * FROM unnest(${Arrays.texts(rows.map((row) => row.account_id))},
     ${Arrays.texts(rows.map((row) => row.stream_id))}, ${Arrays.ints(rows.map((row) => row.version))},
     ${Arrays.texts(rows.map((row) => row.stream))}, ${Arrays.texts(rows.map((row) => row.type))},
-    ${Arrays.texts(rows.map((row) => row.event_id))}, ${Arrays.texts(columns.map(({ packed }) => packed))}${json})
-  RETURNING 1 AS written`
+    ${Arrays.texts(rows.map((row) => row.event_id))}, ${Arrays.texts(columns.map(({ packed }) => packed))}${json})`
 }

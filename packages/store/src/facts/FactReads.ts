@@ -37,11 +37,12 @@ type FactRow =
   | { readonly kind: "unsent"; readonly fact: UnsentRows.UnsentFact }
   | { readonly kind: "usage"; readonly fact: OfAccount & { readonly month: string; readonly accepted: number } }
 
-/** Reads the needs of all commits of a batch in one statement, so that the batch waits for one answer instead of many. */
+/** Reads the needs of all commits of a batch in one statement, or on a node of Citus in statements that are sent together. */
 export const readFacts = Effect.fnUntraced(function* <E>(
   sql: Client<E>,
   needs: ReadonlyArray<AccountNeeds>,
   now: string,
+  isOnNode = false,
 ) {
   // A test account has the record and the webhooks of its live account.
   const accountIds = [...new Set(needs.map((need) => Livemode.liveAccountOf(need.account_id)))]
@@ -54,46 +55,86 @@ export const readFacts = Effect.fnUntraced(function* <E>(
   const unsent = pairs(needs, (need) => (need.unsent === undefined ? [] : [need.unsent]))
   const clocks = pairs(needs, (need) => need.clocks ?? [])
   const clocksOf = pairs(needs, (need) => need.clocksOf ?? [])
-  const part = (kind: FactRow["kind"], query: Fragment) =>
-    sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${query}) AS f`
-  const parts = [part("subscription", Subscriptions.select(sql, accountIds))]
-  if (domains.names.length > 0) parts.push(part("domain", domainsOf(sql, domains)))
-  if (addresses.names.length > 0) parts.push(part("suppression", suppressionsOf(sql, addresses)))
-  if (aliases.names.length > 0) parts.push(part("alias", aliasesOf(sql, aliases)))
+  const parts: Array<Part> = [{ kind: "subscription", query: Subscriptions.select(sql, accountIds) }]
+  if (domains.names.length > 0) parts.push({ kind: "domain", query: domainsOf(sql, domains) })
+  if (addresses.names.length > 0) parts.push({ kind: "suppression", query: suppressionsOf(sql, addresses) })
+  if (aliases.names.length > 0) parts.push({ kind: "alias", query: aliasesOf(sql, aliases) })
   if (templates.names.length > 0) {
     const accounts = templates.accounts.map((id) => Livemode.liveAccountOf(id as AccountId))
-    parts.push(part("template", CurrentTemplates.select(sql, accounts, templates.names)))
+    parts.push({ kind: "template", query: CurrentTemplates.select(sql, accounts, templates.names) })
   }
   for (const { account_id, countOf } of needs) {
     if (countOf === undefined) continue
     const count = AccountCounts.countQuery(sql, account_id, countOf, now)
-    parts.push(
-      part(
-        "count",
-        sql`SELECT ${account_id}::text AS account_id, ${countOf}::text AS counted, count FROM (${count}) AS c`,
-      ),
-    )
+    const query = sql`SELECT ${account_id}::text AS account_id, ${countOf}::text AS counted, count FROM (${count}) AS c`
+    parts.push({ kind: "count", query })
   }
   if (months.names.length > 0) {
-    parts.push(
-      part(
-        "account",
-        sql`SELECT account_id, version, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`,
-      ),
-      part("usage", sql`SELECT * FROM used`),
-    )
+    const accounts = sql`SELECT account_id, version, plan, record FROM accounts WHERE account_id = ANY(${accountIds}::text[])`
+    parts.push({ kind: "account", query: accounts }, { kind: "usage", query: usageOf(sql, months), name: "used" })
   }
   // After the usage, as the leases that are only checked when everything is written, and before clocks.
-  if (leases.length > 0) parts.push(part("lease", Leases.hold(sql, leases)))
-  if (clocks.names.length + clocksOf.names.length > 0) parts.push(part("clock", clocksHeld(sql, clocks, clocksOf)))
-  if (unsent.names.length > 0) parts.push(part("unsent", sql`SELECT * FROM unsent`))
-  const locked = [
-    ...(months.names.length === 0 ? [] : [sql`used AS (${usageOf(sql, months)})`]),
-    ...(unsent.names.length === 0 ? [] : [sql`unsent AS (${UnsentRows.hold(sql, unsent.accounts, unsent.names)})`]),
+  if (leases.length > 0) parts.push({ kind: "lease", query: Leases.hold(sql, leases) })
+  if (clocks.names.length + clocksOf.names.length > 0)
+    parts.push({ kind: "clock", query: clocksHeld(sql, clocks, clocksOf) })
+  if (unsent.names.length > 0)
+    parts.push({ kind: "unsent", query: UnsentRows.hold(sql, unsent.accounts, unsent.names), name: "unsent" })
+  return factsOf(yield* isOnNode ? readApart(sql, parts, months) : readTogether(sql, parts))
+})
+
+/** A query of facts. One that writes has a name, by which others read what it returns. */
+interface Part {
+  readonly kind: FactRow["kind"]
+  readonly query: Fragment
+  readonly name?: string
+}
+
+/** Reads all facts in one statement, so that the batch waits for one answer instead of many. */
+const readTogether = <E>(sql: Client<E>, parts: ReadonlyArray<Part>) => {
+  const written = parts.flatMap(({ name, query }) => (name === undefined ? [] : [sql`${sql(name)} AS (${query})`]))
+  const selects = parts.map(({ kind, name, query }) => {
+    const rows = name === undefined ? query : sql`SELECT * FROM ${sql(name)}`
+    return sql`SELECT ${sql.literal(`'${kind}'`)} AS kind, to_jsonb(f) AS fact FROM (${rows}) AS f`
+  })
+  return sql<FactRow>`${written.length === 0 ? sql.literal("") : sql`WITH ${sql.csv(written)}`}
+    ${selects.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
+}
+
+/**
+ * Reads each kind of facts by a statement of its own. Citus keeps the plan of a query of one table; one of several it plans and
+ * takes apart each time, which costs ten times as much.
+ */
+const readApart = <E>(sql: Client<E>, parts: ReadonlyArray<Part>, months: Pairs) =>
+  Effect.map(
+    Effect.forEach(
+      parts,
+      ({ kind, name, query }) =>
+        Effect.map(
+          kind === "usage"
+            ? usageApart(sql, months)
+            : name === undefined
+              ? sql<object>`${query}`
+              : sql<object>`WITH ${sql(name)} AS (${query}) SELECT * FROM ${sql(name)}`,
+          (rows) => rows.map((fact) => ({ kind, fact }) as FactRow),
+        ),
+      { concurrency: "unbounded" },
+    ),
+    (rows) => rows.flat(),
+  )
+
+/** Locks the rows that are there; only the first message of a month has none. */
+const usageApart = Effect.fnUntraced(function* <E>(sql: Client<E>, { accounts, names }: Pairs) {
+  const rows = yield* sql<OfAccount & { readonly month: string }>`
+    SELECT account_id, month, accepted::float8 AS accepted FROM monthly_usage
+    WHERE account_id = ANY(${accounts}::text[]) AND month = ANY(${names}::text[]) ORDER BY account_id, month FOR UPDATE`
+  const there = new Set(rows.map(({ account_id, month }) => `${account_id} ${month}`))
+  const lacking = accounts.flatMap((account, nth) => (there.has(`${account} ${names[nth]}`) ? [] : [nth]))
+  if (lacking.length === 0) return rows
+  const of = (all: ReadonlyArray<string>) => lacking.map((nth) => all[nth] ?? "")
+  return [
+    ...rows,
+    ...(yield* sql<object>`WITH used AS (${usageOf(sql, { accounts: of(accounts), names: of(names) })}) SELECT * FROM used`),
   ]
-  const rows = yield* sql<FactRow>`${locked.length === 0 ? sql.literal("") : sql`WITH ${sql.csv(locked)}`}
-    ${parts.reduce((all, next) => sql`${all} UNION ALL ${next}`)}`
-  return factsOf(rows)
 })
 
 interface Pairs {
@@ -152,7 +193,7 @@ const usageOf = (sql: Client<unknown>, { accounts, names }: Pairs) => sql`
   SELECT account_id, month, 0 FROM unnest(${Arrays.texts(accounts)}, ${Arrays.texts(names)}) AS wanted(account_id, month)
   ORDER BY account_id, month
   ON CONFLICT (account_id, month) DO UPDATE SET accepted = u.accepted
-  RETURNING account_id, month, accepted`
+  RETURNING account_id, month, accepted::float8 AS accepted`
 
 const factsOf = (rows: ReadonlyArray<FactRow>): Facts => {
   const accounts = new Map<string, AccountFact>()

@@ -12,12 +12,11 @@ export interface AddedUsage {
 
 /** Changes the usage of months, whose rows are locked in the order of their key, as those that a batch reads are. */
 export const add = (sql: Client<unknown>, entries: ReadonlyArray<AddedUsage>): Fragment => {
-  const rows = entries.toSorted((one, other) => (keyOf(one) < keyOf(other) ? -1 : 1))
+  const keys = Arrays.texts(entries.map(({ account_id, month }) => `${account_id} ${month}`))
+  // A statement of one table, of which Citus keeps the plan.
   return sql`
-  UPDATE monthly_usage u SET accepted = greatest(0, u.accepted + d.delta)
-  FROM unnest(${Arrays.texts(rows.map((entry) => entry.account_id))}, ${Arrays.texts(rows.map((entry) => entry.month))},
-    ${Arrays.ints(rows.map((entry) => entry.delta))}) AS d(account_id, month, delta)
-  WHERE u.account_id = d.account_id AND u.month = d.month`
+  UPDATE monthly_usage SET accepted = greatest(0, accepted
+    + (${Arrays.ints(entries.map(({ delta }) => delta))})[array_position(${keys}, account_id || ' ' || month)])
+  WHERE account_id = ANY(${Arrays.texts(entries.map(({ account_id }) => account_id))})
+    AND month = ANY(${Arrays.texts(entries.map(({ month }) => month))}) AND account_id || ' ' || month = ANY(${keys})`
 }
-
-const keyOf = ({ account_id, month }: AddedUsage): string => `${account_id} ${month}`

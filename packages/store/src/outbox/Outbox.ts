@@ -1,5 +1,5 @@
 import { Duration } from "effect"
-import type { Fragment } from "effect/sql/Statement"
+import * as Statement from "effect/sql/Statement"
 import * as Arrays from "../postgres/Arrays.ts"
 import * as Iso from "../postgres/Iso.ts"
 import type { Leased, OutboxRow } from "./OutboxRow.ts"
@@ -14,8 +14,13 @@ export const LEASE = Duration.seconds(60)
 
 const leaseEnd = <E>(sql: Client<E>) => sql`now() + make_interval(secs => ${Duration.toSeconds(LEASE)}::float8)`
 
-/** Rows with their times, or a query of the `id`, `available_at` and `ready` of rows that wait already. */
-export type Arming = { readonly rows: ReadonlyArray<OutboxRow>; readonly now: string } | { readonly waiting: Fragment }
+/**
+ * Rows with their times, which are not there yet if they are new; or a query of the `id`, `available_at` and `ready` of rows that
+ * wait already.
+ */
+export type Arming =
+  | { readonly rows: ReadonlyArray<OutboxRow>; readonly now: string; readonly isNew?: boolean }
+  | { readonly waiting: Statement.Fragment }
 
 /** Inserts rows, or gives existing ones a new time. Leases stay, and so do pauses that a receiving site asked for. */
 export const arm = <E>(sql: Client<E>, arming: Arming) => {
@@ -24,8 +29,12 @@ export const arm = <E>(sql: Client<E>, arming: Arming) => {
   WITH moved AS MATERIALIZED (${arming.waiting})
   UPDATE outbox o SET available_at = moved.available_at, ready = moved.ready FROM moved
   WHERE o.id = moved.id AND o.id = ANY(ARRAY(SELECT id FROM moved)) RETURNING o.kind`
-  const { now, rows } = arming
+  const { isNew = false, now, rows } = arming
   const clocks = clockPart(sql, rows)
+  const again = sql`
+  ON CONFLICT (id) DO UPDATE
+    SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
+      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${clocks.updates}`
   return sql<Pick<OutboxRow, "kind">>`
   INSERT INTO outbox AS o (id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns}, ready)
   SELECT id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns},
@@ -34,10 +43,7 @@ export const arm = <E>(sql: Client<E>, arming: Arming) => {
     ${Arrays.texts(rows.map((row) => row.kind))}, ${Arrays.texts(rows.map((row) => row.stream_id))},
     ${Arrays.texts(rows.map((row) => row.available_at))}::timestamptz[], ${Arrays.ints(rows.map((row) => row.attempt))},
     ${Arrays.jsonbs(rows.map((row) => row.payload))}${clocks.values})
-    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns})
-  ON CONFLICT (id) DO UPDATE
-    SET available_at = greatest(excluded.available_at, o.held_until), attempt = excluded.attempt,
-      payload = excluded.payload, ready = greatest(excluded.available_at, o.held_until) <= ${now}::timestamptz${clocks.updates}`
+    AS new(id, account_id, kind, stream_id, available_at, attempt, payload${clocks.columns})${isNew ? sql`` : again}`
 }
 
 /** The columns of test clocks. Without such rows the statement has none, so that rows on real time cost what they did. */
@@ -58,7 +64,7 @@ const clockPart = (sql: Client<unknown>, armed: ReadonlyArray<OutboxRow>) =>
 export const claim = (
   sql: Sql,
   { owner, token }: { readonly owner?: string; readonly token: string },
-  ids: Fragment,
+  ids: Statement.Fragment,
 ) => sql<Leased>`
   WITH claimed AS (
     UPDATE outbox SET lease_token = ${token}, lease_until = ${leaseEnd(sql)}
@@ -72,20 +78,20 @@ export const columns = (sql: Sql) =>
   sql`id, account_id, kind, stream_id, attempt, payload, clock, lease_token AS token, ${Iso.iso(sql, "available_at")} AS available_at`
 
 /** Renews leases. With a pause, the commit that ends the lease arms the row for no earlier time. */
-export const renew = <E>(sql: Client<E>, ids: Fragment, pausedUntil?: string) => sql<Pick<OutboxRow, "id">>`
+export const renew = <E>(sql: Client<E>, ids: Statement.Fragment, pausedUntil?: string) => sql<Pick<OutboxRow, "id">>`
   UPDATE outbox SET lease_until = ${leaseEnd(sql)}
     ${pausedUntil === undefined ? sql.literal("") : sql`, held_until = ${pausedUntil}::timestamptz`}
   WHERE id = ANY(ARRAY(${ids})) RETURNING id`
 
-/** Deletes rows of which nothing is left to do. */
-export const settle = <E>(sql: Client<E>, ids: Fragment) => sql`
-  DELETE FROM outbox WHERE id = ANY(ARRAY(${ids}))`
+/** Deletes rows of which nothing is left to do. A list of ids needs a plan by the key, which locks the rows in its order. */
+export const settle = <E>(sql: Client<E>, ids: Statement.Fragment | ReadonlyArray<string>) => sql`
+  DELETE FROM outbox WHERE id = ANY(${Statement.isFragment(ids) ? sql`ARRAY(${ids})` : sql`${ids}::text[]`})`
 
 /** Columns that a release may change. */
 export type Released = "ready" | "available_at" | "held_until" | "clock_due" | "attempt" | "payload"
 
 /** Ends leases of rows that stay. They keep their time, or get the named columns from the query. */
-export const release = <E>(sql: Client<E>, rows: Fragment, changed: ReadonlyArray<Released> = []) => sql`
+export const release = <E>(sql: Client<E>, rows: Statement.Fragment, changed: ReadonlyArray<Released> = []) => sql`
   WITH released AS MATERIALIZED (${rows})
   UPDATE outbox o SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
     ${sql.literal(changed.map((column) => `, ${column} = released.${column}`).join(""))}

@@ -10,6 +10,8 @@ const CONNECTION_ENDED = ["57P01", "57P02", "57P03", "57P05", "25P03", "25P04", 
 const REFUSED_CLASS = "28"
 /** Primary key of the log. On a node of Citus, the name ends with the number of a shard. */
 const LOG_KEY = /^events_pkey(?:_\d+)?$/u
+/** The same while Citus passes the rows on to another node, which happens during a move: it tells of the key in words only. */
+const FORWARDED_LOG_KEY = /violates unique constraint "events_pkey_\d+"/u
 /** SQLSTATE classes of errors that one row causes: data exceptions (22) and exceeded program limits (54). */
 const DATA_CLASSES = ["22", "54"]
 
@@ -40,6 +42,7 @@ export const classify = (error: SqlError.SqlError): StorageError => {
     case "UnknownError": {
       const state = sqlState(error)
       if (CONNECTION_ENDED.includes(state)) return new OutcomeUnknown({ cause })
+      if (FORWARDED_LOG_KEY.test(messageOf(error))) return new TryAgain({ cause })
       // An error without a state comes from the driver, which could not encode a parameter.
       return state === "" || DATA_CLASSES.includes(state.slice(0, 2))
         ? new RowRejected({ cause })
@@ -53,8 +56,10 @@ export const classify = (error: SqlError.SqlError): StorageError => {
 /** Whether the server refuses connections of this role, so that nothing was sent. */
 export const isRoleRefused = (error: SqlError.SqlError): boolean => sqlState(error).startsWith(REFUSED_CLASS)
 
+const messageOf = ({ reason: { cause } }: SqlError.SqlError): string => (cause instanceof Error ? cause.message : "")
+
 const hasMoved = (error: SqlError.SqlError): boolean =>
-  sqlState(error) === MOVED_STATE && error.reason.cause instanceof Error && MOVED_TABLE.test(error.reason.cause.message)
+  sqlState(error) === MOVED_STATE && MOVED_TABLE.test(messageOf(error))
 
 /** SQLSTATEs with which a server refuses every write. */
 const WRITES_REFUSED: { readonly [state: string]: string } = {

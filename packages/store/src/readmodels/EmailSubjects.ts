@@ -86,7 +86,21 @@ export const readModel: ReadModel.ReadModel = {
       ${Arrays.bigints(rows.map((row) => (row as Row).term))}, ${Arrays.texts(rows.map((row) => (row as Row).folded))})
       AS new(account_id, term, folded) ORDER BY account_id, term
     ON CONFLICT (account_id, term) DO NOTHING`,
+  values: (sql, rows) => {
+    const sorted = (rows as ReadonlyArray<Row>).toSorted((a, b) => (isBefore(a, b) ? -1 : 1))
+    // The last row is repeated up to a power of two, so that there are few statements to keep plans of.
+    const last = sorted.slice(-1)
+    while (Math.log2(sorted.length) % 1 !== 0) sorted.push(...last)
+    const values = sorted.map(
+      ({ account_id, folded, term }) => sql`(${account_id}::uuid, ${term}::bigint, ${folded}::text)`,
+    )
+    return sql`
+    INSERT INTO email_subjects (account_id, term, folded) VALUES ${sql.csv(values)} ON CONFLICT (account_id, term) DO NOTHING`
+  },
 }
+
+const isBefore = (a: Row, b: Row): boolean =>
+  a.account_id === b.account_id ? a.term < b.term : a.account_id < b.account_id
 
 /**
  * Three ASCII letters or digits in a row, which a trigram index can look up; a part without them would require a full

@@ -53,6 +53,8 @@ export interface ReadModel {
   readonly write: <E>(sql: Client<E>, rows: ReadonlyArray<object>, table?: string) => Statement<object, E>
   /** Writes rows that the live table does not have, of a large table: to look for each of them costs a tenth of a write. */
   readonly insert?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
+  /** Writes few rows by a statement of which a node of Citus keeps the plan. */
+  readonly values?: <E>(sql: Client<E>, rows: ReadonlyArray<object>) => Statement<object, E>
   /** Returns the keys of rows and what events change of them. */
   readonly changed?: ReadModel["rows"]
   /** Writes changes of rows that the live table has. */
@@ -82,10 +84,9 @@ export const make = <Row extends object, State>(description: Description<Row, St
     write: (sql, rows, table = name) => sql`
       INSERT INTO ${sql(table)} AS t ${types === undefined ? records(sql, table, key, rows) : arrays(sql, types, rows)}
       ON CONFLICT (${sql.literal(target)}) ${sql.literal(action)}`,
-    // With an answer, for the reason of the events.
     ...(types === undefined
       ? {}
-      : { insert: (sql, rows) => sql`INSERT INTO ${sql(name)} ${arrays(sql, types, rows)} RETURNING 1 AS written` }),
+      : { insert: (sql, rows) => sql`INSERT INTO ${sql(name)} ${arrays(sql, types, rows)}` }),
     ...updating(description, ids),
   }
 }
