@@ -143,15 +143,15 @@ const writeBatch = Effect.fnUntraced(function* (
   const usual = (tokens: number) => sql.literal(Array.from({ length: tokens }, () => "''").join(", "))
   // Packed as the service does it, in the order of the layouts.
   yield* sql`
-    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
-    SELECT ${account_id}, id, 1, 'email', 'EmailQueued', 'evt_1' || id, array_to_string(ARRAY[
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
+    SELECT nextval('event_position'), ${account_id}, id, 1, 'email', 'EmailQueued', 'evt_1' || id, array_to_string(ARRAY[
       ${usual(Layout.HEAD.length)}, ${at}, sender, recipient, ${usual(3)}, subject, '', to_json(tags)::text,
       CASE WHEN facets = 512 THEN '2126-01-01T00:00:00.000Z' ELSE '' END, domain, 'dom_' || right(id, 26), '', '', api_key_id,
       md5(id) || md5(id) || 'ht', (5000 + n % 1000)::text, ${usual(8)}, coalesce(metadata::text, '')], E'\t'), ${began}
     FROM message ORDER BY id`
   yield* sql`
-    INSERT INTO events (account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
-    SELECT ${account_id}, id, 2, 'email', CASE status WHEN 'bounced' THEN 'EmailBounced' WHEN 'deferred' THEN 'EmailDeferred'
+    INSERT INTO events (position, account_id, stream_id, version, stream, type, event_id, packed, recorded_at)
+    SELECT nextval('event_position'), ${account_id}, id, 2, 'email', CASE status WHEN 'bounced' THEN 'EmailBounced' WHEN 'deferred' THEN 'EmailDeferred'
         WHEN 'complained' THEN 'EmailComplained' ELSE 'EmailDelivered' END, 'evt_2' || id, array_to_string(ARRAY[
       ${usual(Layout.HEAD.length)}, ${at}, recipient] || CASE status WHEN 'complained' THEN ARRAY['', '', '']
         ELSE ARRAY['1', CASE (${sql.literal(CODE)}) WHEN 0 THEN 250 ELSE (${sql.literal(CODE)}) END::text, '',

@@ -4,13 +4,14 @@ import type { Address } from "@waybill/domain/values/Address"
 import type * as Id from "@waybill/domain/values/Id"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
+import { FIRST } from "@waybill/store/routing/CellName"
 import * as Cells from "@waybill/store/routing/Cells"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { PgClient } from "@effect/sql-pg"
 import { Cause, Effect, Exit, Runtime } from "effect"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
 import * as Database from "../../support/postgres/Database.ts"
-import { otherClient } from "../../support/postgres/otherClient.ts"
+import { homeClient, otherClient } from "../../support/postgres/otherClient.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import * as World from "../../support/world/World.ts"
 
@@ -40,7 +41,7 @@ export const memberOf = Effect.fnUntraced(function* (account_id: Id.AccountId, e
 /** Locks tables of a cell in another session until the scope closes, so that its statements hang. */
 export const lockTables = Effect.fnUntraced(function* (cell: string, ...tables: ReadonlyArray<string>) {
   const { url } = yield* Database.Fresh
-  const other = yield* otherClient(url)
+  const other = yield* cell === FIRST ? homeClient(url) : otherClient(url)
   const names = tables.map((table) => `${cell}.${table}`).join(", ")
   // The test role ends transactions that are idle for 10 s.
   yield* other.query("SET idle_in_transaction_session_timeout = 0")

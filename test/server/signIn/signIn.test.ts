@@ -2,7 +2,6 @@ import * as RateLimit from "@waybill/domain/account/RateLimit"
 import { RequestLogWriter } from "@waybill/store/requests/RequestLogWriter"
 import * as Users from "@waybill/store/users/Users"
 import { Effect } from "effect"
-import { Sql } from "@waybill/store/postgres/Sql"
 import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { TRIES_PER_MINUTE } from "../../../apps/server/src/signIn/Options.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -103,9 +102,10 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
     assert.isAtLeast(other, 2 * 60 * 10)
   })
 
+  // The first account, and the windows of its sessions, are in the first cell.
   it.effect("has at least the rate limit that an operator granted to its account", function* () {
     const { page } = yield* owner
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     const limits = Effect.all(
       ["/v1/email/logs?limit=1", "/v1/account"].map((path) =>
         Effect.map(page.request("GET", path), ({ headers }) => Number(headers.get("x-ratelimit-limit"))),
@@ -120,7 +120,7 @@ layer(House.layerOfOneMinute, { excludeTestServices: true, timeout: "90 seconds"
 
   it.effect("is refused beyond its rate limit, until the window ends", function* () {
     const { page } = yield* owner
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     const { id } = (yield* page.request("GET", "/v1/session")).json.actor
     // The window that these requests count in is that of the test.
     yield* page.request("GET", "/v1/account")

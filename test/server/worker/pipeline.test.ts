@@ -63,7 +63,9 @@ describe("a pipeline", () => {
         sql`UPDATE outbox SET lease_token = 'unheard', lease_owner = ${owner}, lease_until = now() + interval '1 h'`
       yield* holds("prc_to_come")
       yield* worker(server)
-      const [self] = yield* sql<{ readonly id: string }>`SELECT id FROM processes`
+      // It registers at the server of a cell when it first works there.
+      const registered = sql<{ readonly id: string }>`SELECT id FROM processes`
+      const [self] = yield* World.until(registered, ({ length }) => length > 0)
       yield* holds(self?.id ?? "")
       // The worker has no session until its row can be written.
       const other = yield* otherClient(url)

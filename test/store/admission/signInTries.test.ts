@@ -4,7 +4,6 @@ import * as Users from "@waybill/store/users/Users"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Effect, Layer } from "effect"
 import * as Id from "@waybill/domain/values/Id"
-import { Sql } from "@waybill/store/postgres/Sql"
 import { HomeSql } from "@waybill/store/routing/HomeSql"
 import * as DatabaseClock from "../../support/DatabaseClock.ts"
 import { assert, layer } from "../../support/effectTest.ts"
@@ -60,7 +59,7 @@ layer(DatabaseClock.layer, { excludeTestServices: true })("sign-in tries", (it) 
   })
 
   it.effect("use the code of a time step once on all nodes, and no older one after it", function* () {
-    const sql = yield* Sql
+    const sql = yield* HomeSql
     const id = Id.UserId.make("usr_00000000000000000000000001")
     yield* Users.create({ id, email: "ana@example.org", name: "Ana", operator: false, created_at: at })
     yield* sql`INSERT INTO user_two_factors (id, user_id, secret, backup_codes) VALUES ('f', ${id}, 's', 'b')`

@@ -51,6 +51,9 @@ const OTHER_SERVER = "damages the connections to the first server, where the cel
 const OWN_CELLS = "makes a cell of its own, and moves secrets there from the first one"
 const MAKES_TABLE = "makes a table, which a node refuses"
 const OWN_SERVER = "starts a server of its own, which has no such cell"
+const ASKS_NODE = "without home, the node of the cell says who has left it, which a row of the directory alone does not"
+const STAYS_TRACKED = "the directory keeps a tracking host of another cell, once it was verified"
+const OF_DRIVER = "is of the driver alone, and needs a machine that is not busy with three servers"
 const OF_INSTANCE = "secrets of the instance are in the first cell"
 
 /** Tests of these suites that cannot hold on a node of Citus, by file and name, with the reason. */
@@ -60,6 +63,10 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/server/http/httpSendBodies.test.ts": {
     "gets a 500 with the request's id when a table is gone, for the admission or for the commit": FALLS_BACK,
+  },
+  "test/server/links/httpTrackingDomain.test.ts": {
+    "is a DNS record of its own, and used while it resolves here": STAYS_TRACKED,
+    "gets no certificate before the domain is verified": STAYS_TRACKED,
   },
   "test/server/links/stoppedLinks.test.ts": {
     "stay cached while the database is unavailable, which is logged once": FALLS_BACK,
@@ -76,6 +83,9 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   "test/server/worker/scheduled.test.ts": {
     "sends scheduled mail on time with 200,000 waiting rows, without reading them": READS_COORDINATOR,
   },
+  "test/store/cells/directory.test.ts": {
+    "is waited for when it was last read long ago": ASKS_NODE,
+  },
   "test/store/commit/eventStore.test.ts": {
     "commits also when the caller is interrupted": PLACED_FIRST,
   },
@@ -90,6 +100,7 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/store/postgres/pipelinedConnection.test.ts": {
     "isolates transactions: only committed rows remain": MAKES_TABLE,
+    "rests after so many transactions, so that the driver forgets what it has sent": OF_DRIVER,
     "tells the server by TCP to release the locks of a client that is gone": OWN_SERVER,
   },
   "test/store/statistics/emailStatsMonths.test.ts": {

@@ -12,10 +12,14 @@ export interface OtherClient {
 }
 
 export const otherClient = (url: Redacted.Redacted): Effect.Effect<OtherClient, never, Scope.Scope> =>
+  homeClient(urlInTestCell(url))
+
+/** The same of the server at an address, also where the cell of the tests is elsewhere. */
+export const homeClient = (url: Redacted.Redacted): Effect.Effect<OtherClient, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
       Effect.promise(async () => {
-        const client = new pg.Client({ connectionString: Redacted.value(urlInTestCell(url)) })
+        const client = new pg.Client({ connectionString: Redacted.value(url) })
         client.on("error", () => {})
         await client.connect()
         return client

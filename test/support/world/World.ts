@@ -22,6 +22,7 @@ import * as SealedAddresses from "@waybill/store/secrets/SealedAddresses"
 import { Secrets } from "@waybill/store/secrets/Secrets"
 import { randomBytes } from "node:crypto"
 import { Clock, Duration, Effect, Layer, Option, Redacted, Result } from "effect"
+import { inspect } from "node:util"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewApiKeys from "../../../apps/server/src/operate/NewApiKeys.ts"
 import * as NewIds from "../../../apps/server/src/process/NewIds.ts"
@@ -250,7 +251,7 @@ export const until = <A, E, R>(
       const value = yield* poll
       if (holds(value)) return value
       if ((yield* Clock.currentTimeMillis) >= end) {
-        return yield* Effect.die(new Error(`timed out, last value: ${JSON.stringify(value).slice(0, 500)}`))
+        return yield* Effect.die(new Error(`timed out, last value: ${inspect(value).slice(0, 500)}`))
       }
       yield* Effect.sleep(Duration.millis(pause))
     }
