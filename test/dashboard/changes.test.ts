@@ -6,7 +6,7 @@ import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 /** A refusal, or a look for a call that is logged half a second later. */
 const REFUSED = / (?:400|401|422) | 404 .*requests.req_/u
 const DOMAIN = "mail.shop.dev"

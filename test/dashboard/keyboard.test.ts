@@ -10,7 +10,7 @@ import { inBrowser } from "./support/inBrowser.ts"
 import * as Instance from "./support/Instance.ts"
 
 const DOMAIN = "mail.shop.dev"
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 
 /** TCP proxy that forwards nothing until `open` is called, so that an email can be seen while it is queued. */
 const startGate = async (port: number) => {
@@ -69,7 +69,7 @@ await inBrowser("dashboard used with the keyboard only", (browser) => {
 
   it("adds a domain, shows its current DNS value and verifies it", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await press("g", "d")
+    await Browser.chord(page, "g", "d")
     await heading("Domains").waitFor()
     await tabTo("Add domain")
     await press("Enter")
@@ -94,7 +94,7 @@ await inBrowser("dashboard used with the keyboard only", (browser) => {
 
   it("creates an API key and shows it only once", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await press("g", "k")
+    await Browser.chord(page, "g", "k")
     await heading("API keys").waitFor()
     await tabTo("Create API key")
     await press("Enter")
@@ -111,7 +111,7 @@ await inBrowser("dashboard used with the keyboard only", (browser) => {
 
   it("shows an email in the list as queued, then as delivered, without a reload", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await press("g", "l")
+    await Browser.chord(page, "g", "l")
     await heading("Emails").waitFor()
     await page.getByText("No emails yet").waitFor()
     const message = {
@@ -190,7 +190,7 @@ await inBrowser("dashboard used with the keyboard only", (browser) => {
 
   it("revokes an API key, whose requests are refused from then on", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await press("g", "k")
+    await Browser.chord(page, "g", "k")
     await heading("API keys").waitFor()
     const message = { from: `hello@${DOMAIN}`, to: "ana@example.org", subject: randomUUID(), text: "?" }
     assert.strictEqual((await instance.request("POST", "/email/send", message, key)).status, 200)
@@ -212,7 +212,7 @@ await inBrowser("dashboard used with the keyboard only", (browser) => {
     async () => {
       const { page } = tab
       await instance.request("POST", "/suppressions", { email: "ana@example.org" })
-      await press("g", "s")
+      await Browser.chord(page, "g", "s")
       await heading("Suppressions").waitFor()
       const row = page.getByRole("row").filter({ hasText: "ana@example.org" })
       await row.waitFor()

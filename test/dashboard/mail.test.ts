@@ -5,7 +5,7 @@ import { inBrowser } from "./support/inBrowser.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 
 /** HTML with everything the checks look for: too large, an image without alt text, broken links, a missing attachment. */

@@ -3,7 +3,7 @@ import * as Browser from "./support/Browser.ts"
 import { inBrowser } from "./support/inBrowser.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const NEIGHBOUR = { email: "nina@neighbours.test", password: "a long password of nina" }
 
 await inBrowser("operating an instance with two accounts", (browser) => {
@@ -36,8 +36,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
     async () => {
       const { page } = operator
       await Browser.signIn(page, instance.owner)
-      await page.keyboard.press("g")
-      await page.keyboard.press("t")
+      await Browser.chord(page, "g", "t")
       await page.getByRole("heading", { level: 1, name: "Accounts" }).waitFor()
       await Browser.tabTo(page, "Create account")
       await page.keyboard.press("Enter")

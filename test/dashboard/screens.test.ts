@@ -13,7 +13,7 @@ import * as RequestChain from "./support/RequestChain.ts"
 import { seedAccount } from "./support/seedAccount.ts"
 import { seedProviders } from "./support/seedProviders.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const PHONE_PX = 360
 const MAX_FIRST_SCREEN_BYTES = 250 * 1024
 const MAX_FIRST_SCREEN_REQUESTS = 20

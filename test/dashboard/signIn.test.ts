@@ -6,7 +6,7 @@ import { inBrowser } from "./support/inBrowser.ts"
 import * as Instance from "./support/Instance.ts"
 import * as Provider from "./support/provider.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const DASHBOARD_HEADERS = { "x-waybill-dashboard": "1" }
 
 await inBrowser("sign-in", (browser) => {

@@ -10,7 +10,7 @@ import { inBrowser } from "./support/inBrowser.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const TEAPOT = 418
 const VIEWER = { email: "vera@acme.test", password: "a long enough password" }
 

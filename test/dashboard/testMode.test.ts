@@ -5,7 +5,7 @@ import { inBrowser } from "./support/inBrowser.ts"
 import * as ContactSheet from "./support/ContactSheet.ts"
 import * as Instance from "./support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 
 await inBrowser("test mode in the dashboard", (browser) => {
   let instance: Instance.Instance

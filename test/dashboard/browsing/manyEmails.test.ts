@@ -4,7 +4,7 @@ import { inBrowser } from "../support/inBrowser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 /** Emails that somebody opens one after another. */
 const EMAILS = 20
 

@@ -7,7 +7,7 @@ import { inBrowser } from "../support/inBrowser.ts"
 import * as Instance from "../support/Instance.ts"
 import { freePort } from "../../support/process/service.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 const SMTP_PORT = await freePort()
 

@@ -6,7 +6,7 @@ import { inBrowser } from "../support/inBrowser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const HOUR_MS = 3_600_000
 
 const SHIPPED = "Your order has shipped"

@@ -10,7 +10,7 @@ import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 import { sendReport } from "./sendReport.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const DOMAIN = "acme.test"
 const RETURN_PATH = "bounces.waybill.example"
 const PHONE_PX = 360

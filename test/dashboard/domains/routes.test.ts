@@ -7,7 +7,7 @@ import { inBrowser } from "../support/inBrowser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const BO = { email: "bo@acme.test", password: "a long password of bo" }
 
 describe("a moved route", () => {

@@ -4,7 +4,7 @@ import * as Browser from "../support/Browser.ts"
 import { inBrowser } from "../support/inBrowser.ts"
 import * as Instance from "../support/Instance.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 300_000
 const DOMAIN = "acme.test"
 const SHARED_DOMAIN = "track.waybill.example"
 const OWN_DOMAIN = "shop.dev"

@@ -123,7 +123,7 @@ export interface BrowserTab {
 export const DESKTOP = { width: 1280, height: 820 }
 
 /** Timeout of a single step. Generous, because test machines can be slow. */
-const STEP_TIMEOUT_MS = 50_000
+const STEP_TIMEOUT_MS = 100_000
 
 /** Opens a tab in its own context, with separate cookies. */
 export const openTab = async (browser: Browser, url: string, timezoneId = "UTC"): Promise<BrowserTab> => {
@@ -166,6 +166,10 @@ export const tabTo = async (page: Page, name: string | RegExp, key = "Tab"): Pro
   }
   throw new Error(`${key} never reached ${String(name)}; reached: ${reached.join(" | ")}`)
 }
+
+/** Presses two keys, one after the other, without a wait in between: a busy machine would part them for too long. */
+export const chord = (page: Page, first: string, second: string): Promise<unknown> =>
+  Promise.all([page.keyboard.press(first), page.keyboard.press(second)])
 
 export const signIn = async (
   page: Page,

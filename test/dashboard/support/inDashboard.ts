@@ -4,7 +4,7 @@ import { inBrowser } from "./inBrowser.ts"
 import * as Instance from "./Instance.ts"
 
 /** Timeout of a test in a browser. Generous, because test machines can be slow. */
-export const TIMEOUT = 120_000
+export const TIMEOUT = 300_000
 
 /** What the tests of a group work with. It is there once they run. */
 export interface Opened {

@@ -123,9 +123,10 @@ layer(Layer.mergeAll(dnsZones({}), Visits.layer).pipe(Layer.provideMerge(HttpWor
         Date.now(),
       )
     const workOf = Effect.fnUntraced(function* (call: Calls.SignedCall) {
+      // Nothing that turns meanwhile is measured with it: it would turn as long as the machine is busy.
       const began = threadTime()
-      const turn = yield* longestTurn(Effect.map(send(call), ({ status }) => assert.strictEqual(status, 200)))
-      return { work: threadTime() - began, turn }
+      assert.strictEqual((yield* send(call)).status, 200)
+      return threadTime() - began
     })
     yield* workOf(callOf("processed", () => "<x@y>"))
     const ignored = yield* workOf(callOf("processed", () => "<x@y>"))
@@ -136,7 +137,7 @@ layer(Layer.mergeAll(dnsZones({}), Visits.layer).pipe(Layer.provideMerge(HttpWor
     ] as const) {
       const unmatched = yield* workOf(call)
       console.log(what, ignored, unmatched)
-      assert.isBelow(unmatched.work / ignored.work, MAX_WORK, what)
+      assert.isBelow(unmatched / ignored, MAX_WORK, what)
     }
     assert.deepInclude(yield* numbers, { unmatched: ProviderEvents.MAX_UNMATCHED, recorded: 0 })
     assert.lengthOf(yield* ProviderEvents.unmatched(id, MANY_EVENTS), ProviderEvents.MAX_UNMATCHED)

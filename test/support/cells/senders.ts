@@ -9,7 +9,7 @@ import * as ServiceProcess from "../world/ServiceProcess.ts"
 import * as World from "../world/World.ts"
 import { moveCell, type Node } from "./citusDatabase.ts"
 
-export const PATIENCE = Duration.seconds(90)
+export const PATIENCE = Duration.seconds(180)
 export const ACCEPTED = 200
 const UNAVAILABLE = 503
 const OUTCOME_UNKNOWN = "outcome_unknown"
@@ -75,6 +75,8 @@ export interface Load {
 
 /** Number of mails that an account sends at the same time. */
 export const AT_ONCE = 4
+/** Most mails of an account a second: without a pace the load takes the processors from what it loads. */
+const PER_SECOND = 20
 
 /** Lets an account send mails until the load is stopped, each of them until it is accepted, as clients do that lose none. */
 export const load = Effect.fnUntraced(function* ({ post }: Sender, clients = AT_ONCE) {
@@ -98,7 +100,7 @@ export const load = Effect.fnUntraced(function* ({ post }: Sender, clients = AT_
       PATIENCE,
     )
   const loop = Effect.gen(function* () {
-    while (!isStopped) yield* send(next++)
+    while (!isStopped) yield* Effect.andThen(send(next++), Effect.sleep(Duration.seconds(clients / PER_SECOND)))
   })
   const fiber = yield* Effect.forkScoped(
     Effect.all(

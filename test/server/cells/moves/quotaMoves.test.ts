@@ -7,6 +7,7 @@ import { Sql } from "@waybill/store/postgres/Sql"
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import * as Directory from "@waybill/store/routing/Directory"
 import { Deferred, Duration, Effect, Fiber } from "effect"
+import { setTimeout } from "node:timers/promises"
 import { assert, layer } from "../../../support/effectTest.ts"
 import * as Database from "../../../support/postgres/Database.ts"
 import { MIDDLE } from "../../../support/WallClock.ts"
@@ -14,10 +15,12 @@ import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 import { countIn } from "../support.ts"
 
-const QUOTA = 300
+const QUOTA = 150
 /** Mails that are left of the quota when the last step of the move begins. */
 const LEFT = 40
 const BEYOND = 60
+/** Pause of a client before it asks again. */
+const PAUSE_MS = 50
 /** Longer than a busy machine takes for the last rows, so that the move ends there. */
 const PATIENCE = Duration.minutes(2)
 
@@ -59,6 +62,7 @@ layer(World.layer, { excludeTestServices: true })("the monthly quota of an accou
           const answer = await (nodes[nth % 2] ?? nodes[0]).request("POST", "/v1/email/send", options)
           if (answer.status < 500) return answer
           assert.isTrue(answer.status === 503 || answer.json.error.reason === "outcome_unknown")
+          await setTimeout(PAUSE_MS)
         }
       }
       const sendFrom = (first: number, count: number) =>

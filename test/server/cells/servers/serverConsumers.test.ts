@@ -44,7 +44,9 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
           byFeed.push(...json.data.map(({ stream_id }: { readonly stream_id: string }) => stream_id))
           after = json.next_position
         })
-        const reading = yield* Effect.forkChild(Effect.repeat(readFeed, { until: () => isOver }))
+        const reading = yield* Effect.forkChild(
+          Effect.repeat(Effect.andThen(readFeed, Effect.sleep("20 millis")), { until: () => isOver }),
+        )
         const ending = new AbortController()
         const stream = new Waybill(key, { baseUrl: node.url }).events.stream({
           after_position: start,

@@ -6,6 +6,7 @@ import * as DatabaseExamination from "@waybill/store/operations/DatabaseExaminat
 import { inCell } from "@waybill/store/routing/CurrentCell"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { Effect, Fiber, Layer } from "effect"
+import { setTimeout } from "node:timers/promises"
 import * as NewIds from "../../../../apps/server/src/process/NewIds.ts"
 import * as Senders from "../../../support/cells/senders.ts"
 import * as CellServers from "../../../support/cells/servers.ts"
@@ -21,6 +22,8 @@ const TIMEOUT = { timeout: 300_000 }
 const LEFT = 10
 const TRIED = 30
 const PER_NODE = 4
+/** Pause of a client behind each answer. */
+const PACE_MS = 50
 
 /** Process whose month does not end during a test. */
 const inMiddleOfMonth = Effect.flatMap(Database.Fresh, ({ url }) =>
@@ -35,6 +38,7 @@ const untilAnswered = async (request: () => Promise<ServiceProcess.Answer>): Pro
     const answer = await request()
     if (answer.status < 500) return answer
     assert.isTrue(answer.status === 503 || answer.json.error.reason === "outcome_unknown", JSON.stringify(answer.json))
+    await setTimeout(PACE_MS)
   }
 }
 
@@ -61,8 +65,10 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })(
         let isOver = false
         const families: Array<ReadonlyArray<ServiceProcess.Answer>> = []
         const loop = async (client: number) => {
-          for (let nth = 0; !isOver; nth++)
+          for (let nth = 0; !isOver; nth++) {
             families.push(await Promise.all(nodes.map((node) => send(node, `twin ${client} ${nth}`))))
+            await setTimeout(PACE_MS)
+          }
         }
         const loops = Promise.all(Array.from({ length: PER_NODE }, (_, client) => loop(client)))
         const moving = yield* Effect.forkChild(AccountMove.move(account_id, "cell_c"))
