@@ -296,6 +296,7 @@ layer(Store, { excludeTestServices: true })("monthly usage that differs from the
             const canceled = yield* send(account_id, { to: ["ana"] })
             yield* commit(Email, { account_id, stream_id: canceled }, Email.cancel(LATER))
             expected += 2
+            yield* Effect.sleep("10 millis")
           }
         })
         const fibers = yield* Effect.forEach([1, 2, 3, 4], () => Effect.forkChild(traffic))
