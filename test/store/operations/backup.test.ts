@@ -21,7 +21,7 @@ import { runToEnd } from "../../support/process/service.ts"
 import { open, send } from "../commit/commits.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 
-const TIMEOUT = { timeout: 240_000 }
+const TIMEOUT = { timeout: 600_000 }
 const execute = promisify(execFile)
 
 const folder = Effect.acquireRelease(

@@ -4,6 +4,7 @@ import { readFileSync } from "node:fs"
 import { chmod, mkdir, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import { assert } from "../effectTest.ts"
+import { MAIN } from "./service.ts"
 
 /**
  * Commands of a document. The text after `sh` says how the test treats a fence:
@@ -70,9 +71,10 @@ interface Ended {
   readonly output: string
 }
 
-/** Replaces npx, which takes a second each time to look up the checkout's `bin`. */
+/** Replaces npx and the launcher, which take a second each time to look up the checkout's `bin` and all of its sources. */
 const NPX = `#!/bin/sh
-if [ "$1" = waybill ]; then shift; exec "${process.execPath}" bin/waybill.mjs "$@"; fi
+export NODE_COMPILE_CACHE="${process.env["NODE_COMPILE_CACHE"] ?? ""}"
+if [ "$1" = waybill ]; then shift; exec "${process.execPath}" "${MAIN}" "$@"; fi
 echo "npx has no $1 here" >&2
 exit 127
 `
