@@ -7,7 +7,7 @@ import nodemailer from "nodemailer"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 600_000
 const DISK_MB = 220
 const REQUESTS = 20
 const FULL = "the disk of the database is full (ENOSPC)"

@@ -4,7 +4,7 @@ import { join } from "node:path"
 import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
-const TIMEOUT = 120_000
+const TIMEOUT = 600_000
 
 const folder = mkdtempSync(join(tmpdir(), "waybill-killed-"))
 // Started by root, Postgres runs as another user, who must be able to enter the folder.

@@ -6,7 +6,7 @@ import { afterAll, assert, beforeAll, describe, it } from "vitest"
 import { Waybill } from "../../../packages/client/src/Waybill.ts"
 import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
-const TIMEOUT = 180_000
+const TIMEOUT = 600_000
 const CLIENTS = 24
 /** A request is answered after the time limit of 5 s, and what a busy machine adds. */
 const LATEST_MS = 9_000

@@ -53,7 +53,7 @@ layer(World.layer, { excludeTestServices: true })("connection pooler check", (it
           `waybill: DATABASE_URL: 127.0.0.1:${port} refused the connection`,
         )
     },
-    60_000,
+    600_000,
   )
 })
 
@@ -80,7 +80,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
         assert.deepStrictEqual(ServiceProcess.countByStatus(clients.answers), { 200: clients.answers.length })
         yield* allDelivered(account_id, clients.answers.length)
       },
-      120_000,
+      600_000,
     )
 
     it.effect("is refused with a fix while it does not pass on settings", function* () {
@@ -108,7 +108,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           assert.include(yield* refusal(pooled), "pool_mode = session")
         }
       },
-      60_000,
+      600_000,
     )
 
     it.effect(
@@ -120,7 +120,7 @@ describe.skipIf(PgBouncer.BINARY === undefined)("behind PgBouncer", () => {
           for (let again = 0; again < 3; again++) assert.include(yield* refusal(pooled), "pool_mode = session")
         }
       },
-      60_000,
+      600_000,
     )
   })
 })

@@ -160,6 +160,6 @@ layer(Replicated, { excludeTestServices: true, timeout: 60_000 })("nodes with a 
       yield* World.until(list(other), (answer) => ids(answer).includes(third.id), Duration.seconds(45))
       for (const node of [one, other]) assert.strictEqual(yield* node.stop, 0)
     },
-    240_000,
+    600_000,
   )
 })

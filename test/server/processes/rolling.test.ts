@@ -65,7 +65,7 @@ layer(World.layer, { excludeTestServices: true })("a rolling restart of two api 
         assert.deepStrictEqual([final, in_flight, mismatched], [accepted, 0, 0])
       }
     },
-    240_000,
+    600_000,
   )
 })
 
@@ -80,6 +80,6 @@ layer(World.layer, { excludeTestServices: true })("nodes that start at once on a
       )
       for (const what of ["accounts", "users"]) assert.lengthOf(yield* CommandLine.typed(what, "list"), 1, what)
     },
-    60_000,
+    600_000,
   )
 })

@@ -63,7 +63,7 @@ const inMiddleOfMonth = (url: Redacted.Redacted) =>
 const PAIRS = 20
 const QUOTA = 50
 /** Timeout of tests that start another process. */
-const SLOW = 120_000
+const SLOW = 600_000
 
 layer(TwoNodes, { excludeTestServices: true })("two processes on one database", (it) => {
   it.effect("accept one message of duplicates that arrive at both", function* () {

@@ -22,7 +22,7 @@ layer(World.layer, { excludeTestServices: true })("a stop", (it) => {
       assert.include(node.output(), "the database does not respond")
       assert.notInclude(node.output(), "the stop took too long")
     },
-    120_000,
+    600_000,
   )
 
   it.effect(
@@ -48,6 +48,6 @@ layer(World.layer, { excludeTestServices: true })("a stop", (it) => {
       }
       assert.include(yield* Fiber.join(read), "data:")
     },
-    120_000,
+    600_000,
   )
 })

@@ -63,7 +63,7 @@ layer(World.layer, { excludeTestServices: true })("an older node", (it) => {
       const answer = yield* Effect.promise(() => node.request("GET", "/v1/account", { key }))
       assert.strictEqual(answer.status, 200)
     },
-    120_000,
+    600_000,
   )
 })
 
@@ -105,7 +105,7 @@ layer(World.layer, { excludeTestServices: true })("a newer node", (it) => {
       yield* World.until(slowly, (answer) => answer.status === 201, Duration.seconds(30))
       assert.include(node.output(), "SuppressionAdded/1")
     },
-    60_000,
+    600_000,
   )
 })
 
@@ -129,6 +129,6 @@ layer(World.layer, { excludeTestServices: true })("a process", (it) => {
       yield* ServiceProcess.start(url, { ROLES: "worker" })
       yield* World.until(Effect.promise(log), ({ json }) => json.status === "delivered", Duration.seconds(30))
     },
-    60_000,
+    600_000,
   )
 })

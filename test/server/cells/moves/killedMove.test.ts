@@ -107,6 +107,6 @@ layer(World.layer, { excludeTestServices: true })("the process that moves an acc
       )
       assert.strictEqual(events.filter(({ type }) => type === "email.queued").length, answers.length)
     },
-    { timeout: 280_000 },
+    { timeout: 600_000 },
   )
 })

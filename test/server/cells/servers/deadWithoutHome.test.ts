@@ -10,7 +10,7 @@ import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 
 /** The test starts two servers and two processes. */
-const TIMEOUT = 300_000
+const TIMEOUT = 600_000
 const MAILS = 8
 
 describe("a process that dies while the first server is away", () => {

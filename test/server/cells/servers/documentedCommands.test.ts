@@ -16,7 +16,7 @@ import * as DocCommands from "../../../support/process/DocCommands.ts"
 import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 /** Mails between two blocks of commands. */
 const SOME = 5
 const STANDBY = "postgres://postgres@10.0.0.4/postgres"

@@ -14,7 +14,7 @@ import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 
 /** The test starts three servers and a process. */
-const TIMEOUT = 300_000
+const TIMEOUT = 600_000
 const PER_SENDER = 10
 const RETRY_AFTER = "5"
 

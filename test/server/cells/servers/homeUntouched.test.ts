@@ -49,6 +49,6 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("the f
       assert.strictEqual(asked.status, 200)
       assert.include(seen(), hashOf(other.secret))
     },
-    { timeout: 300_000 },
+    { timeout: 600_000 },
   )
 })

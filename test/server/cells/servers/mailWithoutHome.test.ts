@@ -11,7 +11,7 @@ import { freePort } from "../../../support/process/service.ts"
 import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 
-const TIMEOUT = 300_000
+const TIMEOUT = 600_000
 const DOMAIN = "cell-b.test"
 const BASE_URL = "https://mail.cell-b.test"
 const BOUNCE = readFileSync(new URL("../../../fixtures/reports/gmail.eml", import.meta.url))

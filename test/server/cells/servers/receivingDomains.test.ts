@@ -8,7 +8,7 @@ import { assert, layer } from "../../../support/effectTest.ts"
 import * as World from "../../../support/world/World.ts"
 import { senderIn } from "../support.ts"
 
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 const TWICE = "twice.test"
 
 layer(World.layer, { excludeTestServices: true })("receiving domains of accounts on servers", (it) => {

@@ -19,7 +19,7 @@ import * as World from "../../../support/world/World.ts"
 import { senderIn } from "../support.ts"
 
 /** Each test starts servers. */
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 
 const OF_OTHERS = "pid <> pg_backend_pid() AND usename IS NOT NULL AND datname = current_database()"
 const END_SESSIONS =

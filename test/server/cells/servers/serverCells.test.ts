@@ -12,7 +12,7 @@ import * as World from "../../../support/world/World.ts"
 import { senderIn } from "../support.ts"
 
 /** Each test starts servers. */
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 const DELIVERED = ["EmailQueued", "EmailDelivered"]
 const PER_SENDER = 10
 

@@ -16,7 +16,7 @@ import { NOWHERE } from "../../../support/nowhere.ts"
 import * as World from "../../../support/world/World.ts"
 
 /** Each test starts servers. */
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 
 const folder = Effect.acquireRelease(
   Effect.promise(() => mkdtemp(path.join(tmpdir(), "waybill-follow-"))),

@@ -11,7 +11,7 @@ import * as World from "../../../support/world/World.ts"
 import * as WebhookReceiver from "../../../support/web/WebhookReceiver.ts"
 
 /** The test starts two servers and a process. */
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 /** Mails before and after each move. */
 const SOME = 20
 

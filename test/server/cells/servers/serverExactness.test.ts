@@ -17,7 +17,7 @@ import * as ServiceProcess from "../../../support/world/ServiceProcess.ts"
 import * as World from "../../../support/world/World.ts"
 
 /** Each test starts servers, and one of them two processes. */
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 /** Mails that are left of the quota after the move, and that are tried. */
 const LEFT = 10
 const TRIED = 30

@@ -111,6 +111,6 @@ layer(World.layer, { excludeTestServices: true })("an import into cells with ser
         assert.lengthOf(copied, events.length + 2)
       }).pipe(Effect.provide(World.services(there.url, 4)))
     },
-    { timeout: 300_000 },
+    { timeout: 600_000 },
   )
 })

@@ -17,7 +17,7 @@ import * as World from "../../../support/world/World.ts"
 import { countIn, senderIn } from "../support.ts"
 
 /** Each test starts servers. */
-const TIMEOUT = { timeout: 300_000 }
+const TIMEOUT = { timeout: 600_000 }
 const DELIVERED = ["EmailQueued", "EmailDelivered"]
 const NOTICED = Duration.seconds(3)
 /** Pause behind each mail and each look at the feed while an account moves. */
