@@ -334,7 +334,10 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
     }
   }
   const client = async () => {
-    while (!over) await send(n++)
+    while (!over) {
+      await send(n++)
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS))
+    }
   }
   const clients = Promise.all(Array.from({ length: CLIENTS }, client))
   return {
@@ -354,6 +357,7 @@ export const load = (apis: ReadonlyArray<ServiceProcess.ServiceProcess>, key: st
     }),
   }
 }
+/** Pause of a client behind each request: without it the load takes the processors from what it loads. */
 const PAUSE_MS = 50
 const GONE_EVERY = 10
 const REPEAT_EVERY = 4

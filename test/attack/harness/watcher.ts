@@ -32,7 +32,8 @@ export interface Figures {
   readonly rssPeak: number
 }
 
-const PROBE_PAUSE_MS = 5
+/** Far below what counts as a stall. More probes would take the processor from what they look at. */
+const PROBE_PAUSE_MS = 20
 const MEMORY_EVERY_MS = 40
 
 const { control, pid, service } = workerData as WatcherOptions

@@ -9,7 +9,7 @@ import * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 import * as World from "../../support/world/World.ts"
 
 const CLIENTS = 12
-const MAILS = 300
+const MAILS = 150
 const KILLS = 2
 const PAUSE_MS = 50
 const TIMEOUT = 240_000

@@ -5,8 +5,9 @@ import { setTimeout } from "node:timers/promises"
 import * as World from "../../support/world/World.ts"
 import type * as ServiceProcess from "../../support/world/ServiceProcess.ts"
 
-/** Number of clients that never pause, which leaves CPU to start nodes. */
+/** Number of clients without a pace. Their pause behind each answer leaves processor time to start nodes. */
 const CLIENTS = 2
+const PAUSE_MS = 20
 /** Number of clients that keep a pace, as long as each is answered in a third of a second at 50 requests a second. */
 const PACED_CLIENTS = 16
 /** A stopping node closes idle connections; a client then tries the next node. */
@@ -16,7 +17,7 @@ interface Answered extends ServiceProcess.Answer {
   readonly tries: number
 }
 
-/** Clients behind a load balancer, sending from `hi@acme.test` as fast as they can, or at a pace. */
+/** Clients behind a load balancer, sending from `hi@acme.test` one mail after the other, or at a pace. */
 export const load = (
   nodes: () => ReadonlyArray<ServiceProcess.ServiceProcess>,
   key: string,
@@ -48,7 +49,7 @@ export const load = (
   const client = async () => {
     while (!over) {
       const nth = n++
-      const wait = began + (nth * 1000) / perSecond - performance.now()
+      const wait = Number.isFinite(perSecond) ? began + (nth * 1000) / perSecond - performance.now() : PAUSE_MS
       if (wait > 0) await setTimeout(wait)
       if (!over) answers.push(await send(nth))
     }

@@ -249,7 +249,12 @@ describe("a failover to a promoted replica, in the middle of writes,", () => {
         supply.down()
         yield* clients.more(MAILS)
         // The consumer has read events that will be lost, beyond the replica's position.
-        for (let look = 0; look < 10; look++) yield* reader.look
+        const written = yield* Effect.provide(events(account_id), services)
+        yield* World.until(
+          Effect.map(reader.look, () => reader.heard.length),
+          (count) => count >= written.length,
+          HANGS,
+        )
         yield* failOver
         const lost = yield* Effect.provide(events(account_id), services).pipe(
           Effect.map((left) => reader.heard.filter(({ id }) => !left.some((each) => each.id === id))),

@@ -18,7 +18,7 @@ const MINUTES = Number(process.env["WAYBILL_WITNESS_MINUTES"] ?? 0)
 const KILLS = 2
 /** Mails a second, less if the machine takes fewer, and those between the death of a witness and its return. */
 const MAILS_PER_SECOND = 50
-const MAILS_BETWEEN = 200
+const MAILS_BETWEEN = 50
 /** Generous, because test machines can be slow. */
 const WAIT = Duration.minutes(3)
 const TIMEOUT = MINUTES * 60_000 + 10 * 60_000
