@@ -1,7 +1,9 @@
 import * as Uuid from "@waybill/domain/values/Uuid"
-import { Effect } from "effect"
+import { Effect, Result } from "effect"
 import { Resend } from "resend"
 import * as Doors from "../../../apps/server/src/compat/doors/Doors.ts"
+import * as PostmarkDoor from "../../../apps/server/src/compat/doors/Postmark.ts"
+import * as ResendDoor from "../../../apps/server/src/compat/doors/Resend.ts"
 import { assert, it, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
@@ -62,6 +64,21 @@ it.effect("a door is found by every spelling of its address, and takes no path o
 )
 
 const hosts = new Map([["mail.acme.test", "resend"]] as const)
+
+it.effect("paths and parameters that only one client writes are known", () =>
+  Effect.sync(() => {
+    const refused = (method: string, path: string) =>
+      Result.getOrThrow(Result.flip(ResendDoor.door.find(method, path))).message
+    for (const [method, path] of [
+      ["POST", "/domains/claims"],
+      ["GET", "/domains/x/claims"],
+      ["POST", "/domains/x/claims/verify"],
+    ] as const)
+      assert.match(refused(method, path), /no claims of domains/u)
+    const { route } = Result.getOrThrow(PostmarkDoor.door.find("GET", "/stats/outbound/clicks/location"))
+    assert.include(route.query ?? [], "type")
+  }),
+)
 
 layer(HttpWorld.layer({ doorHosts: hosts }), { excludeTestServices: true, timeout: "60 seconds" })("a door", (it) => {
   it.effect("stands at the root, with its own answers, and at a host name", function* () {

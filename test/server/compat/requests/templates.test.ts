@@ -4,6 +4,9 @@ import { Resend } from "resend"
 import { assert, layer } from "../../../support/effectTest.ts"
 import { HttpWorld, signUp } from "../../../support/world/HttpWorld.ts"
 
+/** What the client for Go sends of a template besides: its whole record. */
+const RECORD = { TemplateId: 0, AssociatedServerId: 0, Active: false }
+
 layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, timeout: "90 seconds" })(
   "templates of other services",
   (it) => {
@@ -149,6 +152,7 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
           Subject: "{{shop}}",
           HtmlBody,
           LayoutTemplate: "base",
+          ...RECORD,
         }),
       )
       assert.deepInclude(made, { Name: "Order", Alias: "order", Active: true, LayoutTemplate: "base" })
@@ -168,7 +172,7 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
       assert.strictEqual(log.content.html, "<body><p>Tea for A &amp; B</p><p>Milk for A &amp; B</p></body>")
       assert.strictEqual(log.template.version, 1)
 
-      yield* run(() => postmark.editTemplate("order", { Subject: "Order of {{shop}}" }))
+      yield* run(() => postmark.editTemplate("order", { Subject: "Order of {{shop}}", ...RECORD }))
       const [again, missing, unknown] = yield* run(() =>
         postmark.sendEmailBatchWithTemplates([
           { ...mail, TemplateAlias: "order", TemplateModel },

@@ -8,8 +8,7 @@ import * as Bounces from "./Bounces.ts"
 import * as Filters from "./Filters.ts"
 import * as Paging from "./Paging.ts"
 
-/** The client for Ruby repeats the last part of a path as `type`. */
-const QUERY = ["tag", "fromdate", "todate", "messagestream", "type"]
+const QUERY = ["tag", "fromdate", "todate", "messagestream"]
 
 /** Returns our own statistics of each day in UTC, without dates of the longest range up to now. */
 const daysOf = Effect.fnUntraced(function* (query: URLSearchParams) {
@@ -38,7 +37,8 @@ const daily = (path: string, counts: Counts): Route => ({
   method: "GET",
   path: `/stats/outbound/${path}`,
   endpoint: "stats.get",
-  query: QUERY,
+  // The client for Ruby repeats the last part of the path as `type`.
+  query: [...QUERY, "type"],
   handle: ({ query }) =>
     Effect.map(daysOf(query), (rows) =>
       Native.ok({

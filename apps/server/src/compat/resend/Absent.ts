@@ -21,6 +21,9 @@ export const ABSENT: ReadonlyArray<Absence> = [
   ["/emails/:/share", "Waybill has no links that share an email."],
   ["/domains/claim", CLAIMS],
   ["/domains/:/claim", CLAIMS],
+  // The client for PHP has the plural.
+  ["/domains/claims", CLAIMS],
+  ["/domains/:/claims", CLAIMS],
   ["/api-keys/:", "Waybill has no change of an API key. Create another key and remove this one.", "PATCH"],
   ["/logs", "Waybill has no logs in this form. Its log of API requests is at GET /v1/requests."],
   ["/oauth", "Waybill has no OAuth grants. Programs use API keys."],

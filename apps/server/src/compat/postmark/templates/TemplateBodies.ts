@@ -12,12 +12,25 @@ const words = {
   LayoutTemplate: Schema.optional(Schema.String),
 }
 
-export const Creation = Schema.Struct({ Name: Schema.String, Alias: Schema.optional(Schema.String), ...words })
+/** Fields of a template's record that nobody changes. The client for Go sends the whole record. */
+const unchanged = {
+  TemplateId: Schema.optional(Schema.Unknown),
+  AssociatedServerId: Schema.optional(Schema.Unknown),
+  Active: Schema.optional(Schema.Boolean),
+}
+
+export const Creation = Schema.Struct({
+  Name: Schema.String,
+  Alias: Schema.optional(Schema.String),
+  ...words,
+  ...unchanged,
+})
 
 export const Change = Schema.Struct({
   Name: Schema.optional(Schema.String),
   Alias: Schema.optional(Schema.String),
   ...words,
+  ...unchanged,
 })
 export type Change = typeof Change.Type
 
