@@ -18,6 +18,7 @@ export const REMOTE: ReadonlySet<string> = new Set([
   "domains",
   "webhooks",
   "suppressions",
+  "requests",
   "inbound",
   "templates",
   "listen",
