@@ -4,6 +4,8 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
+import type * as LogDay from "./LogDay.ts"
+import * as RequestLogDays from "./RequestLogDays.ts"
 import * as RequestRecipients from "./RequestRecipients.ts"
 import type { Row } from "./RequestRow.ts"
 import * as PackedSql from "../packed/PackedSql.ts"
@@ -43,25 +45,35 @@ const REFUSALS = [400, 401, 403, 404, 405, 409, 410, 413, 415, 422, 429, 500, 50
 /** Lists calls, newest first. */
 export const list = Effect.fn("RequestLog.list")(function* (query: Query) {
   const sql = yield* Sql
-  return yield* statement(sql, query)
+  const { limit, recipient } = query
+  if (recipient === undefined) return yield* statement(sql, query)
+  // The index of recipients has no order, so that a statement reads all calls of a day, of which an account has a bounded number.
+  const found: Array<Summary> = []
+  for (const day of yield* RequestLogDays.kept(sql)) {
+    found.push(...(yield* recipientStatement(sql, { ...query, limit: limit - found.length }, recipient, day)))
+    if (found.length === limit) break
+  }
+  return found
 })
 
-/**
- * Reads each refused status by its own list, and all others in the order of the calls. The calls of a recipient are read from
- * the index of their recipients, one day after the other.
- */
-export const statement = (sql: Sql, query: Query) => {
-  const { limit, recipient, statuses } = query
+const recipientStatement = (sql: Sql, query: Query, recipient: Address.Address, day: LogDay.Day) => {
+  const statuses = query.statuses?.map(({ from, to }) => sql`status BETWEEN ${from}::int AND ${to}::int`)
+  return sql<Summary>`
+    SELECT ${sql.literal(SUMMARY)} FROM request_log
+    WHERE account_id = ${query.account_id} ${conditions(sql, query)}
+      AND id >= ${RequestLogDays.startOf(day)} AND id < ${RequestLogDays.startOf(day + 1)}
+      AND recipients @> ARRAY[${RequestRecipients.keyOf(query.account_id, recipient)}::bigint]
+      ${statuses === undefined ? sql.literal("") : sql`AND (${sql.join(" OR ", false)(statuses)})`}
+    ORDER BY id DESC LIMIT ${query.limit}::int`
+}
+
+/** Reads each refused status by its own list, and all others in the order of the calls. */
+const statement = (sql: Sql, query: Query) => {
+  const { limit, statuses } = query
   const page = (condition: Fragment) => sql`
     (SELECT ${sql.literal(SUMMARY)} FROM request_log
     WHERE account_id = ${query.account_id} ${conditions(sql, query)} ${condition}
     ORDER BY id DESC LIMIT ${limit}::int)`
-  const ranges = statuses?.map(({ from, to }) => sql`status BETWEEN ${from}::int AND ${to}::int`)
-  if (recipient !== undefined) {
-    const key = RequestRecipients.keyOf(query.account_id, recipient)
-    const isOneOf = ranges === undefined ? sql.literal("") : sql`AND (${sql.join(" OR ", false)(ranges)})`
-    return sql<Summary>`${page(sql`AND recipients @> ARRAY[${key}::bigint] ${isOneOf}`)}`
-  }
   const refused = REFUSALS.filter((status) => statuses?.some(({ from, to }) => from <= status && status <= to))
   const others = statuses?.filter(({ from }) => from < 400) ?? []
   const pages = [

@@ -17,7 +17,8 @@ const LOCK_TIMEOUT = "5s"
 /** Advisory lock that lets one process at a time change the tables of days. */
 const DAYS_LOCK = 0x5742_4d52
 
-const startOf = (day: LogDay.Day): string => Id.lowest("RequestId", day * Timestamp.DAY)
+/** The first id of a day. */
+export const startOf = (day: LogDay.Day): string => Id.lowest("RequestId", day * Timestamp.DAY)
 const tableOf = (day: LogDay.Day): string => `${TABLE}_${LogDay.dateOf(day).replaceAll("-", "_")}`
 
 /** Today, and the days whose tables are made in advance. */
@@ -76,12 +77,18 @@ export const copyDays = Effect.fn("RequestLogDays.copyDays")(function* (from: Ce
   yield* inCell(to, makeAll([...days, ...coming]))
 })
 
-const makeAll = Effect.fnUntraced(function* (days: ReadonlyArray<string>) {
-  for (const name of days) {
-    const at = Date.parse(name.slice(TABLE.length + 1).replaceAll("_", "-"))
-    if (Number.isFinite(at)) yield* make(LogDay.dayOf(at))
-  }
+const makeAll = Effect.fnUntraced(function* (names: ReadonlyArray<string>) {
+  for (const day of daysOf(names)) yield* make(day)
 })
+
+const daysOf = (names: ReadonlyArray<string>): ReadonlyArray<LogDay.Day> =>
+  names.flatMap((name) => {
+    const at = Date.parse(name.slice(TABLE.length + 1).replaceAll("_", "-"))
+    return Number.isFinite(at) ? [LogDay.dayOf(at)] : []
+  })
+
+/** Days that have a table, the last first. */
+export const kept = (sql: Sql) => Effect.map(tables(sql), (names) => daysOf(names).toReversed())
 
 const alone = <A>(sql: Sql, work: Effect.Effect<A, StoreUnavailable>): Effect.Effect<A, StoreUnavailable> =>
   Definitions.transaction(
