@@ -201,6 +201,19 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.include([400, 422], (yield* post("/resend/emails", { ...RESEND, to })).status, to)
   })
 
+  it.effect("takes the id of a file by each name that the versions of a service's package gave it", function* () {
+    const { logged } = yield* setUp
+    const idsOf = ({ content }: Effect.Success<ReturnType<typeof logged>>) =>
+      content.attachments.map(({ content_id }) => content_id)
+    const file = { filename: "a.png", content: "aGk=" }
+    const names = ["content_id", "contentId", "inline_content_id", "inlineContentId"]
+    const attachments = names.map((name) => ({ ...file, [name]: name }))
+    assert.deepStrictEqual(idsOf(yield* logged("/resend/emails", { ...RESEND, attachments })), names)
+    const inline = names.slice(0, 2).map((name) => ({ ...file, disposition: "inline", [name]: name }))
+    const ofSendGrid = yield* logged("/sendgrid/v3/mail/send", { ...SENDGRID, attachments: inline })
+    assert.deepStrictEqual(idsOf(ofSendGrid), names.slice(0, 2))
+  })
+
   it.effect("reads bodies in gzip, up to the size of others", function* () {
     const { logged, post } = yield* setUp
     const gzip = { "content-encoding": "gzip" }

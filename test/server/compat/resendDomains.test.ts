@@ -1,3 +1,4 @@
+import type { DomainSpfRecord } from "resend"
 import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 import { good, refusal, setUp } from "./resendClient.ts"
@@ -23,6 +24,10 @@ layer(HttpWorld.layer({ transport: "relay", tracks: true, trackingHost: "links.w
         ["Tracking", "CNAME", "links", "not_started"],
       ],
     )
+    // Programs find the return path by this name. The package has a CNAME among its types.
+    const spf = made.records.find((each): each is DomainSpfRecord => each.record === "SPF")
+    const type: DomainSpfRecord["type"] = "CNAME"
+    assert.deepInclude(spf, { type, name: "bounce", status: "not_started" })
     const { id } = made
     yield* good(() => resend.domains.verify(id))
     assert.strictEqual((yield* good(() => resend.domains.get(id))).status, "pending")

@@ -33,6 +33,7 @@ export const eventDataOf = (domain: Domain) => {
   return { id, name, status, created_at, region, records: recordsOf(domain) }
 }
 
+/** The return path is `SPF` as a CNAME too: Resend's package types it so, and programs look for the state of that name. */
 const RECORDS = { dkim: "DKIM", spf: "SPF", return_path: "SPF", tracking: "Tracking", receiving: "Receiving" } as const
 
 /** Returns the records to publish. Resend has no word for DMARC, which is only advice. */
