@@ -4,6 +4,9 @@ import { HttpWorld } from "../support/world/HttpWorld.ts"
 
 export const PRELOAD = `--import=${new URL("../../packages/redirect/src/preload.ts", import.meta.url).href}`
 
+/** Maximum time of a program that loads many packages, on a busy machine: less than that of a test. */
+const TIMEOUT_MS = 150_000
+
 /** Installs what the lock file of a folder names. */
 export const installed = async (folder: string): Promise<void> => {
   const { href } = new URL("../../bin/install.mjs", import.meta.url)
@@ -44,8 +47,11 @@ export const sentBy = Effect.fnUntraced(function* (
   const { stderr, stdout } = yield* Effect.promise(
     () =>
       new Promise<{ readonly stdout: string; readonly stderr: string }>((resolve) =>
-        execFile(process.execPath, ["--no-warnings", ...args], { cwd: folder, env, timeout: 60_000 }, (_, out, err) =>
-          resolve({ stdout: out, stderr: err }),
+        execFile(
+          process.execPath,
+          ["--no-warnings", ...args],
+          { cwd: folder, env, timeout: TIMEOUT_MS },
+          (_, out, err) => resolve({ stdout: out, stderr: err }),
         ),
       ),
   )
