@@ -115,7 +115,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("of DMARC show why the policy was not applied, by source and in all", function* () {
     const { call, record } = yield* setUp
-    const override = (reason: string, messages: number, comment: string | null = null) => ({
+    const override = (reason: DmarcOverrides.Override["reason"], messages: number, comment: string | null = null) => ({
       reason,
       messages,
       comment,

@@ -152,7 +152,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
       (sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.bounced' WHERE id = ${told?.id ?? ""}`,
     )
     const [balance] = yield* balancesOf(endpoint.account_id)
-    assert.deepStrictEqual(balance?.mismatched, [told?.id])
+    assert.deepStrictEqual(balance?.mismatched, [told?.id ?? ""])
     assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks", "--json")))
     yield* execute((sql) => sql`UPDATE webhook_deliveries SET event_type = 'email.queued' WHERE id = ${told?.id ?? ""}`)
   })
@@ -163,7 +163,7 @@ layer(World.layer, { excludeTestServices: true })("conservation of webhooks", (i
     const [told] = yield* Webhooks.deliveries(endpoint)
     yield* execute((sql) => sql`DELETE FROM outbox WHERE id = ${told?.id ?? ""}`)
     const [balance] = yield* balancesOf(endpoint.account_id)
-    assert.deepStrictEqual(balance?.mismatched, [told?.id])
+    assert.deepStrictEqual(balance?.mismatched, [told?.id ?? ""])
     assert.isTrue(Exit.isFailure(yield* waybillAudit("webhooks")))
   })
 })

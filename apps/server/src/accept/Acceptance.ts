@@ -14,7 +14,6 @@ import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Append, View } from "@waybill/store/commit/Commit"
 import * as Content from "@waybill/store/content/Content"
 import type { ContentRow } from "@waybill/store/content/StoredContent"
-import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import { Effect, Result } from "effect"
 import { Instance } from "../settings/Instance.ts"
 import * as Draft from "./Draft.ts"
@@ -168,7 +167,7 @@ const decide = (
   before: Before,
 ) => {
   const { account_id, key, origin, tracks } = sender
-  const account = view.facts.account(account_id)?.record as StoredAccount | undefined
+  const account = view.facts.account(account_id)?.record
   if (account === undefined) throw new Error(`the account ${account_id} has a key and no record`)
   const name = EmailAcceptance.domainOf(command)
   const domain = view.facts.domain(account_id, name)

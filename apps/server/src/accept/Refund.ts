@@ -4,7 +4,6 @@ import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { View } from "@waybill/store/commit/Commit"
 import type { Needs } from "@waybill/store/facts/Facts"
-import type { StoredAccount } from "@waybill/store/readmodels/Accounts"
 import * as Draft from "./Draft.ts"
 
 /**
@@ -15,7 +14,7 @@ export const of = (account_id: Id.AccountId, id: Id.EmailId, now: number) => {
   const month = monthOfRecent(id, now)
   const needs: Needs = month === undefined ? {} : { month, unsent: month }
   const isRefunded = ({ facts }: View): boolean => {
-    const account = facts.account(account_id)?.record as StoredAccount | undefined
+    const account = facts.account(account_id)?.record
     const limit = Livemode.isLive(account_id) ? account?.limits.monthly_emails : UsageChange.TEST_MONTHLY_EMAILS
     return month === undefined || typeof limit !== "number" || facts.unsent(account_id, month).refunded < limit
   }

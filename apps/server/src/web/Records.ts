@@ -6,17 +6,17 @@ import * as Tracking from "@waybill/domain/domain/Tracking"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { Stored } from "@waybill/store/log/RecordedEvents"
+import type { EmailLogRecord } from "@waybill/store/readmodels/EmailLogRecord"
 import * as Warnings from "../accept/Warnings.ts"
 
-/**
- * Types a row as the API's record. Responses are validated against their schema, so a row that does not fit becomes a
- * 500.
- */
-export const asRecord = <A>(row: unknown): A => row as A
-
 /** Types a row of the log as the API's record. Rows of live mail, which are most, do not say so, nor those without a clock, a template or tracking. */
-export const emailRecord = (row: object): EmailRecord =>
-  ({ livemode: true, test_clock: null, template: null, tracking: Tracking.NONE, ...row }) as EmailRecord
+export const emailRecord = (row: EmailLogRecord): EmailRecord => ({
+  livemode: true,
+  test_clock: null,
+  template: null,
+  tracking: Tracking.NONE,
+  ...row,
+})
 
 /** Fields of events that no client sees. */
 const PRIVATE: ReadonlySet<string> = new Set(["hash", "secret_ref", "previous_ref", "password_ref", "key_ref"])

@@ -1,4 +1,6 @@
 import * as Livemode from "@waybill/domain/account/Livemode"
+import type { EmailId } from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
 import { PgClient } from "@effect/sql-pg"
 import { Context, Duration, Effect, Option } from "effect"
@@ -57,13 +59,13 @@ export const recorder = Effect.map(Sql, (sql) =>
 export interface SandboxRecord {
   readonly object: "sandbox_message"
   /** Id of the email. */
-  readonly id: string
+  readonly id: EmailId
   readonly recipients: ReadonlyArray<string>
   readonly subject: string
   readonly mail_from: string
   readonly size_bytes: number
-  readonly created_at: string
-  readonly expires_at: string
+  readonly created_at: Timestamp
+  readonly expires_at: Timestamp
 }
 
 export interface Query {

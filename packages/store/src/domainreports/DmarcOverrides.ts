@@ -1,3 +1,4 @@
+import type * as DmarcReason from "@waybill/domain/domain/DmarcReason"
 import { Effect } from "effect"
 import type { Span } from "./DmarcSources.ts"
 import type * as DomainReports from "./DomainReports.ts"
@@ -5,7 +6,7 @@ import { Sql } from "../postgres/Sql.ts"
 
 /** Mail to which receivers did not apply the policy, for one reason. */
 export interface Override {
-  readonly reason: string
+  readonly reason: DmarcReason.Reason
   readonly messages: number
   /** Words of a reporter. */
   readonly comment: string | null

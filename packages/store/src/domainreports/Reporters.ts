@@ -1,3 +1,4 @@
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { Span } from "./DmarcSources.ts"
@@ -10,7 +11,7 @@ export interface Reporter {
   /** Name that the reporter gives itself. */
   readonly org_name: string
   readonly reports: number
-  readonly last_report_at: string
+  readonly last_report_at: Timestamp
 }
 
 /** Reporters that a response lists, those with the newest reports first. */

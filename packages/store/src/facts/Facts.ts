@@ -2,6 +2,7 @@ import type { Tracking } from "@waybill/domain/domain/Tracking"
 import type { Unsent } from "@waybill/domain/email/UnsentMail"
 import type { AccountId } from "@waybill/domain/values/Id"
 import type { SubscriptionFact } from "../webhooks/Subscriptions.ts"
+import type { StoredAccount } from "../readmodels/Accounts.ts"
 import type { ClockFact } from "../readmodels/TestClocks.ts"
 import type { Current } from "../readmodels/templates/CurrentTemplates.ts"
 import type { LeaseFact } from "../outbox/OutboxRow.ts"
@@ -42,7 +43,7 @@ export interface DomainFact {
 export interface AccountFact {
   readonly version: number
   readonly plan: string
-  readonly record: Readonly<Record<string, unknown>>
+  readonly record: StoredAccount
 }
 export interface Facts {
   readonly account: (account: AccountId) => AccountFact | undefined

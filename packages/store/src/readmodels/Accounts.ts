@@ -1,4 +1,5 @@
 import * as Account from "@waybill/domain/account/Account"
+import type { AccountId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Cells from "../routing/Cells.ts"
@@ -9,7 +10,7 @@ import { Sql } from "../postgres/Sql.ts"
 
 export interface StoredAccount {
   readonly object: "account"
-  readonly id: string
+  readonly id: AccountId
   readonly name: string
   readonly plan: Account.Account["plan"]
   readonly granted: Account.Limits
@@ -18,7 +19,7 @@ export interface StoredAccount {
   readonly keeping: Account.Keeping
   readonly links_stopped_at?: Timestamp.Timestamp
   readonly allowed_headers?: ReadonlyArray<string>
-  readonly created_at: string
+  readonly created_at: Timestamp.Timestamp
 }
 
 export const readModel = ReadModel.make({

@@ -1,4 +1,6 @@
 import * as ApiKey from "@waybill/domain/account/ApiKey"
+import type { Scope } from "@waybill/domain/account/Scope"
+import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
@@ -54,14 +56,14 @@ export const readModel = ReadModel.make({
 /** Fields of a key that follow from its history; the others depend on the time and on its use. */
 interface StoredFields {
   readonly object: "api_key"
-  readonly id: string
+  readonly id: Id.ApiKeyId
   readonly name: string
   readonly prefix: string
   /** Absent for a live key. */
   readonly mode?: "test"
   /** Absent for a key on real time. */
-  readonly test_clock?: string | undefined
-  readonly scopes: ReadonlyArray<string>
+  readonly test_clock?: Id.TestClockId | undefined
+  readonly scopes: ReadonlyArray<Scope>
   readonly domain: string | null
   readonly allowed_ips: ReadonlyArray<string>
   readonly created_at: Timestamp.Timestamp
@@ -71,10 +73,10 @@ interface StoredFields {
 }
 
 export interface ApiKeyRecord extends Omit<StoredFields, "mode" | "test_clock"> {
-  readonly test_clock: string | null
+  readonly test_clock: Id.TestClockId | null
   readonly mode: "live" | "test"
   readonly status: ApiKey.Status
-  readonly last_used_at: string | null
+  readonly last_used_at: Timestamp.Timestamp | null
 }
 
 const select = Effect.fnUntraced(function* (
@@ -83,7 +85,7 @@ const select = Effect.fnUntraced(function* (
   which: (sql: Client<unknown>) => Fragment,
 ) {
   const sql = yield* Sql
-  const rows = yield* sql<{ readonly record: StoredFields; readonly last_used_at: string | null }>`
+  const rows = yield* sql<{ readonly record: StoredFields; readonly last_used_at: Timestamp.Timestamp | null }>`
     SELECT k.record, ${Iso.iso(sql, "u.last_used_at")} AS last_used_at
     FROM api_keys k LEFT JOIN api_key_uses u ON u.account_id = k.account_id AND u.key_id = k.id
     WHERE k.account_id = ${account_id} AND ${which(sql)}

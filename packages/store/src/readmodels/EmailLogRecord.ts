@@ -10,16 +10,16 @@ import * as PackedEvent from "../packed/PackedEvent.ts"
 import type { Sql, Client } from "../postgres/Sql.ts"
 
 /** Log record of a message (contract §5). It is stored nowhere: whoever shows it folds it from the events. */
-export type EmailLogRecord = Readonly<Record<string, unknown>>
+export type EmailLogRecord = ReturnType<typeof of>
 
 /** Returns the complete log record of a message. */
-export const of = (message: Email.Message, version: number): EmailLogRecord => {
+export const of = (message: Email.Message, version: number) => {
   const { accepted, recipients } = message
   const delivered = recipients.flatMap(({ delivered_at }) => (delivered_at === null ? [] : [delivered_at]))
   const nextAttempts = recipients.flatMap(({ next_attempt_at }) => (next_attempt_at === null ? [] : [next_attempt_at]))
   const mailbox = (each: Address.Mailbox) => Address.format(each)
   return {
-    object: "email_log",
+    object: "email_log" as const,
     id: accepted.email_id,
     message_id: accepted.message_id,
     status: Email.status(message),

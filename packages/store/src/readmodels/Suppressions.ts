@@ -23,6 +23,8 @@ export const recordOf = (state: Exclude<Suppression.State, { readonly _tag: "Abs
   return { object: "suppression" as const, id: suppression_id, email: address, reason, email_id, created_at }
 }
 
+export type SuppressionRecord = ReturnType<typeof recordOf>
+
 export interface ListQuery {
   readonly account_id: string
   readonly limit: number
@@ -44,7 +46,7 @@ interface ListedRow {
   readonly examined: number
   readonly last: string | null
   readonly id: string | null
-  readonly record: unknown
+  readonly record: SuppressionRecord
 }
 
 export const list = Effect.fn("Suppressions.list")(function* (query: ListQuery) {
@@ -84,7 +86,7 @@ const lowest = (time: Timestamp.Timestamp): string => Id.lowest("SuppressionId",
 
 export const find = Effect.fn("Suppressions.find")(function* (account_id: string, address: string) {
   const sql = yield* Sql
-  const rows = yield* sql<{ readonly record: unknown }>`
+  const rows = yield* sql<{ readonly record: SuppressionRecord }>`
     SELECT record FROM suppressions WHERE account_id = ${account_id} AND address = ${address} AND active`
   return Option.fromUndefinedOr(rows[0]?.record)
 })

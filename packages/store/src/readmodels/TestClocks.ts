@@ -1,7 +1,7 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as TestClock from "@waybill/domain/clock/TestClock"
 import * as Livemode from "@waybill/domain/account/Livemode"
-import type { AccountId } from "@waybill/domain/values/Id"
+import type { AccountId, TestClockId } from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as ReadModel from "./ReadModel.ts"
@@ -18,7 +18,7 @@ export interface ClockFact {
 
 export interface TestClockRecord {
   readonly object: "test_clock"
-  readonly id: string
+  readonly id: TestClockId
   readonly name: string | null
   readonly now: Timestamp.Timestamp
   readonly status: "ready" | "advancing"

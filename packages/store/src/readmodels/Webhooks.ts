@@ -1,5 +1,7 @@
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
+import type { WebhookId } from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import type { Fragment } from "effect/sql/Statement"
 import * as Iso from "../postgres/Iso.ts"
@@ -8,7 +10,7 @@ import { Sql } from "../postgres/Sql.ts"
 
 export interface WebhookRecord {
   readonly object: "webhook"
-  readonly id: string
+  readonly id: WebhookId
   readonly url: string
   readonly events: ReadonlyArray<string>
   readonly description: string | null
@@ -17,8 +19,8 @@ export interface WebhookRecord {
   readonly include_raw?: true
   readonly enabled: boolean
   readonly disabled_reason: Webhook.DisabledReason | null
-  readonly created_at: string
-  readonly updated_at: string
+  readonly created_at: Timestamp
+  readonly updated_at: Timestamp
 }
 
 interface Row {
@@ -94,8 +96,8 @@ export const LAST_DELIVERIES = 20
 
 /** A webhook with what its endpoint answered, which no event says. */
 export interface ListedWebhook extends WebhookRecord {
-  readonly failing_since: string | null
-  readonly last_call: { readonly at: string; readonly status: number | null; readonly error: string | null } | null
+  readonly failing_since: Timestamp | null
+  readonly last_call: { readonly at: Timestamp; readonly status: number | null; readonly error: string | null } | null
 }
 
 const select = (sql: Sql, account_id: string, which: Fragment) => sql<{

@@ -1,4 +1,5 @@
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as GroupTag from "./GroupTag.ts"
 import * as Iso from "../postgres/Iso.ts"
@@ -66,7 +67,7 @@ export interface Query {
 const MORE_TAGS = "more_tags"
 
 interface CountRow {
-  readonly at: string | null
+  readonly at: Timestamp | null
   readonly domain: string | null
   readonly tag: string | null
   readonly measure: Measure | StatusMeasure | typeof LATENCY | typeof MORE_TAGS

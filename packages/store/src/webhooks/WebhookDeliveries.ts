@@ -2,6 +2,8 @@ import { PgTypes } from "@effect/sql-pg"
 import type * as Domain from "@waybill/domain/domain/Domain"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
+import type * as Id from "@waybill/domain/values/Id"
+import type { Timestamp } from "@waybill/domain/values/Timestamp"
 import { Effect, Option } from "effect"
 import * as Iso from "../postgres/Iso.ts"
 import type { WebhookDelivery } from "./WebhookDelivery.ts"
@@ -51,19 +53,19 @@ export interface Attempt {
 
 export interface DeliveryRecord {
   readonly object: "webhook_delivery"
-  readonly id: string
-  readonly webhook_id: string
-  readonly event_id: string
+  readonly id: Id.WebhookDeliveryId
+  readonly webhook_id: Id.WebhookId
+  readonly event_id: Id.EventId
   readonly event_type: string
   readonly livemode: boolean
   readonly status: "pending" | "delivered" | "failed"
   readonly attempts: number
-  readonly created_at: string
-  readonly next_attempt_at: string | null
-  readonly delivered_at: string | null
+  readonly created_at: Timestamp
+  readonly next_attempt_at: Timestamp | null
+  readonly delivered_at: Timestamp | null
   readonly last_status: number | null
   readonly last_answer: string | null
-  readonly email_id: string | null
+  readonly email_id: Id.EmailId | null
   readonly history: ReadonlyArray<Attempt>
 }
 

@@ -13,7 +13,6 @@ import type { AccountRecord } from "@waybill/api/groups/Account"
 import * as ReplyAddresses from "../../links/ReplyAddresses.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as NewIds from "../../process/NewIds.ts"
-import * as Records from "../../web/Records.ts"
 
 const LIMITS_OF_TEST_MAIL = {
   monthly_emails: UsageChange.TEST_MONTHLY_EMAILS,
@@ -33,14 +32,14 @@ export const AccountHandlers = HttpApiBuilder.group(Api, "account", (handlers) =
       const emails = yield* Accounts.usedRecipients(account_id, month)
       const scheduled_bytes = yield* Accounts.unsentBytes(account_id, month)
       const limits = { ...stored, scheduled_bytes: Account.scheduledBytesOf({ granted, plan: record.plan }) }
-      return Records.asRecord<AccountRecord>({
+      return {
         ...record,
         livemode,
         inbound_domain: ReplyAddresses.ownDomainOf(Livemode.liveAccountOf(account_id), (yield* Instance).inboundDomain),
         content_days: livemode ? record.content_days : Content.TEST_CONTENT_DAYS,
         limits: livemode ? limits : { ...limits, ...LIMITS_OF_TEST_MAIL },
         usage: { month, emails, scheduled_bytes, resets_at: Timestamp.nextMonth(at) },
-      })
+      } satisfies AccountRecord
     }),
   ),
 )

@@ -1,5 +1,4 @@
 import { Api } from "@waybill/api/Api"
-import type { ApiKeyRecord } from "@waybill/api/groups/ApiKeys"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as ApiKey from "@waybill/domain/account/ApiKey"
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
@@ -27,9 +26,9 @@ export const ApiKeyHandlers = HttpApiBuilder.group(Api, "apiKeys", (handlers) =>
         const { account_id, domain: bound } = yield* CurrentKey
         const keys = yield* ApiKeys.list(yield* NewIds.now, account_id)
         const visible = keys.filter(({ domain }) => bound === null || domain === bound)
-        return Records.completeList(visible.map(Records.asRecord<ApiKeyRecord>))
+        return Records.completeList(visible)
       }),
-    get: ({ params }) => Effect.map(find(params.key_id), Records.asRecord<ApiKeyRecord>),
+    get: ({ params }) => find(params.key_id),
     create: (call) => create(call, call.payload),
     revoke: ({ params }) =>
       Effect.andThen(

@@ -18,7 +18,6 @@ import { Instance } from "../../settings/Instance.ts"
 import * as WebhookPayload from "../../worker/webhooks/WebhookPayload.ts"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
 import * as Cursor from "../../web/Cursor.ts"
-import * as Records from "../../web/Records.ts"
 
 interface WebhookParams {
   readonly params: { readonly id: Id.WebhookId }
@@ -72,9 +71,7 @@ const shown = Effect.fnUntraced(function* (
     account_id,
     rows.map(({ id }) => id),
   )
-  return rows.map(({ history, ...record }) =>
-    Records.asRecord<Delivery>({ ...record, recipient: recipients.get(record.id) ?? null }),
-  )
+  return rows.map(({ history, ...record }): Delivery => ({ ...record, recipient: recipients.get(record.id) ?? null }))
 })
 
 /** Returns the record of one row. */

@@ -24,7 +24,7 @@ import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import { Instance } from "../../settings/Instance.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import * as DomainReports from "./DomainReports.ts"
+import * as DomainReportHandlers from "./DomainReportHandlers.ts"
 import * as Records from "../../web/Records.ts"
 
 /** Attempts to rotate a key while other requests rotate too. Each attempt generates a key. */
@@ -40,8 +40,10 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
         return Records.completeList(visible.map((record) => presentDomain(record, instance)))
       }),
     get: ({ params }) => Effect.flatMap(find(params.domain), show),
-    dmarc: ({ params, query }) => Effect.flatMap(find(params.domain), (record) => DomainReports.dmarc(record, query)),
-    tls: ({ params, query }) => Effect.flatMap(find(params.domain), (record) => DomainReports.tls(record, query)),
+    dmarc: ({ params, query }) =>
+      Effect.flatMap(find(params.domain), (record) => DomainReportHandlers.dmarc(record, query)),
+    tls: ({ params, query }) =>
+      Effect.flatMap(find(params.domain), (record) => DomainReportHandlers.tls(record, query)),
     add: (call) => RequestCommit.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
     verify: (call) => RequestCommit.commitPrepared(call, verification(call.params.domain)),
     rotateDkim: (call) => retryOnConflict(RequestCommit.commitPrepared(call, rotation(call.params.domain))),

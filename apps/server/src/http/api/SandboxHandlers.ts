@@ -13,7 +13,6 @@ import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../../settings/Instance.ts"
-import * as Records from "../../web/Records.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({
@@ -38,7 +37,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
             )
         const livemode = Livemode.isLive(account_id)
         return Page.make(
-          rows.map((row) => Records.asRecord<CapturedMessage>({ ...row, livemode })),
+          rows.map((row): CapturedMessage => ({ ...row, livemode })),
           limit,
         )
       }),

@@ -9,7 +9,6 @@ import { Effect } from "effect"
 import { HttpApiBuilder } from "effect/http-api"
 import * as NewIds from "../../process/NewIds.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
-import * as Records from "../../web/Records.ts"
 
 /** Period of statistics when no start is given. */
 const DEFAULT_PERIOD_MS = 24 * Timestamp.HOUR
@@ -45,7 +44,7 @@ export const StatsHandlers = HttpApiBuilder.group(Api, "stats", (handlers) =>
         group_by,
         up_to_position: (yield* Cursors).ofProgress(account_id, position),
         more_tags,
-        data: rows.map(Records.asRecord<StatsRow>),
+        data: rows satisfies ReadonlyArray<StatsRow>,
       }
     }),
   ),

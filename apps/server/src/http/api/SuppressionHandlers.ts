@@ -14,7 +14,6 @@ import * as RequestCommit from "../../accept/RequestCommit.ts"
 import { changeSuppressions } from "../../accept/changeSuppressions.ts"
 import { workOnStream } from "../../accept/workOnStream.ts"
 import * as LargeRequests from "../middleware/LargeRequests.ts"
-import * as Records from "../../web/Records.ts"
 
 export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (handlers) =>
   handlers.handleAll({
@@ -82,14 +81,13 @@ const takeChanges = Effect.fnUntraced(function* (count: number) {
 })
 
 /** Completes a record with its source and the mode of its account. */
-const recordIn = (account_id: string) => (record: unknown) => {
-  const stored = record as Pick<SuppressionRecord, "email_id">
-  return Records.asRecord<SuppressionRecord>({
-    ...stored,
-    source: stored.email_id === null ? "request" : "email",
+const recordIn =
+  (account_id: string) =>
+  (record: Suppressions.SuppressionRecord): SuppressionRecord => ({
+    ...record,
+    source: record.email_id === null ? "request" : "email",
     livemode: Livemode.isLive(account_id),
   })
-}
 
 const recordOf = (state: Suppression.State) => {
   if (state._tag === "Absent") throw new Error("an address that was just suppressed is not")

@@ -24,7 +24,7 @@ export const TestClockHandlers = HttpApiBuilder.group(Api, "testClocks", (handle
     list: () =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
-        return Records.completeList((yield* TestClocks.list(account_id)).map(Records.asRecord<TestClockRecord>))
+        return Records.completeList(yield* TestClocks.list(account_id))
       }),
     get: ({ params }) => Effect.map(find(params.id), recordOf),
     create: (call) =>
@@ -91,5 +91,5 @@ const untilReady = Effect.fnUntraced(function* (id: Id.TestClockId) {
 
 const recordOf = (clock: TestClock.State): TestClockRecord => {
   if (clock._tag === "NotCreated") throw new Error("a clock that was just changed is not there")
-  return Records.asRecord<TestClockRecord>(TestClocks.record(clock))
+  return TestClocks.record(clock)
 }

@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
-import type { ListedWebhook, WebhookRecord } from "@waybill/api/groups/Webhooks"
+import type { WebhookRecord } from "@waybill/api/groups/Webhooks"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
 import { Secrets } from "@waybill/store/secrets/Secrets"
@@ -30,14 +30,14 @@ export const WebhookHandlers = HttpApiBuilder.group(Api, "webhooks", (handlers) 
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const records = yield* Effect.forEach(yield* Webhooks.list(account_id), withPublicKey)
-        return Records.completeList(records.map(Records.asRecord<ListedWebhook>))
+        return Records.completeList(records)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
         const row = yield* Webhooks.find(account_id, params.id)
         const record = yield* Effect.mapError(Effect.fromOption(row), () => new Webhook.WebhookNotFound())
-        return Records.asRecord<ListedWebhook>(yield* withPublicKey(record))
+        return yield* withPublicKey(record)
       }),
     create: (call) =>
       RequestCommit.commitSealed(

@@ -5,7 +5,6 @@ import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
 import * as Account from "@waybill/domain/account/Account"
 import * as Id from "@waybill/domain/values/Id"
 import type { Refusal } from "@waybill/domain/values/Refusal"
-import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as CellName from "@waybill/store/routing/CellName"
 import { ANSWER_WITHIN, Cells, definitionUrlOf, urlOf } from "@waybill/store/routing/Cells"
 import * as Placement from "@waybill/store/cells/Placement"
@@ -68,10 +67,10 @@ const accounts = Effect.gen(function* () {
   const { missing, rows } = yield* AccountUsage.accounts(month)
   return {
     data: rows.map(({ cell, emails, members, record }): Operate.AccountSummary => ({
-      id: Id.AccountId.make(record.id),
+      id: record.id,
       name: record.name,
       plan: record.plan,
-      created_at: record.created_at as Timestamp.Timestamp,
+      created_at: record.created_at,
       members,
       emails,
       monthly_emails: record.limits.monthly_emails,
@@ -131,38 +130,14 @@ const nodes = Effect.gen(function* () {
   return { nodes: all, connections, size_bytes, release: Version.VERSION } satisfies Operate.Nodes
 })
 
-const providers = Effect.map(ProviderHooks.list(), (data): Operate.Providers => ({
-  data: data.map(({ id, lag_ms, last_event_at, last_refusal, name, provider, recorded, refused, unmatched }) => ({
-    id,
-    provider,
-    name,
-    last_event_at,
-    lag_ms,
-    recorded,
-    unmatched,
-    refused,
-    last_refusal,
-  })),
-}))
+const providers = Effect.map(ProviderHooks.list(), (data): Operate.Providers => ({ data }))
 
 const addresses = Effect.gen(function* () {
   const [data, pools] = yield* Effect.all([addressViews, SourcePools.list()])
   return { data, pools } satisfies Operate.SourceAddresses
 })
 
-const cells = Effect.map(CellList.list(), (data): Operate.Cells => ({
-  data: data.map(({ accounts, bytes, emails, lag, name, node, per_second, state, waiting }) => ({
-    name,
-    state,
-    accounts,
-    emails,
-    bytes,
-    lag,
-    per_second,
-    waiting,
-    node,
-  })),
-}))
+const cells = Effect.map(CellList.list(), (data): Operate.Cells => ({ data }))
 
 const NOTHING = { versions: [], under_way: [] }
 const CONCURRENT_CELLS = 8

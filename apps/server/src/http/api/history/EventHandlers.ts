@@ -137,7 +137,7 @@ const toRecords = Effect.fnUntraced(function* (
 const payloadOf = (
   event_type: string,
   event: Stored | undefined,
-  emails: ReadonlyMap<string, Readonly<Record<string, unknown>>>,
+  emails: ReadonlyMap<string, EmailLogRecord.EmailLogRecord>,
 ) =>
   event === undefined || !PublicType.isWebhookType(event_type)
     ? null

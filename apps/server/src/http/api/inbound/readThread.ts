@@ -23,7 +23,7 @@ export const readThread = Effect.fnUntraced(function* (id: Id.ThreadId) {
   return { object: "thread" as const, id, data: data.slice(-MAX_THREAD) }
 })
 
-const sentEntry = (row: object): ThreadEntry => {
+const sentEntry = (row: EmailLogRecord.EmailLogRecord): ThreadEntry => {
   const { created_at, from, id, status, subject, to } = Records.emailRecord(row)
   return { direction: "sent", id, from, to, subject, status, created_at }
 }

@@ -9,7 +9,6 @@ import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import type { DomainRecord } from "@waybill/store/readmodels/Domains"
 import { Effect } from "effect"
 import { Instance } from "../../settings/Instance.ts"
-import * as Records from "../../web/Records.ts"
 
 interface Query {
   readonly days: number
@@ -29,8 +28,8 @@ export const dmarc = Effect.fnUntraced(function* (domain: DomainRecord, query: Q
     ({ source_ip }) => source_ip,
   )
   const finding = domain.records.find(({ purpose }) => purpose === "dmarc")
-  return Records.asRecord<Contract.DmarcReports>({
-    object: "dmarc_reports",
+  return {
+    object: "dmarc_reports" as const,
     ...shared,
     record:
       shared.report_address === null
@@ -45,19 +44,19 @@ export const dmarc = Effect.fnUntraced(function* (domain: DomainRecord, query: Q
         comment,
       })),
     })),
-  })
+  } satisfies Contract.DmarcReports
 })
 
 /** Shows how other mail servers fared when they delivered to a domain with TLS. */
 export const tls = Effect.fnUntraced(function* (domain: DomainRecord, query: Query) {
   const { span, ...shared } = yield* sharedOf(domain, query, "tls")
-  return Records.asRecord<Contract.TlsReports>({
-    object: "tls_reports",
+  return {
+    object: "tls_reports" as const,
     ...shared,
     record: shared.report_address === null ? null : ReportRecords.tlsRecord(domain.name, shared.report_address),
     policies: yield* TlsResults.policies(span),
     failures: yield* TlsResults.failures(span, query.limit),
-  })
+  } satisfies Contract.TlsReports
 })
 
 const sharedOf = Effect.fnUntraced(function* (
