@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto"
 import * as Api from "./Api.ts"
-import * as Message from "./Message.ts"
-import type { ComposedMail } from "./Message.ts"
+import * as Translation from "./Translation.ts"
+import type { ComposedMail } from "./Translation.ts"
 import { TransportError } from "./TransportError.ts"
 
 export { TransportError, type Code, type FieldProblem } from "./TransportError.ts"
-export type { ComposedMail } from "./Message.ts"
+export type { ComposedMail } from "./Translation.ts"
 
 export const VERSION = "1.0.0-rc.1"
 export const DEFAULT_URL = "http://127.0.0.1:3025"
@@ -104,7 +104,7 @@ const settle = <A>(promise: Promise<A>, callback: Done<A>): void => {
 }
 
 const sendMail = async (connection: Api.Connection, mail: ComposedMail): Promise<WaybillInfo> => {
-  const message = await Message.translate(mail)
+  const message = await Translation.translate(mail)
   const idempotencyKey = message.idempotencyKey ?? randomUUID()
   const { id, isReplayed } = await Api.send(connection, { ...message, idempotencyKey })
   const domain = message.from.slice(message.from.lastIndexOf("@") + 1)

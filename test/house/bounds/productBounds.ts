@@ -65,7 +65,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Messages in a batch of `/compat/postmark`",
         "MAX_MESSAGES",
-        "apps/server/src/compat/postmark/Message.ts",
+        "apps/server/src/compat/postmark/PostmarkMessage.ts",
         "422",
       ),
       customer(
@@ -324,7 +324,7 @@ export const productBounds: ReadonlyArray<Group> = [
       customer(
         "Personalizations of a request of SendGrid",
         "MAX_PERSONALIZATIONS",
-        "apps/server/src/compat/sendgrid/Message.ts",
+        "apps/server/src/compat/sendgrid/SendGridMessage.ts",
         "400",
       ),
       customer("Different names that these replace, by `substitutions`", "MAX_NAMES", SENDGRID_NAMES, "400"),

@@ -4,7 +4,7 @@ const READ = "packages/mail/src/aggregate/readAggregate.ts"
 const FILE = "packages/mail/src/aggregate/ReportFile.ts"
 const DMARC = "packages/mail/src/aggregate/DmarcReport.ts"
 const STORE = "packages/store/src/domainreports/DomainReports.ts"
-const RECEIVE = "apps/server/src/smtp/DomainReports.ts"
+const RECEIVE = "apps/server/src/smtp/ReceivedDomainReports.ts"
 const API = "packages/api/src/schemas/DomainReports.ts"
 const SETTINGS = "apps/server/src/settings/DatabaseSettings.ts"
 

@@ -14,7 +14,7 @@ import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../process/NewIds.ts"
 import type { ListenerLimits } from "./ListenerLimits.ts"
 import * as Listener from "./Listener.ts"
-import * as DomainReports from "./DomainReports.ts"
+import * as ReceivedDomainReports from "./ReceivedDomainReports.ts"
 import * as Feedback from "./Feedback.ts"
 import * as InboundMail from "./InboundMail.ts"
 import { type About, recordReport } from "../worker/delivery/recordReport.ts"
@@ -66,8 +66,8 @@ export const listen = <R = never>({ host, inbound, limits, name, port, returnPat
       keep: ({ address, recipients }) =>
         inbound !== undefined && recipients.some((recipient) => !isReporting(returnPath, recipient))
           ? inbound.keep(address)
-          : recipients.some((recipient) => DomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
-            ? { bytes: DomainReports.KEEP_BYTES, maxHeld: DomainReports.MAX_BYTES_HELD }
+          : recipients.some((recipient) => ReceivedDomainReports.isAddress(roleOf(returnPath, recipient) ?? ""))
+            ? { bytes: ReceivedDomainReports.KEEP_BYTES, maxHeld: ReceivedDomainReports.MAX_BYTES_HELD }
             : { bytes: ReportParts.REPORT_SIZE_LIMIT },
       ...(tls === undefined ? {} : { tls }),
       limits: {
@@ -147,7 +147,7 @@ const bouncedAt = ({ domain, secretKeys }: Options["returnPath"], text: string):
 const roleOf = ({ domain }: Options["returnPath"], text: string): string | undefined => {
   const at = text.lastIndexOf("@")
   const local = text.slice(0, Math.max(0, at))
-  const isKnown = Feedback.isRole(local) || DomainReports.isAddress(local)
+  const isKnown = Feedback.isRole(local) || ReceivedDomainReports.isAddress(local)
   return text.slice(at + 1).toLowerCase() === domain.toLowerCase() && isKnown ? local.toLowerCase() : undefined
 }
 
@@ -162,7 +162,7 @@ const receive = Effect.fn("Reports.receive")(function* (
   { address, recipients }: Listener.Transaction<never>,
 ): Effect.fn.Return<string, SmtpReply | StoreUnavailable, EventStore | PgClient.PgClient | Dns.Dns> {
   const roles = recipients.flatMap((recipient) => roleOf(returnPath, recipient) ?? [])
-  if (roles.some(DomainReports.isAddress)) yield* DomainReports.receive(whole, { address })
+  if (roles.some(ReceivedDomainReports.isAddress)) yield* ReceivedDomainReports.receive(whole, { address })
   const bytes = whole.subarray(0, ReportParts.REPORT_SIZE_LIMIT)
   if (roles.some(Feedback.isRole))
     yield* Feedback.receive(returnPath.secretKeys, bytes, { address, isLoop: roles.includes(Feedback.LOOP) })

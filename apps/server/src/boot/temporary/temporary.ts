@@ -10,7 +10,7 @@ import * as Settings from "../../settings/Settings.ts"
 import * as Logs from "../../observability/Logs.ts"
 import { InjectedFaults } from "../../requests/InjectedFaults.ts"
 import * as Instructions from "./Instructions.ts"
-import * as Template from "./Template.ts"
+import * as DataTemplate from "./DataTemplate.ts"
 import { freePorts } from "./freePorts.ts"
 
 const NAME = "waybill-temporary-"
@@ -58,12 +58,12 @@ const run = Effect.fnUntraced(function* (
     transport: "capture",
     webhookAllowNetworks: THIS_MACHINE,
   }
-  const template = yield* Template.find(settings, cacheFolder)
+  const template = yield* DataTemplate.find(settings, cacheFolder)
   // The code is loaded while the template is copied and Postgres starts.
   const { postgres, service } = yield* Effect.all(
     {
       postgres: Effect.andThen(
-        prepare(() => Template.copy(template, data)),
+        prepare(() => DataTemplate.copy(template, data)),
         Postgres.temporary(settings),
       ),
       service: Effect.promise(() => import("./TemporaryService.ts")),
@@ -78,7 +78,7 @@ export const temporary = Command.make("temporary", { cache }, ({ cache }) =>
     const controls = Instructions.controls()
     return Effect.andThen(
       Instructions.listen(controls),
-      run(settings, Option.getOrElse(cache, Template.defaultCache), controls),
+      run(settings, Option.getOrElse(cache, DataTemplate.defaultCache), controls),
     ).pipe(
       Effect.scoped,
       Effect.provideService(RecipientScripts, controls.scripts),

@@ -8,7 +8,7 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
 import { ApiClient, call } from "./ApiClient.ts"
-import * as DomainReports from "./DomainReports.ts"
+import * as DomainReportCommands from "./DomainReportCommands.ts"
 
 const COLUMNS = ["name", "status", "dns", "created_at", "verified_at", "last_checked_at"]
 const RECORD_COLUMNS = ["type", "name", "host_in_zone", "value", "required", "status", "error"]
@@ -128,8 +128,8 @@ export const domains = Command.make("domains").pipe(
     verify,
     rotateDkim,
     remove,
-    DomainReports.dmarc,
-    DomainReports.tls,
+    DomainReportCommands.dmarc,
+    DomainReportCommands.tls,
     transport,
   ]),
 )

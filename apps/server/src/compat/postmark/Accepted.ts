@@ -1,12 +1,12 @@
 import { Effect } from "effect"
 import * as RequestCommit from "../../accept/RequestCommit.ts"
-import type * as Message from "./Message.ts"
+import type * as PostmarkMessage from "./PostmarkMessage.ts"
 
 /** Postmark's words, from which its clients read the addresses. */
 export const INACTIVE =
   "Inactive recipients are ones that have generated a hard bounce, a spam complaint, or a manual suppression."
 
-type Recipients = Pick<Message.Message, "Bcc" | "Cc" | "To">
+type Recipients = Pick<PostmarkMessage.Message, "Bcc" | "Cc" | "To">
 
 /** Postmark's answer for an email. */
 export const of = ({ Bcc, Cc, To }: Recipients, id: string, created_at: string, Message: string) => ({

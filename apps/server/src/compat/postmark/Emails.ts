@@ -16,13 +16,13 @@ import * as Respelling from "../Respelling.ts"
 import { errorOf } from "./errorOf.ts"
 import * as Accepted from "./Accepted.ts"
 import * as InvalidAddress from "./InvalidAddress.ts"
-import * as Message from "./Message.ts"
+import * as PostmarkMessage from "./PostmarkMessage.ts"
 import * as Refusals from "./Refusals.ts"
 import * as Spelling from "./Spelling.ts"
 
 const decode = Effect.fnUntraced(function* (body: unknown) {
-  const message = yield* decodeBody(Message.Message, Message.inCase(body))
-  const details = Message.problemsOf(message)
+  const message = yield* decodeBody(PostmarkMessage.Message, PostmarkMessage.inCase(body))
+  const details = PostmarkMessage.problemsOf(message)
   if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
   return message
 })
@@ -31,10 +31,10 @@ const decode = Effect.fnUntraced(function* (body: unknown) {
 const check = Effect.fnUntraced(function* (body: unknown) {
   const message = yield* decode(body)
   const { tracks } = yield* Instance
-  const native = AbsentFields.withoutUndefined(Message.toNative(message, tracks))
+  const native = AbsentFields.withoutUndefined(PostmarkMessage.toNative(message, tracks))
   const spelling = Spelling.of(message)
   yield* Effect.mapError(
-    Message.takesCopiesAlone(decodeBody(EmailMessage, native)),
+    PostmarkMessage.takesCopiesAlone(decodeBody(EmailMessage, native)),
     ({ details, more = 0, reason }) =>
       new RequestRefusal.InvalidRequest({
         reason,
@@ -50,7 +50,7 @@ const send: Route = {
   method: "POST",
   path: "/email",
   endpoint: "emails.send",
-  body: Message.Message,
+  body: PostmarkMessage.Message,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const message = yield* decode(body)
@@ -58,10 +58,10 @@ const send: Route = {
     const { created_at, id } = yield* Native.call<Acknowledgement>({
       method: "POST",
       path: "/v1/email/send",
-      body: Message.toNative(message, tracks),
+      body: PostmarkMessage.toNative(message, tracks),
       headers: Native.idempotency(headers),
     }).pipe(
-      Message.takesCopiesAlone,
+      PostmarkMessage.takesCopiesAlone,
       Respelling.changed((error) => Spelling.refusal(message, error)),
     )
     return Native.ok(yield* Accepted.answer(message, id, created_at))
@@ -85,10 +85,10 @@ const batch: Route = {
   method: "POST",
   path: "/email/batch",
   endpoint: "emails.sendBatch",
-  body: Message.Batch,
+  body: PostmarkMessage.Batch,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const bodies = yield* messagesOf(body, Message.MAX_MESSAGES)
+    const bodies = yield* messagesOf(body, PostmarkMessage.MAX_MESSAGES)
     const decoded = yield* Effect.forEach(bodies, (each) =>
       Effect.result(Effect.andThen(Effect.yieldNow, decode(each))),
     )
@@ -100,9 +100,9 @@ const batch: Route = {
       const { data } = yield* Native.call<BatchAnswer>({
         method: "POST",
         path: "/v1/email/send/batch",
-        body: { emails: part.map((message) => Message.toNative(message, tracks)), mode: "permissive" },
+        body: { emails: part.map((message) => PostmarkMessage.toNative(message, tracks)), mode: "permissive" },
         headers: Native.idempotency(headers, start / MAX_BATCH),
-      }).pipe(Message.takesCopiesAlone)
+      }).pipe(PostmarkMessage.takesCopiesAlone)
       results.push(...data)
     }
     const answers = yield* Effect.forEach(messages, (message, nth) => resultOf(message, results[nth]))
@@ -121,13 +121,13 @@ const batch: Route = {
   }),
 }
 
-const resultOf = (message: Message.Message, result: BatchAnswer["data"][number] | undefined) =>
+const resultOf = (message: PostmarkMessage.Message, result: BatchAnswer["data"][number] | undefined) =>
   result?.error
     ? Effect.succeed(errorOf(400, Spelling.refusal(message, result.error, spellingInBatch(message))).body)
     : Accepted.answer(message, result?.id ?? "", result?.created_at ?? "")
 
 /** A refusal within a batch may begin with the message's place in it. */
-const spellingInBatch = (message: Message.Message): Respelling.Spelling => {
+const spellingInBatch = (message: PostmarkMessage.Message): Respelling.Spelling => {
   const spelling = Spelling.of(message)
   return (path) => spelling(path.replace(/^emails\[\d+\]\.?/u, ""))
 }

@@ -1,7 +1,7 @@
 import * as Acceptance from "@waybill/domain/email/Acceptance"
 import type { Detail } from "@waybill/domain/values/Refusal"
 import * as AddressList from "./AddressList.ts"
-import type * as Message from "./Message.ts"
+import type * as PostmarkMessage from "./PostmarkMessage.ts"
 
 const PLACE = /^(From|To|Cc|Bcc)(?:\[(\d{1,3})\])?$/u
 
@@ -9,7 +9,7 @@ const PLACE = /^(From|To|Cc|Bcc)(?:\[(\d{1,3})\])?$/u
 const MAX_CHARS = 320
 
 /** Tells a wrong address in Postmark's words, from which its clients read the address and the field. */
-export const told = (message: Pick<Message.Message, "Bcc" | "Cc" | "From" | "To">, detail: Detail): Detail => {
+export const told = (message: Pick<PostmarkMessage.Message, "Bcc" | "Cc" | "From" | "To">, detail: Detail): Detail => {
   const [, name, index] = PLACE.exec(detail.path) ?? []
   if (name === undefined) return detail
   const list = message[name as "Bcc" | "Cc" | "From" | "To"] ?? ""

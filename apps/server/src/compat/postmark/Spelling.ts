@@ -3,7 +3,7 @@ import * as Labels from "@waybill/domain/email/Labels"
 import * as Respelling from "../Respelling.ts"
 import * as AddressList from "./AddressList.ts"
 import * as InvalidAddress from "./InvalidAddress.ts"
-import type * as Message from "./Message.ts"
+import type * as PostmarkMessage from "./PostmarkMessage.ts"
 
 const NAMES: ReadonlyMap<string, string> = new Map([
   ["from", "From"],
@@ -33,7 +33,7 @@ const LISTS = ["To", "Cc", "Bcc", "ReplyTo"] as const
  * Returns how Postmark spells a field of the send that a message was translated to. Most messages need no spelling, and
  * one that is refused for hundreds of fields is taken apart once.
  */
-export const of = (message: Message.Message): Respelling.Spelling => {
+export const of = (message: PostmarkMessage.Message): Respelling.Spelling => {
   let lookups: ReturnType<typeof lookupsOf> | undefined
   return (path) => {
     const match = /^(\w+)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
@@ -53,14 +53,14 @@ export const of = (message: Message.Message): Respelling.Spelling => {
   }
 }
 
-const lookupsOf = (message: Message.Message) => ({
+const lookupsOf = (message: PostmarkMessage.Message) => ({
   headers: new Map((message.Headers ?? []).map(({ Name }, nth) => [Name, nth])),
   /** The lists of one address, which needs no position. */
   single: new Set<string>(LISTS.filter((name) => AddressList.split(message[name] ?? "", 1).length === 1)),
 })
 
 /** Returns a refusal of a message as Postmark words it. */
-export const refusal = (message: Message.Message, error: ApiError.Body["error"], spelling = of(message)) => {
+export const refusal = (message: PostmarkMessage.Message, error: ApiError.Body["error"], spelling = of(message)) => {
   const spelled = Respelling.respell(error, spelling)
   return error.reason === "validation_failed"
     ? { ...spelled, details: spelled.details.map((detail) => InvalidAddress.told(message, detail)) }

@@ -17,7 +17,7 @@ import { type DoorRequest, NativeError, type Route } from "../Door.ts"
 import * as Native from "../Native.ts"
 import * as Respelling from "../Respelling.ts"
 import * as Batches from "./Batches.ts"
-import * as Message from "./Message.ts"
+import * as SendGridMessage from "./SendGridMessage.ts"
 import * as Substitutions from "./Substitutions.ts"
 import * as Translation from "./Translation.ts"
 
@@ -29,12 +29,12 @@ const send: Route = {
   method: "POST",
   path: "/v3/mail/send",
   endpoint: "emails.send",
-  body: Message.Message,
+  body: SendGridMessage.Message,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers: received }) {
     if (Translation.recipientsIn(body) > MAX_RECIPIENTS)
       return yield* Native.refuse("personalizations", `must have at most ${MAX_RECIPIENTS} recipients together`)
-    const message = yield* decodeBody(Message.Message, body)
+    const message = yield* decodeBody(SendGridMessage.Message, body)
     const { personalizations } = message
     if (message.batch_id !== undefined) yield* Batches.check(message.batch_id)
     if (personalizations.length === 0) return yield* Native.refuse("personalizations", "must not be empty")
@@ -72,7 +72,7 @@ type Part = Effect.Success<ReturnType<typeof partsOf>>
  * Returns what makes the emails of the batch that begins at a personalization. The content that personalizations share is
  * copied for each; a batch whose copies would be larger than a body that our own API takes is refused before it is made.
  */
-const partsOf = Effect.fnUntraced(function* (message: Message.Message) {
+const partsOf = Effect.fnUntraced(function* (message: SendGridMessage.Message) {
   const { personalizations } = message
   const most = Number((yield* HttpIncomingMessage.MaxBodySize) ?? HttpSettings.DEFAULT_MAX_BODY_BYTES)
   const copies = Math.min(personalizations.length, MAX_BATCH)
@@ -105,7 +105,7 @@ const partsOf = Effect.fnUntraced(function* (message: Message.Message) {
 
 /** Calls our own API for one batch after the other, and returns the ids of all emails. */
 const inBatches = Effect.fnUntraced(function* (
-  message: Message.Message,
+  message: SendGridMessage.Message,
   part: Part,
   headersOf: (nth: number) => Record<string, string>,
 ) {

@@ -7,13 +7,13 @@ import * as OwnHeaders from "../lenient/OwnHeaders.ts"
 import { shownIn } from "../lenient/shownIn.ts"
 import type { Spelling } from "../Respelling.ts"
 import * as SendGridIds from "./templates/SendGridIds.ts"
-import * as Message from "./Message.ts"
+import * as SendGridMessage from "./SendGridMessage.ts"
 import type * as Substitutions from "./Substitutions.ts"
 
 /** Returns the body of our own send for a personalization. Absent fields are undefined, which JSON leaves out. */
 export const toNative = (
-  message: Message.Message,
-  personalization: Message.Personalization,
+  message: SendGridMessage.Message,
+  personalization: SendGridMessage.Personalization,
   files: ReadonlyArray<File>,
   tracks: boolean,
   search: Substitutions.Search,
@@ -59,13 +59,13 @@ export const toNative = (
     tracking: tracks ? trackingOf(message) : undefined,
     attachments: [
       ...files,
-      ...(message.content ?? []).filter(Message.isCalendar).map((part) => calendarOf(part, fill)),
+      ...(message.content ?? []).filter(SendGridMessage.isCalendar).map((part) => calendarOf(part, fill)),
     ],
   }
 }
 
 /** Returns the files that all personalizations share. One that is not said to be inline is, if the HTML shows it by its id. */
-export const filesOf = ({ attachments = [], content = [] }: Message.Message) => {
+export const filesOf = ({ attachments = [], content = [] }: SendGridMessage.Message) => {
   const html = attachments.some(idOf) ? content.find(({ type }) => type === "text/html")?.value : undefined
   const isShown = shownIn(html ?? "")
   return attachments.map((attachment) => {
@@ -81,15 +81,15 @@ export const filesOf = ({ attachments = [], content = [] }: Message.Message) => 
 }
 type File = ReturnType<typeof filesOf>[number]
 
-const idOf = ({ contentId, content_id }: Message.Attachment): string | undefined =>
+const idOf = ({ contentId, content_id }: SendGridMessage.Attachment): string | undefined =>
   (content_id ?? contentId) || undefined
 
-const mailbox = ({ email, name }: Message.Mailbox): string =>
+const mailbox = ({ email, name }: SendGridMessage.Mailbox): string =>
   name ? Address.format({ address: email as Address.Address, name }) : email
 
 /** A meeting invitation is another form of the text. Programs offer to answer it if its type says the method. */
 const calendarOf = (
-  { type, value }: NonNullable<Message.Message["content"]>[number],
+  { type, value }: NonNullable<SendGridMessage.Message["content"]>[number],
   fill: (text: string) => string,
 ) => {
   const method = /^METHOD:([A-Za-z-]{1,40})\s*$/mu.exec(value)?.[1]
@@ -109,8 +109,8 @@ const calendarOf = (
 
 /** Categories that are too long or too many for tags are kept with the arguments, which are metadata. */
 const labelsOf = (
-  { batch_id, categories = [], custom_args, unique_args }: Message.Message,
-  own: Message.Personalization,
+  { batch_id, categories = [], custom_args, unique_args }: SendGridMessage.Message,
+  own: SendGridMessage.Personalization,
 ) => {
   const { metadata, tags } = Labels.divide(categories)
   const pairs = {
@@ -128,18 +128,18 @@ const labelsOf = (
 }
 
 /** Omitted if neither is set, so that the domain's setting applies. */
-const trackingOf = ({ tracking_settings }: Message.Message) => {
+const trackingOf = ({ tracking_settings }: SendGridMessage.Message) => {
   const opens = tracking_settings?.open_tracking?.enable ?? undefined
   const clicks = tracking_settings?.click_tracking?.enable ?? undefined
   return opens === undefined && clicks === undefined ? undefined : { opens, clicks }
 }
 
 /** Returns the size of what every email of a request has a copy of. The number of its values is bounded by the schema. */
-export const sharedBytes = (message: Message.Message): number =>
+export const sharedBytes = (message: SendGridMessage.Message): number =>
   Buffer.byteLength(JSON.stringify({ ...message, personalizations: [] }))
 
 /** Returns how SendGrid spells a field of the send, or of the batch, that a request was translated to. */
-export const spellingOf = (message: Message.Message, start = 0): Spelling => {
+export const spellingOf = (message: SendGridMessage.Message, start = 0): Spelling => {
   return (path) => {
     const match = /^(?:emails\[(\d+)\]\.?)?(\w*)(?:\[(\d+)\])?(?:\.(.+))?$/su.exec(path)
     if (match === null) return path
@@ -178,7 +178,7 @@ export const spellingOf = (message: Message.Message, start = 0): Spelling => {
         return own.send_at ? `${at}.send_at` : "send_at"
       case "attachments":
         if (Number(index || 0) >= (message.attachments?.length ?? 0) && index !== "")
-          return `content[${(message.content ?? []).findIndex(Message.isCalendar)}].${rest === "content" ? "value" : "type"}`
+          return `content[${(message.content ?? []).findIndex(SendGridMessage.isCalendar)}].${rest === "content" ? "value" : "type"}`
         return `attachments${index === "" ? "" : `[${index}]`}${rest === "" ? "" : `.${rest === "content_type" ? "type" : rest}`}`
       case "tracking":
         return `tracking_settings.${trackingOf(message)?.opens === true ? "open" : "click"}_tracking.enable`
@@ -189,7 +189,12 @@ export const spellingOf = (message: Message.Message, start = 0): Spelling => {
 }
 
 /** Returns where the request has an argument: the first of these places counts. */
-const argumentPath = (message: Message.Message, own: Message.Personalization, at: string, name: string): string => {
+const argumentPath = (
+  message: SendGridMessage.Message,
+  own: SendGridMessage.Personalization,
+  at: string,
+  name: string,
+): string => {
   const places = [
     [`${at}.custom_args`, own.custom_args],
     [`${at}.unique_args`, own.unique_args],

@@ -11,7 +11,7 @@ import * as Native from "../../Native.ts"
 import * as Respelling from "../../Respelling.ts"
 import * as Accepted from "../Accepted.ts"
 import { errorOf } from "../errorOf.ts"
-import * as Message from "../Message.ts"
+import * as PostmarkMessage from "../PostmarkMessage.ts"
 import * as Refusals from "../Refusals.ts"
 import * as Spelling from "../Spelling.ts"
 import * as TemplateNumber from "./TemplateNumber.ts"
@@ -19,8 +19,8 @@ import * as TemplateNumber from "./TemplateNumber.ts"
 type Naming = Effect.Success<typeof TemplateNumber.naming>
 
 const decode = Effect.fnUntraced(function* (body: unknown, nameOf: Naming) {
-  const message = yield* decodeBody(Message.TemplatedMessage, Message.inCase(body))
-  const details = Message.templatedProblems(message)
+  const message = yield* decodeBody(PostmarkMessage.TemplatedMessage, PostmarkMessage.inCase(body))
+  const details = PostmarkMessage.templatedProblems(message)
   if (details.length > 0) return yield* new RequestRefusal.InvalidRequest({ reason: "validation_failed", details })
   const name = message.TemplateAlias ?? (yield* nameOf(String(message.TemplateId ?? "")))
   return { message, name }
@@ -29,7 +29,7 @@ const decode = Effect.fnUntraced(function* (body: unknown, nameOf: Naming) {
 type Decoded = Effect.Success<ReturnType<typeof decode>>
 
 const nativeOf = ({ message, name }: Decoded, tracks: boolean) => {
-  const { html: _, subject: __, text: ___, ...native } = Message.toNative(message, tracks)
+  const { html: _, subject: __, text: ___, ...native } = PostmarkMessage.toNative(message, tracks)
   return { ...native, template: { id: name, variables: message.TemplateModel ?? {} } }
 }
 
@@ -45,7 +45,7 @@ const send: Route = {
   method: "POST",
   path: "/email/withTemplate",
   endpoint: "emails.send",
-  body: Message.TemplatedMessage,
+  body: PostmarkMessage.TemplatedMessage,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const decoded = yield* decode(body, TemplateNumber.nameOf)
@@ -56,7 +56,7 @@ const send: Route = {
       body: nativeOf(decoded, tracks),
       headers: Native.idempotency(headers),
     }).pipe(
-      Message.takesCopiesAlone,
+      PostmarkMessage.takesCopiesAlone,
       Respelling.changed((error) => Spelling.refusal(decoded.message, error, spellingOf(decoded))),
     )
     return Native.ok(yield* Accepted.answer(decoded.message, id, created_at))
@@ -68,9 +68,9 @@ const messagesOf = (body: unknown) => {
     typeof body === "object" && body !== null && !Array.isArray(body)
       ? Object.entries(body).find(([name]) => name.toLowerCase() === "messages")?.[1]
       : body
-  return Array.isArray(list) && list.length > Message.MAX_MESSAGES
-    ? Effect.fail(new Refusals.TooManyMessages({ most: Message.MAX_MESSAGES }))
-    : entriesOf(list, Message.MAX_MESSAGES, "messages")
+  return Array.isArray(list) && list.length > PostmarkMessage.MAX_MESSAGES
+    ? Effect.fail(new Refusals.TooManyMessages({ most: PostmarkMessage.MAX_MESSAGES }))
+    : entriesOf(list, PostmarkMessage.MAX_MESSAGES, "messages")
 }
 
 /** Accepts or refuses each message separately, as the batch without templates does. */
@@ -78,7 +78,7 @@ const batch: Route = {
   method: "POST",
   path: "/email/batchWithTemplates",
   endpoint: "emails.sendBatch",
-  body: Message.TemplatedBatch,
+  body: PostmarkMessage.TemplatedBatch,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const bodies = yield* messagesOf(body)
@@ -98,7 +98,7 @@ const batch: Route = {
           mode: "permissive",
         },
         headers: Native.idempotency(headers, start / MAX_BATCH),
-      }).pipe(Message.takesCopiesAlone)
+      }).pipe(PostmarkMessage.takesCopiesAlone)
       results.push(...data)
     }
     const answers = yield* Effect.forEach(whole, (each, nth) => resultOf(each, results[nth]))

@@ -9,7 +9,7 @@ import { NativeError, type Route } from "../../Door.ts"
 import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Draft from "./Draft.ts"
-import * as Message from "./Message.ts"
+import * as ResendMessage from "./ResendMessage.ts"
 
 /** A message that is refused, by its place in the batch. */
 interface Failure {
@@ -26,7 +26,7 @@ const batch: Route = {
   method: "POST",
   path: "/emails/batch",
   endpoint: "emails.sendBatch",
-  body: Message.Batch,
+  body: ResendMessage.Batch,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
     const mode = yield* validationOf(headers["x-batch-validation"])
@@ -65,7 +65,7 @@ const translate = (items: ReadonlyArray<unknown>, failures: Array<Failure>) =>
   each(
     items.map((value, index) => ({ index, value })),
     failures,
-    (item) => Effect.flatMap(decodeBody(Message.Message, item), Draft.make),
+    (item) => Effect.flatMap(decodeBody(ResendMessage.Message, item), Draft.make),
   )
 
 /** Continues with the entries that succeed, and collects the failures of the others. Without memory or the database none can go on. */

@@ -7,7 +7,7 @@ import * as Native from "../../Native.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import { templateName } from "../templates/templateName.ts"
 import * as Mailboxes from "./Mailboxes.ts"
-import * as Message from "./Message.ts"
+import * as ResendMessage from "./ResendMessage.ts"
 import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
 
 /** The body of our own send for a message, and the files that are still to be fetched for it. */
@@ -24,7 +24,7 @@ interface File {
 }
 
 /** Translates a message, and fetches nothing. */
-export const make = Effect.fnUntraced(function* (message: Message.Message) {
+export const make = Effect.fnUntraced(function* (message: ResendMessage.Message) {
   const { attachments, headers, scheduled_at, tags, template, ...same } = message
   const body: Draft["body"] = {
     ...same,
@@ -36,7 +36,7 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
           metadata: Tags.metadataOf(tags.map(({ name, value = "" }) => ({ name: String(name), value: String(value) }))),
         }),
     ...(template === undefined ? {} : { template: { ...template, id: templateName(template.id) } }),
-    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* Message.scheduledAt(scheduled_at, headers) }),
+    ...(scheduled_at === undefined ? {} : { scheduled_at: yield* ResendMessage.scheduledAt(scheduled_at, headers) }),
     ...(attachments === undefined ? {} : { attachments: yield* Effect.forEach(attachments, fileOf) }),
   }
   const files = (attachments ?? []).flatMap(({ path }, index) => (path === undefined ? [] : [{ url: path, index }]))
@@ -47,7 +47,7 @@ export const make = Effect.fnUntraced(function* (message: Message.Message) {
 const CALENDAR_TEXT = /^\s{0,9}BEGIN:VCALENDAR/iu
 
 /** Returns an attachment; one that is still to be fetched is empty. */
-const fileOf = Effect.fnUntraced(function* (attachment: Message.Attachment, index: number) {
+const fileOf = Effect.fnUntraced(function* (attachment: ResendMessage.Attachment, index: number) {
   const { filename, path } = attachment
   const content = attachment.content === undefined ? undefined : Fields.base64Of(attachment.content)
   const content_type = attachment.content_type ?? attachment.contentType

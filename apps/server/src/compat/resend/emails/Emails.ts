@@ -7,7 +7,7 @@ import { NativeApi, type Route } from "../../Door.ts"
 import { nativePath } from "../../nativePath.ts"
 import * as RemoteFile from "../../RemoteFile.ts"
 import * as Draft from "./Draft.ts"
-import * as Message from "./Message.ts"
+import * as ResendMessage from "./ResendMessage.ts"
 import * as Native from "../../Native.ts"
 import * as Paging from "../Paging.ts"
 import * as Tags from "../../../worker/webhooks/formats/ResendTags.ts"
@@ -16,10 +16,10 @@ const send: Route = {
   method: "POST",
   path: "/emails",
   endpoint: "emails.send",
-  body: Message.Message,
+  body: ResendMessage.Message,
   bucket: "send",
   handle: Effect.fnUntraced(function* ({ body, headers }) {
-    const draft = yield* Draft.make(yield* decodeBody(Message.Message, body))
+    const draft = yield* Draft.make(yield* decodeBody(ResendMessage.Message, body))
     const budget = RemoteFile.budget()
     if (draft.files.length > 0) yield* Draft.check(draft, { ...budget })
     const native = yield* Draft.complete(draft, budget)
@@ -95,7 +95,7 @@ const update: Route = {
   endpoint: "emails.reschedule",
   body: Reschedule,
   handle: Effect.fnUntraced(function* ({ body }, { id }) {
-    const scheduled_at = yield* Message.scheduledAt((yield* decodeBody(Reschedule, body)).scheduled_at)
+    const scheduled_at = yield* ResendMessage.scheduledAt((yield* decodeBody(Reschedule, body)).scheduled_at)
     const { call } = yield* NativeApi
     yield* call({ method: "PATCH", path: nativePath`/v1/email/${id}`, body: { scheduled_at } })
     return { status: 200, body: { object: "email", id } }

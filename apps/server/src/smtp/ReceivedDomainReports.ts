@@ -12,7 +12,7 @@ import * as Store from "@waybill/store/domainreports/DomainReports"
 import * as TlsResults from "@waybill/store/domainreports/TlsResults"
 import { Clock, Effect, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
-import * as DomainReportMetrics from "../observability/DomainReports.ts"
+import * as DomainReportMetrics from "../observability/DomainReportMetrics.ts"
 import { reply, type SmtpReply } from "./SmtpReply.ts"
 
 const ADDRESSES: ReadonlySet<string> = new Set([ReportRecords.DMARC_ADDRESS, ReportRecords.TLS_ADDRESS])
@@ -40,7 +40,7 @@ const NO_KEY = reply(451, "4.4.3", "The DKIM key of the report could not be look
  * Records an aggregate report for the domains that it is about, with whether its mail was signed by its sender's domain.
  * Anything that is no such report is dropped, counted and logged: anybody can write to these addresses.
  */
-export const receive = Effect.fn("DomainReports.receive")(function* (
+export const receive = Effect.fn("ReceivedDomainReports.receive")(function* (
   bytes: Uint8Array,
   { address }: { readonly address: string },
 ): Effect.fn.Return<void, SmtpReply | StoreUnavailable, PgClient.PgClient | Dns.Dns> {

@@ -14,7 +14,7 @@ import * as Version from "../../process/Version.ts"
 const run = promisify(execFile)
 
 /** Folder of the template of this release, migrated and with the first account. */
-export type Template = string
+export type DataTemplate = string
 
 /** Changes with the way in which a template is made. */
 const FORMAT = 3
@@ -77,7 +77,7 @@ const make = (settings: Settings) =>
 const SHARED: Partial<Record<NodeJS.Platform, string>> = { linux: "--reflink=auto", darwin: "-c" }
 
 /** Copies a template into an existing folder, in a process of its own, which takes a third of the time of `fs.cp`. */
-export const copy = async (template: Template, to: string): Promise<void> => {
+export const copy = async (template: DataTemplate, to: string): Promise<void> => {
   if (await exists(join(template, "location")))
     throw new Error(`${template} is in a folder that other users cannot enter. Choose another with --cache.`)
   const shared = SHARED[process.platform]
