@@ -76,7 +76,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
   "apps/dashboard": [
     "type:@waybill/api",
     // Only as a type: no event is forgotten in a form.
-    "@waybill/domain/webhook/PublicType",
+    "@waybill/domain/webhook/WebhookType",
     // Without an import of its own: what is hidden in a text is decided in one place.
     "@waybill/domain/values/HiddenCharacters",
     // The same, for files of suppressions, which the command line reads too.

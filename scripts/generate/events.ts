@@ -1,5 +1,5 @@
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { readFileSync, writeFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import * as WebhookPayload from "../../apps/server/src/worker/webhooks/WebhookPayload.ts"
@@ -9,7 +9,7 @@ export const FILE = fileURLToPath(new URL("../../docs/events.md", import.meta.ur
 const FIXTURES = new URL("../../test/fixtures/events/", import.meta.url)
 
 /** When each event happens, for people. */
-const WHEN: Readonly<Record<PublicType.PublicType, string>> = {
+const WHEN: Readonly<Record<DomainEvent.PublicType, string>> = {
   "email.queued": "An email is accepted.",
   "email.sent": "An attempt to deliver the email to a recipient begins.",
   "email.delivered": "The receiving server has accepted the email for a recipient.",
@@ -105,7 +105,7 @@ const IDS: Readonly<Record<string, string>> = {
   api_key: "key_01m7ynaym0e008000000000001",
 }
 
-const payloadOf = (type: PublicType.PublicType): string => {
+const payloadOf = (type: DomainEvent.PublicType): string => {
   const [tag] = DomainEvent.tagsOf(type)
   if (tag === undefined) throw new Error(`no event has the type ${type}`)
   const { data } = JSON.parse(readFileSync(new URL(`${tag}.v1.json`, FIXTURES), "utf8")) as { readonly data: object }
@@ -118,7 +118,7 @@ const payloadOf = (type: PublicType.PublicType): string => {
     data,
     meta: { actor: { type: "system", id: null } },
   }
-  const shown = PublicType.isWebhookType(type)
+  const shown = WebhookType.isWebhookType(type)
     ? WebhookPayload.native({
         event_id: "evt_01m7ynaym0e008000000000001",
         event_type: type,
@@ -132,7 +132,7 @@ const payloadOf = (type: PublicType.PublicType): string => {
   return JSON.stringify(shown)
 }
 
-const section = (title: string, types: ReadonlyArray<PublicType.PublicType>, how: string): ReadonlyArray<string> => [
+const section = (title: string, types: ReadonlyArray<DomainEvent.PublicType>, how: string): ReadonlyArray<string> => [
   `## ${title}`,
   ["| event | when |", "|---|---|", ...types.map((type) => `| \`${type}\` | ${WHEN[type]} |`)].join("\n"),
   how,
@@ -141,8 +141,8 @@ const section = (title: string, types: ReadonlyArray<PublicType.PublicType>, how
 
 /** Returns the text of the document. The site makes a page of each row of its tables and of the line with that type. */
 export const written = (): string => {
-  const types = (Object.keys(WHEN) as Array<PublicType.PublicType>).toSorted()
-  const isSent = (type: PublicType.PublicType) => PublicType.isWebhookType(type)
+  const types = (Object.keys(WHEN) as Array<DomainEvent.PublicType>).toSorted()
+  const isSent = (type: DomainEvent.PublicType) => WebhookType.isWebhookType(type)
   return [
     "# Events",
     "<!-- Written by scripts/generate/events.ts. -->",

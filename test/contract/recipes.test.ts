@@ -99,7 +99,7 @@ plain("the recipes change files once, and the result compiles", { timeout: 180_0
   assert.strictEqual(status, 0, stdout)
 })
 
-plain("the recipe of a filter: the clients of all languages take it", async () => {
+plain("the recipe of a filter: the clients of all languages take it", { timeout: 180_000 }, async () => {
   const texts = async (load: (path: string) => Promise<unknown>) => {
     const { render } = (await load("scripts/generate/clientTypes.ts")) as ClientTypes
     const { languageTypes } = (await load("scripts/generate/languageTypes.ts")) as LanguageTypes
@@ -110,7 +110,7 @@ plain("the recipe of a filter: the clients of all languages take it", async () =
   for (const [file, text] of await texts(load)) assert.isAbove(countOf(text), countOf(before[file]), file)
 })
 
-plain("the recipe of an event: it is decided, folded and known", async () => {
+plain("the recipe of an event: it is decided, folded and known", { timeout: 180_000 }, async () => {
   const Suppression = await load<ChangedSuppression>("packages/domain/src/suppression/Suppression.ts")
   const DomainEvent = await load<ChangedEvents>("packages/domain/src/stream/DomainEvent.ts")
   const sample = JSON.parse(readFileSync(join(copy, "test/fixtures/events/SuppressionNoted.v1.json"), "utf8"))

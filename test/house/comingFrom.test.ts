@@ -1,6 +1,6 @@
 import { Api } from "@waybill/api/Api"
 import * as EmailMessage from "@waybill/api/schemas/EmailMessage"
-import { WebhookType } from "@waybill/domain/webhook/PublicType"
+import { WebhookType } from "@waybill/domain/webhook/WebhookType"
 import * as Scope from "@waybill/domain/account/Scope"
 import * as Suppression from "@waybill/domain/suppression/Suppression"
 import { Schema } from "effect"

@@ -1,6 +1,6 @@
 import type * as Aggregate from "@waybill/domain/values/Aggregate"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import * as Upcast from "@waybill/domain/stream/Upcast"
 import { Arbitrary, Schema } from "effect"
 import { readdirSync, readFileSync } from "node:fs"
@@ -100,10 +100,10 @@ describe("union of all events", () => {
   })
 
   it("every webhook type has exactly one event, except that of a new key, which is live or a test key", () => {
-    for (const type of PublicType.WebhookType.literals)
+    for (const type of WebhookType.WebhookType.literals)
       assert.strictEqual(DomainEvent.tagsOf(type).length, type === "api_key.created" ? 2 : 1, type)
-    const called = [...new Set(DomainEvent.TAGS.map(DomainEvent.publicType).filter(PublicType.isWebhookType))]
-    assert.deepStrictEqual<ReadonlyArray<string>>(called.toSorted(), [...PublicType.WebhookType.literals].toSorted())
+    const called = [...new Set(DomainEvent.TAGS.map(DomainEvent.publicType).filter(WebhookType.isWebhookType))]
+    assert.deepStrictEqual<ReadonlyArray<string>>(called.toSorted(), [...WebhookType.WebhookType.literals].toSorted())
   })
 
   it("every event has its own public type", () => {
@@ -113,7 +113,7 @@ describe("union of all events", () => {
     assert.strictEqual(DomainEvent.publicType("EmailAttemptLost"), "email.attempt_lost")
     assert.strictEqual(DomainEvent.publicType("KeyCreated"), "api_key.created")
     assert.strictEqual(DomainEvent.publicType("DomainRemoved"), "domain.deleted")
-    assert.isFalse(PublicType.isWebhookType("email.attempt_lost"))
+    assert.isFalse(WebhookType.isWebhookType("email.attempt_lost"))
   })
 
   for (const { stream, Event } of kinds)

@@ -1,4 +1,4 @@
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import * as Webhook from "@waybill/domain/webhook/Webhook"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import * as WebhookUrl from "@waybill/domain/webhook/WebhookUrl"
@@ -65,12 +65,12 @@ describe("the format of a webhook", () => {
 })
 
 describe("a subscription", () => {
-  const matches = (events: ReadonlyArray<string>, type: PublicType.PublicType, isScheduled = false) =>
+  const matches = (events: ReadonlyArray<string>, type: string, isScheduled = false) =>
     WebhookFormat.matches(WebhookFormat.received("waybill", events), type, { isScheduled, isUnsubscribe: false })
   it("matches its types only, and * all webhook types", () => {
     assert.isTrue(matches(["email.sent", "email.bounced"], "email.bounced"))
     assert.isFalse(matches(["email.sent"], "email.bounced"))
-    for (const type of PublicType.WebhookType.literals) assert.isTrue(matches(["*"], type))
+    for (const type of WebhookType.WebhookType.literals) assert.isTrue(matches(["*"], type))
   })
   it("never matches timeline types", () => {
     for (const type of ["email.attempt_lost", "email.rescheduled", "webhook.created"] as const) {
@@ -81,7 +81,7 @@ describe("a subscription", () => {
   it("of Resend's format matches only what Resend has, with names of its own for accepted emails", () => {
     const received = WebhookFormat.received("resend", ["*"])
     const types = (isScheduled: boolean) =>
-      PublicType.WebhookType.literals
+      WebhookType.WebhookType.literals
         .filter((type) => WebhookFormat.matches(received, type, { isScheduled, isUnsubscribe: false }))
         .map((type) => WebhookFormat.resendEventType(type, isScheduled))
         .toSorted()
@@ -116,7 +116,7 @@ describe("a subscription", () => {
   })
   it("of Postmark's format matches only what Postmark has", () => {
     const received = WebhookFormat.received("postmark", ["*"])
-    const types = PublicType.WebhookType.literals.filter((type) =>
+    const types = WebhookType.WebhookType.literals.filter((type) =>
       WebhookFormat.matches(received, type, { isScheduled: false, isUnsubscribe: false }),
     )
     assert.deepStrictEqual(
@@ -149,7 +149,7 @@ describe("a subscription", () => {
   it("of SendGrid's format matches only what SendGrid has, of suppressions those by recipients", () => {
     const received = WebhookFormat.received("sendgrid", ["*"])
     const types = (isUnsubscribe: boolean) =>
-      PublicType.WebhookType.literals
+      WebhookType.WebhookType.literals
         .filter((type) => WebhookFormat.matches(received, type, { isScheduled: false, isUnsubscribe }))
         .map((type) => `${type} ${WebhookFormat.sendGridType(type, { isScheduled: false, isUnsubscribe })}`)
     const always = [
@@ -176,7 +176,7 @@ describe("a subscription", () => {
       [...WebhookFormat.Format.literals],
     )
     for (const format of WebhookFormat.Format.literals)
-      for (const type of [...PublicType.WebhookType.literals, "*"])
+      for (const type of [...WebhookType.WebhookType.literals, "*"])
         assert.strictEqual(WebhookFormats.has(format, type), WebhookFormat.has(format, type), `${format} ${type}`)
   })
   it("has a name at Resend and back", () => {

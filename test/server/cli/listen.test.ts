@@ -1,5 +1,5 @@
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import * as Sandbox from "@waybill/store/content/Sandbox"
 import { Effect, Exit, Layer } from "effect"
 import { createServer } from "node:http"
@@ -100,7 +100,7 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill
     for (const { body, headers } of local.calls) new StandardWebhook(secret).verify(body, { ...headers })
     const { json } = yield* call("GET", "/v1/events?limit=1000")
     const events = json.data as ReadonlyArray<{ readonly id: string; readonly type: string }>
-    const expected = events.filter(({ type }) => PublicType.isWebhookType(type)).map(({ id }) => id)
+    const expected = events.filter(({ type }) => WebhookType.isWebhookType(type)).map(({ id }) => id)
     assert.lengthOf(expected, 9)
     assert.deepStrictEqual(ids(local), expected)
     // The real webhook was created after the key and the domain.
@@ -199,7 +199,7 @@ layer(HttpWorld.layer({ tracks: true }), { excludeTestServices: true })("waybill
     yield* Layer.build(World.worker(url, { capture: Layer.succeedContext(capture) }, { track }))
     const env = { WAYBILL_URL: world.url, WAYBILL_KEY: key }
     const answers = yield* Effect.forEach(
-      PublicType.WebhookType.literals,
+      WebhookType.WebhookType.literals,
       (type) => Effect.map(CommandLine.typeWith(env, "trigger", type), (answer) => ({ type, ...answer })),
       { concurrency: 6 },
     )

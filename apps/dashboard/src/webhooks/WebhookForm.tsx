@@ -1,5 +1,5 @@
 import { useMutation, useQueryClient } from "@tanstack/react-query"
-import type { WebhookType } from "@waybill/domain/webhook/PublicType"
+import type { WebhookType } from "@waybill/domain/webhook/WebhookType"
 import { useState } from "react"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"

@@ -5,7 +5,6 @@ import * as Domain from "../domain/Domain.ts"
 import * as Email from "../email/Email.ts"
 import * as Inbound from "../inbound/Inbound.ts"
 import * as InboundRoute from "../inbound/Route.ts"
-import type * as PublicType from "../webhook/PublicType.ts"
 import * as Suppression from "../suppression/Suppression.ts"
 import * as Team from "../account/Team.ts"
 import * as Template from "../template/Template.ts"
@@ -33,7 +32,7 @@ export type DomainEvent = typeof DomainEvent.Type
 export type Tag = DomainEvent["_tag"]
 
 /** Public type of each event, used in webhooks, timelines and feeds. Neither column is ever renamed. */
-const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
+const PUBLIC_TYPES = {
   EmailQueued: "email.queued",
   EmailSent: "email.sent",
   EmailDelivered: "email.delivered",
@@ -111,11 +110,12 @@ const PUBLIC_TYPES: { readonly [T in Tag]: PublicType.PublicType } = {
   TestClockReady: "test_clock.ready",
   TestClockReset: "test_clock.reset",
   TestClockDeleted: "test_clock.deleted",
-}
+} as const satisfies { readonly [T in Tag]: string }
+export type PublicType = (typeof PUBLIC_TYPES)[Tag]
 
 export const TAGS = Object.keys(PUBLIC_TYPES) as ReadonlyArray<Tag>
 
-export const publicType = (tag: Tag): PublicType.PublicType => PUBLIC_TYPES[tag]
+export const publicType = (tag: Tag): PublicType => PUBLIC_TYPES[tag]
 
 /** Returns the tags of a public type, for `?types=` of a feed. */
 export const tagsOf = (type: string): ReadonlyArray<Tag> => TAGS.filter((tag) => PUBLIC_TYPES[tag] === type)

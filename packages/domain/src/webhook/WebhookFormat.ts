@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import * as Table from "../values/Table.ts"
-import * as PublicType from "./PublicType.ts"
+import * as WebhookType from "./WebhookType.ts"
 
 /** Shape of the payload of calls: Waybill's own, or the one that programs written for another service expect. */
 export const Format = Schema.Literals(["waybill", "resend", "postmark", "sendgrid"]).annotate({
@@ -24,7 +24,7 @@ const UNSUBSCRIBED = "suppression.unsubscribed"
  * Resend's names of the events that both services have. Resend's `email.sent` is the acceptance of an email that is not
  * scheduled; ours, that a relay took the email, has no counterpart there.
  */
-const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType, string>([
+const RESEND_TYPES: ReadonlyMap<string, string> = new Map<WebhookType.WebhookType, string>([
   ["email.queued", "email.scheduled"],
   ["email.sent", "email.sent"],
   ["email.delivered", "email.delivered"],
@@ -46,7 +46,7 @@ const RESEND_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType
 ])
 
 /** Postmark's records of the events that both services have. What could not be delivered is a bounce there too. */
-const POSTMARK_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType, string>([
+const POSTMARK_TYPES: ReadonlyMap<string, string> = new Map<WebhookType.WebhookType, string>([
   ["email.delivered", "Delivery"],
   ["email.bounced", "Bounce"],
   ["email.failed", "Bounce"],
@@ -62,7 +62,7 @@ const POSTMARK_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookTy
  * SendGrid's names of the events that both services have. A bounce that suppresses nobody is a `blocked` one there, and so is
  * an email that was tried in vain. Of the suppressions, it reports only those by recipients.
  */
-const SENDGRID_TYPES: ReadonlyMap<string, string> = new Map<PublicType.WebhookType, string>([
+const SENDGRID_TYPES: ReadonlyMap<string, string> = new Map<WebhookType.WebhookType, string>([
   ["email.queued", "processed"],
   ["email.delivered", "delivered"],
   ["email.delivery_delayed", "deferred"],
@@ -84,8 +84,8 @@ const TYPES: { readonly [F in Exclude<Format, "waybill">]: ReadonlyMap<string, s
 }
 
 /** Event types that webhooks of the format `resend` can receive. */
-export const RESEND_SUBSCRIPTIONS: ReadonlyArray<PublicType.WebhookType> = [...RESEND_TYPES.keys()].filter(
-  PublicType.isWebhookType,
+export const RESEND_SUBSCRIPTIONS: ReadonlyArray<WebhookType.WebhookType> = [...RESEND_TYPES.keys()].filter(
+  WebhookType.isWebhookType,
 )
 
 /** Returns Resend's name of a subscription, or `undefined` if Resend has no such event. */
@@ -105,7 +105,7 @@ export const sendGridType = (type: string, facts: Facts): string | undefined =>
   type === "suppression.added" && !facts.isUnsubscribe ? undefined : SENDGRID_TYPES.get(type)
 
 /** Returns the subscriptions that have this name at Resend; none if Waybill has no such event. */
-export const typesOfResend = (name: string): ReadonlyArray<PublicType.WebhookType> =>
+export const typesOfResend = (name: string): ReadonlyArray<WebhookType.WebhookType> =>
   RESEND_SUBSCRIPTIONS.filter((type) => RESEND_TYPES.get(type) === name)
 
 /** Whether events of this type, or of any type for `*`, can be sent in a format. */
@@ -139,8 +139,8 @@ export interface Facts {
 }
 
 /** Whether an event of this type is among those that `received` returns. */
-export const matches = (received: ReadonlyArray<string>, type: PublicType.PublicType, facts: Facts): boolean =>
-  PublicType.isWebhookType(type) &&
+export const matches = (received: ReadonlyArray<string>, type: string, facts: Facts): boolean =>
+  WebhookType.isWebhookType(type) &&
   (received.includes("*") ||
     received.includes(type) ||
     (type === "email.queued" && received.includes(facts.isScheduled ? SCHEDULED : UNSCHEDULED)) ||
@@ -148,7 +148,7 @@ export const matches = (received: ReadonlyArray<string>, type: PublicType.Public
 
 /** Event types that are sent, for a query of the log. */
 export interface Selection {
-  readonly types: ReadonlyArray<PublicType.PublicType>
+  readonly types: ReadonlyArray<string>
   /** Which `email.queued` are sent: those of scheduled emails, of the others, or of all (`null`). */
   readonly scheduled: boolean | null
   /** Whether only those `suppression.added` are sent whose recipients unsubscribed. */
@@ -160,7 +160,7 @@ export const select = (received: ReadonlyArray<string>): Selection => {
   const now = matches(received, "email.queued", { isScheduled: false, isUnsubscribe: true })
   const all = [true, false].map((isScheduled) => ({ isScheduled, isUnsubscribe: true }))
   return {
-    types: PublicType.WebhookType.literals.filter((type) => all.some((facts) => matches(received, type, facts))),
+    types: WebhookType.WebhookType.literals.filter((type) => all.some((facts) => matches(received, type, facts))),
     scheduled: later === now ? null : later,
     unsubscribes: !matches(received, "suppression.added", { isScheduled: false, isUnsubscribe: false }),
   }

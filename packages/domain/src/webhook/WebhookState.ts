@@ -1,6 +1,6 @@
 import { Schema } from "effect"
 import * as Id from "../values/Id.ts"
-import * as PublicType from "./PublicType.ts"
+import * as WebhookType from "./WebhookType.ts"
 import * as Text from "../values/Text.ts"
 import * as Timestamp from "../values/Timestamp.ts"
 import * as WebhookFormat from "./WebhookFormat.ts"
@@ -10,7 +10,7 @@ import * as WebhookUrl from "./WebhookUrl.ts"
 export const MAX_PREVIOUS = 4
 
 /** A type that a webhook receives, or `*` for all. */
-export const Subscription = Schema.Literals([...PublicType.WebhookType.literals, "*"]).annotate({
+export const Subscription = Schema.Literals([...WebhookType.WebhookType.literals, "*"]).annotate({
   identifier: "WebhookSubscription",
 })
 export type Subscription = typeof Subscription.Type

@@ -1,5 +1,5 @@
 import * as Table from "@waybill/domain/values/Table"
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Clock, DateTime, Duration, Effect, Option } from "effect"
 import { CliError, Flag } from "effect/cli"
@@ -86,7 +86,7 @@ export const types = (description: string) =>
     Flag.withDefault(""),
     Flag.mapEffect((text) => {
       const words = text.split(",").flatMap((word) => word.trim() || [])
-      const unknown = words.find((word) => !PublicType.isWebhookType(word))
+      const unknown = words.find((word) => !WebhookType.isWebhookType(word))
       return unknown === undefined
         ? Effect.succeed(words)
         : Effect.fail(
@@ -97,6 +97,6 @@ export const types = (description: string) =>
 
 /** Names the event type that is meant, or else all. */
 export const knownTypes = (unknown: string): string => {
-  const nearest = nearestName(unknown, PublicType.WebhookType.literals)
-  return nearest === undefined ? `one of ${PublicType.WebhookType.literals.join(", ")}` : `did you mean ${nearest}?`
+  const nearest = nearestName(unknown, WebhookType.WebhookType.literals)
+  return nearest === undefined ? `one of ${WebhookType.WebhookType.literals.join(", ")}` : `did you mean ${nearest}?`
 }

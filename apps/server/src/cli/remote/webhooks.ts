@@ -1,5 +1,5 @@
 import type { Waybill } from "@waybill/client/Waybill"
-import { WebhookType } from "@waybill/domain/webhook/PublicType"
+import { WebhookType } from "@waybill/domain/webhook/WebhookType"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"

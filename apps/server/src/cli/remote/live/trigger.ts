@@ -1,5 +1,5 @@
 import type { EmailTracking, Waybill } from "@waybill/client/Waybill"
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { Duration, Effect, Option } from "effect"
 import { Argument, CliError, Command } from "effect/cli"
 import { randomBytes } from "node:crypto"
@@ -19,7 +19,7 @@ const NEVER = "9999-01-01T00:00:00.000Z"
 const WAIT_S = 10
 const MAX_WAITS = 3
 
-type Type = PublicType.WebhookType
+type Type = WebhookType.WebhookType
 
 /** Recipients of test mail whose outcome is known before. */
 const RECIPIENTS: Partial<Record<Type, string>> = {
@@ -58,7 +58,7 @@ const OTHERWISE = "`waybill webhooks test ID` sends a signed webhook.test to an 
 const type = Argument.String("type").pipe(
   Argument.withDescription("Event type, such as email.bounced"),
   Argument.mapEffect((value) =>
-    PublicType.isWebhookType(value)
+    WebhookType.isWebhookType(value)
       ? Effect.succeed(value)
       : Effect.fail(
           new CliError.InvalidValue({ option: "type", value, expected: Flags.knownTypes(value), kind: "argument" }),

@@ -5,7 +5,7 @@ import type { EventRecord } from "@waybill/api/schemas/EventRecord"
 import type { Ping } from "@waybill/api/groups/history/Events"
 import * as Livemode from "@waybill/domain/account/Livemode"
 import * as DomainEvent from "@waybill/domain/stream/DomainEvent"
-import * as PublicType from "@waybill/domain/webhook/PublicType"
+import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { Cursors, type CursorsShape } from "@waybill/store/feed/Cursors"
 import * as PositionSearch from "@waybill/store/feed/PositionSearch"
 import * as EmailLogRecord from "@waybill/store/readmodels/EmailLogRecord"
@@ -139,7 +139,7 @@ const payloadOf = (
   event: Stored | undefined,
   emails: ReadonlyMap<string, EmailLogRecord.EmailLogRecord>,
 ) =>
-  event === undefined || !PublicType.isWebhookType(event_type)
+  event === undefined || !WebhookType.isWebhookType(event_type)
     ? null
     : WebhookPayload.native({
         event_id: event.event_id,
