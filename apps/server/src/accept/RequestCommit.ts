@@ -1,3 +1,4 @@
+import type { PgClient } from "@effect/sql-pg"
 import { withSortedKeys } from "@waybill/runtime/collections/withSortedKeys"
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
@@ -67,11 +68,20 @@ export const commitRepeatable = <A, E>(work: Work<A, E>) =>
   Effect.flatMap(currentTarget, ({ account_id, store }) => store.transact({ ...work, account_id }))
 
 /**
+ * Work, or what looks up or creates something for it first. A repeated request skips that, because what it would look up
+ * may be gone, and what it would create would stay unused. Its answer is looked up in a round trip of its own.
+ */
+export type Prepared<A, E, E2, R> = Work<A, E> | Effect.Effect<Work<A, E>, E2, R>
+
+/**
  * Commits work and, if the client sent an idempotency key, stores the answer in the same transaction. A repeated request
  * with the key gets the stored answer, and nothing is decided again.
  */
-export const commit = <A, E>(call: Call, work: Work<A, E>) =>
-  commitBy(call, (target, claim) => commitClaimed(target, claim, work))
+export const commit = <A, E, E2 = never, R = never>(
+  call: Call,
+  work: Prepared<A, E, E2, R>,
+  encoding: Encoding = PLAIN,
+) => commitBy(call, (target, claim) => commitClaimed(target, claim, work, encoding))
 
 /** Like `commit`, for work that commits by itself. */
 export const commitBy = <A, E, R>(
@@ -79,21 +89,14 @@ export const commitBy = <A, E, R>(
   committing: (target: Target, claim: Claim | undefined) => Effect.Effect<Outcome<A>, E, R>,
 ) => Effect.flatMap(currentTarget, (target) => Effect.map(committing(target, claimOf(target, call)), response))
 
-/**
- * Like `commit`, for work that has to look up or create something first. A repeated request skips that, because what it
- * would look up may be gone, and what it would create would stay unused.
- */
-export const commitPrepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>) =>
-  prepared(call, prepare, PLAIN)
-
-/** Like `commitPrepared`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
+/** Like `commit`, for an answer that shows a secret: it is stored encrypted and repeated only to the same key or user. */
 export const commitSealed = Effect.fnUntraced(function* <A, E, E2, R>(
   call: Call,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
 ) {
   const secrets = yield* Secrets
   const { actor } = yield* Provenance
-  return yield* prepared({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
+  return yield* commit({ ...call, caller: actor }, prepare, { seal: secrets.sealAnswer, open: secrets.openAnswer })
 })
 
 /** Runs work that writes rows and no events, in one transaction with the stored answer, in the cell of the account. */
@@ -116,12 +119,20 @@ export interface Outcome<A> {
 }
 
 /** Commits work under a claim of an idempotency key, if there is one. */
-export const commitClaimed = <A, E>(
+export const commitClaimed = <A, E, E2 = never, R = never>(
+  target: Target,
+  claim: Claim | undefined,
+  work: Prepared<A, E, E2, R>,
+  encoding: Encoding = PLAIN,
+): Effect.Effect<Outcome<A>, E | E2 | RequestRefusal.IdempotencyKeyReused | StoreUnavailable, R | PgClient.PgClient> =>
+  Effect.isEffect(work) ? prepared(target, claim, work, encoding) : committed(target, claim, work, encoding)
+
+const committed = <A, E>(
   { account_id, store }: Target,
   claim: Claim | undefined,
   work: Work<A, E>,
-  encoding: Encoding = PLAIN,
-): Effect.Effect<Outcome<A>, E | RequestRefusal.IdempotencyKeyReused | StoreUnavailable> => {
+  encoding: Encoding,
+) => {
   if (claim === undefined)
     return Effect.map(store.transact({ ...work, account_id }), (answer) => ({ answer, isReplayed: false }))
   const encode = (answer: A) => encoding.seal(claim, Buffer.from(JSON.stringify(answer)))
@@ -141,18 +152,14 @@ interface Encoding {
 }
 const PLAIN: Encoding = { seal: (_, bytes) => bytes, open: (_, bytes) => bytes }
 
-const prepared = <A, E, E2, R>(call: Call, prepare: Effect.Effect<Work<A, E>, E2, R>, encoding: Encoding) =>
-  commitBy(call, (target, claim) => commitClaimedPrepared(target, claim, prepare, encoding))
-
-/** Commits under a claim work that has to look up something first, which a repeated request skips. */
-export const commitClaimedPrepared = Effect.fnUntraced(function* <A, E, E2, R>(
+const prepared = Effect.fnUntraced(function* <A, E, E2, R>(
   target: Target,
   claim: Claim | undefined,
   prepare: Effect.Effect<Work<A, E>, E2, R>,
-  encoding: Encoding = PLAIN,
+  encoding: Encoding,
 ) {
   const stored = claim === undefined ? undefined : yield* IdempotentWork.storedAnswer(claim, yield* NewIds.now)
-  if (claim === undefined || stored === undefined) return yield* commitClaimed(target, claim, yield* prepare, encoding)
+  if (claim === undefined || stored === undefined) return yield* committed(target, claim, yield* prepare, encoding)
   if (stored.fingerprint !== claim.fingerprint) return yield* new RequestRefusal.IdempotencyKeyReused()
   return replayed<A>(claim, stored.answer, encoding)
 })

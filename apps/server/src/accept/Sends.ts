@@ -61,15 +61,15 @@ export const batch = Effect.fnUntraced(function* (
       },
     })
   const begun = emails.map(begin)
-  const committing = begun.every(isDrafted)
-    ? RequestCommit.commit(call, workOn(begun))
-    : RequestCommit.commitPrepared(call, Effect.map(filled(sender.account_id, begun), workOn))
-  const { body, headers } = yield* committing.pipe(
-    Effect.catch((error) => {
-      if (!(error instanceof Rehearsal.Rehearsed)) return Effect.fail(error)
-      if (rehearsal !== undefined) rehearsal.sums = error.sums
-      return Effect.succeed({ body: error.answer, headers: {} })
-    }),
+  const work = begun.every(isDrafted) ? workOn(begun) : Effect.map(filled(sender.account_id, begun), workOn)
+  const { body, headers } = yield* RequestCommit.commit(call, work).pipe(
+    Effect.catchIf(
+      (error) => error instanceof Rehearsal.Rehearsed,
+      ({ answer, sums }) => {
+        if (rehearsal !== undefined) rehearsal.sums = sums
+        return Effect.succeed({ body: answer, headers: {} })
+      },
+    ),
   )
   const empty = body.data.flatMap(({ id, index }) => (id !== null && isEmpty(emails[index]) ? [index] : []))
   return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...Warnings.ofBatch(empty) } })

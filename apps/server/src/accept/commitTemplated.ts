@@ -22,7 +22,7 @@ export const commitTemplated = Effect.fnUntraced(function* <A, E>(
   const guessed = yield* Templating.guess(account_id, message)
   const again = Effect.suspend(() => {
     const filling = Templating.fillOne(account_id, message, guessed)
-    return RequestCommit.commitClaimedPrepared(target, claim, Effect.map(filling, accepting))
+    return RequestCommit.commitClaimed(target, claim, Effect.map(filling, accepting))
   })
   if (guessed === undefined || Result.isFailure(guessed.filled)) return yield* again
   const { decide, ...work } = accepting(guessed.filled.success)

@@ -44,11 +44,11 @@ export const DomainHandlers = HttpApiBuilder.group(Api, "domains", (handlers) =>
       Effect.flatMap(find(params.domain), (record) => DomainReportHandlers.dmarc(record, query)),
     tls: ({ params, query }) =>
       Effect.flatMap(find(params.domain), (record) => DomainReportHandlers.tls(record, query)),
-    add: (call) => RequestCommit.commitPrepared(call, addition(call, call.payload.name ?? call.payload.domain)),
-    verify: (call) => RequestCommit.commitPrepared(call, verification(call.params.domain)),
-    rotateDkim: (call) => retryOnConflict(RequestCommit.commitPrepared(call, rotation(call.params.domain))),
-    addEd25519: (call) => retryOnConflict(RequestCommit.commitPrepared(call, ed25519Addition(call.params.domain))),
-    rotateEd25519: (call) => retryOnConflict(RequestCommit.commitPrepared(call, ed25519Rotation(call.params.domain))),
+    add: (call) => RequestCommit.commit(call, addition(call, call.payload.name ?? call.payload.domain)),
+    verify: (call) => RequestCommit.commit(call, verification(call.params.domain)),
+    rotateDkim: (call) => retryOnConflict(RequestCommit.commit(call, rotation(call.params.domain))),
+    addEd25519: (call) => retryOnConflict(RequestCommit.commit(call, ed25519Addition(call.params.domain))),
+    rotateEd25519: (call) => retryOnConflict(RequestCommit.commit(call, ed25519Rotation(call.params.domain))),
     removeEd25519: ({ params }) =>
       Effect.gen(function* () {
         const { domain_id } = yield* find(params.domain)

@@ -82,7 +82,7 @@ export const EmailHandlers = HttpApiBuilder.group(Api, "emails", (handlers) =>
       resend: (call) =>
         Effect.gen(function* () {
           yield* CallerReach.checkEmail(call.params.id)
-          const { body, headers } = yield* RequestCommit.commitPrepared(call, resending(call.params.id))
+          const { body, headers } = yield* RequestCommit.commit(call, resending(call.params.id))
           return HttpApiSchema.withHeaders({ body, headers: { ...headers, ...(yield* warningsOf(call.params.id)) } })
         }),
     }),

@@ -43,7 +43,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
           (now) => Suppression.add(now, id, email, reason ?? "manual", null),
           (state) => recordIn(account_id)(recordOf(state)),
         )
-        return yield* RequestCommit.commitPrepared(call, Effect.as(takeChanges(1), work))
+        return yield* RequestCommit.commit(call, Effect.as(takeChanges(1), work))
       }),
     batch: (call) => {
       const { add, remove = [] } = call.payload
@@ -51,7 +51,7 @@ export const SuppressionHandlers = HttpApiBuilder.group(Api, "suppressions", (ha
         add?.map(({ email, reason }) => ({ email, reason: reason ?? ("manual" as const) })) ??
         remove.map((email) => ({ email, reason: undefined }))
       const changing = Effect.andThen(takeChanges(requested.length), changeSuppressions(requested))
-      return LargeRequests.inTurn(RequestCommit.commitPrepared(call, changing))
+      return LargeRequests.inTurn(RequestCommit.commit(call, changing))
     },
     remove: ({ params }) => {
       const id = Suppression.streamId(params.email)

@@ -29,7 +29,7 @@ export const InboundRouteHandlers = HttpApiBuilder.group(Api, "inboundRoutes", (
         return recordOf(yield* Effect.mapError(Effect.fromOption(route), () => new InboundRefusal.RouteNotFound()))
       }),
     create: (call) =>
-      RequestCommit.commitPrepared(
+      RequestCommit.commit(
         call,
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey

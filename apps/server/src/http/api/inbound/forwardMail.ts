@@ -19,7 +19,7 @@ interface Call extends RequestCommit.Call {
 }
 
 /** Sends a received mail on, as any email, and records it with the mail in the same commit. */
-export const forwardMail = (call: Call) => RequestCommit.commitPrepared(call, prepare(call))
+export const forwardMail = (call: Call) => RequestCommit.commit(call, prepare(call))
 
 const prepare = Effect.fn("forwardMail")(function* ({ params: { id: inbound_id }, payload }: Call) {
   yield* findMail(inbound_id)

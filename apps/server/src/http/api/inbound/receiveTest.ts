@@ -21,7 +21,7 @@ interface Call extends RequestCommit.Call {
 
 /** Records a mail that a test has made up, as if it had come over SMTP. */
 export const receiveTest = (call: Call) =>
-  RequestCommit.commitPrepared(call, prepare(call.payload, call.request.headers["host"]))
+  RequestCommit.commit(call, prepare(call.payload, call.request.headers["host"]))
 
 const prepare = Effect.fn("receiveTest")(function* (payload: TestPayload, host: string | undefined) {
   const { account_id } = yield* CurrentKey

@@ -31,7 +31,7 @@ const TYPE = "email.received"
 /** Applies the routes of now to a mail, and calls its webhooks again. */
 export const replayMail = Effect.fnUntraced(function* (call: Call) {
   const { account_id } = yield* CurrentKey
-  const response = yield* RequestCommit.commitPrepared(call, prepare(call))
+  const response = yield* RequestCommit.commit(call, prepare(call))
   if (response.headers["idempotent-replayed"] === undefined) yield* callAgain(account_id, call.params.id)
   return response
 })

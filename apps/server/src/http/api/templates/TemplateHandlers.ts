@@ -50,7 +50,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         return TemplateRecords.whole(found, yield* FoundTemplate.usedAt(found.record.id))
       }),
     create: (call) =>
-      RequestCommit.commitPrepared(
+      RequestCommit.commit(
         call,
         Effect.gen(function* () {
           const { alias, description, kind, name, ...words } = call.payload
@@ -87,7 +87,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         return yield* RequestCommit.commitRepeatable(workOnStream(Template, record.id, Template.archive, answer))
       }),
     publish: (call) =>
-      RequestCommit.commitPrepared(
+      RequestCommit.commit(
         call,
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
@@ -120,7 +120,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         return { ...TemplateRecords.listedVersion(record.id, version), ...source } satisfies VersionRecord
       }),
     rollback: (call) =>
-      RequestCommit.commitPrepared(
+      RequestCommit.commit(
         call,
         Effect.gen(function* () {
           const { account_id } = yield* CurrentKey
@@ -138,7 +138,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
         }),
       ),
     duplicate: (call) =>
-      RequestCommit.commitPrepared(
+      RequestCommit.commit(
         call,
         Effect.gen(function* () {
           const { draft, record } = yield* FoundTemplate.find(call.params.template)
@@ -180,7 +180,7 @@ export const TemplateHandlers = HttpApiBuilder.group(Api, "templates", (handlers
     push: (call) =>
       call.payload.dry_run === true
         ? Effect.map(TemplatePush.rehearse(call.payload), (body) => HttpApiSchema.withHeaders({ body, headers: {} }))
-        : RequestCommit.commitPrepared(call, TemplatePush.pushing(call.payload)),
+        : RequestCommit.commit(call, TemplatePush.pushing(call.payload)),
     validate: ({ payload }) =>
       Effect.gen(function* () {
         const { account_id } = yield* CurrentKey
