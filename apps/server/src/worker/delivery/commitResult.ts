@@ -1,26 +1,22 @@
-import type * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
-import * as Id from "@waybill/domain/values/Id"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
+import type * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Reply from "@waybill/mail/reply/Reply"
 import * as SiteRules from "@waybill/mail/site/SiteRules"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as FullMailboxes from "@waybill/store/facts/FullMailboxes"
 import * as Leases from "@waybill/store/outbox/Leases"
 import type { Leased } from "@waybill/store/outbox/OutboxRow"
 import type { PendingDelivery } from "@waybill/store/facts/PendingDeliveries"
 import * as Reclaim from "@waybill/store/recovery/Reclaim"
-import type { Append, View } from "@waybill/store/commit/Commit"
+import type { Append } from "@waybill/store/commit/Commit"
 import { Cause, Clock, Duration, Effect, Result } from "effect"
-import { SecureRandom } from "effect/crypto"
 import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import * as NewIds from "../../process/NewIds.ts"
 import * as Deliveries from "../../observability/Deliveries.ts"
 import type { AttemptResult } from "./evaluateAttempts.ts"
 import { HandedOver } from "./HandedOver.ts"
+import * as NewSuppression from "./NewSuppression.ts"
 import type { PipelineJob } from "../Pipeline.ts"
 
-const ID_RANDOM_BYTES = 10
 /** First pause before a failed commit is tried again; each later pause is twice as long. */
 export const COMMIT_PAUSE = Duration.seconds(1)
 /** Longest pause before a failed commit is tried again. */
@@ -42,7 +38,9 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: At
   const repeated =
     result.suppressIfRepeated.length === 0
       ? []
-      : yield* Effect.filter(result.suppressIfRepeated, (address) => isRepeated(row.account_id, address))
+      : yield* Effect.filter(result.suppressIfRepeated, (address) =>
+          NewSuppression.isAbandoned(row.account_id, address),
+        )
   const suppress = [...result.suppress, ...repeated.map((address) => ({ address, reason: "hard_bounce" as const }))]
   if (result.outcomes.length === 0 && result.paused_until !== null) {
     return yield* Leases.postponeInTime(row, result.paused_until)
@@ -52,25 +50,20 @@ const commit = Effect.fnUntraced(function* (row: Leased, { message, stream }: At
   const store = yield* EventStore
   const account_id = row.account_id as Id.AccountId
   const millis = yield* Clock.currentTimeMillis
-  const suppressions = suppress.map((each) => ({
-    ...each,
-    id: Suppression.streamId(each.address),
-    suppression_id: Id.make("SuppressionId", millis, SecureRandom.randomBytesUnsafe(ID_RANDOM_BYTES)),
-  }))
+  const suppressions = suppress.map((each) => ({ ...each, suppression_id: NewIds.newIdAt("SuppressionId", millis) }))
   const committed = store.transactLeased({
     account_id,
     streams: [
       { aggregate: Email, id: row.stream_id, ...(stream === undefined ? {} : { known: stream }) },
-      ...suppressions.map(({ id }) => ({ aggregate: Suppression, id })),
+      ...suppressions.map(NewSuppression.streamOf),
     ],
     leases: [row],
     needs: Reclaim.clockNeeds(row),
     decide: (view) => {
-      const now = view.now as Timestamp.Timestamp
       const events = eventsOf(Reclaim.timeOf(view, row), view.state<Email.State>(Email, row.stream_id), result)
       if (events.length === 0) return Result.fail("nothing new" as const)
       const append: Array<Append> = [{ aggregate: Email, id: row.stream_id, events }]
-      for (const each of suppressions) append.push(...suppressionOf(now, view, each, message.accepted.email_id))
+      for (const each of suppressions) append.push(...NewSuppression.append(view, each, message.accepted.email_id))
       return Result.succeed({ append, answer: undefined })
     },
   })
@@ -109,39 +102,8 @@ const untilCommitted = <R>(
 
 /** Returns the events of a result: outcomes first, since a complaint is about mail that was delivered. */
 const eventsOf = (now: Timestamp.Timestamp, before: Email.State, { complained, outcomes }: AttemptResult) => {
-  const events: Array<Email.Event> = []
-  let state = before
-  const take = (decided: Result.Result<ReadonlyArray<Email.Event>, unknown>) => {
-    if (Result.isFailure(decided)) return
-    events.push(...decided.success)
-    state = decided.success.reduce(Email.evolve, state)
-  }
-  take(Email.record(now, outcomes)(state))
-  for (const { address, simulation } of complained)
-    take(Email.recordComplained(now, address, "abuse", simulation)(state))
+  const { events, take } = NewSuppression.decisionsOn(before)
+  take(Email.record(now, outcomes))
+  for (const { address, simulation } of complained) take(Email.recordComplained(now, address, "abuse", simulation))
   return events
 }
-
-interface NewSuppression {
-  readonly id: string
-  readonly address: Address.Address
-  readonly reason: Suppression.Reason
-  readonly suppression_id: Id.SuppressionId
-}
-
-const suppressionOf = (
-  now: Timestamp.Timestamp,
-  view: View,
-  { address, id, reason, suppression_id }: NewSuppression,
-  email_id: Id.EmailId,
-): ReadonlyArray<Append> => {
-  const add = Suppression.add(now, suppression_id, address, reason, email_id)
-  const added = add(view.state<Suppression.State>(Suppression, id))
-  return Result.isSuccess(added) ? [{ aggregate: Suppression, id, events: added.success }] : []
-}
-
-/** Whether a mailbox has been full so often, this bounce included, that it is taken for abandoned. */
-const isRepeated = Effect.fnUntraced(function* (account_id: string, address: Address.Address) {
-  const since = (yield* Clock.currentTimeMillis) - Reply.MAILBOX_FULL_WINDOW_DAYS * Timestamp.DAY
-  return (yield* FullMailboxes.bounces(account_id, address, since)) + 1 >= Reply.MAILBOX_FULL_BOUNCES
-})

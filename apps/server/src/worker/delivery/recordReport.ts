@@ -1,22 +1,20 @@
 import type { PgClient } from "@effect/sql-pg"
 import * as Address from "@waybill/domain/values/Address"
 import * as Email from "@waybill/domain/email/Email"
-import type { AccountId, SuppressionId } from "@waybill/domain/values/Id"
+import type { AccountId } from "@waybill/domain/values/Id"
 import * as DeliveryOutcome from "@waybill/domain/email/DeliveryOutcome"
 import * as Recipient from "@waybill/domain/email/Recipient"
-import * as Suppression from "@waybill/domain/suppression/Suppression"
-import * as Timestamp from "@waybill/domain/values/Timestamp"
-import * as Reply from "@waybill/mail/reply/Reply"
+import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import type { ReportFact } from "@waybill/mail/report/ReportFact"
 import type { Bounced } from "@waybill/mail/tokens/ReturnPath"
 import * as Cells from "@waybill/store/routing/Cells"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import * as FullMailboxes from "@waybill/store/facts/FullMailboxes"
 import { following, Provenance } from "@waybill/store/log/Provenance"
 import type { Append, View } from "@waybill/store/commit/Commit"
-import { Clock, Data, Effect, Result } from "effect"
+import { Data, Effect, Result } from "effect"
 import type { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import * as NewIds from "../../process/NewIds.ts"
+import * as NewSuppression from "./NewSuppression.ts"
 import * as OutgoingMessages from "./OutgoingMessages.ts"
 
 /** The recipients that a report is about. */
@@ -40,8 +38,7 @@ interface RecipientFact {
   /** Whether other recipients have the same return path, so that any of their servers may have sent the report. */
   readonly shared: boolean
   readonly fact: ReportFact
-  readonly suppress: Suppression.Reason | undefined
-  readonly suppression_id: SuppressionId
+  readonly suppress: NewSuppression.NewSuppression | undefined
 }
 
 /**
@@ -64,14 +61,12 @@ const recordHere = Effect.fn("recordReport")(function* (
   if (state._tag === "NotCreated") return 0
   const recipientFacts = yield* Effect.forEach(attribute(state, bounced, facts), ({ fact, recipient, shared }) =>
     Effect.gen(function* () {
-      const suppression_id = yield* NewIds.newId("SuppressionId")
-      return {
-        fact,
-        recipient,
-        shared,
-        suppression_id,
-        suppress: shared ? undefined : yield* reasonOf(account_id, recipient, fact),
-      } satisfies RecipientFact
+      const reason = shared ? undefined : yield* reasonOf(account_id, recipient, fact)
+      const suppress =
+        reason === undefined
+          ? undefined
+          : { address: recipient, reason, suppression_id: yield* NewIds.newId("SuppressionId") }
+      return { fact, recipient, shared, suppress } satisfies RecipientFact
     }),
   )
   if (recipientFacts.length === 0) return 0
@@ -80,9 +75,7 @@ const recordHere = Effect.fn("recordReport")(function* (
       account_id,
       streams: [
         { aggregate: Email, id: emailId },
-        ...recipientFacts
-          .filter(({ suppress }) => suppress !== undefined)
-          .map(({ recipient }) => ({ aggregate: Suppression, id: Suppression.streamId(recipient) })),
+        ...recipientFacts.flatMap(({ suppress }) => suppress ?? []).map(NewSuppression.streamOf),
       ],
       // Locks the row until the commit, since an attempt that ends meanwhile decides which report applies.
       ...(recipientFacts.some(({ shared }) => shared) ? { needs: { outbox: [emailId] } } : {}),
@@ -111,30 +104,17 @@ const decide = (
 > => {
   const now = view.now as Timestamp.Timestamp
   const isInFlight = (view.facts.outbox(emailId)?.lease_token ?? null) !== null
-  const events: Array<Email.Event> = []
+  const { events, state, take } = NewSuppression.decisionsOn(view.state<Email.State>(Email, emailId))
   const suppressed: Array<Append> = []
-  let state = view.state<Email.State>(Email, emailId)
   for (const each of recipientFacts) {
     const decision = decisionOf(now, each)
     if (decision === undefined) continue
-    if (each.shared && isWaiting(state, each.recipient)) {
+    if (each.shared && isWaiting(state(), each.recipient)) {
       if (isInFlight) return Result.fail("too early")
       continue
     }
-    const decided = decision(state)
-    if (Result.isFailure(decided)) continue
-    events.push(...decided.success)
-    state = decided.success.reduce(Email.evolve, state)
-    if (each.suppress === undefined) continue
-    const id = Suppression.streamId(each.recipient)
-    const added = Suppression.add(
-      now,
-      each.suppression_id,
-      each.recipient,
-      each.suppress,
-      emailId,
-    )(view.state<Suppression.State>(Suppression, id))
-    if (Result.isSuccess(added)) suppressed.push({ aggregate: Suppression, id, events: added.success })
+    if (take(decision) && each.suppress !== undefined)
+      suppressed.push(...NewSuppression.append(view, each.suppress, emailId))
   }
   return events.length === 0
     ? Result.fail("nothing new")
@@ -216,8 +196,5 @@ const reasonOf = Effect.fnUntraced(function* (
   if (kind === "complaint") return "complaint" as const
   if (kind !== "bounce" || verdict === undefined || verdict.suppress === "never") return undefined
   if (verdict.suppress === "now") return "hard_bounce" as const
-  // A mailbox that has been full so often, this bounce included, is taken for abandoned.
-  const since = (yield* Clock.currentTimeMillis) - Reply.MAILBOX_FULL_WINDOW_DAYS * Timestamp.DAY
-  const before = yield* FullMailboxes.bounces(account_id, recipient, since)
-  return before + 1 >= Reply.MAILBOX_FULL_BOUNCES ? ("hard_bounce" as const) : undefined
+  return (yield* NewSuppression.isAbandoned(account_id, recipient)) ? ("hard_bounce" as const) : undefined
 })
