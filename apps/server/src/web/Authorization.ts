@@ -79,7 +79,7 @@ const grantOf = (
   if (admitted === undefined) return Result.fail(new RequestRefusal.Unauthorized({ why: "missing" }))
   const { actor, current } = callerOf(admitted)
   const rule = TestKeys.ruleOf(group, endpoint.identifier)
-  // Before the scopes: a test key cannot have those that such an endpoint requires.
+  // Comes before the scopes, which a test key cannot have if such an endpoint requires them.
   if (rule === "live only" && !Livemode.isLive(current.account_id)) return Result.fail(new TestKeys.LiveOnly())
   const required = scopeOf(endpoint)
   const further = Context.get(endpoint.annotations, FurtherScope)

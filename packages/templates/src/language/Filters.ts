@@ -1,5 +1,5 @@
 import type { Context, FilterImplOptions } from "liquidjs"
-import { isAbsent } from "./Dates.ts"
+import * as Dates from "./Dates.ts"
 
 /** How numbers and dates are written, for one rendering. */
 export interface Writing {
@@ -125,7 +125,7 @@ const momentOf = (value: unknown): Date | undefined => {
 }
 
 const moment = (rendering: Rendering, value: unknown, options: Intl.DateTimeFormatOptions): string => {
-  if (isAbsent(value)) return ""
+  if (Dates.isAbsent(value)) return ""
   const { locale, time_zone } = writingOf(rendering)
   const date = momentOf(value)
   const key = `date ${locale} ${time_zone} ${JSON.stringify(options)}`
