@@ -88,6 +88,18 @@ describe("the diagnosis of an email", () => {
     assert.deepStrictEqual(CauseTexts.of("constructor"), CauseTexts.of(null))
   })
 
+  it("nobody is told to wait once no attempt follows", () => {
+    const waiting = ["greylisted", "throttled", "unavailable", "connection", "dns", "cooling_down", "source_address"]
+    for (const category of [...waiting, "lost_answer"]) {
+      assert.match(only("deferred", { smtp: smtp({ category }) }).next_step, /\bwait\b/iu, category)
+      for (const status of ["failed", "bounced"] as const) {
+        const { next_step } = only(status, { smtp: smtp({ category }) })
+        assert.notMatch(next_step, /\bwait\b/iu, category)
+        assert.match(next_step, /\bresend\b/iu, category)
+      }
+    }
+  })
+
   it("the summary names what is wrong with the domain, and quotes no server", () => {
     const record = { purpose: "dkim", type: "TXT", name: "wb1._domainkey.acme.com", required: true, status: "missing" }
     const domain = { name: "acme.com", status: "degraded", records: [record] } as unknown as Domain

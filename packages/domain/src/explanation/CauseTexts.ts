@@ -4,6 +4,8 @@ import * as Table from "../values/Table.ts"
 export interface CauseText {
   readonly meaning: string
   readonly advice: string
+  /** What the sender can do once no further attempt follows, where that differs. */
+  readonly finalAdvice?: string
 }
 
 const UNKNOWN_CAUSE: CauseText = {
@@ -31,14 +33,17 @@ const TEXTS: { readonly [category: string]: CauseText } = {
   greylisted: {
     meaning: "The server asks unknown senders to try again later (greylisting). This is normal for a first message.",
     advice: "Wait: the next attempt usually succeeds.",
+    finalAdvice: "Resend it: the server usually accepts a later attempt.",
   },
   throttled: {
     meaning: "The server accepts mail from this sender more slowly than it is sent.",
     advice: "Wait. If it persists, send more slowly to this provider.",
+    finalAdvice: "Resend it later, and send more slowly to this provider.",
   },
   unavailable: {
     meaning: "The server could not accept mail at that time.",
     advice: "Wait: the error is on the other side.",
+    finalAdvice: "Resend it once the server accepts mail again: the error is on the other side.",
   },
   blocked: {
     meaning: "The server blocks the sending address or domain, often by a blocklist or its reputation.",
@@ -68,6 +73,8 @@ const TEXTS: { readonly [category: string]: CauseText } = {
     meaning: "The connection to the server could not be made, or was lost.",
     advice:
       "Wait. If all mail is affected, an operator should check that outgoing port 25, or the relay, is reachable.",
+    finalAdvice:
+      "Resend it once the server can be reached. If all mail is affected, an operator should check that outgoing port 25, or the relay, is reachable.",
   },
   tls: {
     meaning: "No encrypted connection to the server could be made, and its policy or the instance requires one.",
@@ -76,19 +83,23 @@ const TEXTS: { readonly [category: string]: CauseText } = {
   dns: {
     meaning: "The mail servers of the recipient's domain could not be found in DNS.",
     advice: "Check the domain of the address. If it is correct, wait: DNS may be failing for a moment.",
+    finalAdvice: "Check the domain of the address. If it is correct, resend the email.",
   },
   cooling_down: {
     meaning: "The receiving provider asked for a pause, so no attempt was made.",
     advice: "Wait: the attempt follows after the pause.",
+    finalAdvice: "Resend it after the pause.",
   },
   source_address: {
     meaning: "No address that this instance may send from was available for the receiving provider.",
     advice: "Wait: the response says when the next mail is sent. An operator can look at `waybill ips list`.",
+    finalAdvice: "Resend it once an address may send. An operator can look at `waybill ips list`.",
   },
   lost_answer: {
     meaning:
       "The connection was lost after the message was sent and before the reply, so the server may have accepted it.",
     advice: "Wait. The message is sent again, so that the recipient may receive it twice.",
+    finalAdvice: "Ask the recipient whether it arrived before you resend it.",
   },
   expired: {
     meaning: "Every attempt was deferred until the time for attempts ended.",

@@ -13,7 +13,7 @@ export const explain = (recipient: ExplainedRecipient, evidence: DeliveryEvidenc
 
 const textsOf = (recipient: ExplainedRecipient, evidence: DeliveryEvidence): Explained => {
   const { email, now, showTime } = evidence
-  const { advice, meaning } = CauseTexts.of(recipient.smtp?.category)
+  const { advice, finalAdvice = advice, meaning } = CauseTexts.of(recipient.smtp?.category)
   switch (recipient.status) {
     case "queued":
       return email.scheduled_at !== null && email.scheduled_at > now
@@ -51,11 +51,11 @@ const textsOf = (recipient: ExplainedRecipient, evidence: DeliveryEvidence): Exp
       return [
         `The server refused the email for good. ${meaning}${SuppressionTexts.after(recipient, evidence)}`,
         evidence.suppressions.get(recipient.address) === undefined
-          ? advice
-          : `${advice} If the address is right, remove its suppression and send again.`,
+          ? finalAdvice
+          : `${finalAdvice} If the address is right, remove its suppression and send again.`,
       ]
     case "failed":
-      return [`Waybill gave up. ${meaning}`, advice]
+      return [`Waybill gave up. ${meaning}`, finalAdvice]
     case "suppressed":
       return SuppressionTexts.suppressed(recipient, evidence)
     case "canceled":
