@@ -96,6 +96,9 @@ await inDashboard(
         text: "?",
       })
       await Browser.eventually(async () => (await instance.request("GET", `/webhooks/${id}`)).json.enabled).toBe(false)
+      // What still sends stands below what does not.
+      await instance.request("POST", "/domains", { name: "news.shop.dev" })
+      await instance.sql(`UPDATE domains SET record = record || '{"status": "degraded"}' WHERE name = 'news.shop.dev'`)
       await instance.request("POST", "/domains", { name: "mail.shop.dev" })
       await instance.sql(`UPDATE domains SET record = record || '{"status": "failed"}' WHERE name = 'mail.shop.dev'`)
       await page.route(/\/v1\/stats\?.*group_by=day/u, async (route) => {
@@ -120,6 +123,7 @@ await inDashboard(
         "mail.shop.dev cannot send: its DNS records were not found. Fix DNS records",
         "The bounce rate is 10.0% since yesterday, after 1.0% in the days before. Mailbox providers may reject mail above 5.0%. View bounced emails",
         "1 email waits to be sent, the oldest for 20 min. View queued emails",
+        "news.shop.dev still sends, but a DNS record is missing or wrong. Fix DNS records",
       ])
       const [problems, figures] = await Promise.all([
         list.boundingBox(),

@@ -27,7 +27,7 @@ await inDashboard(
       const [first] = await deliveries(webhook)
       assert.deepInclude(first, { email_id: email, recipient: "bounced+a@customers.test", last_answer: answer.body })
       await page.goto(`/webhooks/${webhook}`)
-      const row = page.getByRole("button", { name: /Pending.*bounced\+a@customers\.test/u })
+      const row = page.getByRole("button", { name: /^Retrying.*bounced\+a@customers\.test/u })
       await row.getByText("unknown customer").first().waitFor()
       await row.getByText(/^Next/u).waitFor()
       await page.getByText("0% of the last 1 accepted").waitFor()
@@ -37,7 +37,8 @@ await inDashboard(
       assert.deepEqual(await Accessibility.violations(page), [])
       // The first attempt comes again at once, and then the endpoint accepts it.
       answer = { status: 200, body: "thanks" }
-      await page.getByRole("button", { name: "Retry now" }).click()
+      assert.isTrue(await page.getByRole("button", { name: "Replay failed", exact: true }).isDisabled())
+      await page.getByRole("button", { name: "Retry now", exact: true }).click()
       await Browser.eventually(async () => (await deliveries(webhook))[0]?.status).toBe("delivered")
       await page.getByText("100% of the last 1 accepted").waitFor()
       await page.getByRole("link", { name: "View email" }).click()
@@ -54,6 +55,18 @@ await inDashboard(
         (await deliveries(webhook)).filter((each: { readonly last_status: number | null }) => each.last_status === 500)
           .length
       await Browser.eventually(settled).toBe(3)
+      // Nothing has failed for good: what is retried can be called at once.
+      await page.goto(`/webhooks/${webhook}`)
+      await page.getByRole("button", { name: "In progress", exact: true }).click()
+      await page.getByRole("button", { name: /^Retrying.*carla@example\.org/u }).waitFor()
+      await page.getByRole("button", { name: "Retry now (3)", exact: true }).click()
+      const retry = page.getByRole("dialog", { name: "Retry 3 deliveries now?" })
+      await retry.getByRole("button", { name: "Retry now" }).click()
+      await retry.getByText("3 deliveries queued again.").waitFor()
+      await Browser.eventually(async () => {
+        const rows: ReadonlyArray<{ readonly attempts: number }> = await deliveries(webhook, "?status=pending")
+        return rows.filter(({ attempts }) => attempts > 1).length
+      }).toBe(3)
       // A week of attempts is over.
       await instance.sql(
         `UPDATE webhook_deliveries SET status = 'failed', next_attempt_at = NULL WHERE webhook_id = '${webhook}' AND status = 'pending'`,
@@ -67,7 +80,8 @@ await inDashboard(
       assert.strictEqual(await page.getByRole("button", { name: /bounced\+a/u }).count(), 0)
       assert.strictEqual(new URL(page.url()).searchParams.get("status"), "failed")
       answer = { status: 200, body: "thanks" }
-      await Browser.tabTo(page, "Replay failed")
+      await page.getByRole("button", { name: "Replay failed (3)", exact: true }).waitFor()
+      await Browser.tabTo(page, "Replay failed (3)")
       await page.keyboard.press("Enter")
       const dialog = page.getByRole("dialog", { name: "Replay 3 failed deliveries?" })
       assert.deepEqual(await Accessibility.violations(page), [])
@@ -76,8 +90,9 @@ await inDashboard(
       await dialog.getByRole("button", { name: "Done" }).click()
       await Browser.eventually(async () => (await deliveries(webhook, "?status=delivered")).length).toBe(4)
       await page.getByText("No failed deliveries").waitFor()
-      await page.getByRole("button", { name: "Replay failed" }).click()
-      await page.getByRole("dialog").getByText("No delivery of this webhook has failed.").waitFor()
+      await Browser.eventually(() =>
+        page.getByRole("button", { name: "Replay failed", exact: true }).isDisabled(),
+      ).toBe(true)
     })
 
     it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))

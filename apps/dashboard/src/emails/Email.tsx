@@ -1,3 +1,4 @@
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { useQuery, useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft } from "lucide-react"
@@ -23,7 +24,7 @@ import { DeliveryExplanation } from "./outcome/DeliveryExplanation.tsx"
 import { Notice } from "./outcome/Notice.tsx"
 import { EmailActions } from "./EmailActions.tsx"
 import { EmailContent } from "./EmailContent.tsx"
-import { displayStatus } from "./search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as LiveEmails from "./LiveEmails.ts"
 import { MetadataList } from "./MetadataList.tsx"
 import { RecipientMenu } from "./RecipientMenu.tsx"
@@ -84,7 +85,7 @@ export const Email = () => {
             {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
           </h1>
           <p className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
-            <StatusBadge status={displayStatus(email, now)} />
+            <StatusBadge status={shownStatus(email, now)} />
             {email.livemode ? undefined : <Badge tone="warn">Test</Badge>}
             <span className="truncate">
               <UntrustedText text={email.from} />
@@ -104,7 +105,7 @@ export const Email = () => {
           <EmailActions email={email} onChanged={refresh} />
         </div>
       </header>
-      {QUIET_STATUSES.has(displayStatus(email, now)) ? (
+      {QUIET_STATUSES.has(shownStatus(email, now)) ? (
         <Notice email={email} events={events.data} />
       ) : (
         <DeliveryExplanation email={email} />
@@ -119,7 +120,7 @@ export const Email = () => {
           {/* The only recipient stands above already, with its state. */}
           {email.recipients.length === 1 ? undefined : (
             <Panel title="Recipients" className="min-w-0 max-lg:order-1">
-              <Recipients recipients={email.recipients} isScheduled={displayStatus(email, now) === "scheduled"} />
+              <Recipients recipients={email.recipients} isScheduled={shownStatus(email, now) === "scheduled"} />
             </Panel>
           )}
           <Panel title="Timeline" className="min-w-0 max-lg:order-1">
@@ -191,9 +192,9 @@ export const Email = () => {
                 ...(email.template === null
                   ? []
                   : [["Template", <UsedTemplate key="template" template={email.template} />] as const]),
-                ["Submitted with", <Submitter key="key" keyId={email.api_key_id} />],
+                ["Sent by", <Submitter key="key" keyId={email.api_key_id} />],
                 ...(email.reply_to.length === 0 ? [] : [["Reply-to", email.reply_to.join(", ")] as const]),
-                ...(email.tags.length === 0 ? [] : [["Tags", email.tags.join(", ")] as const]),
+                ...(email.tags.length === 0 ? [] : [["Tags", <Tags key="tags" tags={email.tags} />] as const]),
                 ...(Object.keys(email.metadata).length === 0
                   ? []
                   : [["Metadata", <MetadataList key="metadata" metadata={email.metadata} />] as const]),
@@ -239,13 +240,39 @@ const UsedTemplate = ({ template }: { readonly template: NonNullable<EmailWithCo
 const Submitter = ({ keyId }: { readonly keyId: string | null }) => {
   const name = useKeyNames().get(keyId ?? "")
   if (keyId === null) return "Dashboard"
-  if (name === undefined) return <Id text={keyId} />
   return (
-    <span title={keyId}>
-      API key <UntrustedText text={name} />
-    </span>
+    <Link
+      to="/emails"
+      search={{ search: `key:${keyId}` }}
+      title="Show all emails with this key"
+      className="text-accent underline underline-offset-2"
+    >
+      {name === undefined ? (
+        keyId
+      ) : (
+        <>
+          API key <UntrustedText text={name} />
+        </>
+      )}
+    </Link>
   )
 }
+
+const Tags = ({ tags }: { readonly tags: ReadonlyArray<string> }) => (
+  <span className="flex flex-wrap gap-x-2">
+    {tags.map((tag) => (
+      <Link
+        key={tag}
+        to="/emails"
+        search={{ search: SearchText.write("tag", tag) }}
+        title="Show all emails with this tag"
+        className="text-accent underline underline-offset-2"
+      >
+        <UntrustedText text={tag} />
+      </Link>
+    ))}
+  </span>
+)
 
 const EmailLink = ({ id }: { readonly id: string }) => (
   <Link

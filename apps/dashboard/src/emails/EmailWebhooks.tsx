@@ -1,3 +1,4 @@
+import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Api from "../api/Api.ts"
@@ -51,7 +52,7 @@ export const EmailWebhooks = ({ events }: { readonly events: ReadonlyArray<Event
             params={{ id: delivery.webhook_id }}
             className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover"
           >
-            <StatusBadge status={delivery.status} />
+            <StatusBadge status={shownDeliveryStatus(delivery)} />
             <span className="shrink-0" title={delivery.event_type}>
               {eventName(delivery.event_type)}
             </span>

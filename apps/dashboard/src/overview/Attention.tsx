@@ -4,7 +4,7 @@ import { CircleAlert, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Domain, Email, Page, Stats, Webhook } from "../api/Records.ts"
-import { displayStatus } from "../emails/search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as TimeRange from "../early/TimeRange.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
@@ -27,7 +27,7 @@ interface Problem {
 /** Webhooks or domains that have a sentence each; more are counted in one. */
 const MAX_NAMED = 3
 
-/** Says what is wrong now, before any figure: webhooks, domains, rates, a backlog. Nothing if all is well. */
+/** Says what is wrong now, before any figure: the worst first, and then webhooks, domains, rates, a backlog. Nothing if all is well. */
 export const Attention = () => {
   const now = useNow()
   const canReadLogs = useHasScope("email:logs:read")
@@ -41,7 +41,7 @@ export const Attention = () => {
     ...ofDomains(domains.data?.data ?? []),
     ...ofRates(stats.data, now),
     ...ofBacklog(pending.data, now),
-  ]
+  ].toSorted((one, other) => Number(other.isBad) - Number(one.isBad))
   if (problems.length === 0) return undefined
   return (
     <Panel title="Needs attention" className="overflow-hidden">
@@ -173,7 +173,7 @@ const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> 
 const number = new Intl.NumberFormat()
 
 const ofBacklog = (page: Page<Email> | undefined, now: number): ReadonlyArray<Problem> => {
-  const waiting = (page?.data ?? []).filter((email) => displayStatus(email, now) === "queued")
+  const waiting = (page?.data ?? []).filter((email) => shownStatus(email, now) === "queued")
   const late = waiting.filter((email) => Alarm.isOld(email.scheduled_at ?? email.created_at, Alarm.WAITING_MS, now))
   const [oldest] = late
   if (oldest === undefined) return []

@@ -5,7 +5,7 @@ import type { ReactNode } from "react"
 import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
 import { CreateKey, KeyWithCode, SendTest } from "../firstEmail/FirstEmail.tsx"
-import { displayStatus } from "../emails/search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { ReceiveCommand } from "../firstEmail/ReceiveCommand.tsx"
 import * as SampleKey from "../firstEmail/SampleKey.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
@@ -147,7 +147,7 @@ const Arrivals = () => {
             <span className="min-w-0 grow truncate">
               {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
             </span>
-            <StatusBadge status={displayStatus(email, now)} />
+            <StatusBadge status={shownStatus(email, now)} />
           </Link>
         </li>
       ))}

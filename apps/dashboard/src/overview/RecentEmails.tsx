@@ -2,7 +2,7 @@ import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
 import * as Paths from "../api/Paths.ts"
-import { displayStatus } from "../emails/search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
@@ -44,7 +44,7 @@ export const RecentEmails = () => {
                   className="flex items-center gap-3 px-4 py-2.5 text-sm hover:bg-hover focus-visible:-outline-offset-2"
                 >
                   <span className="w-26 shrink-0">
-                    <StatusBadge status={displayStatus(email, now)} />
+                    <StatusBadge status={shownStatus(email, now)} />
                   </span>
                   <span className="hidden w-48 shrink-0 truncate sm:block">
                     <UntrustedText text={email.recipients[0]?.address ?? ""} />
@@ -58,7 +58,7 @@ export const RecentEmails = () => {
                     </span>
                   </span>
                   <span className="tabular shrink-0 text-xs text-ink-3">
-                    <SentTime email={email} status={displayStatus(email, now)} />
+                    <SentTime email={email} status={shownStatus(email, now)} />
                   </span>
                 </Link>
               </li>

@@ -8,7 +8,7 @@ import { Panel } from "../ui/layout/Panel.tsx"
 import { Skeleton } from "../ui/feedback/Skeleton.tsx"
 import { RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { UsageMeter } from "../settings/UsageMeter.tsx"
-import { displayStatus } from "../emails/search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { queueFigures } from "../operate/queueFigures.ts"
 
 const number = new Intl.NumberFormat()
@@ -76,7 +76,7 @@ const PendingEmails = () => {
   const now = useNow()
   const { data } = useQuery({ ...Queries.pendingEmails, refetchInterval: POLL_MS })
   const emails = data?.data ?? []
-  const scheduled = emails.filter((email) => displayStatus(email, now) === "scheduled")
+  const scheduled = emails.filter((email) => shownStatus(email, now) === "scheduled")
   const deferred = emails.filter(({ status }) => status === "deferred")
   const pending = emails.filter((email) => !scheduled.includes(email) && !deferred.includes(email))
   const oldest = Math.min(...pending.map(({ created_at, scheduled_at }) => Date.parse(scheduled_at ?? created_at)))

@@ -1,10 +1,10 @@
-import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query"
+import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
+import { useInfiniteQuery } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { ChevronDown, RotateCw, SearchX, Send } from "lucide-react"
+import { ChevronDown, SearchX, Send } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Delivery } from "../api/Records.ts"
-import { Button } from "../ui/controls/Button.tsx"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
@@ -12,14 +12,10 @@ import { eventName } from "../ui/display/eventName.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
-import { BulkDialog } from "../ui/feedback/BulkDialog.tsx"
-import type { Action } from "../ui/feedback/BulkSteps.ts"
-import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
-import { showError } from "../ui/feedback/Toasts.tsx"
 import { PagedRows } from "../ui/layout/PagedRows.tsx"
 import { DeliveryDetails, PENDING_POLL_MS } from "./DeliveryDetails.tsx"
-import * as FailedDeliveries from "./FailedDeliveries.ts"
+import { RepeatDeliveries } from "./RepeatDeliveries.tsx"
 import { isSuccessful, ResponseStatus } from "./ResponseStatus.tsx"
 
 /** Refetch interval while no delivery is pending. */
@@ -28,12 +24,11 @@ const IDLE_POLL_MS = 15_000
 const STATUSES = [
   ["all", "All"],
   ["delivered", "Delivered"],
-  ["pending", "Pending"],
+  ["pending", "In progress"],
   ["failed", "Failed"],
 ] as const
 
 export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: string; readonly isEnabled: boolean }) => {
-  const client = useQueryClient()
   const navigate = useNavigate({ from: "/webhooks/$id" })
   const search = useSearch({ from: "/shell/webhooks/$id" })
   const status = STATUSES.find(([name]) => name === search.status)?.[0] ?? "all"
@@ -42,18 +37,6 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
     refetchInterval: ({ state }) =>
       state.data?.pages[0]?.data.some((each) => each.status === "pending") === true ? PENDING_POLL_MS : IDLE_POLL_MS,
   })
-  const [replay, setReplay] = useState<Action>()
-  const [isCounting, setCounting] = useState(false)
-  const askToReplay = async () => {
-    setCounting(true)
-    try {
-      setReplay(await FailedDeliveries.replayOf(webhookId))
-    } catch (error) {
-      showError(error)
-    } finally {
-      setCounting(false)
-    }
-  }
   const newest = query.data?.pages[0]?.data ?? []
   return (
     <section aria-label="Deliveries" className="flex flex-col gap-3">
@@ -67,9 +50,10 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
         />
         <p className="grow text-xs text-ink-3">{status === "all" ? rateOf(newest) : undefined}</p>
         {isEnabled ? (
-          <Button small icon={<RotateCw size={13} />} busy={isCounting} onClick={() => void askToReplay()}>
-            Replay failed
-          </Button>
+          <>
+            <RepeatDeliveries webhookId={webhookId} kind="retrying" pollMs={IDLE_POLL_MS} />
+            <RepeatDeliveries webhookId={webhookId} kind="failed" pollMs={IDLE_POLL_MS} />
+          </>
         ) : undefined}
       </header>
       <PagedRows
@@ -81,7 +65,10 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
               Each webhook request appears here with its response. Send a test event or an email to create one.
             </EmptyState>
           ) : (
-            <EmptyState icon={<SearchX size={20} />} title={`No ${status} deliveries`}>
+            <EmptyState
+              icon={<SearchX size={20} />}
+              title={status === "pending" ? "No deliveries in progress" : `No ${status} deliveries`}
+            >
               Deliveries are kept for some weeks only.
             </EmptyState>
           )
@@ -104,15 +91,6 @@ export const Deliveries = ({ isEnabled, webhookId }: { readonly webhookId: strin
           </>
         )}
       </PagedRows>
-      <Dialog open={replay !== undefined} onOpenChange={() => setReplay(undefined)} title={replay?.title ?? ""}>
-        {replay === undefined ? undefined : (
-          <BulkDialog
-            action={replay}
-            onClose={() => setReplay(undefined)}
-            onChanged={() => void client.invalidateQueries({ queryKey: Queries.deliveriesOf(webhookId) })}
-          />
-        )}
-      </Dialog>
     </section>
   )
 }
@@ -143,7 +121,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
         className={cx(COLUMNS, "py-2.5 text-left text-sm hover:bg-hover focus-visible:-outline-offset-2")}
       >
         <span className="flex flex-col items-start gap-0.5">
-          <StatusBadge status={status} />
+          <StatusBadge status={shownDeliveryStatus({ attempts, status })} />
           {status === "pending" && next_attempt_at !== null && attempts > 0 ? (
             <span className="text-xs whitespace-nowrap text-ink-3">
               Next <RelativeTime iso={next_attempt_at} />

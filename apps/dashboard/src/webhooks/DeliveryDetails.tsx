@@ -7,6 +7,7 @@ import type { Delivery, DeliveryDetail } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { Badge } from "../ui/display/Badge.tsx"
 import { cx } from "../ui/display/cx.ts"
+import { formatDuration } from "../ui/display/formatDuration.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
@@ -76,7 +77,9 @@ const Attempt = ({ attempt, requestBody }: AttemptProps) => (
     <p className="flex flex-wrap items-center gap-x-3 gap-y-1 px-3 py-2 text-xs">
       {attempt.called === false ? <Badge>Not called</Badge> : <ResponseStatus status={attempt.status} />}
       <span className="text-ink-2">{formatDateTime(attempt.at)}</span>
-      {attempt.called === false ? undefined : <span className="tabular text-ink-3">{attempt.duration_ms} ms</span>}
+      {attempt.called === false ? undefined : (
+        <span className="tabular text-ink-3">{formatDuration(attempt.duration_ms)}</span>
+      )}
       {attempt.address === null ? undefined : <span className="text-ink-3">{attempt.address}</span>}
       {attempt.error === null ? undefined : (
         <span

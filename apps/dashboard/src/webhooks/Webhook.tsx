@@ -22,6 +22,7 @@ import * as DisabledReason from "./DisabledReason.ts"
 import * as WebhookStatus from "./WebhookStatus.ts"
 import { ReplayRange } from "./ReplayRange.tsx"
 import { SigningSecret } from "./SigningSecret.tsx"
+import { useHistoryItem } from "../session/useHistoryItem.tsx"
 import * as WebhookFormats from "./WebhookFormats.ts"
 import { WebhookForm } from "./WebhookForm.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -31,6 +32,7 @@ export const Webhook = () => {
   const client = useQueryClient()
   const navigate = useNavigate()
   const { data: webhook } = useSuspenseQuery(Queries.webhook(id))
+  const history = useHistoryItem(id)
   const [editing, setEditing] = useState(false)
   const [rotating, setRotating] = useState(false)
   const [removing, setRemoving] = useState(false)
@@ -90,6 +92,7 @@ export const Webhook = () => {
                 : { name: "Enable", icon: <Play size={15} />, onSelect: () => enable.mutate(true) },
               { name: "Replay time range", icon: <History size={15} />, onSelect: () => setReplaying(true) },
               { name: "Rotate signing secret", icon: <KeyRound size={15} />, onSelect: () => setRotating(true) },
+              ...history,
               "separator",
               { name: "Delete", icon: <Trash2 size={15} />, danger: true, onSelect: () => setRemoving(true) },
             ]}

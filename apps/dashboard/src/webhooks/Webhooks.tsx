@@ -176,7 +176,7 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
         <StatusBadge status={WebhookStatus.of(webhook)} />
         {WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
           <span className="text-xs whitespace-nowrap text-ink-3">
-            since <RelativeTime iso={webhook.failing_since} />
+            <RelativeTime iso={webhook.failing_since} />
           </span>
         ) : undefined}
       </span>

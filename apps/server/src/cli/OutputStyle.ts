@@ -54,12 +54,15 @@ const STATES: ReadonlyMap<string, Colour> = new Map(
   (
     [
       ["green", "delivered verified active enabled ok found sent published pass received true ready"],
-      ["yellow", "queued scheduled deferred delivery_delayed pending degraded draft missing opened clicked later"],
-      ["red", "bounced failed complained rejected revoked dropped error mismatch fail wrong"],
+      [
+        "yellow",
+        "queued scheduled deferred delivery_delayed pending degraded draft missing opened clicked later partly",
+      ],
+      ["red", "bounced failed failing retrying complained rejected revoked dropped error mismatch fail wrong"],
       ["dim", "suppressed canceled disabled expired archived none removed false optional"],
     ] as const
   ).flatMap(([colour, words]) => words.split(" ").map((word) => [word, colour] as const)),
 )
 
-/** Returns the colour of a state, or of the type of an event such as `email.bounced`. */
-export const colourOf = (state: string): Colour | undefined => STATES.get(state.replace(/^.*\./u, ""))
+/** Returns the colour of a state such as `partly bounced`, or of the type of an event such as `email.bounced`. */
+export const colourOf = (state: string): Colour | undefined => STATES.get(state.replace(/^.*\.| .*$/gu, ""))

@@ -19,6 +19,7 @@ import { CreateKey } from "../../firstEmail/FirstEmail.tsx"
 import * as SampleKey from "../../firstEmail/SampleKey.ts"
 import { useHasScope } from "../../session/useHasScope.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
+import { useKeyNames } from "../../requests/useKeyNames.ts"
 import { ComposePreview } from "./ComposePreview.tsx"
 
 interface AttachedFile {
@@ -48,10 +49,16 @@ export const Compose = () => {
   const navigate = useNavigate()
   const key = SampleKey.useKey()
   const canCreateKeys = useHasScope("admin")
+  // The text of a key that exists is not known any more; its name stands for it in a shell.
+  const hasKeys = useKeyNames().size > 0
+  const shownKey = key ?? (hasKeys ? "$WAYBILL_KEY" : undefined)
   const domains = useQuery(Queries.domains)
   const verifiedDomain = domains.data?.data.find(({ status }) => status === "verified")?.name
   const [from, setFrom] = useState<string>()
   const [to, setTo] = useState("")
+  const [cc, setCc] = useState("")
+  const [bcc, setBcc] = useState("")
+  const [replyTo, setReplyTo] = useState("")
   const [subject, setSubject] = useState("")
   const [html, setHtml] = useState("")
   const [text, setText] = useState("")
@@ -69,6 +76,9 @@ export const Compose = () => {
   const body = {
     from: sender,
     to: splitList(to),
+    ...(splitList(cc).length === 0 ? {} : { cc: splitList(cc) }),
+    ...(splitList(bcc).length === 0 ? {} : { bcc: splitList(bcc) }),
+    ...(splitList(replyTo).length === 0 ? {} : { reply_to: splitList(replyTo) }),
     subject,
     ...(html.trim() === "" ? {} : { html }),
     ...(text.trim() === "" ? {} : { text }),
@@ -86,7 +96,18 @@ export const Compose = () => {
       await navigate({ to: "/emails/$id", params: { id } })
     },
   })
-  const errors = useFormErrors(send.error, { from: sender, to, subject, html, text, tags, scheduled_at: sendAt })
+  const errors = useFormErrors(send.error, {
+    from: sender,
+    to,
+    cc,
+    bcc,
+    reply_to: replyTo,
+    subject,
+    html,
+    text,
+    tags,
+    scheduled_at: sendAt,
+  })
   const attach = async (selected: FileList | null) => {
     const added = await Promise.all(
       [...(selected ?? [])].map(async (file) => {
@@ -204,6 +225,27 @@ export const Compose = () => {
           <Panel title="Options">
             <div className="grid gap-4 p-4 sm:grid-cols-2">
               <TextField
+                label="Cc"
+                hint="Separate with commas."
+                value={cc}
+                onChange={(event) => setCc(event.target.value)}
+                error={errors.field.cc}
+              />
+              <TextField
+                label="Bcc"
+                hint="Separate with commas."
+                value={bcc}
+                onChange={(event) => setBcc(event.target.value)}
+                error={errors.field.bcc}
+              />
+              <TextField
+                label="Reply-to"
+                hint="Leave empty to receive answers at the sender’s address."
+                value={replyTo}
+                onChange={(event) => setReplyTo(event.target.value)}
+                error={errors.field.reply_to}
+              />
+              <TextField
                 label="Tags"
                 placeholder="receipt"
                 hint="Up to five. Separate with commas."
@@ -223,7 +265,7 @@ export const Compose = () => {
           </Panel>
           <Panel title="API request">
             <div className="flex flex-col items-start gap-3 p-4">
-              {key === undefined ? (
+              {shownKey === undefined ? (
                 <>
                   <p className="text-sm text-ink-2">
                     {canCreateKeys
@@ -235,7 +277,7 @@ export const Compose = () => {
               ) : (
                 <CodeBlock
                   label="API request for this email"
-                  code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer ${key}" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
+                  code={`curl ${instance.url}/v1/email/send \\\n  -H "Authorization: Bearer ${shownKey}" \\\n  -H "Content-Type: application/json" \\\n  -d '${JSON.stringify(body, null, 2).replaceAll("'", "'\\''")}'`}
                 />
               )}
             </div>

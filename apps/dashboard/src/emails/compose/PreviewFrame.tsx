@@ -3,7 +3,8 @@ import { useWidth } from "../../ui/layout/useWidth.ts"
 
 const DESKTOP_PX = 640
 const PHONE_PX = 390
-const HEIGHT_REM = 34
+const MIN_HEIGHT_PX = 160
+const MAX_HEIGHT_PX = 544
 
 interface Props {
   /** Accessible name of the frame. */
@@ -22,13 +23,22 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone, title }: Props)
   const frame = useRef<HTMLIFrameElement>(null)
   const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
+  const [content, setContent] = useState(MAX_HEIGHT_PX)
   useEffect(() => {
-    if (loads > 0 && frame.current !== null) show(frame.current, html, isDark)
+    if (loads === 0 || frame.current === null) return undefined
+    show(frame.current, html, isDark)
+    const root = frame.current.contentDocument?.documentElement
+    if (root === undefined) return undefined
+    // Its height changes as images load, and with its width.
+    const observer = new ResizeObserver(() => setContent(root.getBoundingClientRect().height))
+    observer.observe(root)
+    return () => observer.disconnect()
   }, [html, isDark, loads])
   const wanted = isPhone ? Math.min(PHONE_PX, width || PHONE_PX) : Math.max(DESKTOP_PX, width)
   const scale = width === 0 ? 1 : Math.min(1, width / wanted)
+  const height = Math.min(MAX_HEIGHT_PX, Math.max(MIN_HEIGHT_PX, Math.ceil(content * scale)))
   return (
-    <div ref={box} className="flex justify-center overflow-hidden bg-sunken" style={{ height: `${HEIGHT_REM}rem` }}>
+    <div ref={box} className="flex justify-center overflow-hidden bg-sunken" style={{ height }}>
       <iframe
         ref={frame}
         key={String(hasImages)}
@@ -37,7 +47,7 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone, title }: Props)
         sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
         onLoad={() => setLoads((count) => count + 1)}
         className="shrink-0 origin-top border-0 bg-white"
-        style={{ width: wanted, height: `${HEIGHT_REM / scale}rem`, transform: `scale(${scale})` }}
+        style={{ width: wanted, height: height / scale, transform: `scale(${scale})` }}
       />
     </div>
   )

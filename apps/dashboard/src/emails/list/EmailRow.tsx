@@ -3,7 +3,8 @@ import { StatusBadge } from "../../ui/display/Badge.tsx"
 import { useNow } from "../../ui/display/Time.tsx"
 import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
-import { displayStatus, outcomesOf, reasonOf } from "../search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
+import { outcomesOf, reasonOf } from "../search/EmailFilters.ts"
 import * as Hits from "../search/Hits.ts"
 import { HiddenHits, Marked } from "../search/Marked.tsx"
 import { SentTime } from "./SentTime.tsx"
@@ -23,7 +24,7 @@ interface RowProps {
 /** Content of the list's row of an email. */
 export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) => {
   const now = useNow()
-  const status = displayStatus(email, now)
+  const status = shownStatus(email, now)
   const counts = outcomesOf(email)
   const reason = reasonOf(email)
   const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
@@ -56,7 +57,7 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
           {email.template === null ? undefined : (
             <span
               title="Template, version and language"
-              className="hidden max-w-48 min-w-16 shrink-[9] truncate rounded-md bg-hover px-1.5 text-xs text-ink-2 md:inline"
+              className="hidden max-w-48 min-w-16 shrink-[9] truncate rounded-md bg-hover px-1.5 text-xs text-ink-2 xl:inline"
             >
               <UntrustedText text={templateNames.get(email.template.id) ?? "Template"} /> v{email.template.version}
               {email.template.locale === null ? "" : ` ${email.template.locale}`}
@@ -67,7 +68,7 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
               key={tag}
               title={tag}
               className={cx(
-                "hidden truncate rounded-md border border-line px-1.5 text-xs text-ink-3 md:inline",
+                "hidden truncate rounded-md border border-line px-1.5 text-xs text-ink-3 xl:inline",
                 // A short tag is not cut, and has no blank tail.
                 tag.length > SHORT_TAG ? "min-w-12 shrink-[9]" : "shrink-0",
               )}
@@ -87,7 +88,7 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
         </span>
       </span>
       {keyNames.size > 0 ? (
-        <span className="hidden min-w-0 truncate text-ink-3 lg:block">
+        <span className="hidden min-w-0 truncate text-ink-3 xl:block">
           {email.api_key_id === null ? (
             "Dashboard"
           ) : (

@@ -37,9 +37,9 @@ interface Props {
 }
 
 const COLUMNS =
-  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,18rem)_minmax(0,1fr)_7rem]"
+  "grid grid-cols-[minmax(0,1fr)_auto] content-center items-center gap-x-3 gap-y-1.5 sm:gap-x-4 sm:grid-cols-[8.5rem_minmax(0,2fr)_minmax(10rem,3fr)_7rem]"
 /** With the name of the key, on screens with room for it. */
-const COLUMNS_WITH_KEY = "lg:grid-cols-[8.5rem_minmax(0,18rem)_minmax(0,1fr)_minmax(0,6.5rem)_6.5rem]"
+const COLUMNS_WITH_KEY = "xl:grid-cols-[8.5rem_minmax(0,2fr)_minmax(10rem,3fr)_minmax(0,6.5rem)_6.5rem]"
 
 /** Whether the screen is wide enough for one line a row. */
 const useIsWide = (): boolean =>
@@ -103,7 +103,7 @@ export const EmailTable = ({ newIds, hasMore, isLoadingMore, onMore, parts, rows
           <span>Status</span>
           <span>To</span>
           <span>Subject</span>
-          {keyNames.size > 0 ? <span className="hidden lg:block">Sent by</span> : undefined}
+          {keyNames.size > 0 ? <span className="hidden xl:block">Sent by</span> : undefined}
           <span className="text-right">Time</span>
         </div>
         <span aria-hidden className="sm:hidden">

@@ -1,7 +1,7 @@
 import { CalendarClock, CircleX } from "lucide-react"
 import type { EmailWithContent, EventRecord } from "../../api/Records.ts"
 import { formatDateTime, useNow } from "../../ui/display/Time.tsx"
-import { displayStatus } from "../search/EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 
 /** Says that the email was not sent: it is scheduled, or was canceled. */
 export const Notice = ({
@@ -12,7 +12,7 @@ export const Notice = ({
   readonly events: ReadonlyArray<EventRecord>
 }) => {
   const now = useNow()
-  const status = displayStatus(email, now)
+  const status = shownStatus(email, now)
   const canceledAt = events.findLast(({ type }) => type === "email.canceled")?.occurred_at
   const text =
     status === "scheduled" && email.scheduled_at !== null

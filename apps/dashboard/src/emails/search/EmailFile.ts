@@ -1,5 +1,6 @@
 import type { Email } from "../../api/Records.ts"
-import { displayStatus, outcomesOf } from "./EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
+import { outcomesOf } from "./EmailFilters.ts"
 import * as Csv from "./Csv.ts"
 
 const COLUMNS = [
@@ -33,7 +34,7 @@ export const rowOf = (email: Email, keyName: (id: string) => string) =>
     email.id,
     email.message_id,
     email.created_at,
-    displayStatus(email, Date.now()),
+    shownStatus(email, Date.now()),
     outcomesOf(email).join("; "),
     email.from,
     email.to.join("; "),

@@ -1,13 +1,10 @@
 import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import type { Email, Recipient } from "../../api/Records.ts"
 
 export type EmailFilters = EmailSearch.Filters
-
-/** The status to show: an email that is queued for later is "scheduled". */
-export const displayStatus = ({ scheduled_at, status }: Email, now: number): string =>
-  status === "queued" && scheduled_at !== null && Date.parse(scheduled_at) > now ? "scheduled" : status
 
 /** Returns how many recipients are in each state: "3 delivered", "1 bounced". */
 export const outcomesOf = ({ recipient_counts }: Email): ReadonlyArray<string> =>
@@ -42,7 +39,7 @@ export const hasOutcome = (email: Email, { code, recipient_status, status }: Ema
   const recipients = valuesOf(recipient_status)
   const codes = valuesOf(code)?.map(ReplyCode.rangeOf)
   return (
-    (own === undefined || own.includes(email.status) || own.includes(displayStatus(email, now))) &&
+    (own === undefined || own.includes(email.status) || own.includes(shownStatus(email, now))) &&
     (recipients === undefined || email.recipients.some((recipient) => recipients.includes(recipient.status))) &&
     (codes === undefined || ReplyCode.haveRecipient(email.recipients, codes))
   )

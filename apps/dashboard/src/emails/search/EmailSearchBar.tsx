@@ -35,6 +35,17 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
 const yesterdayIn = (text: string): string =>
   SearchText.withValues(SearchText.withValues(text, "after", ["yesterday"]), "before", ["today"])
 
+/** The status of emails that no recipient has. */
+const SCHEDULED = "scheduled"
+
+/** Returns the search for emails with a recipient of these statuses: one that bounced counts although others were reached. */
+const withStatuses = (text: string, statuses: ReadonlyArray<string>): string => {
+  // Of scheduled emails and a status of recipients, the one that was selected last stays.
+  const isScheduled = statuses.at(-1) === SCHEDULED
+  const rest = SearchText.withValues(text, "is", isScheduled ? [SCHEDULED] : [])
+  return SearchText.withValues(rest, "anyone", isScheduled ? [] : statuses.filter((status) => status !== SCHEDULED))
+}
+
 interface Props {
   readonly typed: TypedText
   readonly context: SearchContext
@@ -70,33 +81,25 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
           onEnter={commitNow}
           isInvalid={!isUnderstood && !isPending}
         />
-        <FilterSelect
-          label="Status"
-          isMultiple
-          choices={choicesOf(EmailSearch.EMAIL_STATUSES)}
-          selected={SearchText.valuesOf(text, "is")}
-          onChange={(statuses) => change(SearchText.withValues(text, "is", statuses))}
-        />
-        <FilterSelect
-          label="Any recipient"
-          isMultiple
-          choices={choicesOf(EmailSearch.STATUSES)}
-          selected={SearchText.valuesOf(text, "anyone")}
-          onChange={(statuses) => change(SearchText.withValues(text, "anyone", statuses))}
-        />
-        <Menu
-          align="start"
-          trigger={
-            <Button icon={<Plus size={14} />} aria-label="Filter">
-              <span className="hidden sm:inline">Filter</span>
-            </Button>
-          }
-          items={[
-            ...INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) })),
-            { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
-          ]}
-        />
-        <SavedViews search={text.trim()} onSelect={change} />
+        {/* On a phone the buttons stay on one line, below the search. */}
+        <div className="flex max-w-full min-w-0 items-center gap-2">
+          <FilterSelect
+            label="Status"
+            isMultiple
+            choices={choicesOf(EmailSearch.EMAIL_STATUSES)}
+            selected={[...SearchText.valuesOf(text, "anyone"), ...SearchText.valuesOf(text, "is")]}
+            onChange={(statuses) => change(withStatuses(text, statuses))}
+          />
+          <Menu
+            align="start"
+            trigger={<Button icon={<Plus size={14} />}>Filter</Button>}
+            items={[
+              ...INSERTED.map(([field, name]) => ({ name, onSelect: () => insert(field) })),
+              { name: "Yesterday", onSelect: () => change(yesterdayIn(text)) },
+            ]}
+          />
+          <SavedViews search={text.trim()} onSelect={change} />
+        </div>
       </div>
       {chips.length === 0 && suggestions.length === 0 ? undefined : (
         <div className="flex flex-wrap items-center gap-x-4 gap-y-1.5">

@@ -1,7 +1,8 @@
 import type { Email } from "../../api/Records.ts"
 import { StatusBadge } from "../../ui/display/Badge.tsx"
 import { RelativeTime, useNow } from "../../ui/display/Time.tsx"
-import { displayStatus, type EmailFilters } from "./EmailFilters.ts"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
+import { type EmailFilters } from "./EmailFilters.ts"
 import * as Hits from "./Hits.ts"
 import { HiddenHits, Marked } from "./Marked.tsx"
 
@@ -20,7 +21,7 @@ export const PaletteEmail = ({ email, filters }: { readonly email: Email; readon
         <HiddenHits email={email} parts={parts} tagsAreShown={false} />
       </span>
       <span className="flex shrink-0 flex-col items-end gap-0.5 text-xs text-ink-3">
-        <StatusBadge status={displayStatus(email, useNow())} />
+        <StatusBadge status={shownStatus(email, useNow())} />
         <RelativeTime iso={email.created_at} />
       </span>
     </span>

@@ -38,10 +38,8 @@ export const SavedViews = ({ onSelect, search }: Props) => {
       <Menu
         align="start"
         trigger={
-          <Button icon={<Bookmark size={14} />} aria-label={current?.name ?? "Views"}>
-            <span className={current === undefined ? "hidden sm:inline" : "max-w-40 truncate"}>
-              {current?.name ?? "Views"}
-            </span>
+          <Button icon={<Bookmark size={14} />}>
+            <span className="max-w-24 truncate sm:max-w-40">{current?.name ?? "Views"}</span>
           </Button>
         }
         items={[

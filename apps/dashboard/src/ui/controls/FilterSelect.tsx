@@ -27,7 +27,7 @@ export const FilterSelect = ({ choices, isMultiple = false, label, onChange, sel
     <Menu
       align="start"
       trigger={
-        <Button className="max-w-full shrink">
+        <Button className="max-w-full min-w-0 shrink!">
           <span className="truncate">
             {names.length === 0
               ? label

@@ -1,5 +1,6 @@
 import type { Waybill } from "@waybill/client/Waybill"
 import { WebhookType } from "@waybill/domain/webhook/WebhookType"
+import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
 import * as WebhookFormat from "@waybill/domain/webhook/WebhookFormat"
 import { Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -99,10 +100,10 @@ const deliveries = DataCommand.command(
         { ...(yield* call((client) => client.webhooks.delivery(id, delivery.value))) },
         { json },
       )
-    yield* Output.print(yield* firstOf((client) => client.webhooks.allDeliveries(id), limit), {
-      json,
-      columns: DELIVERY_COLUMNS,
-    })
+    const rows = yield* firstOf((client) => client.webhooks.allDeliveries(id), limit)
+    if (json) return yield* Output.printJson(rows, 2)
+    const shown = rows.map((row) => ({ ...row, status: shownDeliveryStatus(row) }))
+    yield* Output.print(shown, { json, columns: DELIVERY_COLUMNS })
   },
 )
 

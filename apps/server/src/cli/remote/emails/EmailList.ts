@@ -1,4 +1,5 @@
 import type * as T from "@waybill/client/Waybill"
+import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { Clock, Effect } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
@@ -17,17 +18,9 @@ export const search = Argument.String("search").pipe(
   Argument.variadic(),
 )
 
-/** Shows people the status `scheduled`, which the API has as a filter only: queued for a time in the future. */
-export const withScheduled = <A extends { readonly status?: unknown; readonly scheduled_at?: unknown }>(
-  emails: ReadonlyArray<A>,
-) =>
-  Effect.map(Clock.currentTimeMillis, (now) =>
-    emails.map((email) =>
-      email.status === "queued" && typeof email.scheduled_at === "string" && Date.parse(email.scheduled_at) > now
-        ? { ...email, status: "scheduled" }
-        : email,
-    ),
-  )
+/** Shows people the statuses that screens show: also `scheduled` and `partly bounced`. */
+export const withShownStatus = <A extends Parameters<typeof shownStatus>[0]>(emails: ReadonlyArray<A>) =>
+  Effect.map(Clock.currentTimeMillis, (now) => emails.map((email) => ({ ...email, status: shownStatus(email, now) })))
 
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
@@ -35,7 +28,7 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   if (json) return yield* Output.printJson(found, 2)
   const { columns } = yield* OutputStyle.current
   const isTerminal = columns !== undefined
-  yield* Output.print(yield* withScheduled(found), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
+  yield* Output.print(yield* withShownStatus(found), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
   if (!isTerminal || found.length < limit) return
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
   if (total === null || (total.is_exact && total.count === found.length)) return

@@ -82,7 +82,7 @@ const get = DataCommand.command("get", "Show an email, its recipients and its te
   const email = yield* call((client) => client.logs.get(id))
   if (json) return yield* Output.printJson(email, 2)
   const { content, object: _, recipients, ...stored } = email
-  const [record = stored] = yield* EmailList.withScheduled([stored])
+  const [record = stored] = yield* EmailList.withShownStatus([stored])
   yield* Output.printOne(record, { json })
   yield* Output.say("")
   yield* Output.print(recipients, { json, columns: ["address", "kind", "status", "attempts", "smtp"] })

@@ -1,0 +1,29 @@
+import { shownStatus } from "@waybill/domain/search/shownStatus"
+import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
+import { assert, describe, it } from "../../support/effectTest.ts"
+
+const NOW = Date.parse("2026-11-21T12:00:00.000Z")
+const email = (status: string, recipient_counts: Readonly<Record<string, number>> = {}, scheduled_at?: string) =>
+  shownStatus({ status, recipient_counts, scheduled_at: scheduled_at ?? null }, NOW)
+
+describe("the status that people read", () => {
+  it("names a queued email of the future scheduled", () => {
+    assert.strictEqual(email("queued", {}, "2026-11-21T13:00:00.000Z"), "scheduled")
+    assert.strictEqual(email("queued", {}, "2026-11-21T11:00:00.000Z"), "queued")
+  })
+
+  it("does not call an email delivered that reached some of its recipients only", () => {
+    assert.strictEqual(email("delivered", { delivered: 3, bounced: 0 }), "delivered")
+    assert.strictEqual(email("delivered", { delivered: 2, bounced: 1, suppressed: 1 }), "partly bounced")
+    assert.strictEqual(email("sent", { sent: 2, failed: 1 }), "partly failed")
+    assert.strictEqual(email("delivered", { delivered: 1, suppressed: 2 }), "partly suppressed")
+    assert.strictEqual(email("deferred", { deferred: 1, bounced: 1 }), "deferred")
+    assert.strictEqual(email("complained", { complained: 1, bounced: 1 }), "complained")
+  })
+
+  it("names a pending webhook delivery whose calls failed retrying", () => {
+    assert.strictEqual(shownDeliveryStatus({ status: "pending", attempts: 0 }), "pending")
+    assert.strictEqual(shownDeliveryStatus({ status: "pending", attempts: 2 }), "retrying")
+    assert.strictEqual(shownDeliveryStatus({ status: "failed", attempts: 9 }), "failed")
+  })
+})
