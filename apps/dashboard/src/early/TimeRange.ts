@@ -5,6 +5,10 @@ export const DEFAULT: RangeName = "7d"
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
 
+/** Returns the range that the overview opens with: today for an account of today, whose other days are empty. */
+export const firstOf = (created_at: string | undefined, now: number): RangeName =>
+  created_at !== undefined && created_at >= startOf(now, 1) ? "1d" : DEFAULT
+
 export const isName = (value: unknown): value is RangeName => typeof value === "string" && Object.hasOwn(DAYS, value)
 
 /** A range of the statistics, and the unit by which they are shown. */
@@ -21,8 +25,6 @@ export const rangeOf = (name: RangeName, now: number): TimeRange => ({
   unit: DAYS[name] <= 1 ? "hour" : "day",
 })
 
-/** Start of the range: of today in the user's time zone, of several days in UTC, as the statistics count days. */
+/** Start of the range, in UTC, as the statistics count days and searches read them. */
 const startOf = (now: number, days: number): string =>
-  days === 1
-    ? new Date(Math.floor(new Date(now).setHours(0, 0, 0, 0) / HOUR_MS) * HOUR_MS).toISOString()
-    : new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()
+  new Date(Math.floor(now / DAY_MS) * DAY_MS - (days - 1) * DAY_MS).toISOString()

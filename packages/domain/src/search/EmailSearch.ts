@@ -55,8 +55,6 @@ export interface Context {
   /** Undefined while they are not known, or for users who may not see them. */
   readonly templates?: ReadonlyArray<{ readonly id: string; readonly name: string; readonly alias: string | null }>
   readonly now: number
-  /** The time zone of dates without one. */
-  readonly zone: SearchDates.Zone
 }
 
 /** How a part of the text is understood. */
@@ -216,8 +214,8 @@ const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + wo
 
 const dateReader =
   (key: "created_after" | "created_before", name: string): Reader =>
-  (value, filters, { now, zone }) => {
-    const date = SearchDates.parse(value, now, zone)
+  (value, filters, { now }) => {
+    const date = SearchDates.parse(value, now)
     return date === undefined
       ? { problem: "Use a date such as 2026-11-30, 2026-11-30T14:00, today, yesterday, 24h or 7d." }
       : once(filters, key, date, { name, value: SearchDates.show(date) })
@@ -302,7 +300,7 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
  * Returns the search that free words probably mean, if they found nothing: the name of a status is the status, and a time
  * beside it is the start. `bounced yesterday` is `is:bounced since:yesterday`.
  */
-export const meantBy = (text: string, { now, zone }: Context): string | undefined => {
+export const meantBy = (text: string, { now }: Context): string | undefined => {
   const tokens = SearchText.tokensOf(text)
   const isWord = ({ field, isQuoted }: SearchText.Token) => field === undefined && !isQuoted
   const isStatus = (word: string) => EMAIL_STATUSES.some((status) => same(status, word))
@@ -312,7 +310,7 @@ export const meantBy = (text: string, { now, zone }: Context): string | undefine
       const written = text.slice(token.start, token.end)
       if (!isWord(token)) return written
       if (isStatus(token.value)) return SearchText.write("is", token.value.toLowerCase())
-      return SearchDates.parse(token.value, now, zone) === undefined ? written : `since:${token.value.toLowerCase()}`
+      return SearchDates.parse(token.value, now) === undefined ? written : `since:${token.value.toLowerCase()}`
     })
     .join(" ")
 }

@@ -23,7 +23,6 @@ export const useSearchContext = (): { readonly context: SearchContext; readonly 
       domains: domainRecords?.map(({ name }) => name) ?? [],
       ...(templateRecords === undefined ? {} : { templates: templateRecords }),
       now: Date.now(),
-      zone: "local",
     }),
     [keyRecords, domainRecords, templateRecords],
   )

@@ -64,6 +64,5 @@ const contextOf = Effect.fnUntraced(function* (text: string) {
     keys: keys?.filter((key) => domain === null || key.domain === domain),
     templates: Option.match(template, { onNone: () => [], onSome: ({ record }) => [record] }),
     now: Timestamp.toMillis(now),
-    zone: "utc",
   } satisfies EmailSearch.Context
 })
