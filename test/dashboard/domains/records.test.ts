@@ -24,7 +24,7 @@ await inBrowser("DNS records of a domain", (browser) => {
     await instance.close()
   }, TIMEOUT)
 
-  const record = () => tab.page.locator("section", { hasText: "Signs your mail" })
+  const record = () => tab.page.getByRole("row", { name: /Signs your mail/u })
   const copied = async (button: string) => {
     await record().getByRole("button", { name: button, exact: true }).click()
     return tab.page.evaluate("navigator.clipboard.readText()")
@@ -39,6 +39,9 @@ await inBrowser("DNS records of a domain", (browser) => {
       assert.strictEqual(await copied("Copy full name"), `wb1._domainkey.${DOMAIN}`)
       assert.strictEqual(await record().getByText(/^Host/u).count(), 0)
       await tab.page.getByText("leave that part out at the end of the name", { exact: false }).waitFor()
+      // A return path that nothing can reach is not to be published.
+      await tab.page.getByText("Set RETURN_PATH_DOMAIN first", { exact: false }).waitFor()
+      assert.strictEqual(await tab.page.getByText("bounces.localhost").count(), 0)
       await ContactSheet.shoot(tab.page, "domain-without-zone")
     },
   )

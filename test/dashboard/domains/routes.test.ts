@@ -238,6 +238,8 @@ await inBrowser("routes in the dashboard", (browser) => {
     await ContactSheet.shoot(page, "routes-addresses", row)
     dns.set("shop.dev", { MX: [[10, "mx.waybill.dev"]] })
     await row.getByRole("link").click()
+    // One sentence for all records that DNS does not have.
+    await page.getByText("Record not found.", { exact: false }).waitFor()
     const receiving = page.locator("section", { has: page.getByRole("switch", { name: "Receive mail" }) })
     await receiving.getByText("Missing").waitFor()
     await page.getByRole("button", { name: "Verify DNS" }).click()

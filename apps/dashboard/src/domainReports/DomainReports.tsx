@@ -33,7 +33,12 @@ const DmarcPanel = ({ name }: Props) => {
   const { choice, ...controls } = useChoice(name)
   const query = useQuery(ReportQueries.dmarc(choice))
   return (
-    <Panel title="DMARC reports" actions={<PeriodControl label="Period of DMARC reports" {...controls} />}>
+    <Panel
+      title="DMARC reports"
+      actions={
+        query.data && receives(query.data) ? <PeriodControl label="Period of DMARC reports" {...controls} /> : undefined
+      }
+    >
       <Result query={query}>
         {(reports) => (
           <Reports
@@ -56,7 +61,12 @@ const TlsPanel = ({ name }: Props) => {
   const { choice, ...controls } = useChoice(name)
   const query = useQuery(ReportQueries.tls(choice))
   return (
-    <Panel title="TLS reports" actions={<PeriodControl label="Period of TLS reports" {...controls} />}>
+    <Panel
+      title="TLS reports"
+      actions={
+        query.data && receives(query.data) ? <PeriodControl label="Period of TLS reports" {...controls} /> : undefined
+      }
+    >
       <Result query={query}>
         {(reports) => (
           <Reports
@@ -74,6 +84,10 @@ const TlsPanel = ({ name }: Props) => {
     </Panel>
   )
 }
+
+/** Whether there are reports to choose a period of, or can be. */
+const receives = ({ report_address, reporters }: DmarcReports | TlsReports): boolean =>
+  report_address !== null || reporters.length > 0
 
 interface Controls {
   readonly period: Period

@@ -17,7 +17,10 @@ export const ReportSetup = ({
       <p className="mt-1 text-sm text-ink-2">{text}</p>
     </div>
     {report_address === null ? (
-      <p className="text-sm text-ink-2">This installation does not receive reports.</p>
+      <p className="text-sm text-ink-2">
+        This installation does not receive reports. To receive them, its operator sets RETURN_PATH_DOMAIN, publishes its
+        MX record, and makes MAIL_PORT reachable on port 25.
+      </p>
     ) : record === null ? (
       <p className="text-sm text-ink-2">
         No reports in the last {days} days. Your DNS record asks for them at {report_address}; the first ones arrive

@@ -3,26 +3,25 @@ import { Link, useNavigate, useParams } from "@tanstack/react-router"
 import { ArrowLeft, MoreHorizontal, RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
-import type { Domain as DomainData, DomainRecord } from "../api/Records.ts"
+import type { Domain as DomainData } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
+import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
-import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
-import { Panel } from "../ui/layout/Panel.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime } from "../ui/display/Time.tsx"
 import { showToast } from "../ui/feedback/Toasts.tsx"
 import { DomainReports } from "../domainReports/DomainReports.tsx"
+import { useHistoryItem } from "../session/useHistoryItem.tsx"
 import { Receiving } from "./Receiving.tsx"
 import { DomainMail } from "./DomainMail.tsx"
 import { needsNoDns } from "./needsNoDns.ts"
-import { recordError, RecordStatus } from "./RecordStatus.tsx"
+import { DomainRecords } from "./DomainRecords.tsx"
 import { Tracking } from "./Tracking.tsx"
-import { isEd25519, useEd25519 } from "./Ed25519.tsx"
+import { useEd25519 } from "./Ed25519.tsx"
 
 /** Refetch interval while the domain is pending. */
 const POLL_MS = 10_000
@@ -49,6 +48,7 @@ export const Domain = () => {
       if (next.status === "verified") showToast(`${name} verified.`)
     },
   })
+  const history = useHistoryItem(domain.id)
   const ed25519 = useEd25519(domain, updateCache)
   return (
     <Screen
@@ -66,13 +66,15 @@ export const Domain = () => {
       actions={
         canEdit ? (
           <>
-            <Button
-              icon={<RefreshCw size={14} className={verify.isPending ? "animate-spin" : ""} />}
-              busy={verify.isPending}
-              onClick={() => verify.mutate()}
-            >
-              Verify DNS
-            </Button>
+            {needsNoDns(domain) ? undefined : (
+              <Button
+                icon={<RefreshCw size={14} className={verify.isPending ? "animate-spin" : ""} />}
+                busy={verify.isPending}
+                onClick={() => verify.mutate()}
+              >
+                Verify DNS
+              </Button>
+            )}
             <Menu
               trigger={
                 <IconButton label="Domain actions" className="border border-line-strong bg-raised">
@@ -82,6 +84,7 @@ export const Domain = () => {
               items={[
                 { name: "Rotate DKIM key", icon: <RotateCcwKey size={15} />, onSelect: () => setRotating(true) },
                 ...ed25519.items,
+                ...history,
                 "separator",
                 {
                   name: "Delete domain",
@@ -109,9 +112,7 @@ export const Domain = () => {
               ? "If the form of your provider adds the name of the zone, leave that part out at the end of the name."
               : `Most providers add ${domain.zone} to what you enter: enter the host there, and the full name elsewhere.`}
           </p>
-          {domain.records.map((record) => (
-            <RecordPanel key={`${record.type} ${record.name} ${record.value}`} record={record} zone={domain.zone} />
-          ))}
+          <DomainRecords domain={domain} />
         </>
       )}
       <Receiving key={`receiving ${domain.id}`} domain={domain} canEdit={canEdit} onChanged={updateCache} />
@@ -170,77 +171,3 @@ const VerificationStatus = ({ domain }: { readonly domain: DomainData }) => {
     </>
   )
 }
-
-const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: string, purpose: string] } = {
-  dkim: ["DKIM", "Signs your mail, so that receivers can verify its origin and content."],
-  return_path: ["Return path", "Routes bounces to Waybill under your own domain."],
-  spf: ["SPF", "Authorizes this server to send for the return path."],
-  dmarc: ["DMARC", "Tells receivers how to handle spoofed mail from your domain."],
-  tracking: ["Tracking", "Uses your own domain in tracked links."],
-  receiving: ["Receiving", "Leads mail to your addresses here."],
-}
-
-const SECOND_SIGNATURE = "Optional second signature in addition to RSA, added while this record is published."
-
-const RecordPanel = ({ record, zone }: { readonly record: DomainRecord; readonly zone: string | null }) => {
-  const [name, purpose] = PURPOSES[record.purpose]
-  const isSecond = isEd25519(record)
-  return (
-    <Panel
-      title={
-        <span className="flex items-center gap-2">
-          {name}
-          <Badge>{record.type}</Badge>
-          {isSecond ? <Badge>Ed25519</Badge> : undefined}
-          {record.required ? <Badge tone="blue">Required</Badge> : undefined}
-        </span>
-      }
-      actions={<RecordStatus status={record.status} />}
-    >
-      <div className="flex flex-col gap-3 p-4">
-        <p className="text-sm text-ink-2">{isSecond ? SECOND_SIGNATURE : purpose}</p>
-        <div className="grid gap-3 sm:grid-cols-2">
-          {zone === null || record.zone_host === null ? undefined : (
-            <CopyableValue label={`Host in ${zone}`} copy="host" text={record.zone_host} />
-          )}
-          <CopyableValue label="Full name" copy="full name" text={record.name} />
-        </div>
-        <CopyableValue label="Value" copy="value" text={record.value} />
-        {record.priority === null ? undefined : (
-          <CopyableValue label="Priority" copy="priority" text={String(record.priority)} />
-        )}
-        {record.error === null ? undefined : (
-          <p className="rounded-lg bg-warn-soft px-3 py-2 text-sm text-warn">{recordError(record.error)}</p>
-        )}
-        {record.status === "verified" || record.found.length === 0 ? undefined : (
-          <div>
-            <p className="mb-1 text-xs font-medium text-ink-3">Current DNS value</p>
-            <ul className="flex flex-col gap-1">
-              {record.found.map((answer) => (
-                <li key={answer} className="rounded-lg bg-sunken px-2.5 py-1.5 font-mono text-xs break-all text-ink-2">
-                  {answer}
-                </li>
-              ))}
-            </ul>
-          </div>
-        )}
-      </div>
-    </Panel>
-  )
-}
-
-interface CopyableProps {
-  readonly label: string
-  /** Name of the value in the label of the button. */
-  readonly copy: string
-  readonly text: string
-}
-
-const CopyableValue = ({ copy, label, text }: CopyableProps) => (
-  <div className="min-w-0">
-    <p className="mb-1 truncate text-xs font-medium text-ink-3" title={label}>
-      {label}
-    </p>
-    <CopyField text={text} label={`Copy ${copy}`} />
-  </div>
-)

@@ -6,6 +6,7 @@ import { useHasScope } from "../session/useHasScope.ts"
 import { Checkbox } from "../ui/controls/Field.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import { needsNoDns } from "./needsNoDns.ts"
 import { RecordStatus } from "./RecordStatus.tsx"
 
 interface Props {
@@ -21,6 +22,7 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
     onSuccess: onChanged,
   })
   const canRoute = useHasScope("inbound:write")
+  const isSandbox = needsNoDns(domain)
   const mx = domain.records.find(({ purpose }) => purpose === "receiving")
   return (
     <Panel
@@ -37,12 +39,16 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
         <Checkbox
           role="switch"
           label="Receive mail"
-          hint="Adds an MX record to publish. If another service has your mailboxes, use a subdomain such as in.example.com."
-          checked={change.isPending ? change.variables : domain.receiving}
-          disabled={!canEdit}
+          hint={
+            isSandbox
+              ? "Sandbox: receives without DNS."
+              : "Adds an MX record to publish. If another service has your mailboxes, use a subdomain such as in.example.com."
+          }
+          checked={isSandbox || (change.isPending ? change.variables : domain.receiving)}
+          disabled={isSandbox || !canEdit}
           onChange={(event) => change.mutate(event.target.checked)}
         />
-        {domain.receiving && canRoute ? (
+        {(isSandbox || domain.receiving) && canRoute ? (
           <p className="text-sm text-ink-2">
             What happens to its mail is set under{" "}
             <Link to="/routes" className="text-accent underline underline-offset-2">

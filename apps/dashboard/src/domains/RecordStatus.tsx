@@ -20,6 +20,9 @@ export const RecordStatus = ({ status }: Pick<DomainRecord, "status">) => {
   )
 }
 
+/** Codes of records that DNS does not have. */
+export const NOT_FOUND: ReadonlySet<string> = new Set(["NXDOMAIN", "NODATA"])
+
 /** Messages for the error codes of DNS. */
 const DNS_ERRORS: { readonly [code: string]: string } = {
   NXDOMAIN: "Record not found. DNS changes can take a while to propagate.",

@@ -1,7 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { Link } from "@tanstack/react-router"
-import { instance } from "../api/instance.ts"
 import * as Queries from "../api/Queries.ts"
+import { needsNoDns } from "../domains/needsNoDns.ts"
 import { recordError, RecordStatus } from "../domains/RecordStatus.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 
@@ -10,12 +10,13 @@ export const ReceivingAddresses = () => {
   const { data: account } = useQuery(Queries.account)
   const { data: domains } = useQuery(Queries.domains)
   if (account === undefined || domains === undefined) return undefined
-  const receiving = domains.data.filter((domain) => domain.receiving)
+  const receiving = domains.data.filter((domain) => domain.receiving || needsNoDns(domain))
   return (
     <Panel title="Addresses that receive">
       <ul className="divide-y divide-line text-sm">
-        {receiving.map(({ name, records }) => {
-          const mx = records.find(({ purpose }) => purpose === "receiving")
+        {receiving.map((domain) => {
+          const { name, records } = domain
+          const mx = needsNoDns(domain) ? undefined : records.find(({ purpose }) => purpose === "receiving")
           return (
             <li key={name} className="px-4 py-2.5">
               <span className="flex items-center gap-3">
@@ -26,7 +27,9 @@ export const ReceivingAddresses = () => {
                 >
                   *@{name}
                 </Link>
-                {mx === undefined ? undefined : (
+                {needsNoDns(domain) ? (
+                  <span className="text-xs text-ink-3">Sandbox: needs no DNS</span>
+                ) : mx === undefined ? undefined : (
                   <span className="flex items-center gap-2 text-xs text-ink-3">
                     MX <RecordStatus status={mx.status} />
                   </span>
@@ -38,12 +41,6 @@ export const ReceivingAddresses = () => {
             </li>
           )
         })}
-        {instance.transport === "capture" ? (
-          <li className="flex items-center gap-3 px-4 py-2.5">
-            <span className="min-w-0 grow truncate font-medium">*@acme.test</span>
-            <span className="text-xs text-ink-3">Sandbox: needs no DNS</span>
-          </li>
-        ) : undefined}
         <li className="flex items-center gap-3 px-4 py-2.5">
           <span className="min-w-0 grow font-medium [overflow-wrap:anywhere]">*@{account.inbound_domain}</span>
           <span className="shrink-0 text-xs text-ink-3">Needs no DNS of yours</span>
