@@ -229,7 +229,7 @@ const plan = createRoute({
 const auditLog = createRoute({
   getParentRoute: () => shell,
   path: "/settings/audit",
-  validateSearch: withFilters("q", "stream", "actor"),
+  validateSearch: withFilters("q", "stream", "actor", "since"),
   component: lazyScreen(() => import("./settings/AuditLog.tsx"), "AuditLog"),
 })
 

@@ -84,22 +84,33 @@ await inDashboard("a phone", (opened) => {
     const mail = { from: "hello@acme.test", subject: "Hi", text: "Hi" }
     for (const to of ["ana@customers.example", "bo@customers.example", "cy@partners.example"])
       await instance.request("POST", "/email/send", { ...mail, to })
-    await page.goto("/overview")
-    await page.getByRole("button", { name: "Provider", exact: true }).click()
     const row = page.getByRole("row", { name: /^customers\.example\s*2/u })
     await Browser.eventually(async () => {
-      if ((await row.count()) === 0) {
-        await page.reload()
-        await page.getByRole("button", { name: "Provider", exact: true }).click()
-        await page.getByRole("cell").first().waitFor()
-      }
+      await page.goto("/overview")
+      await page.getByRole("button", { name: "Provider", exact: true }).click()
+      await page.getByText(/No large provider|No email in this range/u).waitFor()
       return row.count()
     }).toBe(1)
-    await page.getByText("of the newest 3 emails").waitFor()
+    // All mail of the range is counted: a part of it would have no rates.
+    await page.getByText("Their own domains:").waitFor()
+    await page.getByRole("columnheader", { name: "Bounced" }).waitFor()
     await ContactSheet.shoot(page, "overview-own-domains")
     await row.getByRole("link", { name: "customers.example" }).click()
     await page.getByRole("list", { name: "Emails" }).getByRole("listitem").nth(1).waitFor()
     assert.include(decodeURIComponent(page.url()), "to:@customers.example")
+    await page.route("**/v1/email/logs?**limit=100**", async (route) => {
+      const response = await route.fetch()
+      await route.fulfill({ response, json: { ...(await response.json()), has_more: true } })
+    })
+    await page.goto("/overview")
+    await page.getByRole("button", { name: "Provider", exact: true }).click()
+    await page.getByText("Their own domains in the newest 3 emails, without rates:").waitFor()
+    assert.strictEqual(await page.getByRole("columnheader", { name: "Bounced" }).count(), 0)
+    // The link finds the emails that were counted, and none before them.
+    const { json } = await instance.request("GET", "/email/logs?limit=3")
+    const found = (await row.getByRole("link", { name: "customers.example" }).getAttribute("href")) ?? ""
+    assert.include(decodeURIComponent(found), `after:${json.data.at(-1).created_at}`)
+    await page.unroute("**/v1/email/logs?**limit=100**")
   })
 
   it("logs no errors", () => assert.deepEqual(opened.tab.consoleErrors, []))

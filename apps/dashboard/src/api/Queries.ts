@@ -217,7 +217,14 @@ export const members = queryOptions({
 
 const AUDIT_PAGE = 50
 
-export const audit = (filters: { readonly q?: string; readonly stream?: string; readonly actor_id?: string } = {}) =>
+interface AuditFilters {
+  readonly q?: string
+  readonly stream?: string
+  readonly actor_id?: string
+  readonly created_after?: string
+}
+
+export const audit = (filters: AuditFilters = {}) =>
   infiniteQueryOptions({
     queryKey: ["audit", filters],
     initialPageParam: undefined as string | undefined,

@@ -108,16 +108,19 @@ export const Breakdown = ({ from, hasVisits, to }: Props) => {
         <>
           {ownDomains === undefined ? undefined : (
             <p className="border-b border-line px-4 py-2 text-xs text-ink-3">
-              No large provider is among the recipients. Their own domains, of the newest{" "}
-              {number.format(ownDomains.emails)} emails:
+              No large provider is among the recipients.{" "}
+              {ownDomains.isWhole
+                ? "Their own domains:"
+                : `Their own domains in the newest ${number.format(ownDomains.emails)} emails, without rates:`}
             </p>
           )}
           <Rows
             key={group}
             group={group}
             rows={ownDomains?.rows ?? rows}
-            from={from}
-            hasVisits={hasVisits}
+            from={ownDomains?.from ?? from}
+            hasRates={ownDomains?.isWhole ?? true}
+            hasVisits={hasVisits && ownDomains === undefined}
             hasMore={query.data?.more_tags === true}
           />
         </>
@@ -133,12 +136,14 @@ interface RowsProps {
   readonly group: Group
   readonly rows: ReadonlyArray<CountedRow>
   readonly from: string
+  /** Whether the rows count all emails of the range. */
+  readonly hasRates: boolean
   readonly hasVisits: boolean
   /** Whether the account has more tags than the statistics answer. */
   readonly hasMore: boolean
 }
 
-const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
+const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) => {
   const [isWhole, setWhole] = useState(false)
   const names = useKeyNames(group === "api_key")
   const keyName = (id: string) => names.get(id) ?? id
@@ -151,9 +156,13 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
           <tr className="border-b border-line">
             <th className={HEAD}>{HEADS[group]}</th>
             <th className={HEAD}>Accepted</th>
-            <th className={HEAD}>Delivered</th>
-            <th className={HEAD}>Bounced</th>
-            <th className={cx(HEAD, wide)}>Complained</th>
+            {hasRates ? (
+              <>
+                <th className={HEAD}>Delivered</th>
+                <th className={HEAD}>Bounced</th>
+                <th className={cx(HEAD, wide)}>Complained</th>
+              </>
+            ) : undefined}
             {hasVisits ? (
               <>
                 <th className={cx(HEAD, wide)}>Opens</th>
@@ -175,13 +184,23 @@ const Rows = ({ from, group, hasMore, hasVisits, rows }: RowsProps) => {
                   </Emails>
                 </td>
                 <td className={CELL}>{number.format(row.accepted)}</td>
-                <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
-                <td className={CELL}>
-                  <Emails search={linkOf("bounced")}>{share(row.recipient_counts.bounced, row)}</Emails>
-                </td>
-                <td className={cx(CELL, wide)}>
-                  <Emails search={linkOf("complained")}>{share(row.recipient_counts.complained, row)}</Emails>
-                </td>
+                {hasRates ? (
+                  <>
+                    <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
+                    <td className={CELL}>
+                      <Emails search={linkOf("bounced")}>{share(row.recipient_counts.bounced, row)}</Emails>
+                      {/* On a phone there is no column for complaints. */}
+                      {row.recipient_counts.complained === 0 ? undefined : (
+                        <span className="block text-xs text-bad sm:hidden">
+                          {share(row.recipient_counts.complained, row)} complained
+                        </span>
+                      )}
+                    </td>
+                    <td className={cx(CELL, wide)}>
+                      <Emails search={linkOf("complained")}>{share(row.recipient_counts.complained, row)}</Emails>
+                    </td>
+                  </>
+                ) : undefined}
                 {hasVisits ? (
                   <>
                     <td className={cx(CELL, wide)}>{number.format(row.opened)}</td>

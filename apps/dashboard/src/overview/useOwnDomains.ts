@@ -13,6 +13,10 @@ export type CountedRow = Pick<
 
 interface OwnDomains {
   readonly emails: number
+  /** Start of the emails that were counted: of the range, or of the newest ones if the range has more. */
+  readonly from: string
+  /** Whether all emails of the range were counted. Shares of some of them would not be those of the range. */
+  readonly isWhole: boolean
   readonly rows: ReadonlyArray<CountedRow>
 }
 
@@ -29,6 +33,8 @@ export const useOwnDomains = (from: string, to: string, isWanted: boolean): OwnD
   const byDomain = Map.groupBy(recipients, ({ address }) => address.slice(address.lastIndexOf("@") + 1).toLowerCase())
   return {
     emails: data.data.length,
+    from: data.has_more ? (data.data.at(-1)?.created_at ?? from) : from,
+    isWhole: !data.has_more,
     rows: [...byDomain].map(([domain, found]) => rowOf(domain, found)),
   }
 }

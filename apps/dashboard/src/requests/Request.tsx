@@ -5,6 +5,7 @@ import * as Queries from "../api/Queries.ts"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
 import { CodeBlock } from "../ui/controls/Code.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
+import { formatDuration } from "../ui/display/formatDuration.ts"
 import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
@@ -49,15 +50,15 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
         <DescriptionList
           items={[
             [
-              "Request id",
+              "Request ID",
               <span key="id" className="flex items-center gap-1">
                 <code className="min-w-0 truncate font-mono text-xs">{request.id}</code>
-                <CopyButton text={request.id} label="Copy request id" />
+                <CopyButton text={request.id} label="Copy request ID" />
               </span>,
             ],
             ["Time", formatDateTime(request.created_at)],
             ...(message === undefined ? [] : [["Message", <UntrustedText key="message" text={message} />] as const]),
-            ...(request.reason === null ? [] : [["Reason", <code key="reason">{request.reason}</code>] as const]),
+            ...(request.reason === null ? [] : [["Reason", <Reason key="reason" reason={request.reason} />] as const]),
             ...(request.query === null ? [] : [["Query", <UntrustedText key="query" text={request.query} />] as const]),
             [
               "Sent by",
@@ -76,7 +77,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
               ),
             ],
             ["IP address", request.address],
-            ["Duration", `${request.duration_ms} ms`],
+            ["Duration", formatDuration(request.duration_ms)],
             ...(email_ids.length === 0 ? [] : [["Emails", <Emails key="emails" ids={email_ids} />] as const]),
           ]}
         />
@@ -95,15 +96,27 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
         </div>
       </Panel>
       {answer === null ? undefined : (
-        <Panel title="Answer">
+        <Panel title="Response">
           <div className="p-4">
-            <CodeBlock code={indented(answer)} label="Masked answer" />
+            <CodeBlock code={indented(answer)} label="Masked response" />
           </div>
         </Panel>
       )}
     </>
   )
 }
+
+/** The reason of a refusal, with a link to its page of the docs. */
+const Reason = ({ reason }: { readonly reason: string }) => (
+  <a
+    href={`/docs/errors/${encodeURIComponent(reason)}`}
+    target="_blank"
+    rel="noopener"
+    className="text-accent underline underline-offset-2"
+  >
+    <code>{reason}</code>
+  </a>
+)
 
 /** Returns the message of an error; undefined for another answer, and for one that was cut. */
 const messageOf = (answer: string | null): string | undefined => {

@@ -30,7 +30,7 @@ export const RequestFilterBar = ({ filters, keyNames, onChange, typed }: Props) 
   return (
     <div className="flex flex-wrap items-center gap-2">
       <SearchField
-        label="Search by path, request id or recipient"
+        label="Search by path, request ID or recipient"
         placeholder="/v1/email/send, req_… or ana@example.org"
         typed={typed}
       />

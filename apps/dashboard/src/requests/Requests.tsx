@@ -6,6 +6,7 @@ import * as Queries from "../api/Queries.ts"
 import type { Request } from "../api/Records.ts"
 import { Button } from "../ui/controls/Button.tsx"
 import { useTypedText } from "../ui/controls/SearchField.tsx"
+import { formatDuration } from "../ui/display/formatDuration.ts"
 import { RelativeTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -76,10 +77,15 @@ const columnsOf = (senderName: ReturnType<typeof useSenderName>): ReadonlyArray<
   {
     name: "Request",
     main: true,
-    cell: ({ id, method, path, reason }) => (
+    cell: ({ id, method, path, query, reason }) => (
       <span className="block">
         <Link to="/requests/$id" params={{ id }} className="block truncate font-mono text-xs hover:underline">
           {method} <UntrustedText text={path} />
+          {query === null ? undefined : (
+            <span className="text-ink-3">
+              ?<UntrustedText text={query} />
+            </span>
+          )}
         </Link>
         {reason === null ? undefined : <span className="block truncate text-xs text-ink-3">{reason}</span>}
       </span>
@@ -99,7 +105,9 @@ const columnsOf = (senderName: ReturnType<typeof useSenderName>): ReadonlyArray<
     name: "Duration",
     number: true,
     wide: true,
-    cell: ({ duration_ms }) => <span className="text-xs whitespace-nowrap text-ink-3">{duration_ms} ms</span>,
+    cell: ({ duration_ms }) => (
+      <span className="text-xs whitespace-nowrap text-ink-3">{formatDuration(duration_ms)}</span>
+    ),
   },
   {
     name: "Time",

@@ -138,6 +138,9 @@ export const ApiKeys = () => {
 const textsOf = ({ domain, name, prefix, scopes }: ApiKey): string =>
   [name, prefix, domain ?? "", ...scopes].join("\n").toLowerCase()
 
+/** Scopes that a row shows on its line; the title of the line has all. */
+const SHOWN_SCOPES = 2
+
 /** Returns the columns. `nameOf` has the names of members and keys. */
 const columnsOf = (
   onRevoke: (key: ApiKey) => void,
@@ -149,14 +152,18 @@ const columnsOf = (
     name: "Scopes",
     wide: true,
     cell: ({ scopes }) => (
-      <ul className="flex max-w-72 flex-wrap gap-1">
-        {scopes.map((scope) => (
+      <ul className="flex gap-1 whitespace-nowrap" title={scopes.join(", ")}>
+        {scopes.slice(0, SHOWN_SCOPES).map((scope) => (
           <li key={scope}>
-            <code className="rounded-md bg-hover px-1.5 py-0.5 font-mono text-[11px] whitespace-nowrap text-ink-2">
-              {scope}
-            </code>
+            <code className="rounded-md bg-hover px-1.5 py-0.5 font-mono text-[11px] text-ink-2">{scope}</code>
           </li>
         ))}
+        {scopes.length > SHOWN_SCOPES ? (
+          <li className="text-xs text-ink-3">
+            +{scopes.length - SHOWN_SCOPES}
+            <span className="sr-only">: {scopes.slice(SHOWN_SCOPES).join(", ")}</span>
+          </li>
+        ) : undefined}
       </ul>
     ),
   },

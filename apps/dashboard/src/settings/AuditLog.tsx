@@ -1,11 +1,12 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Copy, MoreHorizontal, ScrollText, SearchX } from "lucide-react"
+import { Copy, MoreHorizontal, ScrollText, SearchX, SquareTerminal } from "lucide-react"
 import { defined } from "../api/defined.ts"
 import * as Queries from "../api/Queries.ts"
 import type { AuditEntry } from "../api/Records.ts"
 import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { copy } from "../ui/controls/CopyButton.tsx"
+import { DateFilter } from "../ui/controls/DateFilter.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
@@ -33,10 +34,10 @@ const OBJECTS = [
 export const AuditLog = () => {
   const search = useSearch({ from: "/shell/settings/audit" })
   const navigate = useNavigate({ from: "/settings/audit" })
-  const { actor, q, stream } = search
-  const query = useInfiniteQuery(Queries.audit(defined({ q, stream, actor_id: actor })))
+  const { actor, q, since, stream } = search
+  const query = useInfiniteQuery(Queries.audit(defined({ q, stream, actor_id: actor, created_after: since })))
   const actors = useActors()
-  const change = (next: Partial<Record<"q" | "stream" | "actor", string | undefined>>) =>
+  const change = (next: Partial<Record<"q" | "stream" | "actor" | "since", string | undefined>>) =>
     void navigate({ search: (current) => defined({ ...current, ...next }), replace: true })
   const typed = useTypedText(q ?? "", (text) => change({ q: text }))
   return (
@@ -58,6 +59,7 @@ export const AuditLog = () => {
           selected={actor === undefined ? [] : [actor]}
           onChange={([next]) => change({ actor: next })}
         />
+        <DateFilter label="Since" value={since} onChange={(start) => change({ since: start })} />
       </div>
       <PagedRows
         query={query}
@@ -166,36 +168,46 @@ const Changes = ({ entry: { changes } }: { readonly entry: AuditEntry }) =>
   )
 
 /** Details: all that was changed, the type of the event, and the request that made it. */
-const Details = ({ entry: { changes, request_id, type } }: { readonly entry: AuditEntry }) => (
-  <Menu
-    trigger={
-      <IconButton label="Details">
-        <MoreHorizontal size={16} />
-      </IconButton>
-    }
-    header={
-      <div className="mb-1 max-h-72 max-w-md overflow-y-auto border-b border-line px-2.5 py-1.5 font-mono text-xs text-ink-3">
-        {changes.length === 0 ? undefined : (
-          <ul aria-label="Changes" className="mb-1.5 [overflow-wrap:anywhere] text-ink-2">
-            {changes.map((change) => (
-              <li key={change.field}>
-                <Change change={change} />
-              </li>
-            ))}
-          </ul>
-        )}
-        <p>{type}</p>
-        {request_id === null ? undefined : <p>{request_id}</p>}
-      </div>
-    }
-    items={[
-      { name: "Copy event type", icon: <Copy size={15} />, onSelect: () => void copy(type) },
-      ...(request_id === null
-        ? []
-        : [{ name: "Copy request id", icon: <Copy size={15} />, onSelect: () => void copy(request_id) }]),
-    ]}
-  />
-)
+const Details = ({ entry: { changes, request_id, type } }: { readonly entry: AuditEntry }) => {
+  const navigate = useNavigate()
+  return (
+    <Menu
+      trigger={
+        <IconButton label="Details">
+          <MoreHorizontal size={16} />
+        </IconButton>
+      }
+      header={
+        <div className="mb-1 max-h-72 max-w-md overflow-y-auto border-b border-line px-2.5 py-1.5 font-mono text-xs text-ink-3">
+          {changes.length === 0 ? undefined : (
+            <ul aria-label="Changes" className="mb-1.5 [overflow-wrap:anywhere] text-ink-2">
+              {changes.map((change) => (
+                <li key={change.field}>
+                  <Change change={change} />
+                </li>
+              ))}
+            </ul>
+          )}
+          <p>{type}</p>
+          {request_id === null ? undefined : <p>{request_id}</p>}
+        </div>
+      }
+      items={[
+        { name: "Copy event type", icon: <Copy size={15} />, onSelect: () => void copy(type) },
+        ...(request_id === null
+          ? []
+          : [
+              { name: "Copy request ID", icon: <Copy size={15} />, onSelect: () => void copy(request_id) },
+              {
+                name: "View request",
+                icon: <SquareTerminal size={15} />,
+                onSelect: () => void navigate({ to: "/requests/$id", params: { id: request_id } }),
+              },
+            ]),
+      ]}
+    />
+  )
+}
 
 const ActorName = ({ entry: { actor, actor_name } }: { readonly entry: AuditEntry }) => (
   <UntrustedText text={actor_name ?? ACTORS[actor.type]} />

@@ -27,9 +27,15 @@ export const CommandPalette = ({
 
 const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
   const [text, setText] = useState("")
-  const [index, setIndex] = useState(0)
-  const { commands, status } = useCommands(text)
+  const [chosen, setIndex] = useState<number>()
+  const { commands, only, status } = useCommands(text)
   const id = useId()
+  const index =
+    chosen ??
+    Math.max(
+      0,
+      commands.findIndex(({ name }) => name === only),
+    )
   const current = commands[Math.min(index, commands.length - 1)]
   const run = (command: Command | undefined) => {
     if (command === undefined) return
@@ -65,7 +71,7 @@ const CommandSearch = ({ onDone }: { readonly onDone: () => void }) => {
           value={text}
           onChange={(event) => {
             setText(event.target.value)
-            setIndex(0)
+            setIndex(undefined)
           }}
           onKeyDown={onKeyDown}
           className="h-12 w-full bg-transparent text-base outline-none placeholder:text-ink-3"

@@ -46,6 +46,8 @@ export interface Command {
 
 interface Commands {
   readonly commands: ReadonlyArray<Command>
+  /** Name of the only thing that was found, if no screen or action has the text: Enter opens it. */
+  readonly only: string | undefined
   /** State of the search for emails, or empty. */
   readonly status: string
 }
@@ -80,7 +82,7 @@ export const useCommands = (text: string): Commands => {
     // The suppression is asked for once typing pauses, as the emails are.
     enabled: ADDRESS.test(query) && !hits.isPending && permits(session.scopes, "suppressions:read"),
   }).data
-  const commands = useMemo(() => {
+  const found = useMemo(() => {
     const go: Go = (to, parameters) => () => history.push(Paths.pathWith(to, parameters))
     const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
       ({ icon: Icon, key, name, to }): Command => ({
@@ -126,34 +128,38 @@ export const useCommands = (text: string): Commands => {
               run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
             },
           ]
-    const found = emails.map((email): Command => ({
+    const mails = emails.map((email): Command => ({
       name: email.id,
       content: <PaletteEmail email={email} filters={search.filters} />,
       icon: <Mail size={ICON} />,
       run: go(`/emails/${email.id}`),
     }))
+    const [only, ...others] = [...matches, ...named, ...mails]
     const canRead = permits(session.scopes, "email:logs:read")
     const ofAddress = ADDRESS.test(query)
       ? addressCommands(query, canRead, suppression, permits(session.scopes, "suppressions:write"), go)
       : []
-    return [
-      ...ofAddress,
-      ...matches,
-      ...(canRead ? statusCommands(query, go) : []),
-      ...named,
-      ...searchCommands(query, search.text, go),
-      ...found,
-      ...docs,
-    ]
+    return {
+      only: others.length === 0 && ofAddress.length === 0 ? only?.name : undefined,
+      commands: [
+        ...ofAddress,
+        ...matches,
+        ...(canRead ? statusCommands(query, go) : []),
+        ...named,
+        ...searchCommands(query, search.text, go),
+        ...mails,
+        ...docs,
+      ],
+    }
   }, [emails, isDark, history, query, records, search, session, signOut, suppression])
-  return { commands, status: statusOf(hits) }
+  return { ...found, status: statusOf(hits) }
 }
 
 const openPage = (path: string): void => void window.open(path, "_blank", "noopener")
 
 /** The search of a text: its filters if it names one, such as `to:ana`, and the whole text as a phrase otherwise. */
 const searchOf = (query: string): { readonly text: string; readonly filters: EmailFilters } => {
-  const context = { keys: undefined, now: Date.now(), zone: "local" } as const
+  const context = { keys: undefined, now: Date.now() }
   const { filters, isUnderstood } = EmailSearch.parse(query, context)
   const hasField = SearchText.tokensOf(query).some(({ field }) => field !== undefined && SearchText.isField(field))
   if (hasField && isUnderstood) return { text: query, filters }
@@ -216,7 +222,13 @@ const statusCommands = (query: string, go: Go): ReadonlyArray<Command> => {
     : EmailSearch.EMAIL_STATUSES.flatMap((status): ReadonlyArray<Command> => {
         const name = `${status.slice(0, 1).toUpperCase()}${status.slice(1)} emails`
         return matchesWords(status, first) && matchesWords(name, query)
-          ? [{ name, icon: <Mail size={ICON} />, run: go("/emails", { search: `is:${status}` }) }]
+          ? [
+              {
+                name,
+                icon: <Mail size={ICON} />,
+                run: go("/emails", { search: `${status === "scheduled" ? "is" : "anyone"}:${status}` }),
+              },
+            ]
           : []
       })
 }

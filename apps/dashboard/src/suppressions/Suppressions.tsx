@@ -7,6 +7,7 @@ import type { Suppression } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Badge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
+import { DateFilter } from "../ui/controls/DateFilter.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
@@ -31,20 +32,6 @@ const SOURCE_CHOICES = [
   { value: "request", name: "Added by hand or API" },
 ]
 const DIALOGS = { add: "Add suppression", import: "Import suppressions", export: "Export suppressions" }
-
-/** The day of a time, in the time zone of the browser. */
-const dayOf = (iso: string): string => {
-  const time = new Date(iso)
-  if (Number.isNaN(time.getTime())) return ""
-  return [time.getFullYear(), time.getMonth() + 1, time.getDate()]
-    .map((part) => String(part).padStart(2, "0"))
-    .join("-")
-}
-
-const startOf = (day: string): string | undefined => {
-  const time = new Date(`${day}T00:00:00`)
-  return Number.isNaN(time.getTime()) ? undefined : time.toISOString()
-}
 
 export const Suppressions = () => {
   const search = useSearch({ from: "/shell/suppressions" })
@@ -106,15 +93,7 @@ export const Suppressions = () => {
           selected={source === undefined ? [] : [source]}
           onChange={([next]) => change({ source: next })}
         />
-        <label className="flex items-center gap-2 text-sm text-ink-2">
-          Added since
-          <input
-            type="date"
-            className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm text-ink"
-            value={since === undefined ? "" : dayOf(since)}
-            onChange={({ target }) => change({ since: startOf(target.value) })}
-          />
-        </label>
+        <DateFilter label="Added since" value={since} onChange={(start) => change({ since: start })} />
       </div>
       <PagedRows
         query={query}

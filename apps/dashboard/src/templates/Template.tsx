@@ -18,6 +18,7 @@ import { Screen } from "../ui/layout/Screen.tsx"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { KINDS } from "./TemplateColumns.tsx"
 import { ConflictDialog } from "./editor/ConflictDialog.tsx"
+import { useHistoryItem } from "../session/useHistoryItem.tsx"
 import { focusEditor } from "./editor/focusEditor.ts"
 import * as Form from "./content/Form.ts"
 import { useEditing } from "./editor/useEditing.ts"
@@ -47,6 +48,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
   const canSend = useHasScope("email:send")
   const canEdit = mayWrite && record.status !== "archived"
   const editing = useEditing(record)
+  const history = useHistoryItem(record.id)
   const { form, isDirty } = editing
   const search = useSearch({ from: "/shell/templates/$id" })
   const view = VIEWS.find((each) => each === search.view) ?? "edit"
@@ -154,6 +156,7 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
               }
               items={[
                 { name: "Duplicate", icon: <Copy size={15} />, onSelect: () => void duplicate() },
+                ...history,
                 ...(canEdit
                   ? [
                       "separator" as const,

@@ -119,7 +119,7 @@ export const Workbench = ({
           label="Show"
           value={shown}
           options={[
-            ["edit", "Edit"],
+            ["edit", "Content"],
             ["preview", problems.length === 0 ? "Preview" : `Preview (${problems.length})`],
           ]}
           onChange={setShown}

@@ -19,7 +19,7 @@ export const ErrorDetails = ({ error }: { readonly error: unknown }) => {
         ))}
         <li className="flex items-center gap-1">
           <span className="truncate">{requestId}</span>
-          <CopyButton text={requestId} label="Copy request id" />
+          <CopyButton text={requestId} label="Copy request ID" />
         </li>
       </ul>
     </details>

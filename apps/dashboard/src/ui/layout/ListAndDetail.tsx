@@ -5,6 +5,7 @@ import type { Page } from "../../api/Records.ts"
 import { Button } from "../controls/Button.tsx"
 import { cx } from "../display/cx.ts"
 import { RelativeTime } from "../display/Time.tsx"
+import { ErrorBoundary } from "../feedback/ErrorBoundary.tsx"
 import { SkeletonRows } from "../feedback/Skeleton.tsx"
 import { Panel } from "./Panel.tsx"
 
@@ -59,16 +60,18 @@ export const ListAndDetail = <Row extends Mail>(props: Props<Row>) => {
           </Button>
         </span>
         {selected === undefined ? undefined : (
-          <Suspense
-            key={selected}
-            fallback={
-              <Panel>
-                <SkeletonRows />
-              </Panel>
-            }
-          >
-            {detail(selected)}
-          </Suspense>
+          // An id that is not there leaves the list as it is.
+          <ErrorBoundary key={selected}>
+            <Suspense
+              fallback={
+                <Panel>
+                  <SkeletonRows />
+                </Panel>
+              }
+            >
+              {detail(selected)}
+            </Suspense>
+          </ErrorBoundary>
         )}
       </div>
     </div>

@@ -9,7 +9,7 @@ export interface Column<Row> {
   readonly number?: boolean
   /** Whether the column is hidden on narrow screens. */
   readonly wide?: boolean
-  /** Whether the column takes the remaining width, and its text is cut off where it does not fit. */
+  /** Whether the column takes about half of the width, and its text is cut off where it does not fit. The others share the rest. */
   readonly main?: boolean
   /** Whether the header is for screen readers only, above buttons. */
   readonly hiddenName?: boolean
@@ -21,7 +21,7 @@ const classOf = <Row,>({ main, number, wide }: Column<Row>, isCards: boolean): s
     "px-2 first:pl-4 last:pr-4",
     number === true ? "tabular whitespace-nowrap text-right" : "text-left",
     wide === true && !isCards && "hidden sm:table-cell",
-    main === true && "w-full max-w-0",
+    main === true && "w-full max-w-0 sm:w-[45%]",
   )
 
 /** A row is a card on narrow screens, each cell a line of it, and before it the name of its column. */

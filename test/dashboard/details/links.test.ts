@@ -1,0 +1,140 @@
+import { assert, it } from "vitest"
+import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
+import * as ContactSheet from "../support/ContactSheet.ts"
+import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+await inDashboard("what leads where", (opened) => {
+  const mail = { from: "hello@acme.test", to: "ana@example.org", subject: "Quarterly figures", text: "Hi" }
+  const create = async (path: string, body: unknown) => {
+    const { json, status } = await opened.instance.request("POST", path, body)
+    assert.isBelow(status, 300, JSON.stringify(json))
+    return json
+  }
+
+  it("the overview of an account of today opens on today", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await create("/email/send", { ...mail, tags: ["reports"] })
+    await page.goto("/overview")
+    const range = page.getByRole("group", { name: "Time range" })
+    await Browser.eventually(() => range.getByRole("button", { name: "Today", pressed: true }).count()).toBe(1)
+    await page.goto("/overview?range=7d")
+    await range.getByRole("button", { name: "7 days", pressed: true }).waitFor()
+    assert.strictEqual(await range.getByRole("button", { pressed: true }).count(), 1)
+  })
+
+  it("Enter in the palette opens the only thing that is found", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.keyboard.press("Control+k")
+    await page.getByRole("combobox").fill("Quarterly figures")
+    await page.getByText("1 email found").waitFor()
+    await page.keyboard.press("Enter")
+    await page.getByRole("heading", { level: 1, name: mail.subject }).waitFor()
+    assert.match(new URL(page.url()).pathname, /^\/emails\/msg_/u)
+  })
+
+  it("the key and the tags of an email lead to the others with them", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const { href } = new URL(page.url())
+    await page.getByRole("link", { name: "reports", exact: true }).click()
+    await page.getByRole("list", { name: "Search filters" }).getByText("reports").waitFor()
+    await page.goto(href)
+    await page.getByRole("link", { name: "API key First key" }).click()
+    await page.getByRole("list", { name: "Search filters" }).getByText("First key").waitFor()
+    await page.getByRole("list", { name: "Emails" }).getByText(mail.subject).waitFor()
+    assert.match(new URL(page.url()).searchParams.get("search") ?? "", /^key:key_/u)
+  })
+
+  it("a request has its query, and its reason leads to the docs", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    await instance.request("GET", "/domains?limit=0")
+    const link = page.getByRole("link", { name: /\/v1\/domains\s*\?\s*limit=0/u })
+    await page.goto("/requests?path=/domains")
+    await Browser.eventually(async () => {
+      await page.getByRole("button", { name: "Refresh" }).click()
+      return link.count()
+    }).toBe(1)
+    await link.click()
+    await page.getByText("Request ID", { exact: true }).waitFor()
+    await page.getByRole("heading", { name: "Response" }).waitFor()
+    const reason = page.getByRole("link", { name: "validation", exact: false })
+    assert.match((await reason.getAttribute("href")) ?? "", /^\/docs\/errors\/\w+$/u)
+    assert.strictEqual((await page.request.get((await reason.getAttribute("href")) ?? "")).status(), 200)
+  })
+
+  it("the audit log has a date, and leads to the request and from the record", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await create("/webhooks", { url: "https://hooks.shop.dev/one", events: ["email.bounced"] })
+    await page.goto("/webhooks")
+    await page.getByRole("link", { name: /hooks\.shop\.dev/u }).click()
+    await page.getByRole("button", { name: "Webhook actions" }).click()
+    await page.getByRole("menuitem", { name: "History" }).click()
+    const rows = page.getByRole("table", { name: "Audit log" }).getByRole("row")
+    await Browser.eventually(() => rows.count()).toBe(2)
+    await page.getByRole("button", { name: "Details" }).click()
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await page.getByRole("menuitem", { name: "View request" }).click()
+    await page.getByRole("heading", { level: 1, name: "POST /v1/webhooks" }).waitFor()
+    await page.goto("/settings/audit")
+    await page.getByLabel("Since").fill("2099-01-01")
+    await page.getByText("No changes match your filters").waitFor()
+    assert.strictEqual(new URL(page.url()).searchParams.get("since"), "2099-01-01T00:00:00.000Z")
+    await page.getByLabel("Since").fill("2020-01-01")
+    await Browser.eventually(() => rows.count()).toBeGreaterThan(2)
+  })
+
+  it(
+    "Compose sends to all kinds of recipients, and shows the request without a key",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = opened.tab
+      await page.goto("/compose")
+      await page.getByLabel("To", { exact: true }).fill("ana@example.org")
+      await page.getByLabel("Cc", { exact: true }).fill("bo@example.org")
+      await page.getByLabel("Bcc", { exact: true }).fill("cy@example.org")
+      await page.getByLabel("Reply-to").fill("team@acme.test")
+      await page.getByLabel("Subject").fill("To several")
+      await page.getByLabel("HTML").fill("<p>Hello</p>")
+      const request = page.getByLabel("API request for this email")
+      await request.getByText("Bearer $WAYBILL_KEY", { exact: false }).waitFor()
+      assert.match((await request.textContent()) ?? "", /"cc": \[\s*"bo@example\.org"/u)
+      // The frame is as high as its content.
+      const frame = page.locator('iframe[title="Email preview"]')
+      await Browser.eventually(async () => (await frame.boundingBox())?.height ?? 0).toBeLessThan(200)
+      await ContactSheet.shoot(page, "compose-filled")
+      await page.getByRole("button", { name: "Send", exact: true }).click()
+      await page.getByRole("heading", { level: 1, name: "To several" }).waitFor()
+      await page.getByText("team@acme.test").waitFor()
+      for (const address of ["bo@example.org", "cy@example.org"]) await page.getByText(address).first().waitFor()
+    },
+  )
+
+  it("a wrong id of received mail leaves the list", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await create("/test/inbound", { to: "help@acme.test", from: "bo@example.org", subject: "A question", text: "Hi" })
+    await page.goto("/received?id=inb_01k9zvjw4cf7y8h2n6q0r3t5vx")
+    await page.getByRole("list", { name: "Received mail" }).getByText("A question").click()
+    await page.getByRole("heading", { level: 2, name: "A question" }).waitFor()
+    assert.match(new URL(page.url()).searchParams.get("id") ?? "", /^inb_/u)
+  })
+
+  it("a phone has the filters of emails in one row, with words", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.setViewportSize(ContactSheet.PHONE)
+    await page.goto("/emails?search=anyone:bounced,failed")
+    const tops = []
+    for (const name of ["Status: Bounced, Failed", "Filter", "Views"]) {
+      const box = await page.getByRole("button", { name, exact: true }).boundingBox()
+      tops.push(box?.y)
+      assert.isAtMost((box?.x ?? 0) + (box?.width ?? 0), ContactSheet.PHONE.width)
+    }
+    assert.strictEqual(new Set(tops).size, 1)
+    await page.setViewportSize(Browser.DESKTOP)
+  })
+
+  it("logs no errors", () => {
+    const others = opened.tab.consoleErrors.filter((error) => !/ 404 |no received mail/u.test(error))
+    assert.deepEqual(others, [])
+  })
+})
