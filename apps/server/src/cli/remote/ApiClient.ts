@@ -45,10 +45,10 @@ const withPage = ({ error, message }: ApiFailure, url: string): ApiFailure =>
   })
 
 /** Reads the first records of a list over its pages. */
-export const firstOf = (read: (client: Waybill) => AsyncIterable<object>, limit: number) =>
+export const firstOf = <A extends object>(read: (client: Waybill) => AsyncIterable<A>, limit: number) =>
   call(async (client) => {
-    const rows: Array<Readonly<Record<string, unknown>>> = []
-    for await (const record of read(client)) if (rows.push({ ...record }) >= limit) break
+    const rows: Array<A> = []
+    for await (const record of read(client)) if (rows.push(record) >= limit) break
     return rows
   })
 
