@@ -79,7 +79,7 @@ await inBrowser("tracking settings of a domain", (browser) => {
     await save.click()
     await page.getByText("Tracking domain saved. Publish its DNS record to activate it.").waitFor()
     await Browser.eventually(() => field.inputValue()).toBe(`links.${OWN_DOMAIN}`)
-    const record = page.locator("section").filter({ has: page.getByText(SHARED_DOMAIN, { exact: true }) })
+    const record = page.getByRole("row").filter({ has: page.getByText(SHARED_DOMAIN, { exact: true }) })
     await record.getByText("Not checked").waitFor()
     dns.set(`links.${OWN_DOMAIN}`, { CNAME: SHARED_DOMAIN })
     await page.getByRole("button", { name: "Verify DNS" }).click()

@@ -158,7 +158,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await shown.getByText("Preview").click()
     await Editor.frame(page).getByText("One").waitFor()
     await page.getByLabel("Line in a list of mail").getByText("From a phone").waitFor()
-    await shown.getByText("Edit").click()
+    await shown.getByText("Content").click()
     await page.getByRole("button", { name: "Save draft" }).click()
     await page.getByText("Draft saved.").waitFor()
     assert.strictEqual((await read(id)).draft.subject, "From a phone")
