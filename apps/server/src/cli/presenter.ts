@@ -2,6 +2,7 @@ import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { nearestName } from "@waybill/domain/values/nearestName"
 import { Option } from "effect"
 import { CliOutput, type CliError, type HelpDoc } from "effect/cli"
+import { formOf } from "../process/formOf.ts"
 import * as Output from "./Output.ts"
 
 /** Prints what is wrong with a command line and where help is, and help itself only when it is requested. */
@@ -56,11 +57,4 @@ interface Described {
 const meaningOf = (params: ReadonlyArray<Described>, name: string): string => {
   const param = params.find((each) => each.name === name)
   return param === undefined || Option.isNone(param.description) ? "" : `: ${param.description.value}`
-}
-
-/** Returns the allowed form from an error of a parameter or of its schema, which may have several lines. */
-const formOf = (expected: string): string => {
-  const [first = ""] = expected.replace(/^Schema validation failed: /u, "").split("\n")
-  const form = first.replace(/^Expected:? /u, "").replace(/[.:\s]+$/u, "")
-  return form.includes(" | ") ? `one of ${form.replaceAll('"', "").replaceAll(" | ", ", ")}` : form
 }

@@ -7,6 +7,7 @@ import * as HttpSettings from "./HttpSettings.ts"
 import * as InboundSettings from "./InboundSettings.ts"
 import * as MailSettings from "./MailSettings.ts"
 import * as ObservabilitySettings from "./ObservabilitySettings.ts"
+import { formOf } from "../process/formOf.ts"
 import { setting, type Setting } from "./Setting.ts"
 
 /** All settings. `waybill config` and docs/configuration.md are generated from this table. */
@@ -52,7 +53,7 @@ const read = Effect.gen(function* () {
       const otherwise = fallback === null ? "Unset it if you do not need it." : `Default: ${fallback}.`
       faults.push({
         names: [name],
-        text: `${name} is invalid: ${oneLine(found.failure.message)}. ${meaning} ${otherwise}`,
+        text: `${name} is invalid: ${reasonOf(oneLine(found.failure.message))}. ${meaning} ${otherwise}`,
       })
     }
   }
@@ -117,6 +118,11 @@ export const misspelled = (env: Readonly<Record<string, string | undefined>>): R
       ? []
       : [`${name} is not a setting and has no effect. Did you mean ${nearest}?`]
   })
+}
+
+const reasonOf = (message: string): string => {
+  if (message.startsWith("Expected ")) return `it must be ${formOf(message)}`
+  return message.startsWith("is ") ? `it ${message}` : message
 }
 
 /** Shortens a schema error to one line without its path, because the message names the variable already. */
