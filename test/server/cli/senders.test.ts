@@ -7,7 +7,7 @@ import { join } from "node:path"
 import { assert, layer } from "../../support/effectTest.ts"
 import * as CommandLine from "../../support/process/CommandLine.ts"
 import { HttpWorld, signUp } from "../../support/world/HttpWorld.ts"
-import { runToEnd } from "../../support/process/service.ts"
+import { freePort, runToEnd } from "../../support/process/service.ts"
 import * as World from "../../support/world/World.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 
@@ -143,6 +143,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.notStrictEqual(again.id, second.id)
     const refused = yield* refusal("send", "--from", "hi@elsewhere.test", "--to", "no address", "--subject", "Hi")
     assert.match(refused, /^waybill: .*`to\[0\]`[^\n]*$/u)
+    const elsewhere = yield* refusal("send", "--from", "hi@elsewhere.test", "--to", "a@b.c", "--subject", "Hi")
+    assert.include(elsewhere, "Add it with `waybill domains add` and publish its DKIM record.")
   })
 
   it.effect("over the API, domains, webhooks and suppressions are managed", function* () {
@@ -280,7 +282,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
       const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: "http://127.0.0.1:1", [name]: key }, "whoami")
       assert.notInclude(errors, "not logged in", name)
     }
-    const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: "http://127.0.0.1:1", WAYBILL_KEY: key }, "whoami")
-    assert.match(errors, /^waybill: no response from http:\/\/127\.0\.0\.1:1: fetch failed( \(\w+\))?$/u)
+    const url = `http://127.0.0.1:${yield* Effect.promise(freePort)}`
+    const { errors } = yield* CommandLine.typeWith({ WAYBILL_URL: url, WAYBILL_KEY: key }, "whoami")
+    assert.include(errors, `waybill: no response from ${url}: fetch failed. Nothing listens there: \`waybill start\``)
   })
 })

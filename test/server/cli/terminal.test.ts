@@ -161,7 +161,7 @@ describe("a command over the API", () => {
     }
     for (const path of ["apps/server/src/boot/main.ts", "apps/server/src/boot/Tree.ts"]) visit(path)
     const allowed =
-      /^(?:packages\/(?:client|domain)\/src\/|packages\/runtime\/src\/collections\/|apps\/server\/src\/(?:cli\/|boot\/(?:Tree|main|runCommand)\.ts$|process\/(?:CommandRefused|ExitCodes|Version)\.ts$|settings\/TransportName\.ts$|worker\/webhooks\/WebhookSignature\.ts$))/u
+      /^(?:packages\/(?:client|domain)\/src\/|packages\/runtime\/src\/collections\/|apps\/server\/src\/(?:cli\/|boot\/(?:Tree|main|runCommand)\.ts$|process\/(?:CommandRefused|ExitCodes|Version|formOf)\.ts$|settings\/TransportName\.ts$|worker\/webhooks\/WebhookSignature\.ts$))/u
     assert.isAbove(seen.size, 30)
     assert.deepStrictEqual(
       [...seen].filter((path) => !allowed.test(path) || path.includes("/cli/commands/")),

@@ -94,7 +94,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.match(found.output, new RegExp(`^created  status  to .*\\n\\w.* queued  ana@example.org .*${first}$`, "u"))
     const all = yield* terminal(false)(type("emails", "list", "--limit", "1"))
     for (const line of all.output.split("\n")) assert.isAtMost(line.length, 80, line)
-    assert.include(all.output, "The newest 1 of 2 emails; --limit shows more.")
+    assert.include(all.output, "There are 2 emails.")
+    const cut = yield* type("emails", "list", "--limit", "1", "--json")
+    assert.lengthOf(JSON.parse(cut.output), 1)
+    assert.strictEqual(cut.errors, "Only the first 1 are shown; --limit shows more.")
+    assert.strictEqual((yield* type("emails", "list", "--limit", "2", "--json")).errors, "")
     // A program gets everything, and so does who asks for it.
     const piped = yield* type("logs", "is:queued")
     const wide = yield* terminal(false)(type("logs", "is:queued", "--wide"))

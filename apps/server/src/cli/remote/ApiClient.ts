@@ -1,5 +1,6 @@
 import { Waybill, WaybillError } from "@waybill/client/Waybill"
 import { Context, Data, Effect, Layer, Redacted } from "effect"
+import * as Output from "../Output.ts"
 import * as Credentials from "./Credentials.ts"
 
 /** Retries after a lost connection or a 5xx. More would keep somebody waiting who is at a terminal. */
@@ -44,13 +45,19 @@ const withPage = ({ error, message }: ApiFailure, url: string): ApiFailure =>
     message: error.docs === null || !process.stderr.isTTY ? message : `${message}\nSee ${url}${error.docs}`,
   })
 
-/** Reads the first records of a list over its pages. */
-export const firstOf = <A extends object>(read: (client: Waybill) => AsyncIterable<A>, limit: number) =>
-  call(async (client) => {
+/** Reads the first records of a list over its pages. What is left out is said, since a script may take them for all. */
+export const firstOf = Effect.fnUntraced(function* <A extends object>(
+  read: (client: Waybill) => AsyncIterable<A>,
+  limit: number,
+) {
+  const found = yield* call(async (client) => {
     const rows: Array<A> = []
-    for await (const record of read(client)) if (rows.push(record) >= limit) break
+    for await (const record of read(client)) if (rows.push(record) > limit) break
     return rows
   })
+  if (found.length > limit) yield* Output.complain(`Only the first ${limit} are shown; --limit shows more.`)
+  return found.slice(0, limit)
+})
 
 export const attempt = <A>(request: () => Promise<A>) => Effect.tryPromise({ try: request, catch: failureOf })
 
@@ -69,12 +76,24 @@ const sentenceOf = (error: WaybillError): string => {
   if (status === 401) return `${message} Run \`waybill login\` with a key that works.`
   if (status >= 500 && requestId !== null) return `${message} (request ${requestId})`
   const others = details.slice(1).map((detail) => `\`${detail.path}\` ${detail.message}`)
-  return others.length === 0 ? message : `${message} Also: ${others.join("; ")}`
+  return inCommands(others.length === 0 ? message : `${message} Also: ${others.join("; ")}`)
 }
+
+/** Calls that an answer advises, as commands. */
+const COMMANDS: ReadonlyArray<readonly [call: RegExp, command: string]> = [
+  [/\bPOST \/v1\/domains\/([\w.-]+)\/verify\b/gu, "`waybill domains verify $1`"],
+  [/\bPOST \/v1\/domains\b/gu, "`waybill domains add`"],
+  [/\bat \/v1\/suppressions\b/gu, "by `waybill suppressions`"],
+]
+
+const inCommands = (sentence: string): string =>
+  COMMANDS.reduce((text, [call, command]) => text.replaceAll(call, command), sentence)
 
 /** The reason why no connection was made, which Node hides in the cause of "fetch failed". */
 const reasonOf = (cause: unknown): string => {
   const inner = cause instanceof Error ? cause.cause : undefined
   const { code } = (inner ?? {}) as { readonly code?: unknown }
+  if (code === "ECONNREFUSED")
+    return ". Nothing listens there: `waybill start` starts a service, `waybill login` chooses another."
   return typeof code === "string" ? ` (${code})` : ""
 }

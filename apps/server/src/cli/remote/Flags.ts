@@ -65,7 +65,7 @@ export const MAX_ROWS = 10_000
 
 /** Flag with the number of rows of a list. */
 export const limit = Flag.Int("limit").pipe(
-  Flag.withDescription(`Number of rows, up to ${MAX_ROWS}`),
+  Flag.withDescription(`Number of rows, up to ${MAX_ROWS}; ${DEFAULT_ROWS} by default`),
   Flag.filter(
     (rows) => rows >= 1 && rows <= MAX_ROWS,
     () => `a number from 1 to ${MAX_ROWS}`,

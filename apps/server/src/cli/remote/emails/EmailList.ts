@@ -32,7 +32,5 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   if (!isTerminal || found.length < limit) return
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
   if (total === null || (total.is_exact && total.count === found.length)) return
-  yield* Output.say(
-    `The newest ${found.length} of ${total.is_exact ? total.count : `over ${total.count}`} emails; --limit shows more.`,
-  )
+  yield* Output.say(`There are ${total.is_exact ? total.count : `over ${total.count}`} emails.`)
 })
