@@ -31,7 +31,7 @@ export const config = DataCommand.command(
     if (Option.isSome(name)) {
       const wanted = yield* settingNamed(name.value)
       const found = rows.filter((row) => row.name === wanted)
-      // What is wrong is the error of the command.
+      // The problem is the error of the command.
       for (const { problem, ...row } of found) yield* Output.printOne(json ? { ...row, problem } : row, { json })
       const problems = problemsOf(found)
       if (problems.length > 0) return yield* new Settings.SettingsWrong({ problems })
