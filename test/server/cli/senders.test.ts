@@ -125,6 +125,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     )
     assert.deepStrictEqual(yield* json("emails", "list", "--metadata", "order=7=1", "--metadata", "note="), listed)
     assert.deepStrictEqual(yield* json("emails", "list", "--metadata", "order=7"), [])
+    assert.deepStrictEqual(yield* json("emails", "list", "--tag", "receipt", "--since", "yesterday"), listed)
     assert.match(
       yield* text("emails", "list", "--limit", "1"),
       new RegExp(`^id .*\\n${second.id} .*Your receipt$`, "u"),

@@ -36,8 +36,8 @@ const FAULTS: ReadonlyArray<readonly [line: string, error: string, help?: string
     "waybill emails list",
   ],
   [
-    "emails list --since yesterday",
-    '--since does not take "yesterday": a time such as 2027-01-31T09:00:00Z, or how long ago, such as 45s, 30m, 12h or 7d.',
+    "emails list --since someday",
+    '--since does not take "someday": a time such as 2027-01-31T09:00:00Z, a day such as yesterday (in UTC), or how long ago, such as 45s, 30m, 12h or 7d.',
     "waybill emails list",
   ],
   [

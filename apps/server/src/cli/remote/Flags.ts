@@ -1,3 +1,4 @@
+import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as Table from "@waybill/domain/values/Table"
 import * as WebhookType from "@waybill/domain/webhook/WebhookType"
 import { nearestName } from "@waybill/domain/values/nearestName"
@@ -6,7 +7,7 @@ import { CliError, Flag } from "effect/cli"
 
 /** Forms of a time that was, and of one that will be. */
 const FORMS = {
-  past: "a time such as 2027-01-31T09:00:00Z, or how long ago, such as 45s, 30m, 12h or 7d",
+  past: "a time such as 2027-01-31T09:00:00Z, a day such as yesterday (in UTC), or how long ago, such as 45s, 30m, 12h or 7d",
   future: "a time such as 2027-01-31T09:00:00Z, or in how long, such as 45s, 30m, 12h or 7d",
 } as const
 
@@ -19,13 +20,15 @@ export const durationOf = (text: string): Option.Option<Duration.Duration> => {
   return name === undefined ? Option.none() : Duration.fromInput(`${Number(count)} ${name}`)
 }
 
-/** Reads a time with an offset, or one that is so long ago, or in so long. */
+/** Reads a time with an offset, one that is so long ago or in so long, or one that was as a search takes it. */
 export const timeOf = Effect.fnUntraced(function* (text: string, direction: keyof typeof FORMS = "past") {
   const away = durationOf(text)
   if (Option.isSome(away)) {
     const millis = Duration.toMillis(away.value)
     return new Date((yield* Clock.currentTimeMillis) + (direction === "past" ? -millis : millis))
   }
+  const named = direction === "past" ? SearchDates.parse(text, yield* Clock.currentTimeMillis) : undefined
+  if (named !== undefined) return new Date(named)
   const isWhole = /^\d{4}-\d{2}-\d{2}T.*(?:Z|[+-]\d{2}:\d{2})$/u.test(text)
   const time = isWhole ? DateTime.make(text) : Option.none()
   return yield* Effect.mapError(Effect.fromOption(Option.map(time, DateTime.toDateUtc)), () => FORMS[direction])
