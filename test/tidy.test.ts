@@ -86,6 +86,8 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/explanation/SimulatedSuppression",
     // The same, for the grammar of a search, which the API reads too.
     "@waybill/domain/search/EmailSearch",
+    "@waybill/domain/search/shownStatus",
+    "@waybill/domain/webhook/shownDeliveryStatus",
     "@waybill/domain/search/ReplyCode",
     // The same, for where the pieces of a template begin and end, which the service reads too.
     "@waybill/domain/template/Pieces",

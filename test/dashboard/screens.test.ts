@@ -196,9 +196,7 @@ await inBrowser("screens of the dashboard", (browser) => {
 
   it("chart shows the values of the day under the pointer", { timeout: TIMEOUT }, async () => {
     const { page } = tab
-    await page.goto("/overview?range=7d")
     const plot = page.locator(".u-over")
-    await plot.waitFor()
     const { height = 0, width = 0 } = (await plot.boundingBox()) ?? {}
     // The last bar is today, when all emails of the test were sent.
     await plot.hover({ position: { x: width - 20, y: height / 2 } })

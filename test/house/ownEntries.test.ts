@@ -18,7 +18,6 @@ const SAFE: ReadonlyArray<string> = [
   "packages/store/src/erasure/Mask.ts",
   "packages/domain/src/values/HiddenCharacters.ts",
   "packages/testing/src/content/Html.ts",
-  "packages/domain/src/search/SearchDates.ts",
   // Words of our own code, such as reasons, statuses and types of events.
   "apps/server/src/http/pages/DashboardPages.ts",
   "apps/server/src/http/pages/reference/exampleOf.ts",

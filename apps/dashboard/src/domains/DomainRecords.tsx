@@ -21,7 +21,7 @@ const leadsNowhere = ({ purpose, value }: DomainRecord): boolean =>
   purpose === "return_path" && /(?:^|\.)localhost\.?$/u.test(value)
 
 const HEAD = "px-2 py-2 text-left text-xs font-medium text-ink-3 first:pl-4 last:pr-4"
-/** On narrow screens a record is a card, each cell a line of it. */
+/** Cells of a record, each a line of a card on narrow screens. */
 const CELL = "px-2 py-3 align-top first:pl-4 last:pr-4 max-md:block max-md:px-4 max-md:py-1"
 
 /** The DNS records of a domain to publish, and what the last check found of each. */

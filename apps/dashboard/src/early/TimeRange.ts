@@ -5,10 +5,6 @@ export const DEFAULT: RangeName = "7d"
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
 
-/** Returns the range that the overview opens with: today for an account of today, whose other days are empty. */
-export const firstOf = (created_at: string | undefined, now: number): RangeName =>
-  created_at !== undefined && created_at >= startOf(now, 1) ? "1d" : DEFAULT
-
 export const isName = (value: unknown): value is RangeName => typeof value === "string" && Object.hasOwn(DAYS, value)
 
 /** A range of the statistics, and the unit by which they are shown. */

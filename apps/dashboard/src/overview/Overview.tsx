@@ -49,12 +49,10 @@ const LIVE_QUERIES = [
 const EMPTY_CHART = <Skeleton className="m-4 h-64" />
 
 export const Overview = () => {
-  const now = useNow()
-  const { data: account } = useQuery(Queries.account)
-  const { range = TimeRange.firstOf(account?.created_at, now) } = useSearch({ from: "/shell/overview" })
+  const { range = TimeRange.DEFAULT } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })
   const [kind, setKind] = useState<ChartName>("volume")
-  const { from, to, unit } = TimeRange.rangeOf(range, now)
+  const { from, to, unit } = TimeRange.rangeOf(range, useNow())
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
   const first = useFirstSteps()

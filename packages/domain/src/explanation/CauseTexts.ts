@@ -4,7 +4,7 @@ import * as Table from "../values/Table.ts"
 export interface CauseText {
   readonly meaning: string
   readonly advice: string
-  /** What the sender can do once no further attempt follows, where that differs. */
+  /** Advice for the time when no further attempt follows, where that differs. */
   readonly finalAdvice?: string
 }
 

@@ -40,7 +40,7 @@ const SCHEDULED = "scheduled"
 
 /** Returns the search for emails with a recipient of these statuses: one that bounced counts although others were reached. */
 const withStatuses = (text: string, statuses: ReadonlyArray<string>): string => {
-  // Of scheduled emails and a status of recipients, the one that was selected last stays.
+  // The last choice stays: no recipient is scheduled, so that both together would find nothing.
   const isScheduled = statuses.at(-1) === SCHEDULED
   const rest = SearchText.withValues(text, "is", isScheduled ? [SCHEDULED] : [])
   return SearchText.withValues(rest, "anyone", isScheduled ? [] : statuses.filter((status) => status !== SCHEDULED))
