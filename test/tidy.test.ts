@@ -85,13 +85,10 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     "@waybill/domain/explanation/DeliveryExplanation",
     "@waybill/domain/explanation/SimulatedSuppression",
     // The same, for the grammar of a search, which the API reads too.
-    "@waybill/domain/search/EmailSearch",
-    "@waybill/domain/search/shownStatus",
+    "@waybill/domain/search",
     "@waybill/domain/webhook/shownDeliveryStatus",
-    "@waybill/domain/search/ReplyCode",
     // The same, for where the pieces of a template begin and end, which the service reads too.
     "@waybill/domain/template/Pieces",
-    "@waybill/domain/search/SearchText",
     // Without an import that runs: values of a schema are the same in a sample and in a preview.
     "@waybill/domain/template/VariableSchema",
     "@base-ui/react",
