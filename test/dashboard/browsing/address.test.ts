@@ -91,7 +91,7 @@ await inDashboard("what is asked of an address", (opened) => {
     assert.deepEqual(await Accessibility.violations(page), [])
     await box.fill("bounc")
     await page.getByRole("option", { name: "Bounced emails" }).click()
-    await page.waitForURL("**/emails?search=is*bounced")
+    await page.waitForURL("**/emails?search=anyone*bounced")
     await page.getByRole("link", { name: /Order 7/u }).waitFor()
   })
 

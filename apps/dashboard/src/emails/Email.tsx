@@ -266,7 +266,7 @@ const Tags = ({ tags }: { readonly tags: ReadonlyArray<string> }) => (
         to="/emails"
         search={{ search: SearchText.write("tag", tag) }}
         title="Show all emails with this tag"
-        className="text-accent underline underline-offset-2"
+        className="min-w-0 text-accent underline underline-offset-2 [overflow-wrap:anywhere]"
       >
         <UntrustedText text={tag} />
       </Link>
