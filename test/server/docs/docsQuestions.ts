@@ -60,3 +60,23 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
   ["dkim setup", /\/docs\/operating\/first-mail/u],
   ["idempotency", /\/docs\/sending#repeat-a-request-safely-idempotency$/u],
 ]
+
+/** What newcomers type, each with the only right first result. */
+export const FIRST: ReadonlyArray<readonly [query: string, answer: string]> = [
+  ["rate limit", "/docs/limits"],
+  ["change port", "/docs/configuration#port"],
+  ["why was my email not delivered", "/docs/sending#when-an-email-was-not-delivered"],
+  ["webhook signature", "/docs/webhooks#verify-a-call"],
+  ["api key scopes", "/docs/api-keys#choose-scopes"],
+  ["delete personal data gdpr", "/docs/operating/retention#erase-a-person"],
+  ["queue is stuck", "/docs/operating/incidents#the-queue-grows"],
+  ["inline image", "/docs/sending#attach-a-file"],
+  ["attach pdf", "/docs/sending#attach-a-file"],
+  ["multiple accounts", "/docs/operating/command-line#serve-several-accounts"],
+  ["docker", "/docs/operating/install#install-with-docker"],
+  ["dkim", "/docs/operating/first-mail#set-up-dkim-spf-and-dmarc"],
+  ["SES", "/docs/operating/transports#ses"],
+  ["pagination", "/docs/sending#read-a-list-page-by-page-pagination"],
+  ["webhok", "/docs/webhooks"],
+  ["retention", "/docs/operating/retention"],
+]

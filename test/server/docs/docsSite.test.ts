@@ -8,7 +8,7 @@ import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
 import * as events from "../../../scripts/generate/events.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
-import { QUESTIONS } from "./docsQuestions.ts"
+import { FIRST, QUESTIONS } from "./docsQuestions.ts"
 
 const contract = OpenApi.fromApi(Api) as unknown as Contract
 const pages = Library.load(contract)
@@ -110,6 +110,34 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
         `${question}: ${found.join(", ")}`,
       )
     }
+  })
+
+  it.effect("has what newcomers look for as its first result, and each place once", function* () {
+    const world = yield* HttpWorld
+    for (const [query, answer] of FIRST) {
+      const { text } = yield* world.request("GET", `/docs/search?q=${encodeURIComponent(query)}`)
+      const found = matches(text, /<li><a href="([^"]+)">[^<]*<\/a> <small>/gu)
+      assert.strictEqual(found[0], answer, query)
+      assert.strictEqual(new Set(found).size, found.length, query)
+    }
+  })
+
+  it.effect("folds the pages of frameworks, and says of each page what stands alone", function* () {
+    const world = yield* HttpWorld
+    const { text } = yield* world.request("GET", "/docs")
+    const summaries = matches(text, /<dd>([^<]*)<\/dd>/gu)
+    assert.isAbove(summaries.length, 50)
+    for (const summary of summaries) {
+      assert.match(summary, /\S[.)]$/u)
+      assert.notMatch(summary, /begin here/iu)
+    }
+    assert.match(text, /<details><summary>Frameworks[^<]*<\/summary><dl><dt><a href="\/docs\/quickstarts\//u)
+  })
+
+  it.effect("names the column in each cell, which a phone shows below one another", function* () {
+    const world = yield* HttpWorld
+    const { text } = yield* world.request("GET", "/docs/configuration")
+    assert.match(text, /<tr id="port"><td data-head="[^"]+"><code>PORT<\/code><\/td><td data-head="[^"]+">/u)
   })
 
   it.effect("marks what was searched for in excerpts of whole words, without Markdown", function* () {

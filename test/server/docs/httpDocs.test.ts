@@ -44,6 +44,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.strictEqual(new Set(ids).size, ids.length)
   })
 
+  it.effect("begins with its content on a phone, and ends no sentence twice", function* () {
+    const world = yield* HttpWorld
+    for (const path of ["/docs", "/docs/api"]) {
+      const { text } = yield* world.request("GET", path)
+      assert.match(text, /<nav [^>]*><details><summary>/u, path)
+      assert.notMatch(text.replaceAll(/<script>[^]*?<\/script>/gu, ""), /[^.]\.\.[^./]/u, path)
+    }
+  })
+
   it.effect("is compressed for clients that accept it, and a 304 for those that have it", function* () {
     const world = yield* HttpWorld
     for (const path of ["/docs", "/docs/api", "/docs/start.md", "/openapi.json", "/verify"]) {

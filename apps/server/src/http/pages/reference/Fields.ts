@@ -59,6 +59,7 @@ export const descriptionOf = (contract: Contract, schema: Schema): string => {
   const text = [resolved, ...inner].find(({ description }) => description !== undefined)?.description ?? ""
   return [text, ...restrictionsOf(resolved === inner[0] ? inner : [resolved, ...inner])]
     .filter((each) => each !== "")
+    .map((each, at, all) => (at < all.length - 1 ? each.replace(/\.$/u, "") : each))
     .join(". ")
 }
 

@@ -24,7 +24,7 @@ main > section > h2 { font-size: 20px; margin: 3rem 0 .25rem; border-top: 1px so
 article { margin: 2rem 0 0 }
 article h3 { font-size: 16px; margin: 0 }
 h4 { font-size: 13px; color: var(--soft); margin: 1.1rem 0 .3rem }
-code, pre { font: 13px/1.5 ui-monospace, SFMono-Regular, Menlo, monospace }
+code, pre { font: 13px/1.5 ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace }
 p code, dd code, li code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
 .route { margin: .25rem 0 .5rem }
 .method { font-weight: 700 }
@@ -57,7 +57,15 @@ header .ways a { color: var(--accent); text-decoration: underline }
 header form { flex: 1; display: flex; gap: .5rem; min-width: 14rem }
 header button { white-space: nowrap; overflow-wrap: normal }
 nav summary { font-weight: 600 }
-@media (min-width: 48.01rem) { nav > details > summary { display: none } }
+nav .group { margin: 1.1rem 0 .3rem }
+nav .group summary { font-size: 12px }
+@media (min-width: 48.01rem) {
+  nav > details[open] > summary { display: none }
+  @supports selector(::details-content) {
+    nav > details::details-content { content-visibility: visible }
+    nav > details > summary { display: none }
+  }
+}
 `
 
 /** Style of the other pages of the documentation, after that of the reference. */
@@ -77,6 +85,15 @@ tr:target, :target { background: var(--raised) }
 .found { padding-left: 1.25rem }
 .tasks { columns: 2; padding-left: 1.25rem }
 @media (max-width: 48rem) { .tasks { columns: 1 } }
+@media (max-width: 48rem) {
+  table, tbody, tr, td { display: block; width: 100% }
+  thead { position: absolute; left: -9999px }
+  tr { padding: .5rem 0; border-bottom: 1px solid var(--line) }
+  td { padding: .1rem 0; border: 0 }
+  td:empty { display: none }
+  td:first-child { font-weight: 600 }
+  td[data-head]:not(:first-child)::before { content: attr(data-head) ": "; color: var(--soft); font-size: 13px }
+}
 mark { background: none; color: inherit; font-weight: 650 }
 .found p { margin: .1rem 0 .75rem; color: var(--soft) }
 small, .source { color: var(--soft); font-size: 13px }

@@ -38,7 +38,7 @@ export const referencePage = (contract: Contract): string => {
 <a class="skip" href="#content">Skip to the reference</a>
 ${pageHeader("", "api")}
 <div class="page">
-<nav aria-label="Endpoints"><details open><summary>Endpoints</summary>
+<nav aria-label="Endpoints"><details><summary>Endpoints</summary>
 <label for="filter">Filter</label>
 <input id="filter" type="search" autocomplete="off">
 <p id="status" role="status"></p>

@@ -47,7 +47,7 @@ export const scriptOf = (placeholder: string): string => `
     })
   }
   const pages = document.querySelector("nav details")
-  if (pages !== null && matchMedia("(max-width: 48rem)").matches) pages.open = false
+  if (pages !== null && !matchMedia("(max-width: 48rem)").matches) pages.open = true
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input") !== null) return
     event.preventDefault()

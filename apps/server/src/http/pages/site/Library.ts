@@ -8,7 +8,15 @@ import * as Samples from "./Samples.ts"
 /** Root of the checkout or of the package, which has the documents. */
 const ROOT = fileURLToPath(new URL("../../../../../../", import.meta.url))
 
-export type Shelf = "Start" | "Send and receive" | "Clients" | "Operate" | "Errors" | "Events" | "Understand"
+export type Shelf =
+  | "Start"
+  | "Send and receive"
+  | "Frameworks"
+  | "Clients"
+  | "Operate"
+  | "Errors"
+  | "Events"
+  | "Understand"
 
 /** A page of the site. */
 export interface DocsPage {
@@ -118,7 +126,8 @@ const pageOf = (file: string, path: string, markdown: string | undefined): Reado
 
 const groupOf = (slug: string): Shelf => {
   if (slug.startsWith("clients/")) return "Clients"
-  if (slug === "start" || slug.startsWith("quickstarts")) return "Start"
+  if (slug === "start" || slug === "quickstarts") return "Start"
+  if (slug.startsWith("quickstarts/")) return "Frameworks"
   if (slug.startsWith("operating/") || OPERATE.has(slug)) return "Operate"
   if (slug.startsWith("decisions") || UNDERSTAND.has(slug)) return "Understand"
   return slug === "errors" ? "Errors" : slug === "events" ? "Events" : "Send and receive"
@@ -183,8 +192,12 @@ export const linksOf = (pages: ReadonlyArray<DocsPage>) => {
     }
 }
 
+/** Sentences that are only a link, which leads nowhere as text, and the begin of what follows the paragraph. */
+const REMNANT = /(?<=^|\.\s)\[[^\]]*\]\([^)]*\)\.(?:\s|$)|(?<=\.)\s[^.]*:$/gu
+
 /** Returns the first paragraph of a page as plain text. */
 export const summaryOf = ({ markdown }: Pick<DocsPage, "markdown">): string => {
   const first = Markdown.parse(markdown).find(({ kind }) => kind === "paragraph")
-  return first?.kind === "paragraph" ? Markdown.plain(first.text).replaceAll("\n", " ") : ""
+  if (first?.kind !== "paragraph") return ""
+  return Markdown.plain(first.text.replaceAll(REMNANT, "")).replaceAll(/\s+/gu, " ").replace(/:$/u, ".")
 }

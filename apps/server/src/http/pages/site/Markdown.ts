@@ -151,9 +151,15 @@ const tableOf = (head: ReadonlyArray<string>, rows: ReadonlyArray<ReadonlyArray<
     ? `<thead><tr>${head.map((cell) => `<th scope="col">${inline(cell, linkOf)}</th>`).join("")}</tr></thead>`
     : ""
   const body = rows.map(
-    (cells) => `<tr${idOf(cells)}>${cells.map((cell) => `<td>${inline(cell, linkOf)}</td>`).join("")}</tr>`,
+    (cells) => `<tr${idOf(cells)}>${cells.map((cell, at) => cellOf(cell, head[at] ?? "", linkOf)).join("")}</tr>`,
   )
   return `<div class="table" tabindex="0"><table>${header}<tbody>${body.join("\n")}</tbody></table></div>`
+}
+
+/** A cell says its column itself, because a phone shows the cells of a row one below the other. */
+const cellOf = (cell: string, head: string, linkOf: LinkOf): string => {
+  const column = plain(head) === "" ? "" : ` data-head="${Html.escaped(plain(head))}"`
+  return `<td${column}>${inline(cell, linkOf)}</td>`
 }
 
 const INLINE =

@@ -1,7 +1,9 @@
+import { nearestName } from "@waybill/domain/values/nearestName"
 import type { Contract } from "../reference/Contract.ts"
 import * as Html from "../reference/Html.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
+import * as SearchWords from "./SearchWords.ts"
 
 export type Kind = "page" | "section" | "endpoint" | "error" | "event" | "setting" | "command" | "entry"
 
@@ -23,6 +25,10 @@ interface Scored {
   readonly entry: Entry
   /** Weight of each word. */
   readonly words: ReadonlyMap<string, number>
+  /** Words of its title, and of the last part of the address of a page. */
+  readonly titles: ReadonlyArray<ReadonlySet<string>>
+  /** Words of the title of its page. */
+  readonly around: ReadonlySet<string>
   readonly length: number
 }
 
@@ -55,72 +61,28 @@ const MAX_RESULTS = 20
 const GROUPS: Partial<Record<Shelf, number>> = { Understand: 0.4, Clients: 0.7 }
 /** A question in words wants what to do; an error reason is asked for by its name, its status or the word. */
 const ERROR_ASKED = /[a-z]_[a-z]|\b[45]\d\d\b|\b(?:errors?|reasons?|invalid|refused|why)\b/iu
-const ERROR_OF_QUESTION = 0.35
+/** So is an event, which is named like the mail that it tells of. */
+const EVENT_ASKED = /[a-z]\.[a-z]|\b(?:events?|payload|webhooks?)\b/iu
+const ASIDE = 0.35
+/** The own pages of errors and events say better what their lists have. */
+const LIST_OF_PARTS = 0.5
+/** A word that is near the one asked for says less than the word itself. */
+const RELATED_WEIGHT = 0.8
+/** Misspelt words of a query that are mended: each is compared with every word. */
+const MAX_MENDED = 3
 /** A query that is the whole title of an entry comes before all others. */
 const NAMED = 100
 
 /** A thing that has a name of its own is wanted more often than a mention of it. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
   page: 1.25,
-  section: 1,
-  endpoint: 1.1,
+  section: 1.25,
+  endpoint: 1,
   error: 1.1,
   event: 1,
   setting: 1.1,
-  command: 1.2,
-  entry: 0.6,
-}
-
-const STOP_WORDS: ReadonlySet<string> = new Set(
-  "a an and are as at be by can do does for from how i if in into is it its me my not of on one or so that the their them then there this to up us use was we what when where which why will with you your".split(
-    " ",
-  ),
-)
-
-/** Brings the forms of a word together: `verifies`, `verified` and `verifying` with `verify`. */
-const stem = (word: string): string =>
-  word.length < 5 || /\d/u.test(word)
-    ? word.replace(/(?<=..[^s])s$/u, "")
-    : word
-        .replace(/(?:ies|ied)$/u, "y")
-        .replace(/(?:ing|ed|es|s|ion)$/u, "")
-        .replace(/(.)\1$/u, "$1")
-        .replace(/(?:at|e)$/u, "")
-
-/** Words that people use, and those of the documents. */
-const SYNONYMS: ReadonlyMap<string, string> = new Map(
-  Object.entries({
-    "2fa": "factor",
-    apikey: "key",
-    attach: "attachment",
-    dump: "backup",
-    env: "setting",
-    environment: "setting",
-    helm: "kubernet",
-    hook: "webhook",
-    k8s: "kubernet",
-    later: "schedul",
-    login: "sign",
-    mfa: "factor",
-    prometheus: "metric",
-    ratelimit: "rate",
-    spam: "complaint",
-    retry: "repe",
-    setup: "set",
-    throttle: "rate",
-    token: "key",
-    undo: "cancel",
-    unsub: "unsubscrib",
-  }),
-)
-
-const wordsOf = (text: string): ReadonlyArray<string> => {
-  const lower = text.toLowerCase()
-  const whole = lower.match(/[a-z0-9]+(?:[_.-][a-z0-9]+)+/gu) ?? []
-  const parts = (lower.match(/[\p{L}\p{N}]+/gu) ?? []).filter((word) => !STOP_WORDS.has(word))
-  // `Next.js` is found as `nextjs`, too.
-  const joined = whole.map((word) => word.replaceAll(/[_.-]/gu, ""))
-  return [...whole, ...joined, ...parts.map(stem).map((word) => SYNONYMS.get(word) ?? word)]
+  command: 1.1,
+  entry: 0.5,
 }
 
 /** Makes the index of all pages and of the endpoints of the contract. */
@@ -130,47 +92,61 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   for (const { words } of entries) for (const word of words.keys()) counts.set(word, (counts.get(word) ?? 0) + 1)
   const average = entries.reduce((sum, { length }) => sum + length, 0) / Math.max(1, entries.length)
   const rarity = (word: string): number => Math.log(1 + entries.length / (1 + (counts.get(word) ?? 0)))
-  const vocabulary = [...counts.keys()]
+  // The most frequent first: of two words that are equally near, it is meant more often.
+  const vocabulary = [...counts].toSorted(([, one], [, other]) => other - one).map(([word]) => word)
 
   const search = (query: string): ReadonlyArray<Entry> => {
-    const asked = [...new Set(wordsOf(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
+    const asked = [...new Set(SearchWords.of(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
     const name = query.trim().toLowerCase()
-    const isErrorAsked = ERROR_ASKED.test(query)
-    // A word that nothing has may be the begin of one.
-    const forms = asked.map((word) =>
-      counts.has(word) || word.length < 3 ? [word] : vocabulary.filter((known) => known.startsWith(word)).slice(0, 20),
-    )
-    const found = entries.flatMap(({ entry, length, words }) => {
-      let score = 0
-      let matched = 0
-      for (const alternatives of forms) {
-        const best = Math.max(
-          0,
-          ...alternatives.map((word) => {
-            const weight = words.get(word) ?? 0
-            const norm = SATURATION * (1 - LENGTH + (LENGTH * length) / average)
-            return (rarity(word) * weight * (SATURATION + 1)) / (weight + norm)
-          }),
-        )
-        if (best > 0) matched++
-        score += best
+    const asides = new Set<Kind>()
+    if (!ERROR_ASKED.test(query)) asides.add("error")
+    if (!EVENT_ASKED.test(query)) asides.add("event")
+    let mended = 0
+    const knownAs = (word: string): ReadonlyArray<string> => {
+      if (counts.has(word) || SearchWords.RELATED.has(word) || word.length < 3) return [word]
+      // A word that nothing has may be the begin of one, or misspelt.
+      const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, 20)
+      const nearest = begun.length > 0 || mended++ >= MAX_MENDED ? undefined : nearestName(word, vocabulary)
+      return nearest === undefined ? begun : [nearest]
+    }
+    const forms = asked.map(knownAs).map((known) => {
+      const related = known.flatMap((word) => SearchWords.RELATED.get(word) ?? [])
+      return { known, related, all: [...known, ...related] }
+    })
+    const found = entries.flatMap(({ around, entry, length, titles, words }) => {
+      const norm = SATURATION * (1 - LENGTH + (LENGTH * length) / average)
+      const said = (word: string): number => {
+        const weight = words.get(word) ?? 0
+        return (rarity(word) * weight * (SATURATION + 1)) / (weight + norm)
       }
+      const scores = forms.map(({ known, related }) =>
+        Math.max(0, ...known.map(said), ...related.map((word) => said(word) * RELATED_WEIGHT)),
+      )
+      const matched = scores.filter((score) => score > 0).length
       if (matched === 0) return []
+      // A title that says what was asked for, and little else, counts a second time, with what its page is about.
+      const sayings = titles.map((title) => {
+        const isIn = (set: ReadonlySet<string>) => forms.map(({ all }) => all.some((word) => set.has(word)))
+        const inTitle = isIn(title)
+        const share = inTitle.filter(Boolean).length / Math.max(1, title.size)
+        const inAround = isIn(around)
+        const inBoth = scores.filter((_, nth) => inTitle[nth] || inAround[nth])
+        return (sum(inBoth) * Math.min(1, share) * inBoth.length) / forms.length
+      })
       const isNamed = entry.title.toLowerCase() === name
-      const share = (matched / forms.length) ** 1.3
-      const isAside = entry.kind === "error" && !isErrorAsked && !isNamed
-      const weight = WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ERROR_OF_QUESTION : 1)
-      return [{ entry, score: (score * share + (isNamed ? NAMED : 0)) * weight }]
+      const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + (isNamed ? NAMED : 0)
+      const isAside = asides.has(entry.kind) && !isNamed
+      return [{ entry, score: score * WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ASIDE : 1) }]
     })
     const ranked = found
       .toSorted((one, other) => other.score - one.score || one.entry.url.localeCompare(other.entry.url, "en"))
       .map(({ entry }) => entry)
-    // The clients of all languages have the same sections, of which the first is shown.
+    // A place is shown once, and of the clients of all languages, which have the same sections, the first.
     const seen = new Set<string>()
     const isShown = ({ title, url }: Entry) => {
-      if (!isOfClient(url)) return true
-      const isFirst = !seen.has(title)
-      seen.add(title)
+      const place = isOfClient(url) ? title : url
+      const isFirst = !seen.has(place)
+      seen.add(place)
       return isFirst
     }
     return ranked.filter(isShown).slice(0, MAX_RESULTS)
@@ -178,19 +154,25 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   return { search }
 }
 
+const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
+
 const isOfClient = (url: string): boolean => url.startsWith("/docs/clients/")
 
 const scored = (entry: Entry): Scored => {
   const words = new Map<string, number>()
   const add = (text: string, weight: number): number => {
-    const list = wordsOf(text)
+    const list = SearchWords.of(text)
     for (const word of list) words.set(word, (words.get(word) ?? 0) + weight)
     return list.length
   }
   // The options of a command are mentions, not its name.
-  add(`${entry.title.split(" [")[0]} ${entry.names ?? ""}`, TITLE)
+  const title = entry.title.split(" [")[0] ?? ""
+  add(`${title} ${entry.names ?? ""}`, TITLE)
   add(`${entry.within} ${NAMES[entry.kind]}`, PAGE_TITLE)
-  return { entry, words, length: add(entry.text, 1) }
+  const titles = [title, ...(entry.names === undefined ? [] : [entry.names])].map(
+    (each) => new Set(SearchWords.of(each)),
+  )
+  return { entry, words, titles, around: new Set(SearchWords.of(entry.within)), length: add(entry.text, 1) }
 }
 
 /** The page, each section of it, and each row of a table that begins with a name, or with a task of several words. */
@@ -232,7 +214,7 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
           })
       }
   }
-  const weight = GROUPS[page.group] ?? 1
+  const weight = isOfParts ? LIST_OF_PARTS : (GROUPS[page.group] ?? 1)
   return [...entries, section].map((entry) => ({ ...entry, weight }))
 }
 

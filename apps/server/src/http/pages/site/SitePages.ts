@@ -11,12 +11,19 @@ import * as SearchIndex from "./SearchIndex.ts"
 const GROUPS: ReadonlyArray<Shelf> = [
   "Start",
   "Send and receive",
+  "Frameworks",
   "Clients",
   "Operate",
   "Errors",
   "Events",
   "Understand",
 ]
+
+/** Groups that are folded, because a reader wants one page of them or none, with what their line says. */
+const FOLDED: Partial<Record<Shelf, string>> = {
+  Frameworks: "Frameworks: a first mail from each",
+  Understand: "Understand: for those who change Waybill",
+}
 
 export interface Site {
   readonly pages: ReadonlyArray<DocsPage>
@@ -37,7 +44,10 @@ const navigation = ({ pages }: Site, slug: string): string => {
       const isCurrent = slug === page.slug || (isPart && slug.startsWith(`${page.slug}/`))
       return `<li>${link(`/docs/${page.slug}`, page.title, isCurrent)}</li>`
     })
-    return items.length === 0 ? "" : `<h2>${group}</h2>\n<ul>${items.join("\n")}</ul>`
+    const list = `<ul>${items.join("\n")}</ul>`
+    if (items.length === 0) return ""
+    if (group !== "Frameworks") return `<h2>${group}</h2>\n${list}`
+    return `<details class="group"${slug.startsWith("quickstarts/") ? " open" : ""}><summary>${group}</summary>${list}</details>`
   }).join("\n")
 }
 
@@ -54,7 +64,7 @@ const shell = (site: Site, slug: string, title: string, content: string, query =
 <a class="skip" href="#content">Skip to the page</a>
 ${pageHeader(query, slug)}
 <div class="page">
-<nav aria-label="Pages"><details open><summary>Pages</summary>
+<nav aria-label="Pages"><details><summary>Pages</summary>
 ${navigation(site, slug)}
 </details></nav>
 <main id="content" tabindex="-1">
@@ -91,11 +101,11 @@ export const frontPage = (site: Site): string => {
       (page) => `<dt>${link(`/docs/${page.slug}`, page.title)}</dt><dd>${Html.escaped(Library.summaryOf(page))}</dd>`,
     )
     const list = `<dl>${items.join("\n")}</dl>`
-    return items.length === 0
-      ? ""
-      : group === "Understand"
-        ? `<details><summary>${group}: for those who change Waybill</summary>${list}</details>`
-        : `<h2>${group}</h2>\n${list}`
+    if (items.length === 0) return ""
+    const folded = FOLDED[group]
+    return folded === undefined
+      ? `<h2>${group}</h2>\n${list}`
+      : `<details><summary>${folded}</summary>${list}</details>`
   })
   const tasks = TASKS.map(([slug, task]) => `<li>${link(`/docs/${slug}`, task)}</li>`)
   const intro = `<h1>Waybill documentation</h1>
