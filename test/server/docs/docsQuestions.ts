@@ -79,4 +79,8 @@ export const FIRST: ReadonlyArray<readonly [query: string, answer: string]> = [
   ["pagination", "/docs/sending#read-a-list-page-by-page-pagination"],
   ["webhok", "/docs/webhooks"],
   ["retention", "/docs/operating/retention"],
+  ["backup", "/docs/operating/backup"],
+  ["upgrade", "/docs/operating/upgrade"],
+  ["send email", "/docs/sending#send-an-email"],
+  ["high availability", "/docs/operating/failover"],
 ]

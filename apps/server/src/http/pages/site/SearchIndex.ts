@@ -70,12 +70,12 @@ const LIST_OF_PARTS = 0.5
 const RELATED_WEIGHT = 0.8
 /** Misspelt words of a query that are mended: each is compared with every word. */
 const MAX_MENDED = 3
-/** A query that is the whole title of an entry comes before all others. */
+/** A place whose whole title, or the end of whose address, is asked for comes before all others. */
 const NAMED = 100
 
 /** A thing that has a name of its own is wanted more often than a mention of it. */
 const WEIGHTS: Readonly<Record<Kind, number>> = {
-  page: 1.25,
+  page: 1.4,
   section: 1.25,
   endpoint: 1,
   error: 1.1,
@@ -133,7 +133,8 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
         const inBoth = scores.filter((_, nth) => inTitle[nth] || inAround[nth])
         return (sum(inBoth) * Math.min(1, share) * inBoth.length) / forms.length
       })
-      const isNamed = entry.title.toLowerCase() === name
+      // A row is often named by a common word, such as `logs`, which is the subject of a page.
+      const isNamed = entry.kind !== "entry" && [entry.title.toLowerCase(), entry.names].includes(name)
       const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + (isNamed ? NAMED : 0)
       const isAside = asides.has(entry.kind) && !isNamed
       return [{ entry, score: score * WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ASIDE : 1) }]
@@ -214,8 +215,9 @@ const entriesOf = (page: DocsPage): ReadonlyArray<Entry> => {
           })
       }
   }
-  const weight = isOfParts ? LIST_OF_PARTS : (GROUPS[page.group] ?? 1)
-  return [...entries, section].map((entry) => ({ ...entry, weight }))
+  const weight = GROUPS[page.group] ?? 1
+  const isListed = ({ kind }: Entry) => isOfParts && kind === "section"
+  return [...entries, section].map((entry) => ({ ...entry, weight: isListed(entry) ? LIST_OF_PARTS : weight }))
 }
 
 const kindOfRow = (slug: string, title: string): Kind =>

@@ -12,7 +12,7 @@ const stem = (word: string): string => {
     : one
         .replace(/(?:ie|ied)$/u, "y")
         .replace(/(?:ing|ed|e|ion)$/u, "")
-        .replace(/(.)\1$/u, "$1")
+        .replace(/([^s])\1$/u, "$1")
         .replace(/(?:at|e)$/u, "")
 }
 
@@ -46,6 +46,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map(
 /** Words of a question, and those with which the documents answer it, as well as by the word itself. */
 export const RELATED: ReadonlyMap<string, ReadonlyArray<string>> = new Map(
   Object.entries({
+    availability: "failover",
     change: "setting",
     gdpr: "erase person",
     delete: "erase",
