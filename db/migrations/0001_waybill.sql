@@ -394,14 +394,11 @@ CREATE TABLE request_log (
   livemode boolean NOT NULL DEFAULT true,
   -- Masked answer of a call that changes something or was refused; empty for other calls.
   answer text NOT NULL DEFAULT '',
-  -- Hashes of the account with each of the first recipients of a refused call; NULL for other calls.
-  recipients bigint[],
   PRIMARY KEY (account_id, id)
 ) PARTITION BY RANGE (id);
 -- Most calls are accepted sends, so the indexes below leave those out where they can.
 CREATE INDEX request_log_refused ON request_log (account_id, status, id) WHERE status >= 400 OR status IS NULL;
 CREATE INDEX request_log_by_key ON request_log (account_id, api_key_id, id);
-CREATE INDEX request_log_by_recipient ON request_log USING gin (recipients) WHERE recipients IS NOT NULL;
 CREATE INDEX request_log_by_path ON request_log (account_id, path, id) WHERE path <> '/v1/email/send';
 
 -- cells: home
@@ -681,9 +678,6 @@ CREATE TABLE email_log (
   -- Bits of EmailFacets.ts that say more than the status; 0 for nearly all messages, which the index leaves out.
   -- squawk-ignore prefer-bigint-over-smallint
   facets smallint NOT NULL DEFAULT 0,
-  -- The reply code of EmailCodes.ts with which a server refused the message; 0 for nearly all messages, which the index leaves out.
-  -- squawk-ignore prefer-bigint-over-smallint
-  code smallint NOT NULL DEFAULT 0,
   PRIMARY KEY (account_id, id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.02,
@@ -698,7 +692,6 @@ CREATE INDEX email_log_by_to ON email_log (account_id, to_key, id);
 CREATE INDEX email_log_by_tag ON email_log (account_id, tag_key, id) WHERE tag_key IS NOT NULL;
 CREATE INDEX email_log_by_status ON email_log (account_id, listed, id) WHERE listed > 0;
 CREATE INDEX email_log_by_facets ON email_log (account_id, facets, id) WHERE facets > 0;
-CREATE INDEX email_log_by_code ON email_log (account_id, code, id) WHERE code > 0;
 
 -- Metadata, and further recipients and tags of messages, in the order of the log, so that a rare one is found without a scan.
 CREATE TABLE email_log_terms (
