@@ -112,10 +112,8 @@ await inBrowser("emails in the dashboard", (browser) => {
     await page.setViewportSize(Browser.DESKTOP)
     await page.getByLabel("HTML").fill(BAD_HTML)
     await page.getByLabel("Tags").fill("trial")
-    // The request is shown with a key that works, or not at all.
-    assert.notInclude(await page.locator("main").innerText(), "Authorization")
-    await page.getByRole("button", { name: "Create API key" }).click()
-    await page.getByText(/Authorization: Bearer wb_(?!YOUR)/u).waitFor()
+    // The text of a key is shown once. Later its variable stands for it.
+    await page.getByText("Authorization: Bearer $WAYBILL_KEY").waitFor()
     await page.getByRole("button", { name: "Send", exact: true }).click()
     await waitForHeading("A bad example")
     await page.locator("li[data-event='email.delivered']").waitFor()

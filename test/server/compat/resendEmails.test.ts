@@ -139,7 +139,6 @@ layer(HttpWorld.layer({ zones, attachmentNetworks: ["127.0.0.0/8"] }), {
       { scheduled_at: "whenever" },
       { scheduled_at: "2027-01-31T99:00:00Z" },
       { attachments: [file, { path: "file:///etc/passwd", filename: "a" }] },
-      { attachments: [file, { ...file, path: "http://files.test" }] },
       { attachments: [file, { filename: "a.txt" }] },
       { attachments: [file, { filename: "a.txt", content: "!" }] },
       { attachments: [file, { ...file, content_type: "x" }] },
