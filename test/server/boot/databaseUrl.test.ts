@@ -148,7 +148,7 @@ describe("waybill config", () => {
     const set = await runToEnd(["config", "port"], { PORT: "8080" })
     assert.strictEqual(
       set.output,
-      "name: PORT\nvalue: 8080\ndefault: 3025\nsource: environment\nmeaning: Port of the API, the documentation and the dashboard.\nproblem: -\n",
+      "name: PORT\nvalue: 8080\ndefault: 3025\nsource: environment\nmeaning: Port of the API, the documentation and the dashboard.\n",
     )
     const unset = await runToEnd(["config", "LOG_LEVEL", "--json"], {})
     assert.deepInclude(JSON.parse(unset.output), { value: null, default: "Info", source: "default" })
