@@ -42,7 +42,7 @@ layer(HttpWorld.layer({ minuteStands: true }), { excludeTestServices: true, time
         results.map(({ ErrorCode, Message }) => [ErrorCode, Message.split(" ", 2).join(" ")]),
         [
           [0, "Test job"],
-          [300, "`To` is"],
+          [300, "Invalid 'To'"],
           [1235, "`MessageStream` must"],
         ],
       )

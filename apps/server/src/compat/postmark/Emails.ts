@@ -38,7 +38,10 @@ const check = Effect.fnUntraced(function* (body: unknown) {
     ({ details, more = 0, reason }) =>
       new RequestRefusal.InvalidRequest({
         reason,
-        details: details.map((each) => InvalidAddress.told(message, { ...each, path: spelling(each.path) })),
+        details: InvalidAddress.told(
+          message,
+          details.map((each) => ({ ...each, path: spelling(each.path) })),
+        ),
         more,
       }),
   )

@@ -63,6 +63,6 @@ const lookupsOf = (message: PostmarkMessage.Message) => ({
 export const refusal = (message: PostmarkMessage.Message, error: ApiError.Body["error"], spelling = of(message)) => {
   const spelled = Respelling.respell(error, spelling)
   return error.reason === "validation_failed"
-    ? { ...spelled, details: spelled.details.map((detail) => InvalidAddress.told(message, detail)) }
+    ? { ...spelled, details: InvalidAddress.told(message, spelled.details) }
     : spelled
 }
