@@ -127,6 +127,8 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     await Browser.eventually(stacks).toEqual([6, 1, 1, 1, 1, 3])
     await page.getByRole("link", { name: /^Delivered\s*87\.5%\s*7 of 8/u }).waitFor()
     await page.getByRole("link", { name: /^Complained\s*14\.3%\s*1 complaint/u }).waitFor()
+    // The breakdown counts complaints as the tile does: of the recipients reached.
+    await page.getByRole("row").getByRole("link", { name: "14.3%", exact: true }).waitFor()
     // A scheduled email is not called queued, and waits for nobody.
     await page.getByRole("link", { name: /^Scheduled.*Tomorrow/u }).waitFor()
     const figures = ["Pending", "Deferred", "Scheduled"]

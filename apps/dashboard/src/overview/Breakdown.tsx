@@ -191,13 +191,11 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
                       <Emails search={linkOf("bounced")}>{share(row.recipient_counts.bounced, row)}</Emails>
                       {/* On a phone there is no column for complaints. */}
                       {row.recipient_counts.complained === 0 ? undefined : (
-                        <span className="block text-xs text-bad sm:hidden">
-                          {share(row.recipient_counts.complained, row)} complained
-                        </span>
+                        <span className="block text-xs text-bad sm:hidden">{complaints(row)} complained</span>
                       )}
                     </td>
                     <td className={cx(CELL, wide)}>
-                      <Emails search={linkOf("complained")}>{share(row.recipient_counts.complained, row)}</Emails>
+                      <Emails search={linkOf("complained")}>{complaints(row)}</Emails>
                     </td>
                   </>
                 ) : undefined}
@@ -238,8 +236,11 @@ const Emails = ({ children, search }: { readonly children: ReactNode; readonly s
     </Link>
   )
 
+const ratio = (part: number, whole: number): string => (whole === 0 ? "–" : formatPercent(part / whole))
+
 /** Share of the recipients with an outcome; a dash while there is none. */
-const share = (part: number, { recipient_counts }: CountedRow): string => {
-  const ended = Series.ended(recipient_counts)
-  return ended === 0 ? "–" : formatPercent(part / ended)
-}
+const share = (part: number, { recipient_counts }: CountedRow): string => ratio(part, Series.ended(recipient_counts))
+
+/** Share of the recipients reached, as the tile of all mail says it. */
+const complaints = ({ recipient_counts }: CountedRow): string =>
+  ratio(recipient_counts.complained, Series.reached(recipient_counts))
