@@ -1,6 +1,11 @@
 import { vi } from "vitest"
+import * as Mailboxes from "../../../../apps/server/src/compat/resend/emails/Mailboxes.ts"
 import { assert, it } from "../../../support/effectTest.ts"
+import { leastProcessorMs } from "../../../support/processorMs.ts"
 import { handled, refusedFields, SENDS } from "./handled.ts"
+
+/** Processor time of a thousand names. An expression that tries each comma of each takes seconds. */
+const BOUND_MS = 60
 
 const many = <A>(count: number, make: (nth: number) => A): ReadonlyArray<A> =>
   Array.from({ length: count }, (_, nth) => make(nth))
@@ -112,4 +117,18 @@ it.effect("a refusal lists at most 100 violations, and counts the others", funct
     assert.match(text, more, text.slice(-300))
     assert.isBelow(text.length, 40_000)
   }
+})
+
+// threat: doors
+it("names without quotes are read in one pass, however long they are", () => {
+  const message = (to: string) => ({ from: "a@acme.test", to: many(1_000, () => to), subject: "x" }) as never
+  for (const to of [", ".repeat(490), `${", ".repeat(240)}<${"<".repeat(240)}`, ",".repeat(100_000)])
+    assert.isBelow(
+      leastProcessorMs(BOUND_MS, () => Mailboxes.quoted(message(to))),
+      BOUND_MS,
+      to.slice(0, 10),
+    )
+  assert.deepStrictEqual(Mailboxes.quoted(message(" Acme, Inc. <hi@acme.test> ")).to?.slice(0, 1), [
+    '"Acme, Inc." <hi@acme.test>',
+  ])
 })
