@@ -39,7 +39,7 @@ await inDashboard("the emails list at every width", (opened) => {
       await page.getByRole("link", { name: /^Partly bounced/u }).waitFor()
       await page.getByText("Subject", { exact: true }).waitFor()
       await Browser.eventually(() => page.getByText("First key").count(), "the names of keys are read").toBe(1)
-      assert.deepEqual(await page.evaluate(OVERLAPS), [], `${width}`)
+      await Browser.eventually(() => page.evaluate(OVERLAPS), `${width}`).toEqual([])
       const subject = await page.getByText(mail.subject).boundingBox()
       assert.isAtLeast(subject?.width ?? 0, 100, `${width}`)
     }

@@ -1,5 +1,4 @@
 import type { FrameLocator, Locator, Page } from "playwright-core"
-import { assert } from "vitest"
 import * as Browser from "../support/Browser.ts"
 
 export const frameElement = (page: Page): Locator => page.locator('iframe[title="Template preview"]')
@@ -49,7 +48,8 @@ export const assertNoOverflow = async (page: Page): Promise<void> => {
   for (const width of WIDTHS) {
     await page.setViewportSize({ width, height: 900 })
     await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth"), `${width} px`).toBe(width)
-    assert.deepEqual(await page.evaluate(OVERLAPS), [], `${width} px`)
+    // The preview follows the width by an observer of its own, a moment later.
+    await Browser.eventually(() => page.evaluate(OVERLAPS), `${width} px`).toEqual([])
   }
   await page.setViewportSize(Browser.DESKTOP)
 }
