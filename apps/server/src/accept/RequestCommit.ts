@@ -24,8 +24,8 @@ export type Work<A, E> = Omit<Commit<A, E>, "account_id">
 export interface Origin {
   /** Method and path as the client sent them. */
   readonly route: string
-  /** Hash of the body as the client sent it. */
-  readonly body: string
+  /** Returns the hash of the body as the client sent it, which few requests need. */
+  readonly hashOfBody: () => string
   /** Whether the other service accepts mail to suppressed recipients alone, and says so later. */
   readonly acceptsSuppressed: boolean
   /** The suppressed recipients of each email that this request accepts, which our own answers do not name. */
@@ -197,7 +197,7 @@ const claimOf = (
     route,
     key,
     fingerprint: fingerprint(
-      origin === undefined ? { params, payload, ...callerParts } : { body: origin.body, ...callerParts },
+      origin === undefined ? { params, payload, ...callerParts } : { body: origin.hashOfBody(), ...callerParts },
     ),
   }
 }

@@ -68,6 +68,16 @@ const send: Route = {
 
 type Part = Effect.Success<ReturnType<typeof partsOf>>
 
+/** What the personalizations of a message share. */
+interface Shared {
+  readonly message: SendGridMessage.Message
+  readonly files: ReturnType<typeof Translation.filesOf>
+  readonly tracks: boolean
+  readonly search: Exclude<ReturnType<typeof Substitutions.make>, string>
+  /** Maximum bytes of a body that our own API takes. */
+  readonly most: number
+}
+
 /**
  * Returns what makes the emails of the batch that begins at a personalization. The content that personalizations share is
  * copied for each; a batch whose copies would be larger than a body that our own API takes is refused before it is made.
@@ -84,23 +94,26 @@ const partsOf = Effect.fnUntraced(function* (message: SendGridMessage.Message) {
   if (typeof search === "string") return yield* Native.refuse("personalizations", search)
   const { tracks } = yield* Instance
   const files = Translation.filesOf(message)
-  return Effect.fnUntraced(function* (start: number) {
-    const emails: Array<ReturnType<typeof Translation.toNative>> = []
-    let chars = 0
-    for (const each of personalizations.slice(start, start + MAX_BATCH)) {
-      const email = yield* Effect.try({
-        try: () => Translation.toNative(message, each, files, tracks, search),
-        catch: (error) => {
-          if (!(error instanceof Substitutions.Unreplaceable)) throw error
-          return error.reason === "payload_too_large" ? TOO_LARGE : Native.refuse("personalizations", error.message)
-        },
-      })
-      chars += "html" in email ? (email.html?.length ?? 0) + (email.text?.length ?? 0) : 0
-      if (each.substitutions !== undefined && chars > most) return yield* TOO_LARGE
-      emails.push(email)
-    }
-    return emails
-  })
+  return (start: number) => partAt({ message, files, tracks, search, most }, start)
+})
+
+/** Makes the emails of the batch that begins at a personalization. */
+const partAt = Effect.fnUntraced(function* ({ files, message, most, search, tracks }: Shared, start: number) {
+  const emails: Array<ReturnType<typeof Translation.toNative>> = []
+  let chars = 0
+  for (const each of message.personalizations.slice(start, start + MAX_BATCH)) {
+    const email = yield* Effect.try({
+      try: () => Translation.toNative(message, each, files, tracks, search),
+      catch: (error) => {
+        if (!(error instanceof Substitutions.Unreplaceable)) throw error
+        return error.reason === "payload_too_large" ? TOO_LARGE : Native.refuse("personalizations", error.message)
+      },
+    })
+    chars += "html" in email ? (email.html?.length ?? 0) + (email.text?.length ?? 0) : 0
+    if (each.substitutions !== undefined && chars > most) return yield* TOO_LARGE
+    emails.push(email)
+  }
+  return emails
 })
 
 /** Calls our own API for one batch after the other, and returns the ids of all emails. */
@@ -149,7 +162,7 @@ const completable = Effect.fnUntraced(function* <E, R>(
   batches: (headers: DoorRequest["headers"]) => Effect.Effect<ReadonlyArray<string>, E, R>,
 ) {
   if (received["idempotency-key"] !== undefined) return yield* batches(received)
-  const request = `${accountOf(yield* Admitted)} ${(yield* RequestCommit.Origin)?.body}`
+  const request = `${accountOf(yield* Admitted)} ${(yield* RequestCommit.Origin)?.hashOfBody()}`
   const key = unfinished.get(request) ?? randomUUID()
   return yield* Effect.onExit(batches({ "idempotency-key": key }), (exit) =>
     Effect.sync(() => (Exit.isSuccess(exit) ? unfinished.delete(request) : unfinished.set(request, key))),

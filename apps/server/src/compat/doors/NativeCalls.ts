@@ -1,0 +1,154 @@
+import { CurrentKey } from "@waybill/api/middleware/Authorization"
+import * as ApiError from "@waybill/api/errors/ApiError"
+import { decodeStrictly } from "@waybill/api/errors/decodeStrictly"
+import * as RequestRefusal from "@waybill/api/errors/RequestRefusal"
+import type { Violations } from "@waybill/api/errors/Violations"
+import * as Idempotency from "@waybill/api/schemas/Idempotency"
+import { Sendable } from "@waybill/api/schemas/send/Sendable"
+import * as MonotonicClock from "@waybill/runtime/flow/MonotonicClock"
+import * as Turn from "@waybill/runtime/flow/Turn"
+import type { Refusal } from "@waybill/domain/values/Refusal"
+import { StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
+import { type Context, Effect, Schema } from "effect"
+import { Headers, HttpServerRequest, type HttpServerResponse } from "effect/http"
+import * as Sends from "../../accept/Sends.ts"
+import * as Bodies from "../../web/Bodies.ts"
+import * as Responses from "../../web/Responses.ts"
+import { HeldRequest } from "../../web/HeldRequest.ts"
+import { type Answer, type CallServices, NativeError, type NativeRequest } from "../Door.ts"
+import * as AbsentFields from "../lenient/AbsentFields.ts"
+
+type Response = HttpServerResponse.HttpServerResponse
+
+/** What the calls of one request share. */
+export interface Calls<R> {
+  /** Waybill's own API. */
+  readonly app: Effect.Effect<Response, never, R>
+  readonly request: HttpServerRequest.HttpServerRequest
+  readonly context: Context.Context<R>
+  /** The bytes of the request, which were counted when they arrived. */
+  readonly bytes: number
+  /** The key of a request that may send. */
+  readonly sender: CurrentKey["Service"] | undefined
+  readonly startedAt: number
+  writes: number
+  /** Headers of the answers that the door's answer has too. */
+  readonly kept: Record<string, string>
+}
+
+/** Headers of our own answers that a door's have too: that an answer is repeated, and what a send warns of. */
+const KEPT_HEADERS = ["idempotent-replayed", "warning"]
+
+/**
+ * Calls our own API for a request. A generator function of a module, as everything that each request runs: the engine keeps
+ * one that was made for a request, and all that it refers to, until it collects its old generation.
+ */
+export const call = Effect.fnUntraced(function* <R>(
+  calls: Calls<R>,
+  native: NativeRequest,
+): Effect.fn.Return<Answer, NativeError, CallServices> {
+  const { bytes, context, kept, sender } = calls
+  if (native.method !== "GET") yield* readmit(calls)
+  const answer =
+    sender !== undefined && native.path === SEND.path
+      ? yield* send(sender, native, bytes)
+      : yield* Effect.provideContext(callApp(calls, native), context)
+  for (const name of KEPT_HEADERS) {
+    const header = answer.headers[name]
+    if (header !== undefined) kept[name] = header
+  }
+  return answer
+})
+
+/**
+ * Admits the request again before a call that writes, because its key may have been revoked while files were fetched or during
+ * the calls before.
+ */
+const readmit = Effect.fnUntraced(function* <R>(calls: Calls<R>) {
+  const readContext = yield* Bodies.ReadContext
+  if (readContext === undefined) return
+  const isLate = (yield* MonotonicClock.millis) - calls.startedAt > Bodies.READMITTED_AFTER_MS
+  if (calls.writes++ > 0 || isLate) yield* Effect.catch(readContext.readmit(undefined), refused)
+})
+
+/** Refuses a native call in the form of its own refusals. */
+const refused = Effect.fnUntraced(function* (error: Refusal | NativeError) {
+  if (error instanceof NativeError) return yield* error
+  const refusal: Refusal = error instanceof StoreUnavailable ? yield* Responses.ofUnavailable(error, false) : error
+  return yield* new NativeError({
+    status: refusal.status,
+    error: ApiError.toBody(refusal, yield* ApiError.RequestId).error,
+    headers: refusal.retry_after_s === undefined ? {} : { "retry-after": String(refusal.retry_after_s) },
+  })
+})
+
+/** Where our own API takes a message. */
+const SEND = { method: "POST", path: "/v1/email/send" } as const
+const decodeMessage = decodeStrictly(Sendable)
+const decodeKey = decodeStrictly(Schema.Struct(Idempotency.headers))
+
+/** Accepts a message as our own endpoint does, without making JSON of it to be parsed again. */
+const send = Effect.fnUntraced(function* (
+  sender: CurrentKey["Service"],
+  { body, headers = {} }: NativeRequest,
+  countedBytes: number,
+) {
+  const key = yield* Effect.mapError(decodeKey(headers), invalidKey)
+  const payload = yield* Effect.mapError(decodeMessage(AbsentFields.withoutUndefined(body)), RequestRefusal.invalid)
+  yield* Turn.afterLarge(countedBytes)
+  const sending = Effect.provideService(Sends.one({ endpoint: SEND, headers: key, payload }), CurrentKey, sender)
+  const sent = yield* counting(bytesOf(payload) - countedBytes, sending)
+  return { status: 200, body: sent.body as unknown, headers: { ...sent.headers } as Record<string, string> }
+}, Effect.catch(refused))
+
+const invalidKey = ({ details, ...others }: Violations) =>
+  RequestRefusal.invalid({ ...others, details: details.map(({ message }) => ({ path: "Idempotency-Key", message })) })
+
+/** The bytes of what a translation can make larger. */
+const bytesOf = ({ attachments, html, text }: Sendable): number =>
+  [html, text, ...(attachments ?? []).map(({ content }) => content)].reduce<number>(
+    (sum, each) => sum + Buffer.byteLength(each ?? ""),
+    0,
+  )
+
+/** Runs a request through the own API's router. */
+const callApp = Effect.fnUntraced(function* <R>(
+  { app, bytes: countedBytes, request: { remoteAddress } }: Calls<R>,
+  { body, headers, method, path }: NativeRequest,
+) {
+  const bytes = Buffer.from(body === undefined ? "" : JSON.stringify(body))
+  const length = bytes.length === 0 ? {} : { "content-length": String(bytes.length) }
+  const inner = new HeldRequest(
+    { method, url: path, headers: Headers.fromInput({ ...length, ...headers }), remoteAddress },
+    bytes,
+  )
+  const response = yield* counting(
+    bytes.length - countedBytes,
+    Effect.provideService(app, HttpServerRequest.HttpServerRequest, inner),
+  )
+  const answer = contentOf(response)
+  if (response.status < 400) return { status: response.status, body: answer, headers: response.headers }
+  const retryAfter = response.headers["retry-after"]
+  const kept = retryAfter === undefined ? {} : { "retry-after": retryAfter }
+  return yield* new NativeError({ status: response.status, error: (answer as ApiError.Body).error, headers: kept })
+})
+
+/**
+ * Counts in the memory budget what a body grew to by its translation (copies for each recipient, fetched files), until the
+ * work ends. The body itself was counted when it arrived.
+ */
+const counting = <A, E, R>(growth: number, work: Effect.Effect<A, E, R>): Effect.Effect<A, E | NativeError, R> => {
+  if (growth <= 0) return work
+  return Effect.flatMap(Bodies.ReadContext, (readContext): Effect.Effect<A, E | NativeError, R> => {
+    const lease = readContext?.budget.lease(readContext.holder)
+    if (lease?.take(growth) === false) return refused(new RequestRefusal.Overloaded({ budget: "request_bodies" }))
+    return Effect.ensuring(
+      work,
+      Effect.sync(() => lease?.release()),
+    )
+  })
+}
+
+/** Returns the parsed body of an answer of our own API. */
+export const contentOf = ({ body }: Response): unknown =>
+  body._tag === "Uint8Array" ? (JSON.parse(Buffer.from(body.body).toString("utf8")) as unknown) : null
