@@ -1136,25 +1136,31 @@ type LogsQuery struct {
 	RecipientStatus []string `json:"recipient_status,omitempty"`
 	// One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a
 	// recipient is bounced, failed or deferred and the last reply about it had one of them
-	Code    []string `json:"code,omitempty"`
-	To      string   `json:"to,omitempty"`
-	From    string   `json:"from,omitempty"`
-	Subject string   `json:"subject,omitempty"`
+	Code []string `json:"code,omitempty"`
+	// One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex,
+	// comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of its
+	// domains: outlook is also hotmail.com and live.com
+	Provider []string `json:"provider,omitempty"`
+	To       string   `json:"to,omitempty"`
+	From     string   `json:"from,omitempty"`
+	Subject  string   `json:"subject,omitempty"`
 	// Part of the address of a recipient, in any case
-	Recipient     string            `json:"recipient,omitempty"`
-	MessageID     string            `json:"message_id,omitempty"`
-	ApiKeyID      string            `json:"api_key_id,omitempty"`
-	Metadata      map[string]string `json:"metadata,omitempty"`
-	Template      string            `json:"template,omitempty"`
-	Tag           []string          `json:"tag,omitempty"`
-	Domain        string            `json:"domain,omitempty"`
-	CreatedAfter  *time.Time        `json:"created_after,omitempty"`
-	CreatedBefore *time.Time        `json:"created_before,omitempty"`
+	Recipient       string            `json:"recipient,omitempty"`
+	MessageID       string            `json:"message_id,omitempty"`
+	ApiKeyID        string            `json:"api_key_id,omitempty"`
+	Metadata        map[string]string `json:"metadata,omitempty"`
+	Template        string            `json:"template,omitempty"`
+	Tag             []string          `json:"tag,omitempty"`
+	Domain          string            `json:"domain,omitempty"`
+	CreatedAfter    *time.Time        `json:"created_after,omitempty"`
+	CreatedBefore   *time.Time        `json:"created_before,omitempty"`
+	ScheduledAfter  *time.Time        `json:"scheduled_after,omitempty"`
+	ScheduledBefore *time.Time        `json:"scheduled_before,omitempty"`
 	// A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`,
-	// `is:` (or `status:`), `anyone:`, `code:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words.
-	// Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id
-	// or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a
-	// time zone are in UTC
+	// `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:` and
+	// `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the
+	// subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of
+	// metadata. Words in double quotes are searched together. Dates without a time zone are in UTC
 	Q string `json:"q,omitempty"`
 	// `true` counts the emails that match, in `total`
 	Count string `json:"count,omitempty"`

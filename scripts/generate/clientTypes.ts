@@ -1,3 +1,4 @@
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import { contract, fileOf, type Json, NOTE, type Parameter, parametersOf, QUERIES } from "./ApiTypes.ts"
 
 /**
@@ -19,6 +20,7 @@ export const OWN_QUERIES: Readonly<Record<string, string>> = {
 const ITEMS: Readonly<Record<string, string>> = {
   "LogsQuery.status": `EmailStatus | "scheduled"`,
   "LogsQuery.recipient_status": "EmailStatus",
+  "LogsQuery.provider": MailboxProvider.ALL.map((name) => JSON.stringify(name)).join(" | "),
   "StatsQuery.group_by": `Stats["group_by"][number]`,
 }
 

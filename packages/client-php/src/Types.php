@@ -881,6 +881,7 @@ namespace Waybill;
  *   status?: string|list<string>,
  *   recipient_status?: string|list<string>,
  *   code?: string|list<string>,
+ *   provider?: string|list<string>,
  *   to?: string,
  *   from?: string,
  *   subject?: string,
@@ -893,6 +894,8 @@ namespace Waybill;
  *   domain?: string,
  *   created_after?: \DateTimeInterface|string,
  *   created_before?: \DateTimeInterface|string,
+ *   scheduled_after?: \DateTimeInterface|string,
+ *   scheduled_before?: \DateTimeInterface|string,
  *   q?: string,
  *   count?: 'true'|'false',
  * }

@@ -1272,6 +1272,10 @@ class LogsQuery(_LogsQueryFrom, total=False):
     # One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a
     # recipient is bounced, failed or deferred and the last reply about it had one of them
     code: Union[str, List[str]]
+    # One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex,
+    # comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of
+    # its domains: outlook is also hotmail.com and live.com
+    provider: Union[str, List[str]]
     to: str
     subject: str
     # Part of the address of a recipient, in any case
@@ -1284,11 +1288,14 @@ class LogsQuery(_LogsQueryFrom, total=False):
     domain: str
     created_after: Union[datetime, str]
     created_before: Union[datetime, str]
+    scheduled_after: Union[datetime, str]
+    scheduled_before: Union[datetime, str]
     # A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`,
-    # `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up
-    # to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a
-    # tag, or the id or at least its first 10 characters, in any case. Words in double quotes are searched together.
-    # Dates without a time zone are in UTC
+    # `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`,
+    # `scheduled:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the
+    # sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole
+    # value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in
+    # UTC
     q: str
     # `true` counts the emails that match, in `total`
     count: Literal["true", "false"]

@@ -2114,6 +2114,8 @@ export interface LogsQuery {
   readonly recipient_status?: EmailStatus | ReadonlyArray<EmailStatus> | undefined
   /** One or several SMTP reply codes from 400 to 599, or classes of them, separated by commas. Emails match if a recipient is bounced, failed or deferred and the last reply about it had one of them */
   readonly code?: string | ReadonlyArray<string> | undefined
+  /** One or several of gmail, outlook, yahoo, icloud, gmx, proton, orange, telekom, qq, netease, mailru, yandex, comcast, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of its domains: outlook is also hotmail.com and live.com */
+  readonly provider?: "gmail" | "outlook" | "yahoo" | "icloud" | "gmx" | "proton" | "orange" | "telekom" | "qq" | "netease" | "mailru" | "yandex" | "comcast" | ReadonlyArray<"gmail" | "outlook" | "yahoo" | "icloud" | "gmx" | "proton" | "orange" | "telekom" | "qq" | "netease" | "mailru" | "yandex" | "comcast"> | undefined
   readonly to?: AddressInput | undefined
   readonly from?: AddressInput | undefined
   readonly subject?: string | undefined
@@ -2127,7 +2129,9 @@ export interface LogsQuery {
   readonly domain?: DomainNameInput | undefined
   readonly created_after?: string | Date | undefined
   readonly created_before?: string | Date | undefined
-  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `key:`, `template:`, `since:`, `until:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone are in UTC */
+  readonly scheduled_after?: string | Date | undefined
+  readonly scheduled_before?: string | Date | undefined
+  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC */
   readonly q?: string | undefined
   /** `true` counts the emails that match, in `total` */
   readonly count?: boolean | undefined
@@ -2222,6 +2226,8 @@ export interface SandboxQuery {
   readonly limit?: number | undefined
   readonly after?: EmailId | undefined
   readonly to?: AddressInput | undefined
+  /** A search as it is typed in the dashboard: `to:`, `from:`, `subject:`, `tag:`, `metadata:name=value`, `domain:`, `is:` (or `status:`), `anyone:`, `code:`, `provider:`, `key:`, `template:`, `since:`, `until:`, `scheduled:` and `id:`, and up to 5 words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC */
+  readonly q?: string | undefined
   /** How long to wait for a message if there is none, at most 60s */
   readonly wait?: string | undefined
 }

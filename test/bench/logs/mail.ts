@@ -82,7 +82,7 @@ const writeBatch = Effect.fnUntraced(function* (
   yield* sql`
     CREATE TEMP TABLE mail ON COMMIT DROP AS
     SELECT id, n, n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 AS is_rare,
-      CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN 'ana@rare.example'
+      CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN 'ana.rare@pm.me'
         ELSE ${sql.literal(recipientSql)} END AS recipient,
       CASE WHEN n < ${RARE_UP_TO}::int AND n % ${RARE_EVERY}::int = 500 THEN ${apiKeyId(1)} ELSE ${apiKeyId(0)} END AS api_key_id,
       CASE WHEN n % 10 < 7 THEN 'acme.test' ELSE 'd' || n % 7 || '.test' END AS domain
@@ -128,6 +128,7 @@ const writeBatch = Effect.fnUntraced(function* (
     INSERT INTO email_words SELECT DISTINCT ${account}::uuid, 'to:' || recipient, recipient FROM message
     UNION SELECT DISTINCT ${account}::uuid, 'from:' || sender, sender FROM message
     UNION SELECT DISTINCT ${account}::uuid, 'tag:' || tag, tag FROM message CROSS JOIN unnest(tags) AS tag
+    UNION SELECT ${account}::uuid, 'name:' || name, '' FROM unnest(ARRAY['order', 'plan']) AS name
     ON CONFLICT DO NOTHING`
   yield* sql`
     INSERT INTO email_key_spans SELECT DISTINCT ${account}::uuid, id_key(api_key_id), span FROM message

@@ -208,14 +208,16 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     })
   }
 
-  for (const [part, found] of [
-    ["ana@rare", 1],
-    ["user1", 11],
-    ["nobody@", 0],
+  for (const [name, part, found] of [
+    ["that contain ana.rare", EmailWords.part("ana.rare", "recipient"), 1],
+    ["that contain user1", EmailWords.part("user1", "recipient"), 11],
+    ["that contain nobody@", EmailWords.part("nobody@", "recipient"), 0],
+    ["at a provider", EmailWords.atProviders(["proton"]), 1],
+    ["at two providers", EmailWords.atProviders(["outlook", "yandex"]), 0],
   ] as const) {
-    it.effect(`finds the ${found} addresses that contain "${part}" in the trigram index`, function* () {
+    it.effect(`finds the ${found} addresses ${name} in the trigram index`, function* () {
       const sql = yield* Sql
-      const statement = searched(sql, part, "recipient")
+      const statement = EmailWords.partStatement(sql, account(2), part, sql.literal("true"), 200)
       const plan = yield* explain(statement)
       assert.deepStrictEqual(plan.scans, [])
       assert.include(plan.indexes, "email_words_by_part")
@@ -232,6 +234,21 @@ layer(Database.layerFresh, { excludeTestServices: true })("a page of the log", (
     assert.includeMembers(plan.indexes, ["email_words_by_part", "email_subjects_by_part"])
     assert.isAtMost(plan.blocks, 150)
     assert.deepStrictEqual((yield* statement)[0]?.words, ["from:old@acme.test"])
+  })
+
+  it.effect("looks a value up with each name of the account's pairs, and no value that no message has", function* () {
+    const sql = yield* Sql
+    for (const [text, words] of [
+      ["7000", ["metadata:order\n7000"]],
+      ["7001", []],
+    ] as const) {
+      const statement = searched(sql, text, "anywhere")
+      const plan = yield* explain(statement)
+      assert.deepStrictEqual(plan.scans, [])
+      assert.includeMembers(plan.indexes, ["email_words_pkey", "email_log_terms_pkey"])
+      assert.isAtMost(plan.blocks, 150)
+      assert.deepStrictEqual((yield* statement)[0]?.words, words)
+    }
   })
 
   for (const column of ["facets", "code"] as const) {

@@ -40,9 +40,19 @@ const matches = (filters: Filters) => (each: Message) =>
   (filters.recipient === undefined || each.to.some((to) => has(to, filters.recipient))) &&
   (filters.words ?? []).every(
     (word) =>
+      Object.values(each.metadata ?? {}).includes(word) ||
       [...each.to, each.from, each.subject, ...each.tags].some((text) => has(text, word)) ||
       (word.length >= "msg_".length + EmailIds.MIN_LETTERS && each.id.startsWith(word.toLowerCase())),
   ) &&
+  (filters.provider === undefined ||
+    each.to.some((to) =>
+      filters.provider?.some((name) => to.endsWith(name === "gmail" ? "@gmail.com" : "@Hotmail.co.uk")),
+    )) &&
+  ((filters.scheduled_after ?? filters.scheduled_before) === undefined ||
+    (each.status === "queued" &&
+      each.scheduled_at !== null &&
+      each.scheduled_at >= (filters.scheduled_after ?? "") &&
+      each.scheduled_at < (filters.scheduled_before ?? "3"))) &&
   (filters.api_key_id === undefined || each.api_key_id === filters.api_key_id) &&
   (filters.id === undefined || each.id === filters.id) &&
   (filters.tags ?? []).every((tag) => each.tags.includes(tag)) &&
@@ -129,6 +139,12 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
     ["BILLING@rare"],
     ["other.te", "user3"],
     ["hello@acme", "receipt", "team"],
+    ["1200"],
+    ["pro"],
+    ["PRO"],
+    ["fre"],
+    ["pro", "1204"],
+    ["free", "user4"],
     [emailId(7)],
     [emailId(900).toUpperCase().slice(0, 10)],
     [emailId(900).slice(0, 11), "order"],
@@ -152,6 +168,9 @@ const CHOICES: { readonly [Field in keyof Filters]-?: ReadonlyArray<Exclude<Filt
   ],
   domain: ["acme.test", "rare.test", "unknown.test"].map((name) => name as DomainName),
   created_after: [0, 500, 1_999].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
+  provider: [["gmail"], ["outlook"], ["gmail", "outlook"]],
+  scheduled_after: ["2026-01-01T00:00:00.000Z", "2026-01-01T00:00:00.001Z"].map((at) => Timestamp.Timestamp.make(at)),
+  scheduled_before: ["2026-01-01T00:00:00.000Z", "2126-01-01T00:00:00.001Z"].map((at) => Timestamp.Timestamp.make(at)),
   created_before: [0, 700, 2_000].map((nth) => Timestamp.fromMillis(BEGAN_MS + nth * STEP_MS)),
 }
 const FIELDS = Object.keys(CHOICES) as ReadonlyArray<keyof Filters>

@@ -63,6 +63,9 @@ const SUBJECTS = [
   "ΟΔΟΣ 12",
 ]
 
+/** Domains of some recipients: those of two providers, and one that only begins so. */
+const AT: Readonly<Record<number, string>> = { 37: "gmail.com.example", 38: "Hotmail.co.uk", 39: "gmail.com" }
+
 /**
  * Returns messages whose fields vary independently, so that any two filters match some messages together and some only
  * singly.
@@ -81,7 +84,9 @@ export const message = (nth: number): Message => {
     scheduled_at: nth % 7 < 4 ? null : Timestamp.Timestamp.make(`${nth % 7 < 6 ? 2026 : 2126}-01-01T00:00:00.000Z`),
     domain,
     from: `${pick(["hello", "billing"], nth)}@${domain}` as Address,
-    to: [`user${nth % 40}@example.org`, ...(nth % 9 === 0 ? ["Team@Example.ORG"] : [])].map((to) => to as Address),
+    to: [`user${nth % 40}@${AT[nth % 40] ?? "example.org"}`, ...(nth % 9 === 0 ? ["Team@Example.ORG"] : [])].map(
+      (to) => to as Address,
+    ),
     subject: nth % 4 === 0 ? `Order #${nth} of ${nth % 13}` : pick(SUBJECTS, Math.imul(nth, 0x85eb_ca6b) >>> 7),
     tags: [
       ...(nth % 3 === 0 ? ["receipt"] : []),

@@ -11,6 +11,7 @@ import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import * as Series from "./Series.ts"
@@ -32,24 +33,7 @@ const EMPTY = {
   api_key: "No email with an API key in this range.",
 } as const
 
-/** Names of providers of mailboxes, with the part of an address that most of them have. */
-const PROVIDERS: ReadonlyMap<string, readonly [name: string, part: string]> = new Map([
-  ["gmail", ["Gmail", "@gmail.com"]],
-  ["outlook", ["Outlook and Hotmail", "@outlook."]],
-  ["yahoo", ["Yahoo and AOL", "@yahoo."]],
-  ["icloud", ["iCloud", "@icloud.com"]],
-  ["gmx", ["GMX and Web.de", "@gmx."]],
-  ["proton", ["Proton", "@proton.me"]],
-  ["orange", ["Orange", "@orange.fr"]],
-  ["telekom", ["Telekom", "@t-online.de"]],
-  ["qq", ["QQ", "@qq.com"]],
-  ["netease", ["NetEase", "@163.com"]],
-  ["mailru", ["Mail.ru", "@mail.ru"]],
-  ["yandex", ["Yandex", "@yandex."]],
-  ["comcast", ["Comcast", "@comcast.net"]],
-])
-
-const isOfOthers = ({ provider }: StatsRow): boolean => !PROVIDERS.has(provider ?? "")
+const isOfOthers = ({ provider }: StatsRow): boolean => !MailboxProvider.isProvider(provider ?? "")
 
 /** The subject of a row, and the search for its emails; none for companies of all kinds. */
 interface Subject {
@@ -61,8 +45,10 @@ const subjectOf = (group: Group, row: CountedRow, keyName: (id: string) => strin
   switch (group) {
     case "provider": {
       if (row.domain !== null) return { name: row.domain, search: SearchText.write("to", `@${row.domain}`) }
-      const [name, part] = PROVIDERS.get(row.provider ?? "") ?? []
-      return { name: name ?? "Other domains", search: part === undefined ? undefined : SearchText.write("to", part) }
+      const provider = row.provider ?? ""
+      return MailboxProvider.isProvider(provider)
+        ? { name: MailboxProvider.NAMES[provider], search: SearchText.write("provider", provider) }
+        : { name: "Other domains", search: undefined }
     }
     case "api_key":
       return { name: keyName(row.api_key_id ?? ""), search: SearchText.write("key", row.api_key_id ?? "") }

@@ -8,7 +8,7 @@ const SHOWN: ReadonlySet<string> = new Set(
   filename file_name contenttype content_type content_id contentid content_disposition disposition inline path type
   name email address domain domains recipient recipients addresses ids id message_ids
   limit offset count status recipient_status after before order cursor after_position types wait as_of created_after
-  created_before start end interval by period group_by request_id api_key_id method messageid emailid livemode
+  created_before scheduled_after scheduled_before provider start end interval by period group_by request_id api_key_id method messageid emailid livemode
   url events description format svix_headers include_raw enabled scopes permission domain_id allowed_ips expires_at role plan
   open_tracking click_tracking tracking tracking_domain track_opens trackopens track_links tracklinks region
   reason origin suppressions messagestream message_stream stream fromdate todate

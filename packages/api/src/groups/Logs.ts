@@ -2,6 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import * as Labels from "@waybill/domain/email/Labels"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -54,6 +55,8 @@ const Metadata = Schema.Array(Schema.String)
     ),
   )
 
+const SCHEDULED = "Emails that wait for their `scheduled_at`, and have it"
+
 /** Statuses of a message to search for: its own, or scheduled. */
 const SearchedStatus = Schema.Literals([...EmailStatus.ALL, "scheduled"])
 
@@ -76,12 +79,19 @@ const ReplyCodes = Checks.codeList(
   ["550", "5xx"],
 )
 
+const Providers = Checks.commaList(
+  Schema.Literals(MailboxProvider.ALL),
+  `One or several of ${MailboxProvider.ALL.join(", ")}, separated by commas. Emails match if a recipient has a mailbox at one of these providers, by all of its domains: outlook is also hotmail.com and live.com`,
+  ["gmail", "outlook,yahoo"],
+)
+
 const filter = <S extends Schema.Top>(schema: S) => Schema.optionalKey(schema)
 
 export const filters = {
   status: filter(Statuses),
   recipient_status: filter(RecipientStatuses),
   code: filter(ReplyCodes),
+  provider: filter(Providers),
   to: filter(Address.FromText),
   from: filter(Address.FromText),
   subject: filter(Schema.String.check(Checks.chars(MAX_SUBJECT_FILTER_CHARS, 1), Checks.oneLine)),
@@ -99,6 +109,8 @@ export const filters = {
   domain: filter(DomainName.FromText),
   created_after: filter(Timestamp.FromIso),
   created_before: filter(Timestamp.FromIso),
+  scheduled_after: filter(Timestamp.FromIso.annotate({ description: `${SCHEDULED} at or after this time` })),
+  scheduled_before: filter(Timestamp.FromIso.annotate({ description: `${SCHEDULED} before this time` })),
 }
 
 /** The filters and free words of a search as typed. */

@@ -6,6 +6,7 @@ import { HttpApiEndpoint, HttpApiGroup, OpenApi } from "effect/http-api"
 import * as ApiError from "../errors/ApiError.ts"
 import { Authorization } from "../middleware/Authorization.ts"
 import { annotate } from "../middleware/annotate.ts"
+import * as EmailSearch from "../schemas/EmailSearch.ts"
 import * as Page from "../schemas/Page.ts"
 import * as Livemode from "../schemas/Livemode.ts"
 import { Validation } from "../middleware/Validation.ts"
@@ -83,19 +84,25 @@ const deletion = "email:send"
 export class Sandbox extends HttpApiGroup.make("sandbox")
   .add(
     HttpApiEndpoint.get("list", "/sandbox/messages", {
-      query: {
+      query: Schema.Struct({
         ...Livemode.query,
         limit: Page.limit(),
         after: Schema.optionalKey(Id.EmailId),
         to: Schema.optionalKey(Address.FromText),
+        q: Schema.optionalKey(EmailSearch.Typed),
         wait: Schema.optionalKey(Wait),
-      },
+      }).check(
+        Schema.makeFilter(
+          ({ q, wait }) =>
+            q === undefined || wait === undefined || { path: ["wait"], issue: "cannot be combined with `q`" },
+        ),
+      ),
       success: Page.of(CapturedMessage),
     }).annotateMerge(
       annotate(
         "List mail of the sandbox",
         scope,
-        "Newest first. With `wait` and `to`, a test suite can wait for a message to an address.",
+        "Newest first. With `wait` and `to`, a test suite can wait for a message to an address. A page of a search with `q` may hold fewer than `limit` and still have `has_more`.",
       ),
     ),
     HttpApiEndpoint.get("get", "/sandbox/messages/:id", {

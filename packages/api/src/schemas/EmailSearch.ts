@@ -40,11 +40,13 @@ export const wordsIn = (texts: string) =>
   )
 
 /** Free words of a search of the email log. */
-export const words = wordsIn("an address, of the subject, of a tag, or of the beginning of the id")
+export const words = wordsIn(
+  "an address, of the subject, of a tag, or of the beginning of the id, or the value of a pair of metadata",
+)
 
 /** A search of the email log as it is typed, with the grammar of the dashboard. */
 export const Typed = Schema.String.annotate({
-  description: `A search as it is typed in the dashboard: \`to:\`, \`from:\`, \`subject:\`, \`tag:\`, \`metadata:name=value\`, \`domain:\`, \`is:\` (or \`status:\`), \`anyone:\`, \`code:\`, \`key:\`, \`template:\`, \`since:\`, \`until:\` and \`id:\`, and up to ${MAX_QUERY_WORDS} words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case. Words in double quotes are searched together. Dates without a time zone are in UTC`,
+  description: `A search as it is typed in the dashboard: \`to:\`, \`from:\`, \`subject:\`, \`tag:\`, \`metadata:name=value\`, \`domain:\`, \`is:\` (or \`status:\`), \`anyone:\`, \`code:\`, \`provider:\`, \`key:\`, \`template:\`, \`since:\`, \`until:\`, \`scheduled:\` and \`id:\`, and up to ${MAX_QUERY_WORDS} words. Each word must be a part of the address of a recipient or of the sender, of the subject or of a tag, or the id or at least its first 10 characters, in any case, or the whole value of a pair of metadata. Words in double quotes are searched together. Dates without a time zone are in UTC`,
   examples: ["to:ana is:bounced since:7d", 'ana@ "your order"'],
 }).check(Checks.chars(MAX_QUERY_CHARS, 1), Checks.oneLine)
 

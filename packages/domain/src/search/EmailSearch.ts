@@ -1,5 +1,6 @@
 import type * as EmailStatus from "../email/EmailStatus.ts"
 import { nearestName } from "../values/nearestName.ts"
+import * as MailboxProvider from "./MailboxProvider.ts"
 import * as ReplyCode from "./ReplyCode.ts"
 import * as SearchDates from "./SearchDates.ts"
 import * as SearchText from "./SearchText.ts"
@@ -14,6 +15,8 @@ export interface Filters {
   readonly recipient_status?: string
   /** Reply codes and classes of codes. */
   readonly code?: string
+  /** Providers of the mailboxes of recipients. */
+  readonly provider?: string
   readonly to?: string
   readonly from?: string
   readonly subject?: string
@@ -23,6 +26,9 @@ export interface Filters {
   readonly domain?: string
   readonly created_after?: string
   readonly created_before?: string
+  /** Times of scheduled mail. */
+  readonly scheduled_after?: string
+  readonly scheduled_before?: string
   /** Part of an address of a recipient. */
   readonly recipient?: string
   /** Free words, each in double quotes. */
@@ -143,10 +149,12 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   is: "a status, such as bounced",
   anyone: "a status, such as bounced",
   code: "a reply code, such as 550 or 5xx",
+  provider: "a provider of mailboxes, such as gmail or microsoft",
   key: "the name of an API key",
   template: "the alias or the id of a template",
   after: "a date, such as 2026-11-30, today or 7d",
   before: "a date, such as 2026-11-30, today or 7d",
+  scheduled: "a day, such as tomorrow or 2026-12-01",
   id: "the id or the Message-ID of an email",
 }
 
@@ -210,6 +218,18 @@ const codeProblem = (code: string): Problem => {
     : { problem: `${problem} Did you mean “${nearest}”?`, correction: SearchText.write("code", nearest) }
 }
 
+/** A domain that is of no large provider is a part of addresses. */
+const providerProblem = (text: string): Problem => {
+  const nearest = DOMAIN.test(text) ? undefined : MailboxProvider.nearest(text)
+  const problem = `There is no provider “${text}”.`
+  if (nearest !== undefined)
+    return { problem: `${problem} Did you mean “${nearest}”?`, correction: SearchText.write("provider", nearest) }
+  const part = SearchText.write("to", `@${text.replace(/^@/u, "")}`)
+  return DOMAIN.test(text)
+    ? { problem: `${problem} Did you mean “${part}”?`, correction: part }
+    : { problem: `${problem} Use ${MailboxProvider.ALL.join(", ")}, or a part of the addresses, such as to:@acme.com.` }
+}
+
 const capitalize = (word: string): string => word.slice(0, 1).toUpperCase() + word.slice(1)
 
 const dateReader =
@@ -261,6 +281,14 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
     filters.code = [...new Set(codes)].join(",")
     return { name: "Reply code", value: valuesIn(value).join(", ") }
   },
+  provider: (value, filters) => {
+    const texts = valuesIn(value)
+    const wrong = texts.find((text) => MailboxProvider.named(text) === undefined)
+    if (wrong !== undefined) return providerProblem(wrong)
+    const found = [...new Set(texts.flatMap((text) => MailboxProvider.named(text) ?? []))]
+    filters.provider = [...new Set([...valuesIn(filters.provider), ...found])].join(",")
+    return { name: "Recipients at", value: found.map((each) => MailboxProvider.NAMES[each]).join(", ") }
+  },
   key: (value, filters, { keys }) => {
     if (/^key_[0-7][0-9a-z]{25}$/u.test(value))
       return once(filters, "api_key_id", value, {
@@ -290,6 +318,19 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
   },
   after: dateReader("created_after", "After"),
   before: dateReader("created_before", "Before"),
+  scheduled: (value, filters, { now }) => {
+    const range = SearchDates.upcoming(value, now)
+    if (range === undefined)
+      return { problem: "Use a day such as tomorrow or 2026-12-01, in UTC, or 24h or 7d for the time until then." }
+    const { from, to } = range
+    if (filters.scheduled_before !== undefined) return { problem: "Only one of these at a time." }
+    if (from !== undefined) filters.scheduled_after = from
+    filters.scheduled_before = to
+    return {
+      name: "Scheduled",
+      value: from === undefined ? `until ${SearchDates.show(to)}` : SearchDates.showDay(from),
+    }
+  },
   id: (value, filters) =>
     EMAIL_ID.test(value)
       ? once(filters, "message_id", value, { name: value.includes("@") ? "Message-ID" : "Email", value })
@@ -344,6 +385,7 @@ const FIELD_OF: Readonly<Record<string, SearchText.Field>> = {
   status: "is",
   recipient_status: "anyone",
   code: "code",
+  provider: "provider",
   to: "to",
   from: "from",
   subject: "subject",

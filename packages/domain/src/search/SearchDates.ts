@@ -16,6 +16,7 @@ export const parse = (text: string, now: number): string | undefined => {
   const word = text.toLowerCase()
   if (word === "today") return midnight(now, 0).toISOString()
   if (word === "yesterday") return midnight(now, 1).toISOString()
+  if (word === "tomorrow") return midnight(now, -1).toISOString()
   const [, count, unit] = AGO.exec(word) ?? []
   if (count !== undefined && isUnit(unit))
     // Whole minutes, so that the list is not another one at each moment.
@@ -23,6 +24,24 @@ export const parse = (text: string, now: number): string | undefined => {
   const end = OFFSET.test(text) ? "" : "Z"
   if (DATE.test(text)) return valid(new Date(`${text}T00:00:00${end}`), text)
   return TIME.test(text) ? valid(new Date(`${text}${end}`), text) : undefined
+}
+
+/** Times from the first, inclusive, to the last, exclusive. */
+interface TimeRange {
+  readonly from: string | undefined
+  readonly to: string
+}
+
+/** Returns the times of a day of the future as typed, or those until so long from now; undefined if it is neither. */
+export const upcoming = (text: string, now: number): TimeRange | undefined => {
+  const [, count, unit] = AGO.exec(text.toLowerCase()) ?? []
+  if (count !== undefined && isUnit(unit))
+    return {
+      from: undefined,
+      to: new Date(Math.ceil(now / 60_000) * 60_000 + Number(count) * UNITS[unit]).toISOString(),
+    }
+  const from = TIME.test(text) ? undefined : parse(text, now)
+  return from === undefined ? undefined : { from, to: new Date(Date.parse(from) + UNITS.d).toISOString() }
 }
 
 const isUnit = (text: string | undefined): text is keyof typeof UNITS =>
@@ -35,6 +54,7 @@ const valid = (date: Date, text: string): string | undefined => {
   return Number.isNaN(date.getTime()) || day > lastDay ? undefined : date.toISOString()
 }
 
+const ZONE = { timeZone: "UTC", timeZoneName: "short" } as const
 const format = new Intl.DateTimeFormat(undefined, {
   day: "numeric",
   month: "short",
@@ -42,8 +62,11 @@ const format = new Intl.DateTimeFormat(undefined, {
   hour: "2-digit",
   minute: "2-digit",
   hourCycle: "h23",
-  timeZone: "UTC",
-  timeZoneName: "short",
+  ...ZONE,
 })
 /** Writes a time with its zone, which days are of. */
 export const show = (iso: string): string => format.format(new Date(iso))
+
+const dayFormat = new Intl.DateTimeFormat(undefined, { ...ZONE, day: "numeric", month: "short", year: "numeric" })
+/** Writes the day of a time. */
+export const showDay = (iso: string): string => dayFormat.format(new Date(iso))

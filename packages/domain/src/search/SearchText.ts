@@ -9,10 +9,12 @@ export const FIELDS = [
   "is",
   "anyone",
   "code",
+  "provider",
   "key",
   "template",
   "after",
   "before",
+  "scheduled",
   "id",
 ] as const
 export type Field = (typeof FIELDS)[number]

@@ -77,6 +77,8 @@ export interface Query {
   readonly after?: string
   /** Only mail to this address. */
   readonly to?: string
+  /** Only these messages. */
+  readonly ids?: ReadonlyArray<string>
 }
 
 export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
@@ -85,6 +87,7 @@ export const list = Effect.fn("Sandbox.list")(function* (query: Query) {
     SELECT ${columns(sql)} FROM sandbox_messages
     WHERE account_id = ${query.account_id} ${ofDomain(sql, query.domain)}
       ${query.after === undefined ? sql.literal("") : sql`AND id < ${query.after}`}
+      ${query.ids === undefined ? sql.literal("") : sql`AND id = ANY(${query.ids}::text[])`}
       ${
         query.to === undefined
           ? sql.literal("")

@@ -2,6 +2,7 @@ import * as Address from "@waybill/domain/values/Address"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import type * as EmailStatus from "@waybill/domain/email/EmailStatus"
 import type * as Labels from "@waybill/domain/email/Labels"
+import type { MailboxProvider } from "@waybill/domain/search/MailboxProvider"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
@@ -30,6 +31,8 @@ export interface Query {
   readonly recipient_status?: ReadonlyArray<EmailStatus.Status>
   /** Any of these codes, such as `550`, or classes of codes, such as `5xx`, for any recipient; empty means all. */
   readonly code?: ReadonlyArray<string>
+  /** Any of these providers of mailboxes for any recipient; empty means all. */
+  readonly provider?: ReadonlyArray<MailboxProvider>
   /** Messages older than this id (`after`), or newer than this id (`before`); never both. */
   readonly after?: string
   readonly before?: string
@@ -55,6 +58,9 @@ export interface Query {
   readonly created_after?: Timestamp.Timestamp
   /** Latest time, exclusive. */
   readonly created_before?: Timestamp.Timestamp
+  /** Times of mail that waits for them: the earliest, inclusive, and the latest, exclusive. */
+  readonly scheduled_after?: Timestamp.Timestamp
+  readonly scheduled_before?: Timestamp.Timestamp
 }
 
 /** A query in terms of the tables. */
@@ -64,6 +70,8 @@ export interface Filter {
   readonly statuses: ReadonlyArray<EmailStatus.Status>
   /** Time after which scheduled messages match too; null if they are not searched. */
   readonly scheduledAfter: Timestamp.Timestamp | null
+  /** Times of scheduled messages, if only those match. */
+  readonly due: Due | null
   readonly recipientStatuses: ReadonlyArray<EmailStatus.Status>
   readonly codes: ReadonlyArray<ReplyCode.CodeRange>
   readonly from: Address.Address | null
@@ -71,6 +79,12 @@ export interface Filter {
   readonly terms: ReadonlyArray<Term>
   readonly parts: ReadonlyArray<EmailWords.Part>
   readonly apiKey: Id.ApiKeyId | null
+}
+
+/** Times from the first, inclusive, to the last, exclusive. */
+interface Due {
+  readonly from: string
+  readonly to: string | undefined
 }
 
 /** A recipient, a tag, a pair of metadata or a template. */
@@ -115,6 +129,10 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
     range: { account_id: query.account_id, account: IdKey.of(query.account_id), above, below },
     statuses: [...statuses].filter((status) => status !== "scheduled"),
     scheduledAfter: statuses.has("scheduled") && !statuses.has("queued") ? now : null,
+    due:
+      query.scheduled_after === undefined && query.scheduled_before === undefined
+        ? null
+        : { from: query.scheduled_after ?? "", to: query.scheduled_before },
     recipientStatuses: [...new Set(query.recipient_status ?? [])],
     codes: [...new Set(query.code ?? [])].map(ReplyCode.rangeOf),
     from: from === undefined ? null : Address.keyOf(from),
@@ -131,9 +149,10 @@ export const filterOf = (query: Query, now: Timestamp.Timestamp): Filter | undef
   }
 }
 
-const partsOf = ({ recipient, subject, words = [] }: Query): ReadonlyArray<EmailWords.Part> =>
+const partsOf = ({ provider = [], recipient, subject, words = [] }: Query): ReadonlyArray<EmailWords.Part> =>
   [
     ...(subject === undefined ? [] : [EmailWords.part(subject, "subject")]),
+    ...(provider.length === 0 ? [] : [EmailWords.atProviders(provider)]),
     ...(recipient === undefined ? [] : [EmailWords.part(recipient, "recipient")]),
     ...words.map((word) => EmailWords.part(word, "anywhere")),
   ].filter(({ folded }) => folded !== "")
@@ -146,8 +165,8 @@ const lowestOf = (keys: ReadonlyArray<IdKey.IdKey | undefined>): IdKey.IdKey =>
   keys.reduce<IdKey.IdKey>((a, b) => (b !== undefined && b < a ? b : a), IdKey.HIGHEST)
 
 /** Whether the values of facets have to be known before the lists of the filter are. */
-export const needsFacets = ({ recipientStatuses, scheduledAfter }: Filter): boolean =>
-  recipientStatuses.length > 0 || scheduledAfter !== null
+export const needsFacets = ({ due, recipientStatuses, scheduledAfter }: Filter): boolean =>
+  recipientStatuses.length > 0 || scheduledAfter !== null || due !== null
 
 /** Facts of the database from which the lists of a filter follow. */
 export interface Known {
@@ -166,7 +185,7 @@ const areListed = (statuses: Statuses): statuses is ReadonlyArray<Exclude<EmailS
 
 /** Returns the lists that an index holds in order, for everything the filter says except parts of texts. */
 export const sourcesOf = (
-  { apiKey, codes, domain, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
+  { apiKey, codes, domain, due, from, recipientStatuses, scheduledAfter, statuses, terms }: Filter,
   { facets, unread, ...known }: Known,
 ): ReadonlyArray<EmailLogSource.Source> => {
   const sources: Array<EmailLogSource.Source> = terms.map(({ text }) => ({
@@ -184,6 +203,7 @@ export const sourcesOf = (
   if (codes.length > 0) sources.push({ _tag: "Code", codes: EmailCodes.within(known.codes, codes) })
   if (from !== null) sources.push({ _tag: "From", address: EmailLog.fromKey(from) })
   else if (domain !== null) sources.push({ _tag: "Domain", domain: EmailLog.domainKey(domain) })
+  if (due !== null) sources.push({ _tag: "Status", statuses: [], facets: EmailFacets.withSchedule(facets) })
   const isScheduled = scheduledAfter !== null
   if ((statuses.length > 0 || isScheduled) && areListed(statuses))
     sources.push({ _tag: "Status", statuses, facets: isScheduled ? EmailFacets.withSchedule(facets) : [] })
@@ -191,8 +211,8 @@ export const sourcesOf = (
 }
 
 /** Whether messages can be counted by the keys of what is searched: only a history has its scheduled time, and several codes. */
-export const isByKeys = ({ scheduledAfter }: Filter, { codes }: Known): boolean =>
-  scheduledAfter === null && !codes.includes(EmailCodes.SEVERAL)
+export const isByKeys = ({ due, scheduledAfter }: Filter, { codes }: Known): boolean =>
+  due === null && scheduledAfter === null && !codes.includes(EmailCodes.SEVERAL)
 
 /** The first events, if they tell messages that may have the parts. */
 export const acceptedOf = ({ apiKey, parts }: Filter): EmailLogSource.Source | undefined => {
@@ -205,6 +225,7 @@ export const isExact = ({
   apiKey,
   codes,
   domain,
+  due,
   from,
   recipientStatuses,
   scheduledAfter,
@@ -217,7 +238,13 @@ export const isExact = ({
   const areExact = [...statuses, ...recipientStatuses].every(EmailFacets.isListed)
   const sources = terms.length + lists.filter((list) => list).length
   return (
-    parts.length === 0 && codes.length === 0 && apiKey === null && scheduledAfter === null && areExact && sources <= 1
+    parts.length === 0 &&
+    codes.length === 0 &&
+    apiKey === null &&
+    scheduledAfter === null &&
+    due === null &&
+    areExact &&
+    sources <= 1
   )
 }
 
@@ -235,6 +262,7 @@ export const acceptedJoin = (sql: Sql, { apiKey, parts, range }: Filter): Statem
  */
 export const conditions = (sql: Sql, filter: Filter): Statement.Fragment => sql`
   ${ownStatus(sql, filter)}
+  ${filter.due === null ? nothing(sql) : sql`AND ${isScheduled(sql)}`}
   ${recipientStatus(sql, filter)}
   ${code(sql, filter)}
   ${filter.domain === null ? nothing(sql) : sql`AND l.domain_key = ${EmailLog.domainKey(filter.domain)}::int`}
@@ -249,11 +277,13 @@ export const isOfKey = (sql: Sql, apiKey: Id.ApiKeyId): Statement.Fragment => sq
 
 const nothing = (sql: Sql) => sql.literal("")
 
+// The scheduled time is compared when the message is read.
+const isScheduled = (sql: Sql) => sql`l.facets & ${EmailFacets.SCHEDULED}::int <> 0`
+
 const ownStatus = (sql: Sql, { scheduledAfter, statuses }: Filter): Statement.Fragment => {
   const isOneOf = EmailFacets.hasStatus(sql, "l", statuses)
   if (scheduledAfter === null) return statuses.length === 0 ? nothing(sql) : sql`AND ${isOneOf}`
-  // The scheduled time is compared when the message is read.
-  return sql`AND (${isOneOf} OR l.facets & ${EmailFacets.SCHEDULED}::int <> 0)`
+  return sql`AND (${isOneOf} OR ${isScheduled(sql)})`
 }
 
 const recipientStatus = (sql: Sql, { recipientStatuses }: Filter): Statement.Fragment =>

@@ -2,13 +2,13 @@ import type { Statement } from "effect/sql"
 import * as PackedSql from "../packed/PackedSql.ts"
 import * as EmailIds from "./EmailIds.ts"
 import * as EmailSubjects from "../readmodels/EmailSubjects.ts"
-import type * as EmailWords from "./EmailWords.ts"
+import * as EmailWords from "./EmailWords.ts"
 import type { Sql } from "../postgres/Sql.ts"
 
 const RECIPIENTS = ["to", "cc", "bcc"]
 
 /** False for most first events, `accepted`, of messages without the part. It holds for all of those with it. */
-export const mayHave = (sql: Sql, { lower }: EmailWords.Part): Statement.Fragment => mayHold(sql, lower)
+export const mayHave = (sql: Sql, part: EmailWords.Part): Statement.Fragment => mayHold(sql, part)
 
 /** Characters of which folding makes these. */
 export const FOLDED: ReadonlyArray<readonly [folded: string, characters: string]> = [
@@ -19,15 +19,20 @@ export const FOLDED: ReadonlyArray<readonly [folded: string, characters: string]
 ]
 
 /** The same, also if the part may be in the subject, which is compared folded. */
-export const mayHaveAnywhere = (sql: Sql, { lower, where }: EmailWords.Part): Statement.Fragment =>
+export const mayHaveAnywhere = (sql: Sql, part: EmailWords.Part): Statement.Fragment =>
   mayHold(
     sql,
-    lower,
-    FOLDED.flatMap(([folded, character]) => (where !== "recipient" && lower.includes(folded) ? [character] : [])),
+    part,
+    FOLDED.flatMap(([folded, character]) =>
+      part.where !== "recipient" && part.lower.includes(folded) ? [EmailSubjects.pattern(character)] : [],
+    ),
   )
 
 /** Whether a row `l` of the log, whose first event is `accepted`, has the part. */
-export const has = (sql: Sql, { folded, ids, lower, where }: EmailWords.Part): Statement.Fragment => {
+export const has = (sql: Sql, part: EmailWords.Part): Statement.Fragment => {
+  const { folded, ids, lower, text, where } = part
+  const isHeld = mayHold(sql, part)
+  const hasLower = (field: Statement.Fragment) => EmailWords.hasText(sql, sql`lower(${field} COLLATE "C")`, lower, part)
   // A subquery with a LIMIT is answered by the index for each row, and never by reading all subjects.
   const inSubject = sql`(SELECT s.folded LIKE ${EmailSubjects.pattern(folded)} FROM email_subjects s
     WHERE s.account_id = l.account_id AND s.term = l.subject_key LIMIT 1)`
@@ -37,16 +42,19 @@ export const has = (sql: Sql, { folded, ids, lower, where }: EmailWords.Part): S
   )
   // Most messages are to one recipient without a name, packed as it is; to read a list costs forty times as much.
   const only = PackedSql.field(sql, "accepted", "EmailQueued", "to")
-  const inOnly = sql`${only} NOT LIKE '[%' AND lower(${only} COLLATE "C") LIKE ${EmailSubjects.pattern(lower)}`
-  const inRecipient = sql`${mayHold(sql, lower)} AND (${inOnly} OR EXISTS (SELECT FROM (${sql.join(" UNION ALL ", false)(mailboxes)}) AS r
-    WHERE lower(mailbox_address(r.mailbox) COLLATE "C") LIKE ${EmailSubjects.pattern(lower)}))`
+  const inOnly = sql`${only} NOT LIKE '[%' AND ${hasLower(only)}`
+  const inRecipient = sql`${isHeld} AND (${inOnly} OR EXISTS (SELECT FROM (${sql.join(" UNION ALL ", false)(mailboxes)}) AS r
+    WHERE ${hasLower(sql.literal("mailbox_address(r.mailbox)"))}))`
   if (where === "recipient") return inRecipient
   const hasId = ids.map((each) => sql`${EmailIds.isWithin(sql, sql.literal("l.id"), each)} OR`)
   return sql`${sql.join(" ", false)(hasId)} ${inSubject} OR ${inRecipient}
-    OR ${mayHold(sql, lower)} AND lower(${sender(sql)} COLLATE "C") LIKE ${EmailSubjects.pattern(lower)}
-    OR ${mayHold(sql, lower)} AND EXISTS (
+    OR ${isHeld} AND (${hasLower(sender(sql))}
+    OR EXISTS (
     SELECT FROM ${PackedSql.items(sql, "accepted", "EmailQueued", "tags")} AS tag
-    WHERE lower(tag #>> '{}' COLLATE "C") LIKE ${EmailSubjects.pattern(lower)})`
+    WHERE ${hasLower(sql.literal("tag #>> '{}'"))})
+    OR EXISTS (
+    SELECT FROM jsonb_each_text(${PackedSql.field(sql, "accepted", "EmailQueued", "metadata")}::jsonb) AS pair
+    WHERE pair.value = ${text}))`
 }
 
 /** The address of the sender: packed it is the address alone, and JSON if there is a name. */
@@ -60,10 +68,10 @@ const AS_IT_IS = /^[ !#-[\]-~]*$/u
 /** Whether an event tells the part by its bytes. */
 export const isAsItIs = ({ lower }: EmailWords.Part): boolean => AS_IT_IS.test(lower)
 
-/** False for nearly all events without the text or one of the others, at less cost than to read their fields. */
-const mayHold = (sql: Sql, lower: string, others: ReadonlyArray<string> = []): Statement.Fragment => {
-  if (!AS_IT_IS.test(lower)) return sql.literal("true")
-  const [pattern, ...further] = [lower, ...others].map(EmailSubjects.pattern)
-  const isLike = further.length === 0 ? sql`${pattern}` : sql`ANY(${[pattern, ...further]}::text[])`
+/** False for nearly all events without the part or one of the other patterns, at less cost than to read their fields. */
+const mayHold = (sql: Sql, part: EmailWords.Part, others: ReadonlyArray<string> = []): Statement.Fragment => {
+  if (!isAsItIs(part)) return sql.literal("true")
+  const patterns = [...EmailWords.patternsOf(part.lower, part), ...others]
+  const isLike = patterns.length === 1 ? sql`${patterns[0]}` : sql`ANY(${patterns}::text[])`
   return sql`(accepted.packed IS NULL OR lower(accepted.packed COLLATE "C") LIKE ${isLike})`
 }

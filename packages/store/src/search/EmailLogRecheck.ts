@@ -1,4 +1,5 @@
 import type * as Email from "@waybill/domain/email/Email"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
 import * as Address from "@waybill/domain/values/Address"
 import * as EmailLog from "../readmodels/EmailLog.ts"
@@ -19,6 +20,7 @@ export const matches = (filter: EmailLogFilter.Filter, status: number, message: 
     hasTerms(filter, message) &&
     (filter.codes.length === 0 || ReplyCode.haveRecipient(message.recipients, filter.codes)) &&
     filter.parts.every((part) => hasPart(message, part)) &&
+    isDue(filter, scheduled_at) &&
     (filter.scheduledAfter === null || isScheduled(filter, status, scheduled_at))
   )
 }
@@ -29,6 +31,9 @@ const hasTerms = ({ terms }: EmailLogFilter.Filter, message: Email.Message): boo
   return terms.every(({ text }) => own.has(text))
 }
 
+const isDue = ({ due }: EmailLogFilter.Filter, at: string | null): boolean =>
+  due === null || (at !== null && at >= due.from && (due.to === undefined || at < due.to))
+
 /** A message with another status that matches needs no scheduled time. */
 const isScheduled = (
   { scheduledAfter, statuses }: EmailLogFilter.Filter,
@@ -38,13 +43,23 @@ const isScheduled = (
   statuses.some((each) => EmailFacets.numberOf(each) === status) ||
   (scheduled_at !== null && scheduled_at > (scheduledAfter ?? ""))
 
-const hasPart = (message: Email.Message, { folded, ids, lower, where }: EmailWords.Part): boolean => {
+const hasPart = (message: Email.Message, part: EmailWords.Part): boolean => {
+  const { folded, ids, lower, providers, where } = part
   const { recipients, accepted } = message
   const has = (text: string) => EmailSubjects.lowerAscii(text).includes(lower)
+  if (providers.length > 0) return recipients.some(({ address }) => isAt(providers, address))
   return (
     (where !== "recipient" && EmailSubjects.fold(accepted.subject).includes(folded)) ||
     (where !== "subject" && recipients.some(({ address }) => has(address))) ||
-    (where === "anywhere" && (has(accepted.from.address) || accepted.tags.some(has))) ||
+    (where === "anywhere" &&
+      (has(accepted.from.address) ||
+        accepted.tags.some(has) ||
+        Object.values(accepted.metadata ?? {}).includes(part.text))) ||
     ids.some(({ beginning }) => accepted.email_id.startsWith(beginning))
   )
+}
+
+const isAt = (providers: EmailWords.Part["providers"], address: string): boolean => {
+  const provider = MailboxProvider.of(address)
+  return provider !== MailboxProvider.OTHER && providers.includes(provider)
 }

@@ -1,3 +1,5 @@
+import type * as Labels from "@waybill/domain/email/Labels"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import type * as Address from "@waybill/domain/values/Address"
 import { Effect } from "effect"
 import type { Statement } from "effect/sql"
@@ -21,6 +23,7 @@ interface Queued {
   readonly cc: Queued["to"]
   readonly bcc: Queued["to"]
   readonly tags: ReadonlyArray<string>
+  readonly metadata?: Labels.Metadata
   readonly api_key_id: string | null
 }
 
@@ -41,13 +44,15 @@ export const follower: Pick<Follower, "name" | "types" | "count"> = {
     const words = new Map<string, Word>()
     const spans = new Map<string, readonly [account: IdKey.IdKey, api_key: IdKey.IdKey, span: number]>()
     for (const { account_id, data, stream_id } of events) {
-      const { api_key_id, bcc, cc, from, tags, to } = data as unknown as Queued
+      const { api_key_id, bcc, cc, from, metadata = {}, tags, to } = data as unknown as Queued
       const account = IdKey.of(account_id)
       const add = (term: string, text: string) =>
         words.set(`${account} ${term}`, { account, term, folded: EmailSubjects.fold(text) })
       for (const { address } of [...to, ...cc, ...bcc]) add(EmailLog.recipientTerm(address), address)
       add(EmailLog.senderTerm(from.address), from.address)
       for (const tag of tags) add(EmailLog.tagTerm(tag), tag)
+      // The names of pairs are few, so that a value is looked up with each of them.
+      for (const name of Object.keys(metadata)) add(`${NAME_TERM}${name}`, "")
       const span = EmailSpan.of(stream_id)
       if (api_key_id !== null) spans.set(`${account} ${api_key_id} ${span}`, [account, IdKey.of(api_key_id), span])
     }
@@ -65,21 +70,45 @@ export const follower: Pick<Follower, "name" | "types" | "count"> = {
   }),
 }
 
+/** Begins the words that are names of pairs of metadata, and the end of their range. */
+const NAME_TERM = "name:"
+const AFTER_NAMES = "name;"
+/** Names of an account with which a value is looked up. */
+const MAX_NAMES = 50
+
 /** A part of a message's texts, folded. */
 export interface Part {
+  /** The part as it was typed, which may be the value of a pair of metadata. */
+  readonly text: string
   readonly folded: string
   /** The part with small ASCII letters, for texts that are not stored folded. */
   readonly lower: string
-  /** Where the part is looked for; "anywhere" is recipients, the sender, the subject, tags and the beginning of the id. */
+  /** Where the part is looked for; "anywhere" is recipients, the sender, the subject, tags, values of metadata and the beginning of the id. */
   readonly where: "anywhere" | "recipient" | "subject"
   /** The ids that begin with the part; none if it is not the beginning of an id, or not looked for there. */
   readonly ids: ReadonlyArray<EmailIds.IdRange>
+  /** Providers of mailboxes, of which a recipient has an address, instead of a text; empty for texts. */
+  readonly providers: ReadonlyArray<MailboxProvider.MailboxProvider>
 }
+
+/** Addresses at providers, which are found by their domains. */
+export const atProviders = (providers: Part["providers"]): Part => ({
+  text: "",
+  folded: "@",
+  lower: "@",
+  where: "recipient",
+  ids: [],
+  providers,
+})
+
+/** Returns LIKE patterns, one of which texts with a part in its form have; few other texts do. */
+export const patternsOf = (form: string, { providers }: Part): ReadonlyArray<string> =>
+  (providers.length === 0 ? [form] : MailboxProvider.partsOf(providers)).map(EmailSubjects.pattern)
 
 export const part = (text: string, where: Part["where"]): Part => {
   const lower = EmailSubjects.lowerAscii(text)
   const ids = where === "anywhere" ? EmailIds.startingWith(lower) : undefined
-  return { folded: EmailSubjects.fold(text), lower, where, ids: ids === undefined ? [] : [ids] }
+  return { text, folded: EmailSubjects.fold(text), lower, where, ids: ids === undefined ? [] : [ids], providers: [] }
 }
 
 /** Keys of texts that contain a part, and messages with it that the follower may not have read. */
@@ -99,7 +128,7 @@ export const withPart = Effect.fnUntraced(function* (
   isUnread: Statement.Fragment,
   limit: number,
 ) {
-  if (!EmailSubjects.isIndexed(part.folded)) return undefined
+  if (part.providers.length === 0 && !EmailSubjects.isIndexed(part.folded)) return undefined
   const [found] = yield* partStatement(sql, account_id, part, isUnread, limit)
   if (found === undefined || found.events > MAX_UNREAD) return undefined
   const { ids, subjects, words } = found
@@ -126,21 +155,38 @@ interface PartRow extends Unread {
 export const partStatement = (
   sql: Sql,
   account_id: string,
-  { folded, where }: Part,
+  part: Part,
   isUnread: Statement.Fragment,
   limit: number,
 ) => {
+  const { folded, text, where } = part
   const account = IdKey.of(account_id)
   const none = sql`SELECT NULL::text AS term WHERE false`
   const words = sql`SELECT term FROM email_words
-    WHERE account_id = ${account}::uuid AND folded LIKE ${EmailSubjects.pattern(folded)}
-      ${where === "recipient" ? sql`AND starts_with(term, 'to:')` : sql.literal("")}`
+    WHERE account_id = ${account}::uuid AND ${hasText(sql, sql.literal("folded"), folded, part)}
+      ${where === "recipient" ? sql`AND starts_with(term, 'to:')` : sql`UNION ALL ${pairsWith(sql, account, text)}`}`
   return sql<PartRow>`
     WITH subjects AS MATERIALIZED (${where === "recipient" ? none : EmailSubjects.withPart(sql, account, folded)}),
       words AS MATERIALIZED (${where === "subject" ? none : words})
     SELECT ARRAY(SELECT term::text FROM subjects LIMIT ${limit + 1}::int) AS subjects,
       ARRAY(SELECT term FROM words LIMIT ${limit + 1}::int) AS words, unread.events, unread.ids
     FROM (${unreadStatement(sql, account_id, where === "subject" ? sql.literal("false") : isUnread)}) AS unread`
+}
+
+/** Selects the pairs of metadata with a value that messages have, by the names of the account's pairs. */
+const pairsWith = (sql: Sql, account: IdKey.IdKey, value: string): Statement.Fragment => sql`
+  SELECT pair.term FROM (
+    SELECT 'metadata:' || substr(term, ${NAME_TERM.length + 1}::int) || chr(10) || ${value} AS term FROM email_words
+    WHERE account_id = ${account}::uuid AND term > ${NAME_TERM} AND term < ${AFTER_NAMES} ORDER BY term LIMIT ${MAX_NAMES}::int
+  ) AS pair
+  WHERE EXISTS (SELECT FROM email_log_terms t WHERE t.account_id = ${account}::uuid AND t.term = term_key(pair.term))`
+
+/** Whether a text is LIKE a part in its form; an address in small letters, that it is one of the part's providers. */
+export const hasText = (sql: Sql, text: Statement.Fragment, form: string, part: Part): Statement.Fragment => {
+  const patterns = patternsOf(form, part)
+  return part.providers.length === 0
+    ? sql`${text} LIKE ${patterns[0]}`
+    : sql`${text} LIKE ANY(${patterns}::text[]) AND ${text} ~ ${MailboxProvider.expressionOf(part.providers)}`
 }
 
 /**

@@ -1,10 +1,10 @@
 import type * as Email from "@waybill/domain/email/Email"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect } from "effect"
 import * as EmailStats from "./EmailStats.ts"
 import * as GroupTag from "./GroupTag.ts"
 import * as RecipientChanges from "./RecipientChanges.ts"
-import * as RecipientProvider from "./RecipientProvider.ts"
 import type { Follower } from "../feed/Follower.ts"
 import * as RetentionCutoff from "../feed/RetentionCutoff.ts"
 import type { Stored } from "../log/RecordedEvents.ts"
@@ -153,7 +153,7 @@ const recipientsOf = (type: string, data: Event["data"]): Pick<HistoryEvent, "re
   let recipients = 0
   for (const kind of RECIPIENTS)
     for (const { address } of data[kind] as ReadonlyArray<{ readonly address: string }>) {
-      const provider = RecipientProvider.of(address)
+      const provider = MailboxProvider.of(address)
       providers.set(provider, (providers.get(provider) ?? 0) + 1)
       recipients++
     }
@@ -196,7 +196,7 @@ const entriesOf = (events: ReadonlyArray<Stored>, history: ReadonlyArray<History
 /** Whether an event is about a recipient of a provider, or about all of a message. An open may be of anyone. */
 const isAt = (provider: string, type: string, recipient: unknown): boolean =>
   typeof recipient === "string"
-    ? RecipientProvider.of(recipient) === provider
+    ? MailboxProvider.of(recipient) === provider
     : type !== "EmailOpened" && type !== "EmailClicked"
 
 type Accepted = HistoryEvent & { readonly domain: string; readonly created_at: Timestamp.Timestamp }

@@ -34,13 +34,18 @@ const valuesOf = (filter: string | undefined): ReadonlyArray<string> | undefined
   filter?.split(",").map((value) => value.trim())
 
 /** Whether an email that changed still has the statuses and reply codes of the filter. Its other fields never change. */
-export const hasOutcome = (email: Email, { code, recipient_status, status }: EmailFilters, now: number): boolean => {
+export const hasOutcome = (
+  email: Email,
+  { code, recipient_status, scheduled_after, scheduled_before, status }: EmailFilters,
+  now: number,
+): boolean => {
   const own = valuesOf(status)
   const recipients = valuesOf(recipient_status)
   const codes = valuesOf(code)?.map(ReplyCode.rangeOf)
   return (
     (own === undefined || own.includes(email.status) || own.includes(shownStatus(email, now))) &&
     (recipients === undefined || email.recipients.some((recipient) => recipients.includes(recipient.status))) &&
+    ((scheduled_after ?? scheduled_before) === undefined || shownStatus(email, now) === "scheduled") &&
     (codes === undefined || ReplyCode.haveRecipient(email.recipients, codes))
   )
 }

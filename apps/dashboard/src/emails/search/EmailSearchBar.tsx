@@ -26,8 +26,10 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["key", "API key"],
   ["template", "Template"],
   ["code", "Reply code"],
+  ["provider", "Mailbox provider"],
   ["after", "After a date"],
   ["before", "Before a date"],
+  ["scheduled", "Scheduled for"],
   ["id", "Id or Message-ID"],
 ]
 

@@ -4,6 +4,7 @@ import type { EmailFilters } from "./EmailFilters.ts"
 
 /** Parts that a search looks for, by the fields of an email that may have them. */
 export interface Parts {
+  readonly metadata: ReadonlyArray<string>
   readonly recipient: ReadonlyArray<string>
   readonly sender: ReadonlyArray<string>
   readonly subject: ReadonlyArray<string>
@@ -22,6 +23,7 @@ export const partsOf = ({ domain, from, q = "", recipient, subject, tag = [], to
     sender: [...words, ...given(from), ...given(domain)],
     subject: [...words, ...given(subject)],
     tag: [...words, ...tag],
+    metadata: words,
     id: words,
   }
 }
@@ -95,6 +97,7 @@ export const hiddenOf = (email: Email, parts: Parts): ReadonlyArray<Hidden> => {
     ...others.map((text): Hidden => ({ field: "recipient", name: "also to", text })),
     { field: "id", name: "id", text: email.id },
     ...email.tags.map((text): Hidden => ({ field: "tag", name: "tag", text })),
+    ...Object.entries(email.metadata).map(([name, text]): Hidden => ({ field: "metadata", name, text })),
   ]
   const isShown = (part: string) =>
     (parts.recipient.includes(part) && has(first ?? "", part)) ||

@@ -1,4 +1,5 @@
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import type { SearchContext } from "./useSearchContext.ts"
 
@@ -16,6 +17,7 @@ const MIN_CHARS = 2
 /** Classes of reply codes, and codes that servers answer often. */
 const CODES = ["4xx", "5xx", "421", "450", "451", "452", "550", "552", "554"]
 const DATES = ["today", "yesterday", "24h", "7d", "30d"]
+const DAYS = ["today", "tomorrow", "24h", "7d"]
 
 /** Suggests what the last part may mean: values of a field that is being typed, or of a free word a key, a domain or a status. */
 export const suggestionsOf = (text: string, context: SearchContext): ReadonlyArray<Suggestion> => {
@@ -59,6 +61,8 @@ const valuesOf = (
       return EmailSearch.STATUSES.map((status) => [status])
     case "code":
       return CODES.map((code) => [code])
+    case "provider":
+      return MailboxProvider.ALL.map((provider) => [MailboxProvider.NAMES[provider], provider])
     case "key":
       return keys.map(({ name }) => [name])
     case "template":
@@ -69,6 +73,8 @@ const valuesOf = (
     case "after":
     case "before":
       return DATES.map((date) => [date])
+    case "scheduled":
+      return DAYS.map((date) => [date])
     default:
       return []
   }

@@ -43,7 +43,8 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   }),
 )
 
-const filterOf = Effect.fnUntraced(function* (
+/** Returns the query of the log that the parameters of a request make. */
+export const filterOf = Effect.fnUntraced(function* (
   account_id: Id.AccountId,
   { livemode: _, q, ...given }: Omit<LogQuery, "count">,
 ) {

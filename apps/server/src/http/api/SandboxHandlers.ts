@@ -7,18 +7,20 @@ import * as Livemode from "@waybill/domain/account/Livemode"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import * as ReadMail from "@waybill/mail/incoming/ReadMail"
 import * as Sandbox from "@waybill/store/content/Sandbox"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { Duration, Effect } from "effect"
 import { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import { EventFeed } from "../../live/EventFeed.ts"
 import * as Revocations from "../../live/Revocations.ts"
 import { Instance } from "../../settings/Instance.ts"
+import { filterOf } from "./LogHandlers.ts"
 
 export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =>
   handlers.handleAll({
     list: ({ query }) =>
       Effect.gen(function* () {
-        const { after, limit, to, wait } = query
+        const { after, limit, q, to, wait } = query
         const { account_id, domain } = yield* owner
         const request = {
           account_id,
@@ -26,6 +28,14 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
           limit: limit + 1,
           ...(after === undefined ? {} : { after }),
           ...(to === undefined ? {} : { to }),
+        }
+        const livemode = Livemode.isLive(account_id)
+        const recordOf = (row: Sandbox.SandboxRecord): CapturedMessage => ({ ...row, livemode })
+        if (q !== undefined) {
+          // The log finds the emails, some of which the sandbox may not have any more.
+          const found = yield* EmailLogQuery.list(yield* filterOf(account_id, { q, limit, ...(after && { after }) }))
+          const rows = yield* Sandbox.list({ ...request, ids: found.data.map(({ id }) => id) })
+          return { object: "list" as const, ...found, data: rows.map(recordOf) }
         }
         const rows = yield* wait === undefined
           ? Sandbox.list(request)
@@ -35,11 +45,7 @@ export const SandboxHandlers = HttpApiBuilder.group(Api, "sandbox", (handlers) =
                 Effect.andThen((yield* EventFeed).closed, Sandbox.list(request)),
               ),
             )
-        const livemode = Livemode.isLive(account_id)
-        return Page.make(
-          rows.map((row): CapturedMessage => ({ ...row, livemode })),
-          limit,
-        )
+        return Page.make(rows.map(recordOf), limit)
       }),
     get: ({ params }) =>
       Effect.gen(function* () {

@@ -1,0 +1,54 @@
+import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
+import { assert, describe, it } from "../../support/effectTest.ts"
+
+const NOW = Date.parse("2026-11-30T10:00:30.000Z")
+const parse = (text: string) => EmailSearch.parse(text, { keys: undefined, now: NOW })
+
+describe("a search", () => {
+  it.for<[typed: string, filters: EmailSearch.Filters]>([
+    ["provider:gmail", { provider: "gmail" }],
+    ["provider:Google,microsoft provider:hotmail", { provider: "gmail,outlook" }],
+    ["provider:googlemail.com,web.de,aol,yahoo.co.uk", { provider: "gmail,gmx,yahoo" }],
+    [
+      "scheduled:tomorrow",
+      { scheduled_after: "2026-12-01T00:00:00.000Z", scheduled_before: "2026-12-02T00:00:00.000Z" },
+    ],
+    [
+      "scheduled:2026-12-31",
+      { scheduled_after: "2026-12-31T00:00:00.000Z", scheduled_before: "2027-01-01T00:00:00.000Z" },
+    ],
+    ["scheduled:24h", { scheduled_before: "2026-12-01T10:01:00.000Z" }],
+    ["until:tomorrow", { created_before: "2026-12-01T00:00:00.000Z" }],
+  ])("%s is understood", ([typed, filters]) => {
+    const { isUnderstood, ...search } = parse(typed)
+    assert.isTrue(isUnderstood)
+    assert.deepStrictEqual(search.filters, filters)
+  })
+
+  it.for<[typed: string, correction: string | undefined]>([
+    ["provider:gmial", "provider:gmail"],
+    ["provider:acme.com", "to:@acme.com"],
+    ["provider:other", undefined],
+    ["scheduled:2026-12-01T10:00", undefined],
+    ["scheduled:someday", undefined],
+    ["scheduled:today scheduled:7d", undefined],
+  ])("%s is not, and says what is", ([typed, correction]) => {
+    const { chips, isUnderstood } = parse(typed)
+    assert.isFalse(isUnderstood)
+    assert.strictEqual(chips.at(-1)?.correction, correction)
+  })
+
+  it("names a provider by each of its addresses", () => {
+    for (const provider of MailboxProvider.ALL)
+      for (const part of MailboxProvider.partsOf([provider]))
+        for (const end of part.endsWith(".") ? ["com", "fr", "co.uk", "com.br"] : [""]) {
+          const address = `ana${part}${end}`
+          assert.strictEqual(MailboxProvider.of(address.toUpperCase()), provider, address)
+          assert.strictEqual(MailboxProvider.named(address.slice(3)), provider, address)
+          assert.match(address, new RegExp(MailboxProvider.expressionOf([provider]), "u"))
+        }
+    for (const address of ["a@gmail.com.example", "a@xgmail.com", "a@live.example", "a@yahoo.co.uk.x", "a@live"])
+      assert.isFalse(new RegExp(MailboxProvider.expressionOf(MailboxProvider.ALL), "u").test(address), address)
+  })
+})
