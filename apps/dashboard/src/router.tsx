@@ -23,11 +23,6 @@ const withNew = (search: Record<string, unknown>): { readonly new?: true } =>
   search["new"] === true ? { new: true } : {}
 
 /** Search parameter of the selected record. */
-const withId = (search: Record<string, unknown>): { readonly id?: string } => {
-  const id = text(search["id"])
-  return id === undefined ? {} : { id }
-}
-
 /** Reads the filters of a list from search parameters, and whether the dialog to create a record is open. */
 const withFilters =
   <Name extends string>(...names: ReadonlyArray<Name>) =>
@@ -104,7 +99,12 @@ const overview = createRoute({
 const emails = createRoute({
   getParentRoute: () => shell,
   path: "/emails",
-  validateSearch: EmailSearch.searchOf,
+  validateSearch: (
+    search: Readonly<Record<string, unknown>>,
+  ): { readonly search?: string; readonly cancel?: true } => ({
+    ...EmailSearch.searchOf(search),
+    ...(search["cancel"] === true ? { cancel: true } : {}),
+  }),
   component: lazyScreen(() => import("./emails/Emails.tsx"), "Emails"),
 })
 
@@ -121,7 +121,7 @@ const email = createRoute({
 const sandbox = createRoute({
   getParentRoute: () => shell,
   path: "/sandbox",
-  validateSearch: withId,
+  validateSearch: withFilters("q", "id"),
   component: lazyScreen(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
 })
 

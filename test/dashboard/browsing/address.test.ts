@@ -1,9 +1,28 @@
 import { assert, expect, it } from "vitest"
 import { matchesWords } from "../../../apps/dashboard/src/shell/matchesWords.ts"
+import { waitingOf } from "../../../apps/dashboard/src/shell/waitingOf.ts"
 import * as Accessibility from "../support/Accessibility.ts"
 import * as Browser from "../support/Browser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
+
+it("a line says which waiting emails to cancel", () => {
+  const now = Date.parse("2026-11-30T10:00:00Z")
+  for (const [line, search] of [
+    ["cancel tomorrow's mail", "scheduled:tomorrow"],
+    ["Cancel all scheduled emails", "is:scheduled"],
+    ["cancel mail to ana@example.org", "to:ana@example.org is:scheduled"],
+    ["cancel to:ana tag:launch", "to:ana tag:launch is:scheduled"],
+    ['cancel "your trial" 2026-12-01', '"your trial" scheduled:2026-12-01'],
+    ["to:ana is:scheduled", "to:ana is:scheduled"],
+    ["scheduled:7d", "scheduled:7d"],
+    ["cancel is:bounced", undefined],
+    ["cancel nothing:here", undefined],
+    ["tomorrow", undefined],
+    ["is:scheduled,bounced", undefined],
+  ] as const)
+    assert.strictEqual(waitingOf(line, now), search, line)
+})
 
 it("a long word may have one mistyped letter", () => {
   for (const query of ["webhok", "WEBHOOK", "crate webhook", "webhook create", ""])
@@ -34,7 +53,7 @@ await inDashboard("what is asked of an address", (opened) => {
       "Suppress gone@example.org",
       "Emails from gone@example.org",
     ])
-    await page.getByRole("option", { name: "Suppress gone@example.org" }).click()
+    await page.goto("/suppressions?q=gone@example.org&new=true")
     const dialog = page.getByRole("dialog", { name: "Add suppression" })
     expect(await dialog.getByLabel("Email address").inputValue()).toBe("gone@example.org")
     await dialog.getByLabel("Reason").selectOption("Hard bounce")
@@ -64,6 +83,70 @@ await inDashboard("what is asked of an address", (opened) => {
     await ContactSheet.shoot(page, "emails-suppressed")
     await page.getByRole("link", { name: "View suppression" }).click()
     await page.waitForURL("**/suppressions?q=other-gone*")
+  })
+
+  it("one line stops all mail to an address, and can be undone", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+    const mail = { from: "hello@acme.test", to: "stop@example.org", subject: "Later", text: "Hi", scheduled_at }
+    await instance.request("POST", "/email/send", mail)
+    const reasonOf = async () => (await instance.request("GET", "/suppressions/stop@example.org")).json.reason
+    await page.goto("/overview")
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await openPalette("stop all mail to stop@example.org")
+    await page.getByRole("option", { name: "Suppress stop@example.org" }).waitFor()
+    await page.keyboard.press("Enter")
+    await page.getByText("stop@example.org suppressed: no more mail, scheduled mail included.").waitFor()
+    assert.strictEqual(await reasonOf(), "manual")
+    await page.getByRole("button", { name: "Undo" }).click()
+    await page.getByText("stop@example.org receives mail again.").waitFor()
+    assert.isUndefined(await reasonOf())
+    // The list of its mail has the same button.
+    await page.goto("/emails?search=to:stop@example.org")
+    await page.getByRole("button", { name: "Suppress stop@example.org" }).click()
+    await Browser.eventually(reasonOf).toBe("manual")
+    await page.getByRole("button", { name: "Suppress stop@example.org" }).waitFor({ state: "detached" })
+  })
+
+  it("one line cancels the mail of a day, after one question", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    const noon = new Date(Math.floor(Date.now() / 86_400_000 + 2) * 86_400_000 - 43_200_000)
+    const send = async (subject: string, at: Date) =>
+      (
+        await instance.request("POST", "/email/send", {
+          from: "hello@acme.test",
+          to: "ana@example.org",
+          subject,
+          text: "Hi",
+          scheduled_at: at.toISOString(),
+        })
+      ).json.id
+    const ids = [await send("Launch one", noon), await send("Launch two", noon)]
+    const later = await send("Next week", new Date(noon.getTime() + 7 * 86_400_000))
+    const statusOf = async (id: string) => (await instance.request("GET", `/email/logs/${id}`)).json.status
+    await page.goto("/overview")
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await openPalette("cancel tomorrow's mail")
+    await page.getByRole("option", { name: "Cancel emails: scheduled:tomorrow" }).waitFor()
+    await page.keyboard.press("Enter")
+    const dialog = page.getByRole("dialog", { name: "Cancel 2 emails?" })
+    await ContactSheet.shoot(page, "emails-cancel-all")
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await dialog.getByRole("button", { name: "Cancel emails" }).click()
+    await dialog.getByText("2 emails canceled.").waitFor()
+    await dialog.getByRole("button", { name: "Done" }).click()
+    for (const id of ids) assert.strictEqual(await statusOf(id), "canceled")
+    assert.strictEqual(await statusOf(later), "queued")
+    // So does the list of a search for mail that waits, and no other.
+    await page.goto("/emails?search=to:ana@example.org")
+    await page.getByRole("link", { name: /Next week/u }).waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: /^Cancel \d/u }).count(), 0)
+    await page.goto("/emails?search=to:ana@example.org+is:scheduled")
+    await page.getByRole("button", { name: "Cancel 1 email" }).click()
+    await page.getByRole("dialog", { name: "Cancel 1 email?" }).getByRole("button", { name: "Cancel emails" }).click()
+    await Browser.eventually(() => statusOf(later)).toBe("canceled")
   })
 
   it("the palette finds mistyped words, states and new records", { timeout: TIMEOUT }, async () => {

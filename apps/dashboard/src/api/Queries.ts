@@ -116,15 +116,17 @@ export const savedViews = queryOptions({
 
 const SANDBOX_PAGE = 50
 
-export const sandboxPage = (after: string | undefined, signal?: AbortSignal) =>
-  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: SANDBOX_PAGE, after }, signal)
+export const sandboxPage = (q: string, after: string | undefined, signal?: AbortSignal) =>
+  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: SANDBOX_PAGE, after, q }, signal)
 
-export const sandbox = infiniteQueryOptions({
-  queryKey: ["sandbox"],
-  initialPageParam: undefined as string | undefined,
-  queryFn: ({ pageParam, signal }) => sandboxPage(pageParam, signal),
-  getNextPageParam: (page) => page.next_cursor ?? undefined,
-})
+/** The mail of the sandbox that a search finds; all of it for an empty one. */
+export const sandbox = (q: string) =>
+  infiniteQueryOptions({
+    queryKey: ["sandbox", "list", q],
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => sandboxPage(q, pageParam, signal),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
 
 export const sandboxMessage = (id: string) =>
   queryOptions({

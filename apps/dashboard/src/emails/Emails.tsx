@@ -15,9 +15,10 @@ import * as LiveEmails from "./LiveEmails.ts"
 import { LiveToggle } from "./LiveToggle.tsx"
 import { EmailTable } from "./list/EmailTable.tsx"
 import { type Selection, useSelection } from "./list/Selection.ts"
+import { SearchActions } from "./list/SearchActions.tsx"
 import { SelectionBar } from "./list/SelectionBar.tsx"
 import { AddressAnswer } from "./search/AddressAnswer.tsx"
-import type { EmailFilters } from "./search/EmailFilters.ts"
+import { delayOf, type EmailFilters } from "./search/EmailFilters.ts"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
@@ -35,7 +36,7 @@ const rowsIn = (list: InfiniteData<Page<Email>> | undefined): number =>
   (list?.pages ?? []).reduce((sum, { data }) => sum + data.length, 0)
 
 export const Emails = () => {
-  const { search: text = "" } = useSearch({ from: "/shell/emails" })
+  const { cancel = false, search: text = "" } = useSearch({ from: "/shell/emails" })
   const navigate = useNavigate({ from: "/emails" })
   const { context, isLoading } = useSearchContext()
   const { chips, filters, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
@@ -53,22 +54,23 @@ export const Emails = () => {
     isCounted: canSearch && hasMore && chips.length > 0,
     listed: query.data === undefined || hasMore ? undefined : loaded.length,
   })
-  /** Loads the rest of the list, as far as it is selected at once, and selects it. */
-  const selectMatches = async () => {
+  /** Loads the rest of the list, as far as it is changed at once. */
+  const loadMatches = async (): Promise<ReadonlyArray<Email>> => {
     let result: typeof query | Awaited<ReturnType<typeof query.fetchNextPage>> = query
     while (rowsIn(result.data) < MAX_SELECTED && result.hasNextPage && !result.isError)
       result = await query.fetchNextPage()
-    const ids = (result.data?.pages ?? []).flatMap(({ data }) => data.map(({ id }) => id as string))
-    selection.set(ids.slice(0, MAX_SELECTED))
+    return (result.data?.pages ?? []).flatMap(({ data }) => data).slice(0, MAX_SELECTED)
   }
+  const selectMatches = async () => selection.set((await loadMatches()).map(({ id }) => id))
   const keyName = (id: string) => context.keys?.find((key) => key.id === id)?.name ?? id
   const setSearch = (next: string) =>
     void navigate({ search: next === "" ? {} : { search: next }, replace: true, resetScroll: false })
-  const typed = useTypedText(text, setSearch, (next) => delayOf(next, context))
+  const typed = useTypedText(text, setSearch, (next) => delayOf(next, context, SEARCH_DELAY_MS))
   // A text that is not understood yet leaves the list as it is until it is committed.
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
   const meant = EmailSearch.meantBy(text, context)
   const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
+  const found = total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)
   return (
     <Screen
       title="Emails"
@@ -88,7 +90,18 @@ export const Emails = () => {
         typed={typed}
         context={context}
         onChange={setSearch}
-        found={total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)}
+        found={found}
+        actions={
+          canSearch && !isPending ? (
+            <SearchActions
+              filters={filters}
+              found={found}
+              load={loadMatches}
+              isAsked={cancel && loaded.length > 0}
+              onClose={() => setSearch(text)}
+            />
+          ) : undefined
+        }
       />
       <Results isPending={isPending}>
         <Panel className="overflow-hidden">
@@ -163,15 +176,6 @@ const Problem = ({ chip: { correction, end, name, problem, start, value }, onSea
     )}
   </li>
 )
-
-/** Time to finish a part that is not understood. */
-const UNFINISHED_DELAY_MS = 1_500
-
-/** A field whose value is still to come waits for Enter: its values are offered meanwhile. */
-const delayOf = (text: string, context: EmailSearch.Context): number | undefined => {
-  if (EmailSearch.parse(text, context).isUnderstood) return SEARCH_DELAY_MS
-  return SearchText.tokensOf(text).at(-1)?.value === "" ? undefined : UNFINISHED_DELAY_MS
-}
 
 interface ListProps {
   readonly query: UseInfiniteQueryResult<InfiniteData<Page<Email>>>

@@ -1,6 +1,7 @@
 import { useNavigate } from "@tanstack/react-router"
 import { Ban, Copy, Mail, MoreHorizontal } from "lucide-react"
 import { useHasScope } from "../session/useHasScope.ts"
+import { useSuppress } from "../session/useSuppress.ts"
 import { IconButton } from "../ui/controls/Button.tsx"
 import { copy } from "../ui/controls/CopyButton.tsx"
 import { Menu } from "../ui/controls/Menu.tsx"
@@ -15,8 +16,7 @@ export const RecipientMenu = ({
 }) => {
   const navigate = useNavigate()
   const canSuppress = useHasScope("suppressions:write")
-  const openSuppressions = (search: { readonly new?: true }) =>
-    void navigate({ to: "/suppressions", search: { q: address, ...search } })
+  const suppress = useSuppress()
   return (
     <Menu
       trigger={
@@ -31,9 +31,15 @@ export const RecipientMenu = ({
           onSelect: () => void navigate({ to: "/emails", search: { search: `to:${address}` } }),
         },
         ...(isSuppressed
-          ? [{ name: "View suppression", icon: <Ban size={15} />, onSelect: () => openSuppressions({}) }]
+          ? [
+              {
+                name: "View suppression",
+                icon: <Ban size={15} />,
+                onSelect: () => void navigate({ to: "/suppressions", search: { q: address } }),
+              },
+            ]
           : canSuppress
-            ? [{ name: "Suppress address", icon: <Ban size={15} />, onSelect: () => openSuppressions({ new: true }) }]
+            ? [{ name: "Suppress address", icon: <Ban size={15} />, onSelect: () => suppress(address) }]
             : []),
         { name: "Copy address", icon: <Copy size={15} />, onSelect: () => void copy(address) },
       ]}

@@ -1,16 +1,19 @@
 import { useInfiniteQuery, useQueryClient } from "@tanstack/react-query"
 import { useNavigate, useSearch } from "@tanstack/react-router"
-import { Inbox as Icon, Trash2 } from "lucide-react"
+import { Inbox as Icon, SearchX, Trash2 } from "lucide-react"
 import { useState } from "react"
 import { instance } from "../api/instance.ts"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import type { SandboxMessage } from "../api/Records.ts"
 import * as Api from "../api/Api.ts"
+import { delayOf } from "../emails/search/EmailFilters.ts"
+import { useSearchContext } from "../emails/search/useSearchContext.ts"
 import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import { useMailList } from "../session/useMailList.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Button } from "../ui/controls/Button.tsx"
+import { SEARCH_DELAY_MS, SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
@@ -26,22 +29,32 @@ const EVENT_TYPES = ["email.delivered"] as const
 
 /** Messages that were kept instead of delivered. */
 export const Sandbox = () => {
-  const { id } = useSearch({ from: "/shell/sandbox" })
+  const { id, q = "" } = useSearch({ from: "/shell/sandbox" })
   const navigate = useNavigate({ from: "/sandbox" })
   const days = Mode.useIsTest() ? instance.sandboxDays.test : instance.sandboxDays.live
   const client = useQueryClient()
   const canDelete = useHasScope("email:send")
   const [emptying, setEmptying] = useState(false)
-  const query = useInfiniteQuery(Queries.sandbox)
+  const { context } = useSearchContext()
+  const typed = useTypedText(
+    q,
+    (next) => void navigate({ search: next === "" ? {} : { q: next }, replace: true }),
+    (next) => delayOf(next, context, SEARCH_DELAY_MS),
+  )
+  const list = Queries.sandbox(q)
+  const query = useInfiniteQuery(list)
   const rows = query.data?.pages.flatMap(({ data }) => data) ?? []
-  const refresh = () => client.invalidateQueries({ queryKey: ["sandbox"], exact: true })
+  const refresh = () => client.invalidateQueries({ queryKey: ["sandbox", "list"] })
   const select = (next: SandboxMessage | undefined) =>
     // A phone goes back from the mail to the list.
-    void navigate({ search: next === undefined ? {} : { id: next.id }, replace: id !== undefined })
+    void navigate({
+      search: { ...(q === "" ? {} : { q }), ...(next === undefined ? {} : { id: next.id }) },
+      replace: id !== undefined,
+    })
   const selected = (rows.find((row) => row.id === id) ?? rows[0])?.id
   const remove = useMailList({
-    queryKey: Queries.sandbox.queryKey,
-    fetchPage: Queries.sandboxPage,
+    queryKey: list.queryKey,
+    fetchPage: (after) => Queries.sandboxPage(q, after),
     types: EVENT_TYPES,
     path: "/sandbox/messages/",
     rows,
@@ -59,12 +72,25 @@ export const Sandbox = () => {
         )
       }
     >
+      {rows.length === 0 && q === "" && !typed.isPending ? undefined : (
+        <SearchField label="Search the sandbox" placeholder="Address, subject, tag or from:acme.com" typed={typed} />
+      )}
       {query.isPending ? (
         <Panel>
           <SkeletonRows />
         </Panel>
       ) : query.data === undefined ? (
         <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+      ) : rows.length === 0 && q !== "" ? (
+        <Panel>
+          <EmptyState
+            icon={<SearchX size={20} />}
+            title="No mail matches your search"
+            action={<Button onClick={() => typed.setText("")}>Clear search</Button>}
+          >
+            The sandbox keeps mail for {days === 1 ? "one day" : `${days} days`}; the email log keeps what became of it.
+          </EmptyState>
+        </Panel>
       ) : rows.length === 0 ? (
         <Panel>
           <EmptyState icon={<Icon size={20} />} title="No mail in the sandbox yet" action={<FirstEmail />}>

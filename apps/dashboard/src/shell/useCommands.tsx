@@ -6,6 +6,7 @@ import {
   ArrowRight,
   Ban,
   BookOpen,
+  CircleX,
   Globe,
   KeyRound,
   LayoutTemplate,
@@ -28,11 +29,13 @@ import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { setTheme, useIsDark } from "../session/Theme.ts"
 import { useSession } from "../session/useSession.ts"
 import { useSignOut } from "../session/useSignOut.ts"
+import { useSuppress } from "../session/useSuppress.ts"
 import * as SuppressionReason from "../ui/display/SuppressionReason.ts"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { matchesWords } from "./matchesWords.ts"
 import * as Navigation from "./Navigation.ts"
 import { useRecords } from "./useRecords.ts"
+import { waitingOf } from "./waitingOf.ts"
 
 export interface Command {
   /** Unique among the commands that are shown. */
@@ -77,10 +80,12 @@ export const useCommands = (text: string): Commands => {
   const { emails } = hits
   const records = useRecords(query)
   const signOut = useSignOut()
+  const suppress = useSuppress()
+  const address = addressIn(query)
   const suppression = useQuery({
-    ...Queries.suppressionOf(query),
+    ...Queries.suppressionOf(address ?? ""),
     // The suppression is asked for once typing pauses, as the emails are.
-    enabled: ADDRESS.test(query) && !hits.isPending && permits(session.scopes, "suppressions:read"),
+    enabled: address !== undefined && !hits.isPending && permits(session.scopes, "suppressions:read"),
   }).data
   const found = useMemo(() => {
     const go: Go = (to, parameters) => () => history.push(Paths.pathWith(to, parameters))
@@ -136,22 +141,27 @@ export const useCommands = (text: string): Commands => {
     }))
     const [only, ...others] = [...matches, ...named, ...mails]
     const canRead = permits(session.scopes, "email:logs:read")
-    const ofAddress = ADDRESS.test(query)
-      ? addressCommands(query, canRead, suppression, permits(session.scopes, "suppressions:write"), go)
-      : []
+    const canSuppress = permits(session.scopes, "suppressions:write")
+    const ofAddress =
+      address === undefined
+        ? []
+        : addressCommands(address, canRead && address === query, suppression, canSuppress ? suppress : undefined, go)
+    const ofWaiting = permits(session.scopes, "email:send") ? cancelCommands(query, go) : []
     return {
-      only: others.length === 0 && ofAddress.length === 0 ? only?.name : undefined,
+      only: others.length === 0 && ofAddress.length === 0 && ofWaiting.length === 0 ? only?.name : undefined,
       commands: [
         ...ofAddress,
+        ...(ORDER.test(query) ? ofWaiting : []),
         ...matches,
         ...(canRead ? statusCommands(query, go) : []),
         ...named,
         ...searchCommands(query, search.text, go),
+        ...(ORDER.test(query) ? [] : ofWaiting),
         ...mails,
         ...docs,
       ],
     }
-  }, [emails, isDark, history, query, records, search, session, signOut, suppression])
+  }, [address, emails, isDark, history, query, records, search, session, signOut, suppress, suppression])
   return { ...found, status: statusOf(hits) }
 }
 
@@ -179,23 +189,47 @@ const ADDRESS = /^[^@\s"]+@[^@\s"]+\.[^@\s.":]+$/u
 /** An address, or a domain with or without the @. */
 const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 
+/** Begins a line that suppresses an address, and one that cancels emails. */
+const SUPPRESSING = /^(?:suppress|block|stop) /iu
+const ORDER = /^cancel /iu
+
+/** Returns the address that a line is, or that it would suppress: "stop all mail to ana@acme.com". */
+const addressIn = (line: string): string | undefined => {
+  const address = SUPPRESSING.test(line) ? line.slice(line.lastIndexOf(" ") + 1) : line
+  return ADDRESS.test(address) ? address : undefined
+}
+
+/** Cancels the emails that a line means, after the list has asked. */
+const cancelCommands = (line: string, go: Go): ReadonlyArray<Command> => {
+  const search = waitingOf(line, Date.now())
+  return search === undefined
+    ? []
+    : [
+        {
+          name: `Cancel emails: ${search}`,
+          icon: <CircleX size={ICON} />,
+          run: go("/emails", { search, cancel: "true" }),
+        },
+      ]
+}
+
 /** Questions about an address: mail to it, whether it is suppressed, and mail from it. */
 const addressCommands = (
   address: string,
   canRead: boolean,
   suppression: Suppression | null | undefined,
-  canSuppress: boolean,
+  suppress: ((address: string) => void) | undefined,
   go: Go,
 ): ReadonlyArray<Command> => {
   const mail = <Mail size={ICON} />
   return [
     ...(canRead ? [{ name: `Mail to ${address}`, icon: mail, run: go("/emails", { search: `to:${address}` }) }] : []),
-    ...(suppression === null && canSuppress
+    ...(suppression === null && suppress !== undefined
       ? [
           {
             name: `Suppress ${address}`,
             icon: <Ban size={ICON} />,
-            run: go("/suppressions", { q: address, new: "true" }),
+            run: () => suppress(address),
           },
         ]
       : []),

@@ -9,7 +9,7 @@ import type { EmailFilters } from "./EmailFilters.ts"
 const ADDRESS = /^"?([^@\s"]+@[^@\s"]+\.[^@\s."]+)"?$/u
 
 /** The one address that a search asks for, as a recipient or as its only words. */
-const addressOf = ({ q, recipient, to = recipient ?? q ?? "" }: EmailFilters): string | undefined =>
+export const addressOf = ({ q, recipient, to = recipient ?? q ?? "" }: EmailFilters): string | undefined =>
   ADDRESS.exec(to)?.[1]
 
 /** Says of an address without mail that it is suppressed: a request to it alone is refused, and leaves no mail. */

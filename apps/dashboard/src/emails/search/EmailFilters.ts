@@ -1,6 +1,7 @@
 import * as SimulatedSuppression from "@waybill/domain/explanation/SimulatedSuppression"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as ReplyCode from "@waybill/domain/search/ReplyCode"
+import * as SearchText from "@waybill/domain/search/SearchText"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import type { Email, Recipient } from "../../api/Records.ts"
 
@@ -50,4 +51,18 @@ export const hasOutcome = (
   )
 }
 
+/** Whether a search finds only emails that wait for their time or for delivery. */
+export const isWaiting = ({ scheduled_after, scheduled_before, status = "" }: EmailFilters): boolean =>
+  (scheduled_after ?? scheduled_before) !== undefined ||
+  /^(?:queued|scheduled)(?:,(?:queued|scheduled))*$/u.test(status)
+
 export const isFiltered = (search: EmailFilters): boolean => Object.keys(search).length > 0
+
+/** Time to finish a part that is not understood. */
+const UNFINISHED_DELAY_MS = 1_500
+
+/** Returns the delay of a search, which is usually that of others. A field whose value is still to come waits for Enter: its values are offered meanwhile. */
+export const delayOf = (text: string, context: EmailSearch.Context, usual: number): number | undefined => {
+  if (EmailSearch.parse(text, context).isUnderstood) return usual
+  return SearchText.tokensOf(text).at(-1)?.value === "" ? undefined : UNFINISHED_DELAY_MS
+}

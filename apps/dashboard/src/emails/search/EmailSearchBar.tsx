@@ -1,5 +1,5 @@
 import { Plus, X } from "lucide-react"
-import { useMemo, useRef } from "react"
+import { type ReactNode, useMemo, useRef } from "react"
 import { Button } from "../../ui/controls/Button.tsx"
 import { FilterSelect } from "../../ui/controls/FilterSelect.tsx"
 import { Menu } from "../../ui/controls/Menu.tsx"
@@ -54,9 +54,11 @@ interface Props {
   readonly onChange: (text: string) => void
   /** How many emails there are. */
   readonly found: string | undefined
+  /** Actions on all of them. */
+  readonly actions: ReactNode
 }
 
-export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
+export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Props) => {
   const input = useRef<HTMLInputElement>(null)
   const { commitNow, isPending, setText, text } = typed
   const { chips, isUnderstood } = useMemo(() => EmailSearch.parse(text, context), [text, context])
@@ -136,6 +138,7 @@ export const EmailSearchBar = ({ context, found, onChange, typed }: Props) => {
           <p role="status" className="tabular text-xs text-ink-3 first-letter:uppercase">
             {found}
           </p>
+          {actions}
         </div>
       )}
     </div>
