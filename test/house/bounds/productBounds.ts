@@ -164,6 +164,12 @@ export const productBounds: ReadonlyArray<Group> = [
         "packages/store/src/search/EmailLogQuery.ts",
         "`is_exact` is false: there are more",
       ),
+      customer(
+        "Names of metadata with which a search looks up a value alone",
+        "MAX_NAMES",
+        "packages/store/src/search/EmailWords.ts",
+        "the first by the alphabet; `metadata:name=value` finds the others",
+      ),
       customer("Period of `GET /stats`", "MAX_STATS_DAYS", STATS, "400"),
       customer("Period of `GET /stats` by hour", "MAX_HOURLY_STATS_DAYS", STATS, "400"),
       customer("`wait` for mail of the sandbox", "MAX_WAIT_SECONDS", "packages/api/src/groups/Sandbox.ts", "400"),

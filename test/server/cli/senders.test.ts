@@ -140,6 +140,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.include(yield* text("emails", "get", first.id), "\nThank you.")
     assert.include(yield* text("emails", "timeline", first.id), "email.queued")
     assert.strictEqual((yield* json("emails", "cancel", second.id)).status, "canceled")
+    const scheduled = [...message, "--to", "bo@example.org", "--at", "1h"]
+    const later = [yield* json("send", ...scheduled), yield* json("send", ...scheduled)].map(({ id }) => id as string)
+    assert.include(
+      yield* refusal("emails", "cancel", "to:bo", "scheduled:2h"),
+      "2 emails would be canceled. Confirm with --yes.",
+    )
+    assert.deepStrictEqual(
+      yield* json("emails", "cancel", "to:bo", "scheduled:2h", "--yes"),
+      later.toReversed().map((id) => ({ id, status: "canceled" })),
+    )
+    assert.deepStrictEqual(yield* json("emails", "cancel", "to:bo", "--yes"), [])
     const again = yield* json("emails", "resend", second.id)
     assert.notStrictEqual(again.id, second.id)
     const refused = yield* refusal("send", "--from", "hi@elsewhere.test", "--to", "no address", "--subject", "Hi")

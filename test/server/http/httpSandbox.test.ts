@@ -19,6 +19,39 @@ const worker = Effect.gen(function* () {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox", (it) => {
+  it.effect("is searched as the log is, page by page", function* () {
+    const { call, send } = yield* setUp
+    yield* worker
+    const found = (query: string) =>
+      Effect.map(call("GET", `/v1/sandbox/messages?${query}`), ({ json, status }) => ({
+        status,
+        ids: json.data?.map(({ id }: { readonly id: string }) => id),
+        next: json.next_cursor,
+      }))
+    const receipt = yield* send({ to: "ana@example.org", subject: "Receipt", metadata: { customer: "cus_3" } })
+    const second = yield* send({ to: "bo@gmail.com", subject: "Receipt two", tags: ["eu"] })
+    const scheduled_at = new Date(Date.now() + 3_600_000).toISOString()
+    const waits = yield* send({ to: "bo@example.org", subject: "Receipt three", scheduled_at })
+    for (const to of ["ana@example.org", "bo@gmail.com"]) yield* call("GET", `/v1/sandbox/messages?to=${to}&wait=60s`)
+    for (const [q, ids] of [
+      ["receipt", [second, receipt]],
+      ["to:ana", [receipt]],
+      ["cus_3", [receipt]],
+      ["provider:google%20tag:eu", [second]],
+      // It has not arrived.
+      [`id:${waits}`, []],
+      ["nothing", []],
+    ] as const)
+      assert.deepStrictEqual(yield* found(`q=${q}`), { status: 200, ids, next: null }, q)
+    assert.deepStrictEqual(yield* found("q=receipt&to=ana@example.org"), { status: 200, ids: [receipt], next: null })
+    const first = yield* found("q=receipt%20is:delivered&limit=1")
+    assert.deepStrictEqual(first, { status: 200, ids: [second], next: second })
+    assert.deepStrictEqual((yield* found(`q=receipt%20is:delivered&limit=1&after=${first.next}`)).ids, [receipt])
+    for (const query of ["q=lost:x", "q=receipt&wait=1s"]) assert.strictEqual((yield* found(query)).status, 400, query)
+    const other = yield* setUp
+    assert.deepStrictEqual((yield* other.call("GET", "/v1/sandbox/messages?q=receipt")).json.data, [])
+  })
+
   it.effect("returns a mail to a waiting test, with its parts and exact bytes", function* () {
     const { call, send } = yield* setUp
     yield* worker

@@ -74,7 +74,7 @@ export const follower: Pick<Follower, "name" | "types" | "count"> = {
 const NAME_TERM = "name:"
 const AFTER_NAMES = "name;"
 /** Names of an account with which a value is looked up. */
-const MAX_NAMES = 50
+export const MAX_NAMES = 50
 
 /** A part of a message's texts, folded. */
 export interface Part {

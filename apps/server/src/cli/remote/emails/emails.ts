@@ -8,6 +8,7 @@ import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
 import { ApiClient, call } from "../ApiClient.ts"
 import * as Flags from "../Flags.ts"
+import { cancel } from "./cancel.ts"
 import * as EmailList from "./EmailList.ts"
 import * as EventLines from "./EventLines.ts"
 
@@ -52,6 +53,7 @@ const list = DataCommand.command(
       Flag.between(0, STATUSES.length),
     ),
     code: Options.text("code", "Only refused with one of these SMTP reply codes, such as 550,4xx"),
+    provider: Options.text("provider", "Only to mailboxes at one of these providers, such as gmail,outlook"),
     to: Options.text("to", "Only to this address, or to a part of one such as @gmail.com"),
     from: Options.text("from", "Only from this address, or from a domain such as @acme.com"),
     subject: Options.text("subject", "Words of the subject"),
@@ -62,10 +64,14 @@ const list = DataCommand.command(
     until: Flags.time("until", "Only emails accepted before"),
     limit: Flags.limit,
   },
-  function* ({ code, domain, from, json, limit, metadata, search, since, status, subject, tag, to, until }) {
+  function* ({ code, domain, from, json, limit, metadata, provider, search, since, status, subject, tag, to, until }) {
     const query: T.LogsQuery = {
       ...(search.length === 0 ? {} : { q: search.join(" ") }),
       ...Flags.present({ code, subject }),
+      ...Option.match(provider, {
+        onNone: () => ({}),
+        onSome: (names) => ({ provider: names as Exclude<T.LogsQuery["provider"], undefined> }),
+      }),
       ...recipientOf(to),
       ...Flags.present({ domain }),
       ...senderOf(from),
@@ -117,11 +123,6 @@ const timeline = DataCommand.command(
     yield* Output.print(rows, { json, columns: TIMELINE_COLUMNS })
   },
 )
-
-const cancel = DataCommand.record("cancel", "Cancel an email that has not been sent yet", { id }, function* ({ id }) {
-  const { status } = yield* call((client) => client.emails.cancel(id))
-  return { id, status }
-})
 
 const resend = DataCommand.record(
   "resend",
