@@ -7,7 +7,7 @@ import * as GroupTag from "@waybill/store/statistics/GroupTag"
 import { Replay } from "@waybill/store/rebuild/versions/Replay"
 import * as Swap from "@waybill/store/rebuild/Swap"
 import * as Follower from "@waybill/store/feed/Follower"
-import { Duration, Effect, Fiber, Layer } from "effect"
+import { Duration, Effect, Fiber, Latch, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import * as Database from "../../support/postgres/Database.ts"
@@ -277,6 +277,26 @@ layer(Replayed, { excludeTestServices: true, timeout: "60 seconds" })("rebuildin
     yield* followToTheEnd
     const after = yield* day(account_id)
     assert.deepStrictEqual([after.rows[0]?.accepted, after.position > position], [20, true])
+  })
+})
+
+layer(Store, { excludeTestServices: true })("a follower with nothing to read", (it) => {
+  it.effect("waits for no lock, and opens no transaction", function* () {
+    const sql = yield* Sql
+    yield* followToTheEnd
+    const [locked, done] = [yield* Latch.make(), yield* Latch.make()]
+    const lock = sql`SELECT name FROM followers WHERE name = ${EmailStats.FOLLOWER} FOR UPDATE`
+    const other = yield* Effect.forkChild(
+      sql.withTransaction(Effect.andThen(lock, Effect.andThen(locked.open, done.await))),
+    )
+    yield* locked.await
+    const step = Effect.map(Follower.step(EmailStatsFollower.follower), ({ events, isBusy }) => ({ events, isBusy }))
+    assert.deepStrictEqual(yield* step, { events: 0, isBusy: false })
+    yield* accept(id("AccountId"), { created_at: BEGAN })
+    assert.deepStrictEqual(yield* step, { events: 0, isBusy: true })
+    yield* done.open
+    yield* Fiber.join(other)
+    assert.deepStrictEqual(yield* step, { events: 1, isBusy: false })
   })
 })
 

@@ -137,7 +137,10 @@ export const follower: Pick<Follower.Follower, "name" | "types" | "count" | "bef
   name: FOLLOWER,
   types: DomainEvent.TAGS,
   count,
-  before: appendArrived,
+  before: {
+    waits: (sql) => sql`EXISTS (SELECT FROM log_arrivals WHERE position < last_position)`,
+    page: appendArrived,
+  },
 }
 
 /** Appends the events of one page to the tree of the fiber's cell. */
