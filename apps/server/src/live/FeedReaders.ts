@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { repeatWork } from "@waybill/store/postgres/StoreUnavailable"
 import * as Feed from "@waybill/store/feed/Feed"
 import { Deferred, Duration, Effect, Exit, Latch } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
@@ -46,20 +46,10 @@ export const make = Effect.gen(function* () {
       yield* Effect.sleep(POLL_EVERY)
     }
     hasReaders.closeUnsafe()
+    return Duration.zero
   })
-  yield* pollWhileWaiting.pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(
-        unlessAway(
-          Effect.logWarning("the event feed could not poll the log; readers wait longer for new events", cause),
-          cause,
-        ),
-        Effect.sleep(ERROR_PAUSE),
-      ),
-    ),
-    Effect.forever,
-    Effect.forkScoped,
-  )
+  const failed = "the event feed could not poll the log; readers wait longer for new events"
+  yield* repeatWork(pollWhileWaiting, { failed, retryAfter: ERROR_PAUSE })
   yield* Effect.addFinalizer(() => Effect.sync(() => wakeAll([...readers.keys()])))
 
   return {

@@ -6,7 +6,7 @@ import { Cells } from "@waybill/store/routing/Cells"
 import * as PerCell from "@waybill/store/routing/PerCell"
 import * as Standings from "@waybill/store/admission/Standings"
 import { Context, Duration, Effect, Exit, Latch, Layer } from "effect"
-import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { repeatWork, type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import type { Admitted } from "../requests/Admitted.ts"
 
 /** Interval at which the keys and sessions of waiting and streaming requests are checked: one query for all of them. */
@@ -98,20 +98,10 @@ const makeWaiting = Effect.gen(function* () {
       }
     }
     hasWaiting.closeUnsafe()
+    return Duration.zero
   })
-  yield* checkWhileWaiting.pipe(
-    Effect.catchCause((cause) =>
-      Effect.andThen(
-        unlessAway(
-          Effect.logWarning("revocations could not be checked; open streams stay open until they can", cause),
-          cause,
-        ),
-        Effect.sleep(ERROR_PAUSE),
-      ),
-    ),
-    Effect.forever,
-    Effect.forkScoped,
-  )
+  const failed = "revocations could not be checked; open streams stay open until they can"
+  yield* repeatWork(checkWhileWaiting, { failed, retryAfter: ERROR_PAUSE })
 
   return {
     /** Fails within a second after the grant became invalid; never succeeds. */

@@ -3,7 +3,7 @@ import { Context, Data, Duration, Effect, Layer } from "effect"
 import { SecureRandom } from "effect/crypto"
 import type { Sql } from "../postgres/Sql.ts"
 import { HomeSql } from "../routing/HomeSql.ts"
-import { type StoreUnavailable, unlessAway } from "../postgres/StoreUnavailable.ts"
+import { repeatWork, type StoreUnavailable } from "../postgres/StoreUnavailable.ts"
 
 /** Interval of a node's heartbeat, and of the attempts to open the kinds that wait. */
 export const NODE_BEAT_EVERY = Duration.seconds(5)
@@ -65,15 +65,8 @@ export const layer = ({ kinds = DomainEvent.EVENT_KINDS, release }: Options) =>
           : held(now)
       }
       if (waiting !== "") yield* held(waiting)
-      yield* Effect.sleep(NODE_BEAT_EVERY).pipe(
-        Effect.andThen(beat),
-        Effect.flatMap(report),
-        Effect.catchCause((cause) =>
-          unlessAway(Effect.logWarning("heartbeat of this node failed; it will retry", cause), cause),
-        ),
-        Effect.forever,
-        Effect.forkScoped,
-      )
+      const next = Effect.as(Effect.flatMap(Effect.delay(beat, NODE_BEAT_EVERY), report), Duration.zero)
+      yield* repeatWork(next, { failed: "heartbeat of this node failed; it will retry", retryAfter: Duration.zero })
       return { isOpen: (kind: string) => open.has(kind) }
     }),
   )

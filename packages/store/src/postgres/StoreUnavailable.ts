@@ -1,5 +1,5 @@
 import type { Refusal } from "@waybill/domain/values/Refusal"
-import { Cause, Context, Data, Effect, Option } from "effect"
+import { Cause, Context, Data, type Duration, Effect, Option } from "effect"
 
 /** Seconds that a client should wait before it sends a request again. */
 export const RETRY_SECONDS = 5
@@ -105,3 +105,18 @@ export const IsAway = Context.Reference<Effect.Effect<boolean>>("@waybill/store/
  */
 export const unlessAway = (line: Effect.Effect<void>, cause: Cause.Cause<unknown> = Cause.empty): Effect.Effect<void> =>
   Cause.hasDies(cause) ? line : Effect.flatMap(Effect.flatten(IsAway), (isAway) => (isAway ? Effect.void : line))
+
+interface OnFailure {
+  /** Line of the log, unless only the database is away. */
+  readonly failed: string
+  readonly retryAfter: Duration.Duration
+}
+
+/** Does work again and again until the scope closes, each time after the pause that it returned. No failure ends that. */
+export const repeatWork = <E, R>(work: Effect.Effect<Duration.Duration, E, R>, { failed, retryAfter }: OnFailure) =>
+  work.pipe(
+    Effect.catchCause((cause) => Effect.as(unlessAway(Effect.logWarning(failed, cause), cause), retryAfter)),
+    Effect.flatMap(Effect.sleep),
+    Effect.forever,
+    Effect.forkScoped,
+  )

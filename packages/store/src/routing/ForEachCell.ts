@@ -1,4 +1,4 @@
-import { unlessAway } from "../postgres/StoreUnavailable.ts"
+import { repeatWork, unlessAway } from "../postgres/StoreUnavailable.ts"
 import { Duration, Effect, Exit, Scope } from "effect"
 import { type CellName, FIRST } from "./CellName.ts"
 import { Cells } from "./Cells.ts"
@@ -59,15 +59,11 @@ export const make = Effect.fnUntraced(function* <A, E, R>(
     for (const [cell, started] of instances) if (!cells.includes(cell)) yield* stop(cell, started)
     const added = cells.filter((cell) => !instances.has(cell) && !starting.has(cell))
     yield* Effect.forEach(added, (cell) => Effect.forkIn(startOrLog(cell), own), { discard: true })
-  }).pipe(
-    Effect.catchCause((cause) =>
-      unlessAway(Effect.logWarning("cells could not be listed; it will be tried again", cause), cause),
-    ),
-    Effect.andThen(Effect.sleep(LOOK_EVERY)),
-    Effect.forever,
-  )
+    return LOOK_EVERY
+  })
 
   yield* startIn(FIRST)
-  yield* Effect.forkIn(follow, own)
+  const failed = "cells could not be listed; it will be tried again"
+  yield* Scope.provide(repeatWork(follow, { failed, retryAfter: LOOK_EVERY }), own)
   return { at: (cell) => instances.get(cell)?.instance }
 })

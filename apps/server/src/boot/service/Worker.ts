@@ -25,7 +25,7 @@ import * as SourceCounts from "@waybill/store/sources/SourceCounts"
 import * as SourcePauses from "@waybill/store/sources/SourcePauses"
 import * as UnreadReports from "@waybill/store/content/UnreadReports"
 import { Duration, Effect, Layer, type Redacted, Scope } from "effect"
-import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { repeatWork } from "@waybill/store/postgres/StoreUnavailable"
 import {
   drainDeliveries,
   type DeliveryPipelineOptions as DeliveryOptions,
@@ -119,23 +119,10 @@ const markDue = Effect.map(DueRows.markReady(), ({ next_ms = Infinity }) =>
 
 /** Checks the outbox of a cell for due rows and expired leases. */
 const checkOutbox = Effect.gen(function* () {
-  yield* repeatCheck(markDue, MARK_DUE_EVERY)
-  yield* repeatCheck(Effect.as(LeftAccounts.restore(), LEFT_EVERY), LEFT_EVERY)
-  yield* repeatCheck(Effect.as(PositionNumbers.note(), NOTED_EVERY), NOTED_EVERY)
-  yield* repeatCheck(Effect.as(AccountNames.listDomains(), LISTED_EVERY), LEFT_EVERY)
-  yield* repeatCheck(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), EXPIRED_EVERY)
+  const failed = "outbox check failed; it will be retried"
+  yield* repeatWork(markDue, { failed, retryAfter: MARK_DUE_EVERY })
+  yield* repeatWork(Effect.as(LeftAccounts.restore(), LEFT_EVERY), { failed, retryAfter: LEFT_EVERY })
+  yield* repeatWork(Effect.as(PositionNumbers.note(), NOTED_EVERY), { failed, retryAfter: NOTED_EVERY })
+  yield* repeatWork(Effect.as(AccountNames.listDomains(), LISTED_EVERY), { failed, retryAfter: LEFT_EVERY })
+  yield* repeatWork(Effect.as(yield* Reclaim.makeSearch, EXPIRED_EVERY), { failed, retryAfter: EXPIRED_EVERY })
 })
-
-/** Repeats a check after the pause that it returns, or after `afterFailure`. */
-const repeatCheck = <R>(
-  check: Effect.Effect<Duration.Duration, StoreUnavailable, R>,
-  afterFailure: Duration.Duration,
-) =>
-  check.pipe(
-    Effect.catchCause((cause) =>
-      Effect.as(unlessAway(Effect.logWarning("outbox check failed; it will be retried", cause), cause), afterFailure),
-    ),
-    Effect.flatMap(Effect.sleep),
-    Effect.forever,
-    Effect.forkScoped,
-  )

@@ -1,6 +1,6 @@
 import type * as Network from "@waybill/mail/dns/Network"
 import * as PinnedRequest from "@waybill/mail/dns/PinnedRequest"
-import { type StoreUnavailable, unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { repeatWork, type StoreUnavailable } from "@waybill/store/postgres/StoreUnavailable"
 import type * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import * as Cosignatures from "@waybill/store/transparency/Cosignatures"
 import { parseNote, verifyNote } from "@waybill/verify/SignedNote"
@@ -38,14 +38,8 @@ interface Asked {
 export const askWitnesses = (witnesses: ReadonlyArray<LogWitness>, allowed: Network.Networks) => {
   if (witnesses.length === 0) return Effect.void
   const states = new Map(witnesses.map(({ text }) => [text, { size: 0, failures: 0, pausedUntil: -Infinity } as Asked]))
-  return round(witnesses, states, allowed).pipe(
-    Effect.catchCause((cause) =>
-      unlessAway(Effect.logWarning("witnesses could not be asked; they will be asked again", cause), cause),
-    ),
-    Effect.andThen(Effect.sleep(ASK_EVERY)),
-    Effect.forever,
-    Effect.forkScoped,
-  )
+  const failed = "witnesses could not be asked; they will be asked again"
+  return repeatWork(Effect.as(round(witnesses, states, allowed), ASK_EVERY), { failed, retryAfter: ASK_EVERY })
 }
 
 /** Sends the newest head to the witnesses that have not signed it, and stores their signatures. */

@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { repeatWork } from "@waybill/store/postgres/StoreUnavailable"
 import * as EmailWords from "@waybill/store/search/EmailWords"
 import * as Follower from "@waybill/store/feed/Follower"
 import { Duration, Effect } from "effect"
@@ -10,13 +10,9 @@ export const MAX_SHARE = 1 / 20
 
 /** Reads new mail for the search until the scope closes. One process at a time does so. */
 export const followEmailWords = () =>
-  Follower.step(EmailWords.follower).pipe(
-    Effect.map(({ isFull }) => isFull),
-    Effect.catchCause((cause) =>
-      Effect.as(unlessAway(Effect.logWarning("follower of the search failed; it will retry", cause), cause), false),
+  repeatWork(
+    Effect.map(Effect.timed(Follower.step(EmailWords.follower)), ([took, { isFull }]) =>
+      isFull ? Duration.times(took, 1 / MAX_SHARE - 1) : FOLLOW_EVERY,
     ),
-    Effect.timed,
-    Effect.flatMap(([took, isFull]) => Effect.sleep(isFull ? Duration.times(took, 1 / MAX_SHARE - 1) : FOLLOW_EVERY)),
-    Effect.forever,
-    Effect.forkScoped,
+    { failed: "follower of the search failed; it will retry", retryAfter: FOLLOW_EVERY },
   )

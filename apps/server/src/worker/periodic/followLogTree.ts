@@ -1,4 +1,4 @@
-import { unlessAway } from "@waybill/store/postgres/StoreUnavailable"
+import { repeatWork } from "@waybill/store/postgres/StoreUnavailable"
 import { CurrentCell } from "@waybill/store/routing/CurrentCell"
 import * as Checkpoints from "@waybill/store/transparency/Checkpoints"
 import type * as LogKeys from "@waybill/store/transparency/LogKeys"
@@ -38,18 +38,6 @@ export const followLogTree = (baseUrl: string, signers: Effect.Success<typeof Lo
       }
       return isFull ? Duration.millis((LogTree.busyMs() - before) * (1 / MAX_SHARE - 1)) : FOLLOW_EVERY
     })
-    yield* step.pipe(
-      Effect.catchCause((cause) =>
-        Effect.as(
-          unlessAway(
-            Effect.logWarning("the tree of the log could not be built or signed; it will be tried again", cause),
-            cause,
-          ),
-          FOLLOW_EVERY,
-        ),
-      ),
-      Effect.flatMap(Effect.sleep),
-      Effect.forever,
-      Effect.forkScoped,
-    )
+    const failed = "the tree of the log could not be built or signed; it will be tried again"
+    yield* repeatWork(step, { failed, retryAfter: FOLLOW_EVERY })
   })
