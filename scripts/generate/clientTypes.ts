@@ -26,15 +26,38 @@ const ITEMS: Readonly<Record<string, string>> = {
 
 export const render = (): string => {
   const api = contract()
-  const types = Object.entries(api.components.schemas)
+  const schemas = Object.entries(api.components.schemas)
     .filter(([name]) => /^[A-Z]\w*$/.test(name))
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, schema]) => `${comment(schema, "")}export type ${name} = ${type(schema, "")}`)
+  const types = schemas.map(
+    ([name, schema]) => `${comment(schema, "")}export type ${name} = ${extended(name, schema, schemas)}`,
+  )
   const queries = Object.entries({ ...QUERIES, ...OWN_QUERIES }).map(
     ([name, path]) => `export interface ${name} {\n${parametersOf(api, path).map(parameterOf(name)).join("\n")}\n}`,
   )
   return `// ${NOTE}\n\n${[...types, ...queries].join("\n\n")}\n`
 }
+
+/** Fields from which on a type is written as another one with more fields. */
+const LEAST_SHARED = 5
+
+/** Writes a type as the largest other one whose fields it all has, and its own. */
+const extended = (name: string, schema: Json, others: ReadonlyArray<readonly [string, Json]>): string => {
+  const own = fieldsIn(schema)
+  const [parent] = others
+    .filter(([other, { properties = {} }]) => other !== name && Object.keys(properties).length >= LEAST_SHARED)
+    .map(([other, each]) => ({ other, fields: fieldsIn(each) }))
+    .filter(({ fields }) => fields.size < own.size && [...fields].every(([field, text]) => own.get(field) === text))
+    .sort((a, b) => b.fields.size - a.fields.size)
+  if (parent === undefined) return type(schema, "")
+  const { properties = {} } = schema
+  const more = Object.entries(properties).filter(([field]) => !parent.fields.has(field))
+  return `${parent.other} & ${type({ ...schema, properties: Object.fromEntries(more) }, "")}`
+}
+
+/** The fields of an object, each with all that the contract says of it. */
+const fieldsIn = ({ properties = {}, required = [] }: Json) =>
+  new Map(Object.entries(properties).map(([name, field]) => [name, JSON.stringify([field, required.includes(name)])]))
 
 const parameterOf =
   (owner: string) =>

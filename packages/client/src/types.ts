@@ -188,26 +188,7 @@ export type ChangedTemplateWords = {
   readonly preheader?: string | null
 }
 
-export type CreatedApiKey = {
-  readonly object: "api_key"
-  readonly id: ApiKeyId
-  readonly name: string
-  /** The beginning of the key: `wb_`, or `wb_test_` for a test key, and seven characters */
-  readonly prefix: string
-  readonly mode: ApiKeyMode
-  /** The test clock that all mail of the key lives on; `null` on real time */
-  readonly test_clock: TestClockId | null
-  readonly scopes: ReadonlyArray<Scope>
-  /** The domain that the key is bound to; `null` if none */
-  readonly domain: string | null
-  /** Empty allows every address */
-  readonly allowed_ips: ReadonlyArray<string>
-  readonly status: ApiKeyStatus
-  readonly created_at: Timestamp
-  readonly created_by: string | null
-  readonly last_used_at: Timestamp | null
-  readonly expires_at: Timestamp | null
-  readonly revoked_at: Timestamp | null
+export type CreatedApiKey = ApiKey & {
   /** The key itself. It is shown only once. */
   readonly key: string
 }
@@ -427,60 +408,7 @@ export type EmailLog = {
   readonly recipients: ReadonlyArray<EmailRecipient>
 }
 
-export type EmailLogWithContent = {
-  readonly object: "email_log"
-  readonly id: EmailId
-  /** The Message-ID header */
-  readonly message_id: string
-  readonly status: EmailStatus
-  readonly from: string
-  readonly to: ReadonlyArray<string>
-  readonly cc: ReadonlyArray<string>
-  readonly bcc: ReadonlyArray<string>
-  readonly reply_to: ReadonlyArray<string>
-  readonly subject: string
-  readonly tags: ReadonlyArray<string>
-  /** Pairs that the sender identifies the message by */
-  readonly metadata: { readonly [name: string]: string }
-  /** The version and language of the template that the message was made of */
-  readonly template: UsedTemplate | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  readonly scheduled_at: Timestamp | null
-  readonly delivered_at: Timestamp | null
-  readonly next_attempt_at: Timestamp | null
-  readonly attempts: number
-  /** Whether opens and clicks are tracked, as decided at acceptance */
-  readonly tracking: {
-    readonly opens: boolean
-    readonly clicks: boolean
-  }
-  readonly opens: number
-  readonly clicks: number
-  readonly api_key_id: ApiKeyId | null
-  /** The test clock on whose time the message lives; `null` on real time */
-  readonly test_clock: TestClockId | null
-  readonly domain: string
-  /** False for test mail, which is never sent */
-  readonly livemode: boolean
-  readonly size_bytes: number
-  /** The error of the first recipient that has one */
-  readonly error: EmailTrouble | null
-  /** Number of events in its stream */
-  readonly version: number
-  /** Number of recipients per status; `status` is derived from them */
-  readonly recipient_counts: {
-    readonly queued?: number
-    readonly deferred?: number
-    readonly sent?: number
-    readonly delivered?: number
-    readonly bounced?: number
-    readonly failed?: number
-    readonly suppressed?: number
-    readonly canceled?: number
-    readonly complained?: number
-  }
-  readonly recipients: ReadonlyArray<EmailRecipient>
+export type EmailLogWithContent = EmailLog & {
   /** The received mail that was sent on as it came; it has the content */
   readonly forward_of: InboundId | null
   /** How answers are found, as decided at acceptance; `null` if they go to `reply_to` */
@@ -692,45 +620,7 @@ export type InboundEmailDeleted = {
   readonly deleted: true
 }
 
-export type InboundEmailWhole = {
-  readonly object: "inbound_email"
-  readonly id: InboundId
-  /** `rejected`: a route refused it while its server waited; `dropped`: a route accepted it in silence */
-  readonly status: "received" | "dropped" | "rejected"
-  /** False for a mail that was only made up for a test */
-  readonly livemode: boolean
-  readonly created_at: Timestamp
-  /** The sent email that this one answers */
-  readonly email_id: EmailId | null
-  readonly thread_id: ThreadId
-  readonly envelope: InboundEnvelope
-  readonly from: InboundPerson | null
-  readonly to: ReadonlyArray<InboundPerson>
-  readonly cc: ReadonlyArray<InboundPerson>
-  readonly reply_to: ReadonlyArray<InboundPerson>
-  readonly subject: string | null
-  readonly date: Timestamp | null
-  readonly message_id: string | null
-  readonly in_reply_to: string | null
-  readonly references: ReadonlyArray<string>
-  /** The kind of program that wrote the mail; `null` for a person */
-  readonly automatic: "auto_reply" | "bounce" | "list" | null
-  readonly domain: DomainName
-  /** The text after the plus sign in the first recipient, as `42` in support+42@acme.test */
-  readonly mailbox_hash: string | null
-  readonly auth: InboundAuthentication
-  /** The finding of DMARC: it passed, it failed, or there was none */
-  readonly verdict: "pass" | "fail" | "none"
-  /** The routes that applied, in order; empty if none did */
-  readonly routes: ReadonlyArray<InboundRouteApplied>
-  /** Emails that answer it, oldest first */
-  readonly replies: ReadonlyArray<EmailId>
-  /** Forwards that no route asked for, by a request or by `reply_tracking`, oldest first */
-  readonly forwards: ReadonlyArray<InboundForwarded>
-  readonly size_bytes: number
-  /** False if the mail has more parts or headers than are read; `raw` has all of it */
-  readonly complete: boolean
-  readonly attachments: ReadonlyArray<InboundAttachment>
+export type InboundEmailWhole = InboundEmail & {
   readonly headers: ReadonlyArray<{
     readonly name: string
     readonly value: string
@@ -957,15 +847,7 @@ export type InboundTest = {
   readonly raw: string | null
 }
 
-export type ListedMember = {
-  readonly object: "member"
-  readonly id: UserId
-  readonly email: string
-  readonly name: string
-  readonly role: MemberRole
-  readonly status: "invited" | "active"
-  readonly invited_at: Timestamp
-  readonly joined_at: Timestamp | null
+export type ListedMember = Member & {
   /** Whether a second factor or a passkey is set up */
   readonly two_factor: boolean
   readonly last_seen_at: Timestamp | null
@@ -1005,23 +887,7 @@ export type ListedTemplateVersion = {
   readonly published_at: Timestamp
 }
 
-export type ListedWebhook = {
-  readonly object: "webhook"
-  readonly id: WebhookId
-  readonly url: string
-  readonly events: ReadonlyArray<string>
-  readonly description: string | null
-  readonly format: WebhookFormat
-  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
-  readonly svix_headers: boolean
-  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email`. Absent if not */
-  readonly include_raw?: true
-  readonly enabled: boolean
-  readonly disabled_reason: "manual" | "gone" | "failing" | null
-  /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
-  readonly public_key: string | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+export type ListedWebhook = Webhook & {
   /** Time of the first failed call after the last successful one; `null` while the endpoint accepts calls */
   readonly failing_since: Timestamp | null
   /** The last call of one of the newest deliveries; `null` if there was none */
@@ -1120,33 +986,13 @@ export type Position = string
 /** Where to continue from: a position from a response, or `0` for the beginning */
 export type PositionFrom = string
 
-export type PushedTemplate = {
+export type PushedTemplate = NewTemplateSource & {
   readonly alias: string
   readonly name: string
   /** `template` by default; that of an existing template never changes */
   readonly kind?: TemplateKind | null
   /** Purpose of the template */
   readonly description?: string | null
-  /** Liquid; becomes one line */
-  readonly subject?: string | null
-  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
-  readonly html?: string | null
-  /** Liquid; derived from the HTML if absent */
-  readonly text?: string | null
-  /** Liquid; what mail programs show beside the subject */
-  readonly preheader?: string | null
-  /** Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered */
-  readonly language?: TemplateLanguage | null
-  /** Sender of messages that name none */
-  readonly from?: string | null
-  /** Reply addresses of messages that name none */
-  readonly reply_to?: ReadonlyArray<string> | null
-  /** Alias of the layout around the HTML and the text */
-  readonly layout?: string | null
-  /** Words in other languages, by BCP 47 tag */
-  readonly locales?: { readonly [name: string]: NewTemplateWords } | null
-  /** JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it, none is checked */
-  readonly variables?: { readonly [name: string]: unknown } | null
   /** `false` leaves this one a draft when the others are published */
   readonly publish?: boolean | null
   /** `etag` of the template that the caller has read, or `none`; refused if the template is another by now */
@@ -1281,30 +1127,7 @@ export type Request = {
   readonly created_at: Timestamp
 }
 
-export type RequestDetail = {
-  readonly object: "request"
-  /** Also in `X-Request-Id` of the response */
-  readonly id: RequestId
-  readonly method: string
-  readonly path: string
-  /** Query without its `?`, with secrets masked */
-  readonly query: string | null
-  /** `null` if the client left before the response */
-  readonly status: number | null
-  /** The `reason` of a refusal */
-  readonly reason: string | null
-  readonly api_key_id: ApiKeyId | null
-  /** User whose dashboard sent the request */
-  readonly user_id: UserId | null
-  /** IP address of the caller */
-  readonly address: string
-  /** Time from the request to the end of the response */
-  readonly duration_ms: number
-  /** Size of the body as it was sent */
-  readonly body_bytes: number
-  /** False for a request with a test key, or about test mail in the dashboard */
-  readonly livemode: boolean
-  readonly created_at: Timestamp
+export type RequestDetail = Request & {
   /** The first 16 KB of a JSON body, with secrets and the content of messages masked */
   readonly body: string | null
   /** The first 4 KB of the answer to a request that changed something or was refused, with secrets masked; `null` for others */
@@ -1352,20 +1175,7 @@ export type SandboxMessage = {
   readonly expires_at: Timestamp
 }
 
-export type SandboxMessageWhole = {
-  readonly object: "sandbox_message"
-  /** Id of the email */
-  readonly id: EmailId
-  /** The envelope recipients */
-  readonly recipients: ReadonlyArray<string>
-  readonly subject: string
-  /** The return path */
-  readonly mail_from: string
-  readonly size_bytes: number
-  /** False for test mail, true for mail of an instance without a transport */
-  readonly livemode: boolean
-  readonly created_at: Timestamp
-  readonly expires_at: Timestamp
+export type SandboxMessageWhole = SandboxMessage & {
   readonly headers: ReadonlyArray<{
     readonly name: string
     readonly value: string
@@ -1539,28 +1349,7 @@ export type SuppressionRemoved = {
 /** `email`: a bounce, a complaint or an unsubscribe of a message; `request`: added over the API or by hand */
 export type SuppressionSource = "email" | "request"
 
-export type Template = {
-  readonly object: "template"
-  readonly id: TemplateId
-  readonly kind: TemplateKind
-  readonly alias: string | null
-  readonly name: string
-  readonly description: string | null
-  readonly status: "draft" | "published" | "archived"
-  /** The version that is sent */
-  readonly current_version: number | null
-  /** Number of versions */
-  readonly versions: number
-  /** Whether the draft differs from the version that is sent; always before the first */
-  readonly draft_differs: boolean
-  /** Layouts and partials that the version that is sent uses, and that are not there: it cannot be sent */
-  readonly missing_parts: ReadonlyArray<string>
-  /** Languages of the draft besides its own */
-  readonly languages: ReadonlyArray<string>
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
-  /** Start of the hour in which mail was last accepted by it, as far as it is counted */
-  readonly used_at: Timestamp | null
+export type Template = ListedTemplate & {
   readonly draft: TemplateSource
   /** Changes with the names and the draft; the `base` of a push */
   readonly etag: string
@@ -1606,7 +1395,7 @@ export type TemplateChoice = {
   readonly variables?: TemplateVariables | null
 }
 
-export type TemplateCreation = {
+export type TemplateCreation = NewTemplateSource & {
   readonly name: string
   /** `template` by default */
   readonly kind?: TemplateKind | null
@@ -1614,26 +1403,6 @@ export type TemplateCreation = {
   readonly alias?: string | null
   /** Purpose of the template */
   readonly description?: string | null
-  /** Liquid; becomes one line */
-  readonly subject?: string | null
-  /** Liquid in HTML: what variables hold is escaped for the place where they stand */
-  readonly html?: string | null
-  /** Liquid; derived from the HTML if absent */
-  readonly text?: string | null
-  /** Liquid; what mail programs show beside the subject */
-  readonly preheader?: string | null
-  /** Liquid by default. Words in the languages of other services are kept as they are, and translated to be rendered */
-  readonly language?: TemplateLanguage | null
-  /** Sender of messages that name none */
-  readonly from?: string | null
-  /** Reply addresses of messages that name none */
-  readonly reply_to?: ReadonlyArray<string> | null
-  /** Alias of the layout around the HTML and the text */
-  readonly layout?: string | null
-  /** Words in other languages, by BCP 47 tag */
-  readonly locales?: { readonly [name: string]: NewTemplateWords } | null
-  /** JSON Schema of the variables: types, `properties`, `required`, `default`, `enum`, `format`, `items`. Without it, none is checked */
-  readonly variables?: { readonly [name: string]: unknown } | null
 }
 
 export type TemplateDuplication = {
@@ -1727,14 +1496,7 @@ export type TemplateValidation = {
 
 export type TemplateVariables = { readonly [name: string]: unknown }
 
-export type TemplateVersion = {
-  readonly object: "template_version"
-  readonly template_id: TemplateId
-  readonly number: number
-  readonly notes: string | null
-  /** The key or user that published it */
-  readonly created_by: string | null
-  readonly published_at: Timestamp
+export type TemplateVersion = ListedTemplateVersion & {
   readonly subject: string | null
   readonly html: string | null
   readonly text: string | null
@@ -2024,28 +1786,7 @@ export type WebhookDelivery = {
   readonly recipient: string | null
 }
 
-export type WebhookDeliveryDetail = {
-  readonly object: "webhook_delivery"
-  readonly id: WebhookDeliveryId
-  readonly webhook_id: WebhookId
-  readonly event_id: EventId
-  readonly event_type: string
-  /** False for an event of test mail */
-  readonly livemode: boolean
-  readonly status: "pending" | "delivered" | "failed"
-  /** Calls that were made */
-  readonly attempts: number
-  readonly created_at: Timestamp
-  readonly next_attempt_at: Timestamp | null
-  readonly delivered_at: Timestamp | null
-  /** HTTP status of the last call that was made; `null` if there was none, or no response */
-  readonly last_status: number | null
-  /** The first 200 characters of the last response, or why there was none; `null` if it was empty */
-  readonly last_answer: string | null
-  /** The email that the event is about; `null` for other events */
-  readonly email_id: EmailId | null
-  /** The recipient that the event is about, or the first one of its email; `null` for events that are not about an email */
-  readonly recipient: string | null
+export type WebhookDeliveryDetail = WebhookDelivery & {
   /** The body of an attempt now: the event as JSON, in the webhook's format; empty if that format has no such event */
   readonly request_body: string
   /** Every attempt, oldest first, and why a call was not made */
@@ -2083,23 +1824,7 @@ export type WebhookSubscription = "email.queued" | "email.sent" | "email.deliver
 /** An https URL, or an http URL in a network that the operator allows (WEBHOOK_ALLOW_NETWORKS) */
 export type WebhookUrlInput = string
 
-export type WebhookWithSecret = {
-  readonly object: "webhook"
-  readonly id: WebhookId
-  readonly url: string
-  readonly events: ReadonlyArray<string>
-  readonly description: string | null
-  readonly format: WebhookFormat
-  /** Whether calls have the headers `svix-id`, `svix-timestamp` and `svix-signature` beside `webhook-*`, with the same values */
-  readonly svix_headers: boolean
-  /** Whether calls for received mail in the formats `postmark` and `sendgrid` have the mail as it came, as `RawEmail` or `email`. Absent if not */
-  readonly include_raw?: true
-  readonly enabled: boolean
-  readonly disabled_reason: "manual" | "gone" | "failing" | null
-  /** Verifies the signatures of the format `sendgrid` (ECDSA, SPKI in base64), until the secret is rotated; `null` for other formats */
-  readonly public_key: string | null
-  readonly created_at: Timestamp
-  readonly updated_at: Timestamp
+export type WebhookWithSecret = Webhook & {
   /** Verifies signatures (Standard Webhooks). Shown at creation and rotation only. */
   readonly secret: string
 }
