@@ -10,7 +10,10 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Contract } from "../../apps/server/src/http/pages/reference/Contract.ts"
+import { groupsOf } from "../../apps/server/src/http/pages/reference/Contract.ts"
+import { callOf } from "../../apps/server/src/http/pages/reference/SampleCall.ts"
 import * as Library from "../../apps/server/src/http/pages/site/Library.ts"
+import * as Samples from "../../apps/server/src/http/pages/site/Samples.ts"
 import { signatures } from "../../apps/server/src/worker/webhooks/WebhookSignature.ts"
 import { afterAll, assert, beforeAll, describe, it, layer } from "../support/effectTest.ts"
 import { HttpWorld, signUp } from "../support/world/HttpWorld.ts"
@@ -32,7 +35,7 @@ const pages = Library.load(contract).filter(({ isPart }) => isPart)
 const sampleOf = (markdown: string, language: string): string | undefined =>
   new RegExp(`^### ${language}\\n\\n\`\`\`\\w+\\n([^]*?)\\n\`\`\`$`, "mu").exec(markdown)?.[1]
 
-const errors = pages.flatMap(({ markdown, slug }) => {
+const documented = pages.flatMap(({ markdown, slug }) => {
   if (!slug.startsWith("errors/") || !markdown.includes("## Handle it")) return []
   const [, from] = / From `([^`]+)`, for example\./u.exec(markdown) ?? []
   const [, status = ""] = /Status (\d{3})/u.exec(markdown) ?? []
@@ -40,6 +43,17 @@ const errors = pages.flatMap(({ markdown, slug }) => {
     { reason: slug.slice("errors/".length), from: from ?? "POST /v1/email/send", status: Number(status), markdown },
   ]
 })
+/** The calls of the reference are those of these samples: each other endpoint has a made-up reason. */
+const others = groupsOf(contract)
+  .flatMap(({ endpoints }) => endpoints)
+  .filter(({ operation, path }) => operation.security?.length !== 0 && path.startsWith("/v1/"))
+  .map(({ method, path }) => `${method} ${path}`)
+  .filter((endpoint) => !documented.some(({ from }) => from === endpoint))
+  .map((from, nth) => {
+    const row = { reason: `reason_${nth}`, status: 400, from, when: "", advice: "" }
+    return { ...row, markdown: Samples.errorPage(row, contract) }
+  })
+const errors = [...documented, ...others]
 const events = pages.flatMap(({ markdown, slug }) => {
   const [, body] = /^```json\n(.+)\n```$/mu.exec(markdown) ?? []
   return slug.startsWith("events/") && markdown.includes("## Receive it") && body !== undefined
@@ -75,12 +89,16 @@ const written = async ({ command, file, folder, args, env }: Program, text: stri
     run(command, [...args, join(scratch, file)], folder ?? scratch, { ...env, ...more })
 }
 
-/** Answers the nth request with the nth refusal, and notes its method and path. */
+/** Answers the nth request with the nth refusal, and notes its method, path and body. */
 const refusals = async () => {
   const seen: Array<string> = []
+  const bodies: Array<string> = []
   const server = createServer((request, response) => {
-    const { reason, status } = errors[seen.length] ?? { reason: "none", status: 400 }
-    const request_id = `req_${seen.length}`
+    const nth = seen.length
+    const { reason, status } = errors[nth] ?? { reason: "none", status: 400 }
+    const request_id = `req_${nth}`
+    bodies[nth] = ""
+    request.setEncoding("utf8").on("data", (text: string) => (bodies[nth] += text))
     seen.push(`${request.method} ${(request.url ?? "").split("?")[0]}`)
     request.resume().once("end", () => {
       const error = { code: "invalid_request", message: `refused: ${reason}`, reason, request_id, details: [] }
@@ -94,7 +112,7 @@ const refusals = async () => {
   }).listen(0, "127.0.0.1")
   await once(server, "listening")
   const { port } = server.address() as AddressInfo
-  return { url: `http://127.0.0.1:${port}`, seen, close: () => server.close() }
+  return { url: `http://127.0.0.1:${port}`, seen, bodies, close: () => server.close() }
 }
 
 /** Whether a request is one of an endpoint, whatever fills in its path. */
@@ -108,7 +126,8 @@ const isInstalled = ({ name }: Program): boolean => {
 
 describe("samples of the documentation", { timeout: TIMEOUT_MS }, () => {
   it("are of every error reason, and of every event that is sent", () => {
-    assert.isAtLeast(errors.length, 100)
+    assert.isAtLeast(documented.length, 100)
+    assert.isAtLeast(others.length, 40)
     assert.isAtLeast(events.length, 20)
     for (const { name } of PROGRAMS)
       for (const { markdown } of [...errors, ...events]) assert.isDefined(sampleOf(markdown, name), markdown)
@@ -128,6 +147,8 @@ describe("samples of the documentation", { timeout: TIMEOUT_MS }, () => {
         for (const [nth, { from, reason }] of errors.entries()) {
           const id = name === "curl" ? "" : `req_${nth}`
           assert.isTrue(isOf(server.seen[nth] ?? "", from), `${reason}: ${server.seen[nth]} is not ${from}`)
+          const { body } = callOf(contract, from) ?? {}
+          if (body !== undefined) assert.deepInclude(JSON.parse(server.bodies[nth] ?? ""), body as object, reason)
           const line = new RegExp(`\\b${reason}\\b.*${id}$`, "u")
           assert.isTrue(
             output.some((each) => line.test(each)),

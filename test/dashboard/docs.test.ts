@@ -34,6 +34,8 @@ const REACH = `(async () => {
 
 const SITE = [
   "/docs",
+  "/docs/api",
+  "/docs/api/domains",
   "/docs/operating/backup",
   "/docs/errors/domain_not_verified",
   "/docs/events/email.bounced",
@@ -55,7 +57,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
   "API documentation in a browser",
   (it) => {
     it.effect(
-      "shows the contract, accessible and on a phone, and is searched and copied from",
+      "shows the contract, from which samples of the chosen language are copied",
       ({ skip }: TestContext) =>
         Effect.gen(function* () {
           const world = yield* HttpWorld
@@ -63,30 +65,22 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
           if (typeof opened === "string") return skip(opened)
           yield* Effect.promise(async () => {
             const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
-            await page.goto("/docs/api")
-            await page.getByRole("heading", { name: "Send an email", exact: true }).waitFor()
-            for (const width of [Browser.DESKTOP.width, PHONE_PX]) {
-              await page.setViewportSize({ width, height: 800 })
-              for (const colorScheme of ["light", "dark"] as const) {
-                await page.emulateMedia({ colorScheme })
-                assert.deepStrictEqual(await violations(page), [], `${colorScheme}, ${width} px`)
-              }
-            }
-            assert.strictEqual(await page.evaluate("document.documentElement.scrollWidth"), PHONE_PX)
-            await page.setViewportSize(Browser.DESKTOP)
-
-            await page.keyboard.press("/")
-            await page.keyboard.type("rotate dkim")
-            await page.getByText("2 endpoints", { exact: true }).waitFor()
-            await page.keyboard.press("Enter")
-            await page.waitForURL(/#domains-rotatedkim$/u)
-
+            await page.goto("/docs/api/domains")
             const article = page.locator("#domains-list")
-            await article.getByRole("button").click()
+            await article.getByRole("button", { name: "Copy curl: List domains" }).click()
             await article.getByText("Copied").waitFor()
             const pasted = await pasteInto(await context.newPage())
             assert.include(pasted, `curl ${world.url}/v1/domains`)
             assert.include(pasted, "Authorization: Bearer")
+
+            // The language that is chosen for one sample is that of all, also on the next page.
+            await article.getByText("Python", { exact: true }).click()
+            const shown = (text: string) => page.locator(".sample:visible", { hasText: text }).first().waitFor()
+            await shown("print(waybill.domains.list())")
+            await shown('print(waybill.domains.add("mail.example.org"))')
+            await page.getByRole("link", { name: "Emails", exact: true }).click()
+            await shown("print(waybill.emails.send({")
+            await page.getByRole("link", { name: "Overview" }).click()
             assert.deepStrictEqual(consoleErrors, [])
 
             await page.getByRole("link", { name: "OpenAPI document" }).click()

@@ -192,7 +192,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
   it.effect("without reading shares one copy of the documentation", function* () {
     const { world } = yield* setUp
     // The documentation is built at the first request.
-    const { text } = yield* world.request("GET", "/docs/api", { headers: { "accept-encoding": "identity" } })
+    const { text } = yield* world.request("GET", "/openapi.json", { headers: { "accept-encoding": "identity" } })
     assert.isAbove(text.length, MIB / 5)
     const growth = Effect.fnUntraced(function* (path: string) {
       const before = memoryInUse()
@@ -204,7 +204,7 @@ layer(HttpWorld.layer({ budgets: { ...BUDGETS, bodies: ANSWERS, answers: ANSWERS
     })
     // Memory that the test before has let go may be given back only now, which is no growth below nothing.
     const connections = Math.max(0, yield* growth("/healthz"))
-    const documents = yield* growth("/docs/api")
+    const documents = yield* growth("/openapi.json")
     assert.isBelow(documents - connections, (UNREAD_CLIENTS * text.length) / 2)
   })
 })

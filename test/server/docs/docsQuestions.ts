@@ -1,12 +1,12 @@
 /** Questions of people who look something up, each with the part of an address that answers it. */
 export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp]> = [
   // Endpoints
-  ["send an email", /\/docs\/api#emails-send$/u],
-  ["cancel an email", /\/docs\/api#emails-cancel$/u],
-  ["list webhooks endpoint", /\/docs\/api#webhooks-list$/u],
-  ["rotate dkim key", /\/docs\/api#domains-rotatedkim$/u],
-  ["create an api key", /\/docs\/(?:api#apikeys-create|api-keys)/u],
-  ["revoke api key", /\/docs\/(?:api#apikeys-revoke|api-keys)/u],
+  ["send an email", /\/docs\/api\/emails#emails-send$/u],
+  ["cancel an email", /\/docs\/api\/emails#emails-cancel$/u],
+  ["list webhooks endpoint", /\/docs\/api\/webhooks#webhooks-list$/u],
+  ["rotate dkim key", /\/docs\/api\/domains#domains-rotatedkim$/u],
+  ["create an api key", /\/docs\/(?:api\/api-keys#apikeys-create|api-keys)/u],
+  ["revoke api key", /\/docs\/(?:api\/api-keys#apikeys-revoke|api-keys)/u],
   // Error reasons
   ["domain_not_verified", /\/docs\/errors\/domain_not_verified$/u],
   ["idempotency_key_reused", /\/docs\/errors\/idempotency_key_reused$/u],
@@ -51,7 +51,7 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
   ["dkim record missing", /\/docs\/operating\/incidents#a-domain-degrades$/u],
   ["who changed this", /\/docs\/start#manage-sign-in$/u],
   ["lost password", /\/docs\/start#manage-sign-in$/u],
-  ["test suite clock advance time", /\/docs\/(?:test-clocks|testing|clients\/testing|api#testclocks)/u],
+  ["test suite clock advance time", /\/docs\/(?:test-clocks|testing|clients\/testing|api\/test-clocks#testclocks)/u],
   ["how do I schedule an email", /\/docs\/sending#schedule-an-email$/u],
   ["stop sending to an address", /\/docs\/sending#stop-sending-to-an-address-suppressions$/u],
   ["attachment size limit", /\/docs\/(?:limits|sending#attach-a-file)/u],

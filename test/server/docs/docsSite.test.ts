@@ -3,7 +3,8 @@ import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { globSync, readFileSync } from "node:fs"
-import type { Contract } from "../../../apps/server/src/http/pages/reference/Contract.ts"
+import { type Contract, groupsOf } from "../../../apps/server/src/http/pages/reference/Contract.ts"
+import { addressOf } from "../../../apps/server/src/http/pages/reference/referencePage.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
 import * as events from "../../../scripts/generate/events.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -12,6 +13,7 @@ import { FIRST, QUESTIONS } from "./docsQuestions.ts"
 
 const contract = OpenApi.fromApi(Api) as unknown as Contract
 const pages = Library.load(contract)
+const references = groupsOf(contract).map(({ name }) => addressOf(name).slice("/docs/".length))
 const slugs = new Set(pages.map(({ slug }) => slug))
 
 /** Reasons that no client of the API gets: they are internal, of the dashboard's own endpoints, or of the APIs of other services. */
@@ -61,7 +63,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     "has no link that leads nowhere, no mark left of its Markdown, and nothing from elsewhere",
     function* () {
       const world = yield* HttpWorld
-      const all = ["/docs", "/docs/api", "/docs/search?q=mail", ...[...slugs].map((slug) => `/docs/${slug}`)]
+      const all = ["/docs", "/docs/search?q=mail", ...["api", ...references, ...slugs].map((slug) => `/docs/${slug}`)]
       const ids = new Map<string, ReadonlySet<string>>()
       const links: Array<readonly [from: string, to: string]> = []
       // As the windows of documents allow.
@@ -122,6 +124,15 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     }
   })
 
+  it.effect("says which word it took for a misspelt one", function* () {
+    const world = yield* HttpWorld
+    const page = (query: string) => world.request("GET", `/docs/search?q=${encodeURIComponent(query)}`)
+    const { text } = yield* page("verify webhok signiture")
+    assert.include(text, "Showing results for <strong>verify webhook signature</strong>")
+    assert.notInclude((yield* page("webho")).text, "Showing results for")
+    assert.notInclude((yield* page("webhook")).text, "Showing results for")
+  })
+
   it.effect("folds the pages of frameworks, and says of each page what stands alone", function* () {
     const world = yield* HttpWorld
     const { text } = yield* world.request("GET", "/docs")
@@ -167,7 +178,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("shows each piece of code as code, also one that goes on in the next line", function* () {
     const world = yield* HttpWorld
-    for (const slug of ["api", ...slugs]) {
+    for (const slug of ["api", ...references, ...slugs]) {
       const { text } = yield* world.request("GET", `/docs/${slug}`)
       const prose = text.replaceAll(/<(script|style|pre|code)[^>]*>[^]*?<\/\1>/gu, "").replaceAll(/<[^>]+>/gu, "")
       assert.notInclude(prose, "`", slug)

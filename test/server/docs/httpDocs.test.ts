@@ -3,7 +3,7 @@ import { assert, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("the API reference", (it) => {
-  it.effect("is one page without external resources", function* () {
+  it.effect("needs no other files", function* () {
     const world = yield* HttpWorld
     const { headers, status, text } = yield* world.request("GET", "/docs/api")
     assert.strictEqual(status, 200)
@@ -32,21 +32,46 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.match(policy, /^sandbox allow-scripts allow-forms;/u)
   })
 
-  it.effect("is small, names the kind of its key, and has a section for each endpoint", function* () {
+  it.effect(
+    "is small, names the kind of its key, and has a section for each endpoint on a page of its group",
+    function* () {
+      const world = yield* HttpWorld
+      const { text } = yield* world.request("GET", "/docs/api")
+      assert.include(text, "as a Bearer token")
+      const { json } = yield* world.request("GET", "/openapi.json")
+      const operations = Object.values<Record<string, { operationId: string }>>(json.paths).flatMap(Object.values)
+      const sections: Array<string> = []
+      for (const { name } of json.tags) {
+        const path = `/docs/api/${name.toLowerCase().replaceAll(" ", "-")}`
+        const page = yield* world.request("GET", path, { headers: { "accept-encoding": "br" } })
+        assert.isBelow(Number(page.headers.get("content-length")), 20 * 1024, path)
+        for (const [, id = ""] of page.text.matchAll(/<article id="([^"]+)"/gu)) {
+          sections.push(id)
+          assert.include(text, `href="${path}#${id}"`)
+        }
+      }
+      assert.strictEqual(sections.length, operations.length)
+      assert.strictEqual(new Set(sections).size, operations.length)
+    },
+  )
+
+  it.effect("has samples of each client beside the fields, the response, and the pages of the reasons", function* () {
     const world = yield* HttpWorld
-    const { headers, text } = yield* world.request("GET", "/docs/api", { headers: { "accept-encoding": "br" } })
-    assert.isBelow(Number(headers.get("content-length")), 100 * 1024)
-    assert.include(text, "as a Bearer token")
-    const { json } = yield* world.request("GET", "/openapi.json")
-    const operations = Object.values<Record<string, { operationId: string }>>(json.paths).flatMap(Object.values)
-    const ids = [...text.matchAll(/<article id="([^"]+)"/gu)].map(([, id]) => id)
-    assert.strictEqual(ids.length, operations.length)
-    assert.strictEqual(new Set(ids).size, ids.length)
+    const { text } = yield* world.request("GET", "/docs/api/emails")
+    const [, send = ""] = /<article id="emails-send"([^]*?)<\/article>/u.exec(text) ?? []
+    assert.deepStrictEqual(
+      [...send.matchAll(/<label [^>]*>([^<]+)/gu)].map(([, name]) => name),
+      ["curl", "TypeScript", "Python", "Go", "PHP", "Ruby"],
+    )
+    for (const part of ["waybill.emails.send({", "&quot;status&quot;: &quot;queued&quot;", "at most 998 characters"])
+      assert.include(send, part)
+    assert.match(send, /<code>to<\/code> <span>string[^<]*<\/span> <strong>required</u)
+    assert.include(send, `href="/docs/errors/domain_not_verified"`)
   })
 
   it.effect("begins with its content on a phone, and ends no sentence twice", function* () {
     const world = yield* HttpWorld
-    for (const path of ["/docs", "/docs/api"]) {
+    for (const path of ["/docs", "/docs/api", "/docs/api/emails"]) {
       const { text } = yield* world.request("GET", path)
       assert.match(text, /<nav [^>]*><details><summary>/u, path)
       assert.notMatch(text.replaceAll(/<script>[^]*?<\/script>/gu, ""), /[^.]\.\.[^./]/u, path)
@@ -55,7 +80,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
 
   it.effect("is compressed for clients that accept it, and a 304 for those that have it", function* () {
     const world = yield* HttpWorld
-    for (const path of ["/docs", "/docs/api", "/docs/start.md", "/openapi.json", "/verify"]) {
+    for (const path of ["/docs", "/docs/api/logs", "/docs/start.md", "/openapi.json", "/verify"]) {
       const request = (headers: Readonly<Record<string, string>>) => world.request("GET", path, { headers })
       const plain = yield* request({ "accept-encoding": "identity" })
       assert.isNull(plain.headers.get("content-encoding"))
@@ -80,7 +105,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     const { headers, json } = yield* world.request("GET", "/openapi.json")
     assert.strictEqual(headers.get("content-type"), "application/json")
     assert.strictEqual(json.openapi, "3.1.0")
-    const { text } = yield* world.request("GET", "/docs/api")
+    const { text } = yield* world.request("GET", "/docs/api/emails")
     assert.include(text, "Possible while the email is queued")
     assert.include(json.paths["/v1/email/{id}/cancel"].post.description, "Possible while the email is queued")
   })

@@ -2,8 +2,8 @@ import { Api } from "@waybill/api/Api"
 import { Effect } from "effect"
 import { HttpRouter, HttpServerRequest, HttpServerResponse } from "effect/http"
 import { OpenApi } from "effect/http-api"
-import type { Contract } from "./reference/Contract.ts"
-import { referencePage } from "./reference/referencePage.ts"
+import { type Contract, groupsOf } from "./reference/Contract.ts"
+import * as ReferencePage from "./reference/referencePage.ts"
 import * as SharedDocument from "./SharedDocument.ts"
 import * as Library from "./site/Library.ts"
 import * as SearchIndex from "./site/SearchIndex.ts"
@@ -58,7 +58,11 @@ const documentsOf = (contract: Contract) => {
   const site: SitePages.Site = { pages, linksOf: Library.linksOf(pages) }
   const written = new Map<string, () => Written>([
     ["/docs", () => ({ text: SitePages.frontPage(site), type: HTML })],
-    ["/docs/api", () => ({ text: referencePage(contract), type: HTML })],
+    ["/docs/api", () => ({ text: ReferencePage.overviewPage(contract), type: HTML })],
+    ...groupsOf(contract).map((group): [string, () => Written] => [
+      ReferencePage.addressOf(group.name),
+      () => ({ text: ReferencePage.groupPage(contract, group, Library.reasonsOf(pages)), type: HTML }),
+    ]),
     ["/llms.txt", () => ({ text: SitePages.llmsText(site), type: TEXT })],
     ["/llms-full.txt", () => ({ text: SitePages.fullText(site), type: TEXT })],
     ...Library.receiptPage().map((text): [string, () => Written] => ["/verify", () => ({ text, type: HTML })]),

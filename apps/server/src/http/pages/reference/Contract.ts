@@ -66,3 +66,26 @@ export const alternatives = (contract: Contract, schema: Schema): ReadonlyArray<
   const choices = resolved.anyOf ?? resolved.oneOf ?? resolved.allOf
   return choices === undefined ? [resolved] : choices.filter(({ type }) => type !== "null")
 }
+
+export interface Endpoint {
+  readonly method: string
+  readonly path: string
+  readonly operation: Operation
+}
+
+/** Endpoints of one kind of thing, which have a page together. */
+export interface Group {
+  readonly name: string
+  readonly description?: string
+  readonly endpoints: ReadonlyArray<Endpoint>
+}
+
+export const groupsOf = ({ paths, tags }: Contract): ReadonlyArray<Group> => {
+  const endpoints = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => ({ method: method.toUpperCase(), path, operation })),
+  )
+  return tags.map((tag) => ({
+    ...tag,
+    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag.name)),
+  }))
+}

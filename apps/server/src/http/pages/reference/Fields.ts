@@ -4,7 +4,11 @@ export interface Field {
   /** Names from the outermost object, such as `emails[].to`. */
   readonly path: string
   readonly type: string
+  /** Whether it must be given; `false` also if only one of several forms of a body requires it. */
   readonly required: boolean
+  readonly requiredInOneForm?: boolean
+  /** Bounds and the default, such as `1 to 100`. */
+  readonly limits: ReadonlyArray<string>
   readonly description: string
 }
 
@@ -20,7 +24,7 @@ export const listOf = (
   within: ReadonlyArray<string> = [],
 ): ReadonlyArray<Field> => {
   if (within.length > MAX_DEPTH) return []
-  return alternatives(contract, schema).flatMap((each) => {
+  const lists = alternatives(contract, schema).map((each) => {
     const name = each.$ref === undefined ? "" : nameOf(each.$ref)
     if (name !== "" && within.includes(name)) return []
     const resolved = resolve(contract, each)
@@ -35,11 +39,20 @@ export const listOf = (
           path,
           type: typeOf(contract, property),
           required: resolved.required?.includes(field) === true,
+          limits: limitsOf(contract, property),
           description: descriptionOf(contract, property),
         },
         ...listOf(contract, property, path, inside),
       ]
     })
+  })
+  // The forms of a body share fields.
+  const fields = new Map<string, Field>()
+  for (const field of lists.flat()) if (!fields.has(field.path)) fields.set(field.path, field)
+  return [...fields.values()].map((field) => {
+    const inForms = lists.map((list) => list.some((each) => each.path === field.path && each.required))
+    const required = inForms.every(Boolean)
+    return { ...field, required, requiredInOneForm: !required && inForms.some(Boolean) }
   })
 }
 
@@ -54,30 +67,36 @@ export const typeOf = (contract: Contract, schema: Schema): string => {
 }
 
 export const descriptionOf = (contract: Contract, schema: Schema): string => {
-  const resolved = resolve(contract, schema)
-  const inner = alternatives(contract, resolved).map((each) => resolve(contract, each))
-  const text = [resolved, ...inner].find(({ description }) => description !== undefined)?.description ?? ""
-  return [text, ...restrictionsOf(resolved === inner[0] ? inner : [resolved, ...inner])]
-    .filter((each) => each !== "")
-    .map((each, at, all) => (at < all.length - 1 ? each.replace(/\.$/u, "") : each))
-    .join(". ")
-}
-
-/** Returns the allowed values and bounds of a schema as sentences. */
-const restrictionsOf = (schemas: ReadonlyArray<Schema>): ReadonlyArray<string> => {
+  const schemas = partsOf(contract, schema)
+  const text = schemas.find(({ description }) => description !== undefined)?.description ?? ""
   const values = schemas.flatMap(
     (each) => each.enum ?? each.items?.enum ?? (each.const === undefined ? [] : [each.const]),
   )
-  const shown = values.slice(0, MAX_VALUES).map((value) => `\`${String(value)}\``)
-  const bounds = schemas.flatMap((each) => [
+  const shown = [...new Set(values.slice(0, MAX_VALUES).map((value) => `\`${String(value)}\``))]
+  const allowed = shown.length === 0 ? "" : `${shown.length === 1 ? "Always" : "One of"} ${shown.join(", ")}`
+  return [text.replace(/\.$/u, ""), allowed].filter((each) => each !== "").join(". ")
+}
+
+/** Returns the bounds of a value, and what it is if it is left out. */
+export const limitsOf = (contract: Contract, schema: Schema): ReadonlyArray<string> => {
+  const bounds = partsOf(contract, schema).flatMap((each) => [
     range(each["minimum"], each["maximum"], ""),
     range(each["minLength"], each["maxLength"], " characters"),
     range(each["minItems"], each["maxItems"], " items"),
+    range(undefined, each["maxProperties"], " pairs"),
+    each.default === undefined ? "" : `default ${String(each.default)}`,
   ])
-  return [...new Set([shown.length === 0 ? "" : `One of ${shown.join(", ")}`, ...bounds])].filter((each) => each !== "")
+  return [...new Set(bounds)].filter((each) => each !== "")
+}
+
+/** Returns a schema and its alternatives. */
+const partsOf = (contract: Contract, schema: Schema): ReadonlyArray<Schema> => {
+  const resolved = resolve(contract, schema)
+  const inner = alternatives(contract, resolved).map((each) => resolve(contract, each))
+  return resolved === inner[0] ? inner : [resolved, ...inner]
 }
 
 const range = (least: unknown, most: unknown, unit: string): string => {
   if (typeof most !== "number" || most >= Number.MAX_SAFE_INTEGER) return ""
-  return typeof least === "number" && least > 0 ? `${least} to ${most}${unit}` : `At most ${most}${unit}`
+  return typeof least === "number" && least > 0 ? `${least} to ${most}${unit}` : `at most ${most}${unit}`
 }

@@ -1,4 +1,4 @@
-/** Style of the reference, in the colors of the dashboard (apps/dashboard/src/theme.css). They have a contrast of at least 4.5 in both themes. */
+/** Style of every page of the documentation, in the colors of the dashboard (apps/dashboard/src/theme.css). They have a contrast of at least 4.5 in both themes. */
 export const CSS = `
 :root { color-scheme: light dark; --bg: #fbfbfa; --raised: #f4f4f2; --line: #d6d5d1; --ink: #1a1a1c; --soft: #55555a; --accent: #1f5fd0 }
 @media (prefers-color-scheme: dark) {
@@ -20,14 +20,8 @@ nav a:hover { text-decoration: underline }
 input { width: 100%; font: inherit; color: inherit; background: var(--bg); border: 1px solid var(--soft); border-radius: 8px; padding: .4rem .6rem }
 main { padding: 1.5rem 2rem 6rem; min-width: 0 }
 h1 { font-size: 26px; margin: 0 0 .25rem }
-main > section > h2 { font-size: 20px; margin: 3rem 0 .25rem; border-top: 1px solid var(--line); padding-top: 1.5rem }
-article { margin: 2rem 0 0 }
-article h3 { font-size: 16px; margin: 0 }
-h4 { font-size: 13px; color: var(--soft); margin: 1.1rem 0 .3rem }
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace }
 p code, dd code, li code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
-.route { margin: .25rem 0 .5rem }
-.method { font-weight: 700 }
 .sample { position: relative; margin-top: .5rem }
 pre { margin: 0; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding: .75rem; overflow-x: auto }
 button { font: inherit; font-size: 13px; color: inherit; background: var(--bg); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .6rem; cursor: pointer }
@@ -45,10 +39,9 @@ dd { margin: 0; padding: 0 0 .45rem; color: var(--soft) }
   nav { position: static; height: auto; max-height: 50vh; border-right: 0; border-bottom: 1px solid var(--line) }
   main { padding: 1rem 1rem 4rem }
 }
-`
-
-/** Style of the head of a page, and of its list, which is folded on a phone. */
-export const HEADER_CSS = `
+.said { position: absolute; left: -9999px }
+nav a[aria-current] { font-weight: 600; color: var(--accent) }
+:target { background: var(--raised) }
 header { display: flex; flex-wrap: wrap; align-items: center; gap: .5rem 1rem; max-width: 76rem; margin: 0 auto; padding: .75rem 1rem; border-bottom: 1px solid var(--line) }
 header p { margin: 0; font-weight: 600 }
 header p a { color: inherit; text-decoration: none }
@@ -68,9 +61,42 @@ nav .group summary { font-size: 12px }
 }
 `
 
-/** Style of the other pages of the documentation, after that of the reference. */
+/** Style of the reference: samples beside the fields, or below them where the page is narrow. */
+export const REFERENCE_CSS = `
+header, .page { max-width: 92rem }
+.page { grid-template-columns: 14rem minmax(0, 1fr) }
+nav ul ul { padding-left: .75rem; color: var(--soft); font-size: 13px }
+main h2 { font-size: 20px; margin: 2.25rem 0 .25rem }
+main h3 { font-size: 13px; color: var(--soft); margin: 1.25rem 0 .3rem }
+main > p, main > ul, main > section > ul { max-width: 46rem }
+article { border-top: 1px solid var(--line); margin: 2.5rem 0 0; padding-top: 1.5rem }
+article:target { background: none }
+article:target h2 { color: var(--accent) }
+article h2 { margin: 0 }
+article p { margin: .4rem 0 }
+dt strong { font-size: 12px; font-weight: 600 }
+dt code { font-weight: 600 }
+.method { font-weight: 700 }
+.endpoints { list-style: none; padding: 0 }
+.endpoints li { display: flex; flex-wrap: wrap; justify-content: space-between; gap: 0 1rem; border-top: 1px solid var(--line); padding: .3rem 0 }
+.status { color: var(--soft); font-size: 13px }
+.tabs { position: relative; display: flex; flex-wrap: wrap; gap: 0 .15rem }
+.tabs input { position: absolute; width: 1px; height: 1px; opacity: 0 }
+.tabs label { padding: .2rem .55rem; border-radius: 6px; font-size: 13px; color: var(--soft); cursor: pointer }
+.tabs input:checked + label { background: var(--raised); color: var(--ink); font-weight: 600 }
+.tabs input:focus-visible + label { outline: 2px solid var(--accent) }
+.tabs .sample { display: none; width: 100% }
+${[1, 2, 3, 4, 5, 6].map((nth) => `.tabs input:nth-of-type(${nth}):checked ~ .sample:nth-of-type(${nth})`).join(", ")} { display: block }
+.beside .sample pre { max-height: 34rem; overflow-y: auto }
+@media (min-width: 75rem) {
+  article { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 32rem); gap: 0 2rem }
+  .beside { position: sticky; top: 1rem; align-self: start }
+}
+@media (max-width: 75rem) { .beside { margin-top: 1rem } }
+`
+
+/** Style of the other pages of the documentation. */
 export const SITE_CSS = `
-nav a[aria-current] { font-weight: 600; color: var(--accent) }
 main { line-height: 1.6 }
 main h2 { font-size: 20px; margin: 2.25rem 0 .5rem }
 main h3 { font-size: 16px; margin: 1.5rem 0 .5rem }
@@ -81,7 +107,6 @@ li { margin: .25rem 0 }
 table { border-collapse: collapse; font-size: 14px; min-width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); min-width: 6rem; overflow-wrap: break-word }
 td code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
-tr:target, :target { background: var(--raised) }
 .found { padding-left: 1.25rem }
 .tasks { columns: 2; padding-left: 1.25rem }
 @media (max-width: 48rem) { .tasks { columns: 1 } }
@@ -97,6 +122,5 @@ tr:target, :target { background: var(--raised) }
 mark { background: none; color: inherit; font-weight: 650 }
 .found p { margin: .1rem 0 .75rem; color: var(--soft) }
 small, .source { color: var(--soft); font-size: 13px }
-.said { position: absolute; left: -9999px }
 .table:focus-visible { outline: 2px solid var(--accent); outline-offset: 2px }
 `

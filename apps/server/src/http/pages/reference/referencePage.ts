@@ -1,144 +1,183 @@
-import type { Contract, Operation } from "./Contract.ts"
-import { curlOf, ORIGIN } from "./curlOf.ts"
+import { type Contract, type Endpoint, type Group, groupsOf, type Operation } from "./Contract.ts"
+import * as Clients from "./Clients.ts"
+import { exampleOf } from "./exampleOf.ts"
 import * as Fields from "./Fields.ts"
 import * as Html from "./Html.ts"
-import { pageHeader } from "./pageHeader.ts"
-import { scriptOf } from "./scriptOf.ts"
-import * as Style from "./Style.ts"
+import * as Literal from "./Literal.ts"
+import { pageShell } from "./pageShell.ts"
+import { sampleCall } from "./SampleCall.ts"
 
-interface Endpoint {
-  readonly method: string
-  readonly path: string
-  readonly operation: Operation
-}
-
-/** Returns the reference of an API as one page, whole without its script and without other files. */
-export const referencePage = (contract: Contract): string => {
-  const endpoints = Object.entries(contract.paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]): Endpoint => ({
-      method: method.toUpperCase(),
-      path,
-      operation,
-    })),
-  )
-  const groups = contract.tags.map((tag) => ({
-    ...tag,
-    endpoints: endpoints.filter(({ operation }) => operation.tags.includes(tag.name)),
-  }))
-  const { description = "", title } = contract.info
-  return `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${Html.escaped(title)} API reference</title>
-<style>${Style.CSS}${Style.HEADER_CSS}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the reference</a>
-${pageHeader("", "api")}
-<div class="page">
-<nav aria-label="Endpoints"><details><summary>Endpoints</summary>
-<label for="filter">Filter</label>
-<input id="filter" type="search" autocomplete="off">
-<p id="status" role="status"></p>
-${groups.map(listOf).join("\n")}
-</details></nav>
-<main id="content" tabindex="-1">
-<h1>${Html.escaped(title)} API reference</h1>
-<p>${Html.prose(contract.info.summary ?? "")}.</p>
-<p>${Html.prose(description)}</p>
-<h2 id="authorization">Authorization</h2>
-<p>Send an API key as a Bearer token with every request: <code>Authorization: Bearer &lt;API key&gt;</code>. Keys are created
-in the dashboard under API keys, and begin with <code>wb_</code>. Keep them out of browsers and out of version control.</p>
-<p><a href="/openapi.json">OpenAPI document</a>, for code generators and other tools</p>
-${groups.map((group) => sectionOf(contract, group)).join("\n")}
-</main>
-</div>
-<script>${scriptOf(ORIGIN)}</script>
-</body>
-</html>
-`
-}
-
-interface Group {
-  readonly name: string
-  readonly description?: string
-  readonly endpoints: ReadonlyArray<Endpoint>
+/** A reason for which an endpoint refuses a request. */
+export interface Reason {
+  readonly reason: string
+  readonly status: number
+  /** The endpoint, such as `POST /v1/domains`; `any` for one of all endpoints. */
+  readonly from: string
+  /** When it comes, as HTML. */
+  readonly html: string
 }
 
 const titleOf = ({ operation }: Endpoint): string => operation.summary ?? operation.operationId
 const idOf = ({ operation }: Endpoint): string => Html.anchor(operation.operationId)
+export const addressOf = (tag: string): string => `/docs/api/${Html.anchor(tag)}`
 
-const listOf = ({ endpoints, name }: Group): string => `<section>
-<h2>${Html.escaped(name)}</h2>
-<ul>
-${endpoints
-  .map((endpoint) => {
-    const words = `${titleOf(endpoint)} ${endpoint.method} ${endpoint.path}`.toLowerCase()
-    return `<li data-words="${Html.escaped(words)}"><a href="#${idOf(endpoint)}">${Html.escaped(titleOf(endpoint))}</a></li>`
-  })
-  .join("\n")}
-</ul>
-</section>`
-
-const sectionOf = (contract: Contract, { description = "", endpoints, name }: Group): string => `<section>
-<h2 id="${Html.anchor(name)}">${Html.escaped(name)}</h2>
+/** Returns the first page of the reference: what all endpoints share, and the list of them. */
+export const overviewPage = (contract: Contract): string => {
+  const groups = groupsOf(contract)
+  const { description = "", summary = "", title } = contract.info
+  return pageShell({
+    title: "API reference",
+    navigation: navigation(groups),
+    isReference: true,
+    content: `<h1>${Html.escaped(title)} API reference</h1>
+<p>${Html.prose(summary)}.</p>
+<h2 id="authorization">Authorization</h2>
+<p>Send an API key as a Bearer token with every request: <code>Authorization: Bearer &lt;API key&gt;</code>. Keys are created
+in the dashboard under API keys, and begin with <code>wb_</code>. Keep them out of browsers and out of version control.
+<a href="/docs/api-keys">Scopes, test keys and limits of a key</a>.</p>
+<h2 id="conventions">Conventions</h2>
 <p>${Html.prose(description)}</p>
-${endpoints.map((endpoint) => articleOf(contract, endpoint)).join("\n")}
+<ul>
+<li>Lists answer <code>data</code>, <code>has_more</code> and <code>next_cursor</code>; the next page is <code>?after=</code>
+that cursor.</li>
+<li>A request with an <code>Idempotency-Key</code> is carried out once, however often it is sent.</li>
+<li>Every refusal has a <code>reason</code> with a page of its own: <a href="/docs/errors">all errors</a>.</li>
+<li><a href="/docs/limits">Limits</a>, <a href="/docs/events">events</a>, <a href="/docs/start#choose-a-client">clients</a>, and the
+<a href="/openapi.json">OpenAPI document</a> for code generators.</li>
+</ul>
+${groups.map(listOf).join("\n")}`,
+  })
+}
+
+/** Returns the page of a group: each endpoint with its fields, and samples and the response beside them. */
+export const groupPage = (contract: Contract, group: Group, reasons: ReadonlyArray<Reason>): string => {
+  const { description = "", endpoints, name } = group
+  const known = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
+  const own = reasons.filter(({ from }) => known.has(from))
+  return pageShell({
+    title: `${name} API`,
+    navigation: navigation(groupsOf(contract), group),
+    isReference: true,
+    content: `<h1>${Html.escaped(name)}</h1>
+<p>${Html.prose(description)}</p>
+<ul class="endpoints">${endpoints.map((endpoint) => itemOf(endpoint, `#${idOf(endpoint)}`)).join("\n")}</ul>
+${endpoints.map((endpoint) => articleOf(contract, endpoint, own)).join("\n")}
+<h2 id="errors">Errors of ${Html.escaped(name.toLowerCase())}</h2>
+<dl>${own.map(({ html, reason, status }) => `<dt>${reasonOf(reason)} <span>${status}</span></dt><dd>${html}</dd>`).join("\n")}</dl>
+<p>Any request may also be refused for <a href="/docs/errors#requests-and-keys">what is wrong with it or its key</a>.</p>`,
+  })
+}
+
+const navigation = (groups: ReadonlyArray<Group>, current?: Group): string => {
+  const items = groups.map((group) => {
+    const isCurrent = group.name === current?.name
+    const inside = group.endpoints.map((each) => `<li><a href="#${idOf(each)}">${Html.escaped(titleOf(each))}</a></li>`)
+    const mark = isCurrent ? ' aria-current="page"' : ""
+    return `<li><a href="${addressOf(group.name)}"${mark}>${Html.escaped(group.name)}</a>${isCurrent ? `<ul>${inside.join("")}</ul>` : ""}</li>`
+  })
+  const overview = `<li><a href="/docs/api"${current === undefined ? ' aria-current="page"' : ""}>Overview</a></li>`
+  return `<h2>API reference</h2>\n<ul>${overview}\n${items.join("\n")}</ul>`
+}
+
+const itemOf = (endpoint: Endpoint, to: string, id = ""): string =>
+  `<li${id}><a href="${to}">${Html.escaped(titleOf(endpoint))}</a> ${routeOf(endpoint)}</li>`
+
+const routeOf = ({ method, path }: Endpoint): string =>
+  `<code class="route"><span class="method">${method}</span> ${Html.escaped(path)}</code>`
+
+const listOf = ({ description = "", endpoints, name }: Group): string => `<section>
+<h2 id="${Html.anchor(name)}"><a href="${addressOf(name)}">${Html.escaped(name)}</a></h2>
+<p>${Html.prose(description)}</p>
+<ul class="endpoints">${endpoints
+  .map((endpoint) => itemOf(endpoint, `${addressOf(name)}#${idOf(endpoint)}`, ` id="${idOf(endpoint)}"`))
+  .join("\n")}</ul>
 </section>`
 
-const articleOf = (contract: Contract, endpoint: Endpoint): string => {
+const articleOf = (contract: Contract, endpoint: Endpoint, reasons: ReadonlyArray<Reason>): string => {
   const { method, operation, path } = endpoint
+  const own = reasons.filter(({ from }) => from === `${method} ${path}`)
   const id = idOf(endpoint)
   return `<article id="${id}" aria-labelledby="${id}-title">
-<h3 id="${id}-title">${Html.escaped(titleOf(endpoint))}</h3>
-<p class="route"><code><span class="method">${method}</span> ${Html.escaped(path)}</code></p>
+<div>
+<h2 id="${id}-title">${Html.escaped(titleOf(endpoint))}</h2>
+<p>${routeOf(endpoint)}</p>
 <p>${Html.prose(operation.description ?? "")}</p>
-<div class="sample"><pre tabindex="0" role="region" aria-label="curl: ${Html.escaped(titleOf(endpoint))}"><code>${Html.escaped(
-    curlOf(contract, method, path, operation),
-  )}</code></pre><button type="button" aria-label="Copy the request: ${Html.escaped(titleOf(endpoint))}">Copy</button></div>
-${parametersOf(contract, operation)}
+${parametersOf(contract, operation, "path", "Path")}
 ${bodyOf(contract, operation)}
+${parametersOf(contract, operation, "query", "Query")}
+${parametersOf(contract, operation, "header", "Headers")}
 ${responsesOf(contract, operation)}
+${own.length === 0 ? "" : `<h3>Errors</h3><p>${own.map(({ reason }) => reasonOf(reason)).join(", ")}; <a href="#errors">what each means</a></p>`}
+</div>
+<div class="beside">
+${samplesOf(contract, endpoint)}
+${answerOf(contract, endpoint)}
+</div>
 </article>`
 }
 
-const parametersOf = (contract: Contract, { parameters = [] }: Operation): string =>
-  parameters.length === 0
-    ? ""
-    : `<h4>Parameters</h4>${listOfFields(
-        parameters.map((parameter) => ({
-          path: parameter.name,
-          type: `${parameter.in}, ${Fields.typeOf(contract, parameter.schema)}`,
-          required: parameter.required === true,
-          description: parameter.description ?? Fields.descriptionOf(contract, parameter.schema),
-        })),
-      )}`
+const reasonOf = (reason: string): string => `<a href="/docs/errors/${reason}"><code>${reason}</code></a>`
+
+/** Returns the samples of all languages, of which one is shown; the first one if there is no choice. */
+const samplesOf = (contract: Contract, endpoint: Endpoint): string => {
+  const id = `${idOf(endpoint)}-in`
+  const samples = Clients.samplesOf(sampleCall(contract, endpoint))
+  const tabs = samples.map(([language], nth) => {
+    const name = language.toLowerCase()
+    return `<input type="radio" name="${id}" id="${id}-${name}" value="${name}"${nth === 0 ? " checked" : ""}><label for="${id}-${name}">${language}</label>`
+  })
+  const codes = samples.map(([language, code]) => sample(`${language}: ${titleOf(endpoint)}`, code))
+  return `<div class="tabs" role="group" aria-label="Request: ${Html.escaped(titleOf(endpoint))}">${tabs.join("")}\n${codes.join("\n")}</div>`
+}
+
+const sample = (label: string, code: string): string =>
+  `<div class="sample"><pre tabindex="0" role="region" aria-label="${Html.escaped(label)}"><code>${Html.escaped(code)}</code></pre><button type="button" aria-label="Copy ${Html.escaped(label)}">Copy</button></div>`
+
+const answerOf = (contract: Contract, endpoint: Endpoint): string => {
+  const [status = "", { content = {} } = {}] = Object.entries(endpoint.operation.responses)[0] ?? []
+  const [type = "", media] = Object.entries(content)[0] ?? []
+  const head = `<p class="status">Response <code>${status}</code></p>`
+  if (media === undefined) return head
+  if (type !== "application/json") return `${head}<p>The answer is <code>${Html.escaped(type)}</code>.</p>`
+  const example = exampleOf(contract, media.schema, "", true)
+  return `${head}${sample(`Response: ${titleOf(endpoint)}`, Literal.write(Literal.JSON_TEXT, example))}`
+}
+
+const parametersOf = (contract: Contract, { parameters = [] }: Operation, place: string, heading: string): string => {
+  const fields = parameters
+    .filter((parameter) => parameter.in === place)
+    .map(({ description, name, required = false, schema }) => ({
+      path: name,
+      type: Fields.typeOf(contract, schema),
+      required,
+      limits: Fields.limitsOf(contract, schema),
+      description: description ?? Fields.descriptionOf(contract, schema),
+    }))
+  return fields.length === 0 ? "" : `<h3>${heading}</h3>${listOfFields(fields)}`
+}
 
 const bodyOf = (contract: Contract, { requestBody }: Operation): string => {
   const body = requestBody?.content["application/json"]
-  return body === undefined ? "" : `<h4>Body</h4>${listOfFields(Fields.listOf(contract, body.schema))}`
+  return body === undefined ? "" : `<h3>Body</h3>${listOfFields(Fields.listOf(contract, body.schema))}`
 }
 
-const responsesOf = (contract: Contract, { responses }: Operation): string =>
-  Object.entries(responses)
-    .map(([status, { content, description = "" }]) => {
-      const [media] = Object.values(content ?? {})
-      const fields = media === undefined ? [] : Fields.listOf(contract, media.schema)
-      const inside = `${description === "" ? "" : `<p>${Html.prose(description)}</p>`}${status < "300" ? listOfFields(fields) : ""}`
-      return `<details><summary>${status}${status < "300" ? "" : ` ${Html.prose(firstSentence(description))}`}</summary>${inside}</details>`
-    })
-    .join("\n")
-
-const firstSentence = (text: string): string => /^[^.;]*/u.exec(text)?.[0] ?? ""
-
-const listOfFields = (fields: ReadonlyArray<Fields.Field>): string =>
-  fields.length === 0
+const responsesOf = (contract: Contract, { responses }: Operation): string => {
+  const [{ content = {} } = {}] = Object.values(responses)
+  const fields = Fields.listOf(contract, Object.values(content)[0]?.schema ?? {})
+  return fields.length === 0
     ? ""
-    : `<dl>${fields
-        .map(
-          ({ description, path, required, type }) =>
-            `<dt><code>${Html.escaped(path)}</code> <span>${Html.escaped(type)}${required ? ", required" : ""}</span></dt><dd>${Html.prose(description)}</dd>`,
-        )
-        .join("")}</dl>`
+    : `<details><summary>Fields of the response</summary>${listOfFields(fields)}</details>`
+}
+
+const listOfFields = (fields: ReadonlyArray<Fields.Field>): string => {
+  const items = fields.map(({ description, limits, path, required, requiredInOneForm, type }) => {
+    const must = required
+      ? " <strong>required</strong>"
+      : requiredInOneForm
+        ? " <strong>required in one form</strong>"
+        : ""
+    const facts = `<span>${[type, ...limits].map(Html.escaped).join(" · ")}</span>${must}`
+    return `<dt><code>${Html.escaped(path)}</code> ${facts}</dt><dd>${Html.prose(description)}</dd>`
+  })
+  return `<dl>${items.join("")}</dl>`
+}

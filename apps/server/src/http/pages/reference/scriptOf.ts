@@ -1,6 +1,7 @@
 /**
- * Script of the reference: it writes the address of the service into the samples, copies them, and filters the list of
- * endpoints. Copies by the `copy` event, since a sandbox and a page over plain HTTP have no clipboard.
+ * Script of a page: it writes the address of the service into the samples, copies them, and shows all of them in the
+ * language that was chosen for one, which links carry on. Copies by the `copy` event, since a sandbox and a page over
+ * plain HTTP have no clipboard.
  */
 export const scriptOf = (placeholder: string): string => `
 (() => {
@@ -23,36 +24,27 @@ export const scriptOf = (placeholder: string): string => `
     status.textContent = button.textContent
     setTimeout(() => { button.textContent = "Copy" }, 2000)
   })
-  const field = document.getElementById("filter")
-  const filter = () => {
-    const words = field.value.toLowerCase().split(/\\s+/).filter((word) => word !== "")
-    let found = 0
-    for (const group of document.querySelectorAll("nav section")) {
-      let shown = 0
-      for (const item of group.querySelectorAll("li")) {
-        item.hidden = !words.every((word) => item.dataset.words.includes(word))
-        if (!item.hidden) shown++
-      }
-      group.hidden = shown === 0
-      found += shown
+  const choose = (language) => {
+    for (const tab of document.querySelectorAll(".tabs input")) if (tab.value === language) tab.checked = true
+    for (const link of document.querySelectorAll('a[href^="/docs/api"]')) {
+      const url = new URL(link.href)
+      link.href = url.pathname + "?lang=" + language + url.hash
     }
-    status.textContent = words.length === 0 ? "" : found === 1 ? "1 endpoint" : found + " endpoints"
   }
-  if (field !== null) {
-    field.addEventListener("input", filter)
-    field.addEventListener("keydown", (event) => {
-      if (event.key !== "Enter") return
-      const first = document.querySelector("nav section:not([hidden]) li:not([hidden]) a")
-      if (first !== null) first.click()
-    })
-  }
+  document.addEventListener("change", (event) => {
+    if (event.target.closest(".tabs") === null) return
+    const top = event.target.getBoundingClientRect().top
+    choose(event.target.value)
+    scrollBy(0, event.target.getBoundingClientRect().top - top)
+  })
+  const chosen = new URLSearchParams(location.search).get("lang")
+  if (chosen !== null && /^[a-z]+$/.test(chosen)) choose(chosen)
   const pages = document.querySelector("nav details")
   if (pages !== null && !matchMedia("(max-width: 48rem)").matches) pages.open = true
   document.addEventListener("keydown", (event) => {
     if (event.key !== "/" || event.target.closest("input") !== null) return
     event.preventDefault()
-    const first = field ?? document.getElementById("search")
-    first.focus()
+    document.getElementById("search").focus()
   })
 })()
 `

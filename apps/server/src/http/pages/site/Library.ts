@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Contract } from "../reference/Contract.ts"
+import type { Reason } from "../reference/referencePage.ts"
 import * as Markdown from "./Markdown.ts"
 import * as Samples from "./Samples.ts"
 
@@ -98,7 +99,7 @@ export const files = (root: string = ROOT): ReadonlyArray<{ path: string; text: 
   })
 
 /** Returns every page. Documents that are missing, as in an incomplete package, are left out. */
-export const load = (contract: Pick<Contract, "paths">, root: string = ROOT): ReadonlyArray<DocsPage> => {
+export const load = (contract: Contract, root: string = ROOT): ReadonlyArray<DocsPage> => {
   const read = readIn(root)
   const folder = (path: string): ReadonlyArray<string> => {
     try {
@@ -134,23 +135,39 @@ const groupOf = (slug: string): Shelf => {
 }
 
 /** The pages of the error reasons and of the events, each from its row or its section. */
-const partsOf = (page: DocsPage, contract: Pick<Contract, "paths">): ReadonlyArray<DocsPage> =>
+const partsOf = (page: DocsPage, contract: Contract): ReadonlyArray<DocsPage> =>
   page.slug === "errors" ? errorPages(page, contract) : page.slug === "events" ? eventPages(page) : []
 
-const errorPages = (page: DocsPage, contract: Pick<Contract, "paths">): ReadonlyArray<DocsPage> =>
-  Markdown.parse(page.markdown).flatMap((block) =>
+const errorPages = (page: DocsPage, contract: Contract): ReadonlyArray<DocsPage> =>
+  errorRows(page).map((row) => {
+    const markdown = Samples.errorPage(row, contract)
+    return { ...page, slug: `errors/${row.reason}`, title: row.reason, markdown, isPart: true }
+  })
+
+const errorRows = ({ markdown }: DocsPage): ReadonlyArray<Samples.ErrorRow> =>
+  Markdown.parse(markdown).flatMap((block) =>
     block.kind !== "table"
       ? []
       : block.rows.flatMap((cells) => {
           const [, status = "", source = "", when = "", advice = ""] = cells
           const reason = Markdown.nameOfRow(cells)
           if (reason === undefined || !/^\d{3}\b/u.test(status)) return []
-          const from = source.replaceAll("`", "")
-          const row = { reason, status: Number.parseInt(status, 10), from, when, advice }
-          const markdown = Samples.errorPage(row, contract)
-          return [{ ...page, slug: `errors/${reason}`, title: reason, markdown, isPart: true }]
+          return [{ reason, status: Number.parseInt(status, 10), from: source.replaceAll("`", ""), when, advice }]
         }),
   )
+
+/** Returns the reasons of all errors, in the order of their page. */
+export const reasonsOf = (pages: ReadonlyArray<DocsPage>): ReadonlyArray<Reason> =>
+  pages
+    .filter(({ slug }) => slug === "errors")
+    .flatMap((page) =>
+      errorRows(page).map(({ from, reason, status, when }) => ({
+        reason,
+        status,
+        from,
+        html: Markdown.inline(when, linksOf(pages)(page)),
+      })),
+    )
 
 /** A section has a table of events, how they are sent, and a line with the payload of each. */
 const eventPages = (page: DocsPage): ReadonlyArray<DocsPage> =>

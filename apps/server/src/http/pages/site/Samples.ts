@@ -1,8 +1,9 @@
 import * as Refusal from "@waybill/domain/values/Refusal"
+import { CALLS, curl, type Language, LANGUAGES } from "../reference/Clients.ts"
 import type { Contract } from "../reference/Contract.ts"
-import { type SampleCall, callOf, camel, SEND } from "./SampleCall.ts"
+import { callOf, type SampleCall } from "../reference/SampleCall.ts"
 
-interface Row {
+export interface ErrorRow {
   readonly reason: string
   readonly status: number
   /** The endpoint that answers so, such as `POST /v1/domains`; another text if there is not one of them. */
@@ -13,29 +14,20 @@ interface Row {
 
 const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
 
-const LANGUAGES = [
-  ["curl", "sh"],
-  ["TypeScript", "ts"],
-  ["Python", "python"],
-  ["Go", "go"],
-  ["PHP", "php"],
-  ["Ruby", "ruby"],
-] as const
-type Language = (typeof LANGUAGES)[number][0]
-
 const samplesOf = (of: (language: Language) => string): ReadonlyArray<string> =>
   LANGUAGES.map(([name, language]) => `### ${name}\n\n${fenced(language, of(name))}`)
 
 /** A request that any endpoint may refuse is shown as a send. */
 const ANY = "any"
+const SEND = "POST /v1/email/send"
 
 /** Returns the page of an error reason: when it comes, what to do, the answer, and how each client names it. */
-export const errorPage = ({ advice, from, reason, status, when }: Row, contract: Pick<Contract, "paths">): string => {
+export const errorPage = ({ advice, from, reason, status, when }: ErrorRow, contract: Contract): string => {
   const code = Refusal.CODES[status as Refusal.Status]
   const body = {
     error: { code, message: "…", reason, docs: `/docs/errors/${reason}`, request_id: "req_01k9…", details: [] },
   }
-  const call = from === ANY ? SEND : callOf(contract, from)
+  const call = callOf(contract, from === ANY ? SEND : from)
   const source = call === undefined ? ` From ${from}.` : from === ANY ? "" : ` From \`${from}\`, for example.`
   return [
     `# \`${reason}\``,
@@ -51,39 +43,30 @@ export const errorPage = ({ advice, from, reason, status, when }: Row, contract:
 
 const CLIENTS = "By a [client](/docs/start#choose-a-client):"
 
-const curl = ({ body, method, parts, path }: SampleCall): string => {
-  const address = parts.reduce((rest, part) => rest.replace(`{${part}}`, `$${part.toUpperCase()}`), path)
-  const verb = method === "GET" || method === "POST" ? "" : `-X ${method} `
-  const sent = body === undefined ? (method === "POST" ? " -X POST" : "") : ` -d @${body}.json`
-  const type = body === undefined ? "" : " \\\n  -H 'Content-Type: application/json'"
-  return `curl -s ${verb}"$WAYBILL_URL${address}" -H "Authorization: Bearer $WAYBILL_KEY"${type}${sent}`
-}
-
-const request = (call: SampleCall, body: string): string =>
-  [`"${call.method} ${call.path}"`, ...call.parts, ...(call.body === undefined ? [] : [body])].join(", ")
+const indented = (code: string, by: string): string => code.replaceAll("\n", `\n${by}`)
 
 const HANDLING: Readonly<Record<Language, (call: SampleCall, reason: string) => string>> = {
-  curl: (call, reason) => `${curl(call)} |
+  curl: (call, reason) => `${curl(call, "$WAYBILL_URL").replace("curl ", "curl -s ")} |
   grep -q '"reason":"${reason}"' && echo "${reason}"`,
-  TypeScript: ({ typescript }, reason) => `try {
-  await waybill.${typescript}
+  TypeScript: (call, reason) => `try {
+  await ${indented(CALLS.TypeScript(call), "  ")}
 } catch (error) {
   if (!(error instanceof WaybillError) || error.reason !== "${reason}") throw error
   console.log(error.message, error.requestId)
 }`,
   Python: (call, reason) => `try:
-    ${call === SEND ? "waybill.emails.send(message)" : `waybill.request(${request(call, "body=body")})`}
+    ${indented(CALLS.Python(call), "    ")}
 except WaybillError as error:
     if error.reason != "${reason}":
         raise
     print(error, error.request_id)`,
-  Go: (call, reason) => `${call === SEND ? "_, err := client.Emails.Send(ctx, message)" : goRequest(call)}
+  Go: (call, reason) => `${CALLS.Go(call)}
 var refusal *waybill.Error
 if errors.As(err, &refusal) && refusal.Reason == "${reason}" {
 	log.Println(refusal, refusal.RequestID)
 }`,
   PHP: (call, reason) => `try {
-    ${call === SEND ? "$waybill->emails->send($message);" : phpRequest(call)}
+    ${indented(CALLS.PHP(call), "    ")};
 } catch (WaybillError $error) {
     if ($error->reason !== '${reason}') {
         throw $error;
@@ -91,24 +74,11 @@ if errors.As(err, &refusal) && refusal.Reason == "${reason}" {
     error_log("{$error->getMessage()} {$error->requestId}");
 }`,
   Ruby: (call, reason) => `begin
-  ${call === SEND ? "waybill.emails.send(message)" : `waybill.request(${request(call, "body: body")})`}
+  ${indented(CALLS.Ruby(call), "  ")}
 rescue Waybill::Error => e
   raise unless e.reason == "${reason}"
   warn "#{e.message} #{e.request_id}"
 end`,
-}
-
-const goRequest = (call: SampleCall): string => {
-  const parts = call.parts.length === 0 ? [] : [`Parts: []string{${call.parts.map(camel).join(", ")}}`]
-  const body = call.body === undefined ? [] : ["Body: body"]
-  return `var answer map[string]any
-err := client.Request(ctx, "${call.method} ${call.path}", waybill.Call{${[...parts, ...body].join(", ")}}, &answer)`
-}
-
-const phpRequest = (call: SampleCall): string => {
-  const parts = call.parts.length === 0 ? [] : [`[${call.parts.map((name) => `$${camel(name)}`).join(", ")}]`]
-  const body = call.body === undefined ? [] : ["body: $body"]
-  return `$waybill->request(${[`'${call.method} ${call.path}'`, ...parts, ...body].join(", ")});`
 }
 
 /** Returns the page of an event: when it happens, its payload, and how each client receives it. */

@@ -1,6 +1,7 @@
 import { nearestName } from "@waybill/domain/values/nearestName"
 import type { Contract } from "../reference/Contract.ts"
 import * as Html from "../reference/Html.ts"
+import { addressOf } from "../reference/referencePage.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
 import * as SearchWords from "./SearchWords.ts"
@@ -44,8 +45,14 @@ export const NAMES: Readonly<Record<Kind, string>> = {
   entry: "table",
 }
 
+export interface Found {
+  readonly entries: ReadonlyArray<Entry>
+  /** The query with its misspelt words mended; undefined if it has none. */
+  readonly mended?: string
+}
+
 export interface SearchIndex {
-  readonly search: (query: string) => ReadonlyArray<Entry>
+  readonly search: (query: string) => Found
 }
 
 export const MAX_QUERY_CHARS = 200
@@ -70,6 +77,8 @@ const LIST_OF_PARTS = 0.5
 const RELATED_WEIGHT = 0.8
 /** Misspelt words of a query that are mended: each is compared with every word. */
 const MAX_MENDED = 3
+/** Places that are searched for the form of a mended word. */
+const MAX_FORMS = 50
 /** A place whose whole title, or the end of whose address, is asked for comes before all others. */
 const NAMED = 100
 
@@ -95,18 +104,30 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   // The most frequent first: of two words that are equally near, it is meant more often.
   const vocabulary = [...counts].toSorted(([, one], [, other]) => other - one).map(([word]) => word)
 
-  const search = (query: string): ReadonlyArray<Entry> => {
+  /** Returns the form of a word in the documents that is nearest to the one that was typed. */
+  const formOf = (stem: string, typed: string): string => {
+    const having = entries.filter(({ words }) => words.has(stem)).slice(0, MAX_FORMS)
+    const words = having.flatMap(
+      ({ entry }) => `${entry.title} ${entry.text}`.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? [],
+    )
+    const forms = [...new Set(words)].filter((word) => SearchWords.of(word).includes(stem))
+    return nearestName(typed, forms) ?? forms[0] ?? stem
+  }
+
+  const search = (query: string): Found => {
     const asked = [...new Set(SearchWords.of(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
     const name = query.trim().toLowerCase()
     const asides = new Set<Kind>()
     if (!ERROR_ASKED.test(query)) asides.add("error")
     if (!EVENT_ASKED.test(query)) asides.add("event")
-    let mended = 0
+    const mended = new Map<string, string | undefined>()
     const knownAs = (word: string): ReadonlyArray<string> => {
       if (counts.has(word) || SearchWords.RELATED.has(word) || word.length < 3) return [word]
       // A word that nothing has may be the begin of one, or misspelt.
       const begun = vocabulary.filter((known) => known.startsWith(word)).slice(0, 20)
-      const nearest = begun.length > 0 || mended++ >= MAX_MENDED ? undefined : nearestName(word, vocabulary)
+      if (begun.length > 0 || mended.size >= MAX_MENDED) return begun
+      const nearest = nearestName(word, vocabulary)
+      mended.set(word, nearest)
       return nearest === undefined ? begun : [nearest]
     }
     const forms = asked.map(knownAs).map((known) => {
@@ -150,7 +171,14 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
       seen.add(place)
       return isFirst
     }
-    return ranked.filter(isShown).slice(0, MAX_RESULTS)
+    const shown = ranked.filter(isShown).slice(0, MAX_RESULTS)
+    const corrected = query.trim().replaceAll(/[\p{L}\p{N}]+/gu, (word) => {
+      const nearest = SearchWords.of(word)
+        .map((each) => mended.get(each))
+        .find((each) => each !== undefined)
+      return nearest === undefined ? word : formOf(nearest, word)
+    })
+    return corrected === query.trim() ? { entries: shown } : { entries: shown, mended: corrected }
   }
   return { search }
 }
@@ -240,11 +268,21 @@ const textOf = (block: Markdown.Block): string => {
 
 const endpoints = ({ paths }: Contract): ReadonlyArray<Entry> =>
   Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, { description = "", operationId, summary = operationId }]): Entry => ({
-      kind: "endpoint",
-      title: summary,
-      url: `/docs/api#${Html.anchor(operationId)}`,
-      within: `${method.toUpperCase()} ${path}`,
-      text: Markdown.plain(description),
-    })),
+    Object.entries(operations).map(
+      ([
+        method,
+        {
+          description = "",
+          operationId,
+          summary = operationId,
+          tags: [tag = ""],
+        },
+      ]): Entry => ({
+        kind: "endpoint",
+        title: summary,
+        url: `${addressOf(tag)}#${Html.anchor(operationId)}`,
+        within: `${method.toUpperCase()} ${path}`,
+        text: Markdown.plain(description),
+      }),
+    ),
   )

@@ -1,8 +1,5 @@
 import * as Html from "../reference/Html.ts"
-import { pageHeader } from "../reference/pageHeader.ts"
-import { scriptOf } from "../reference/scriptOf.ts"
-import { ORIGIN } from "../reference/curlOf.ts"
-import * as Style from "../reference/Style.ts"
+import { pageShell } from "../reference/pageShell.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Library from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
@@ -51,31 +48,8 @@ const navigation = ({ pages }: Site, slug: string): string => {
   }).join("\n")
 }
 
-/** Returns a page of the site, whole without its script and without other files. */
-const shell = (site: Site, slug: string, title: string, content: string, query = ""): string => `<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>${Html.escaped(title)} · Waybill docs</title>
-<style>${Style.CSS}${Style.HEADER_CSS}${Style.SITE_CSS}</style>
-</head>
-<body>
-<a class="skip" href="#content">Skip to the page</a>
-${pageHeader(query, slug)}
-<div class="page">
-<nav aria-label="Pages"><details><summary>Pages</summary>
-${navigation(site, slug)}
-</details></nav>
-<main id="content" tabindex="-1">
-${content}
-</main>
-</div>
-<p id="status" role="status" class="said"></p>
-<script>${scriptOf(ORIGIN)}</script>
-</body>
-</html>
-`
+const shell = (site: Site, slug: string, title: string, content: string, query = ""): string =>
+  pageShell({ title, navigation: navigation(site, slug), content, query })
 
 const MIN_SECTIONS = 3
 
@@ -155,12 +129,17 @@ const excerptOf = (text: string, query: string): string => {
 }
 
 /** Returns the page of search results. */
-export const searchPage = (site: Site, query: string, found: ReadonlyArray<SearchIndex.Entry>): string => {
-  const items = found.map(
+export const searchPage = (site: Site, query: string, { entries, mended }: SearchIndex.Found): string => {
+  const asked = mended ?? query
+  const items = entries.map(
     ({ kind, text, title, url, within }) =>
-      `<li>${link(url, title)} <small>${SearchIndex.NAMES[kind]} · ${Html.escaped(within)}</small><p>${excerptOf(text, query)}</p></li>`,
+      `<li>${link(url, title)} <small>${SearchIndex.NAMES[kind]} · ${Html.escaped(within)}</small><p>${excerptOf(text, asked)}</p></li>`,
   )
-  const count = found.length === 0 ? "Nothing found. Try fewer or other words." : `${found.length} found`
+  const instead =
+    mended === undefined
+      ? ""
+      : `Showing results for <strong>${Html.escaped(mended)}</strong>: no page has “${Html.escaped(query)}”. `
+  const count = entries.length === 0 ? "Nothing found. Try fewer or other words." : `${instead}${entries.length} found`
   return shell(
     site,
     "search",

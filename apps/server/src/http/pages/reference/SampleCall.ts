@@ -1,0 +1,62 @@
+import { type Contract, type Endpoint, resolve } from "./Contract.ts"
+import { exampleOf, partOf } from "./exampleOf.ts"
+
+/** An example of a call of an endpoint, which the samples of all languages write. */
+export interface SampleCall {
+  readonly method: string
+  readonly path: string
+  /** Values of the names in braces in the path, in their order. */
+  readonly parts: ReadonlyArray<string | number>
+  readonly query: Readonly<Record<string, unknown>>
+  readonly body: unknown
+  readonly hasKey: boolean
+  /** Names of the method in the clients, such as `inbound`, `routes`, `list`. */
+  readonly names: ReadonlyArray<string>
+  /** What the method takes after the parts of the path. */
+  readonly rest: ReadonlyArray<unknown>
+}
+
+/** Operations whose method has another name in the clients. */
+const RENAMED: Readonly<Record<string, string>> = { "inbound.thread": "threads.get", "members.session": "session.get" }
+/** Operations whose method takes the first value of the body instead of the body. */
+const UNWRAPPED: ReadonlySet<string> = new Set([
+  "domains.add",
+  "emails.reschedule",
+  "emails.sendBatch",
+  "inbound.forward",
+  "members.changeRole",
+  "templates.rollback",
+])
+
+/** Returns an example of a call: what the endpoint requires, and the size of a page. */
+export const sampleCall = (contract: Contract, { method, operation, path }: Endpoint): SampleCall => {
+  const { operationId, parameters = [], requestBody, security = [] } = operation
+  const parts = parameters
+    .filter((each) => each.in === "path")
+    .map(({ name, schema }) => partOf(contract, schema, name))
+  const paged = parameters.filter((each) => each.in === "query" && (each.required === true || each.name === "limit"))
+  const query = Object.fromEntries(
+    paged.map(({ name, schema }) => [name, resolve(contract, schema).default ?? exampleOf(contract, schema, name)]),
+  )
+  const schema = requestBody?.content["application/json"]?.schema
+  const body = schema === undefined ? undefined : exampleOf(contract, schema)
+  const given = UNWRAPPED.has(operationId) ? Object.values(body ?? {})[0] : body
+  const name = RENAMED[operationId] ?? operationId.replace(/^inboundRoutes\./u, "inbound.routes.")
+  return {
+    method,
+    path,
+    parts,
+    query,
+    body,
+    hasKey: security.length > 0,
+    names: name.split("."),
+    rest: [...(given === undefined ? [] : [given]), ...(paged.length === 0 ? [] : [query])],
+  }
+}
+
+/** Returns the call of an endpoint such as `POST /v1/domains`; undefined if the contract does not have it. */
+export const callOf = (contract: Contract, endpoint: string): SampleCall | undefined => {
+  const [method = "", path = ""] = endpoint.split(" ")
+  const operation = contract.paths[path]?.[method.toLowerCase()]
+  return operation === undefined ? undefined : sampleCall(contract, { method, path, operation })
+}
