@@ -1,5 +1,7 @@
 import { ConfigProvider, Effect, Option } from "effect"
 import { readFile } from "node:fs/promises"
+import { once } from "node:events"
+import { type AddressInfo, createServer } from "node:net"
 import * as NotListening from "../../../apps/server/src/boot/service/NotListening.ts"
 import * as Service from "../../../apps/server/src/boot/service/Service.ts"
 import * as Settings from "../../../apps/server/src/settings/Settings.ts"
@@ -120,6 +122,28 @@ describe("settings", () => {
       "This machine has no address 127.0.0.1. Set HOST to one of its addresses.",
     )
     assert.instanceOf(messageFor("EPIPE"), Error)
+  })
+
+  it.effect("name all ports in use at once, and ports that two settings share", function* () {
+    const messageFor = (env: Record<string, string>) =>
+      Settings.load.pipe(
+        withEnv(env),
+        Effect.flatMap(NotListening.checkPorts),
+        Effect.match({ onFailure: (error) => error.message, onSuccess: () => "" }),
+      )
+    const servers = [createServer(), createServer()]
+    for (const server of servers) yield* Effect.promise(() => once(server.listen(0, "127.0.0.1"), "listening"))
+    const [port, smtp] = servers.map((server) => (server.address() as AddressInfo).port)
+    assert.strictEqual(
+      yield* messageFor({ PORT: `${port}`, SMTP_PORT: `${smtp}` }),
+      `Ports ${port} and ${smtp} are in use. Set PORT and SMTP_PORT to others, e.g. PORT=8080 SMTP_PORT=8081 npm start.`,
+    )
+    for (const server of servers) server.close()
+    assert.strictEqual(
+      yield* messageFor({ PORT: `${port}`, SMTP_PORT: `${port}` }),
+      `PORT and SMTP_PORT are both ${port}. Set SMTP_PORT to another, e.g. SMTP_PORT=8080 npm start.`,
+    )
+    assert.strictEqual(yield* messageFor({ PORT: `${port}`, SMTP_PORT: `${smtp}` }), "")
   })
 
   it.effect("refuse SMTPS_PORT without a certificate", function* () {

@@ -4,6 +4,7 @@ import { Duration, Effect, Latch, Option, type Redacted, Schedule } from "effect
 import { Command, Flag } from "effect/cli"
 import * as Output from "../cli/Output.ts"
 import * as Logs from "../observability/Logs.ts"
+import * as NotListening from "./service/NotListening.ts"
 import { Postgres } from "../installation/Postgres.ts"
 import * as Role from "../settings/Role.ts"
 import * as Settings from "../settings/Settings.ts"
@@ -52,7 +53,12 @@ const run = Effect.fnUntraced(function* (settings: Settings.Settings) {
           yield* Migrations.migrate(url).pipe(waitingFor("the database, to bring its schema up to date"))
         }),
       ),
-      service: launched.whenOpen(Effect.promise(() => import("./service/Serve.ts"))),
+      service: launched.whenOpen(
+        Effect.andThen(
+          NotListening.checkPorts(settings),
+          Effect.promise(() => import("./service/Serve.ts")),
+        ),
+      ),
     },
     { concurrency: "unbounded" },
   )

@@ -6,10 +6,10 @@ interface Place {
   readonly port: number
 }
 
-/** Whether nobody listens on a port of this machine. */
+/** Whether nobody listens on a port of this machine. Other errors are those of the listener, which names them. */
 export const isFree = ({ host, port }: Place): Effect.Effect<boolean> =>
   Effect.callback((resume) => {
     const server = createServer()
-    server.once("error", () => resume(Effect.succeed(false)))
+    server.once("error", ({ code }: NodeJS.ErrnoException) => resume(Effect.succeed(code !== "EADDRINUSE")))
     server.listen(port, host, () => server.close(() => resume(Effect.succeed(true))))
   })
