@@ -1,25 +1,31 @@
 import { fileURLToPath } from "node:url"
-import { TABLE } from "../../apps/server/src/settings/Settings.ts"
+import { GROUPS, TABLE } from "../../apps/server/src/settings/Settings.ts"
 
 /** docs/configuration.md is written from the settings themselves; a test holds it current. */
 export const FILE = fileURLToPath(new URL("../../docs/configuration.md", import.meta.url))
 
+const rowOf = ({ fallback, meaning, name, secret }: (typeof TABLE)[keyof typeof TABLE]): string =>
+  `| \`${name}\`${secret ? " (secret)" : ""} | ${fallback === null ? "unset" : fallback} | ${meaning.replaceAll("|", "\\|")} |`
+
 export const render = (): string => {
-  const rows = Object.values(TABLE).map(
-    ({ fallback, meaning, name, secret }) =>
-      `| \`${name}\`${secret ? " (secret)" : ""} | ${fallback === null ? "unset" : fallback} | ${meaning.replaceAll("|", "\\|")} |`,
-  )
+  const settings = Object.values(TABLE)
+  const groups = GROUPS.flatMap(([title, names]) => [
+    "",
+    `## ${title}`,
+    "",
+    "| variable | default | meaning |",
+    "|---|---|---|",
+    ...settings.filter(({ name }) => names.includes(name)).map(rowOf),
+  ])
   return [
     "# Configuration",
     "",
     "<!-- Written by scripts/configuration.ts from apps/server/src/settings/Settings.ts. -->",
     "",
     "Everything is set by environment variables, and everything has a default. `npx waybill config` shows what is set here",
-    "and now; a wrong value is named, with what it should be, before anything starts.",
-    "",
-    "| variable | default | meaning |",
-    "|---|---|---|",
-    ...rows,
+    "and now, and with `--all` every setting. A wrong value is named, with what it should be, before anything starts.",
+    "Most instances set `BASE_URL`, `DATABASE_URL`, `TRANSPORT` and, for a relay, `SMTP_URL`.",
+    ...groups,
     "",
   ].join("\n")
 }

@@ -1,14 +1,17 @@
 import * as ApiKeySecret from "@waybill/domain/account/ApiKeySecret"
 import { nearestName } from "@waybill/domain/values/nearestName"
-import { Option } from "effect"
+import { Console, Effect, Option } from "effect"
 import { CliOutput, type CliError, type HelpDoc } from "effect/cli"
 import { formOf } from "../process/formOf.ts"
+import { folded } from "./folded.ts"
 import * as Output from "./Output.ts"
+import * as OutputStyle from "./OutputStyle.ts"
 
 /** Prints what is wrong with a command line and where help is, and help itself only when it is requested. */
 export const presenter: CliOutput.Presenter = {
   present: (event) => {
-    if (event._tag !== "InvalidInvocation") return CliOutput.defaultPresenter.present(event)
+    if (event._tag === "Help") return presentHelp(event.helpDoc)
+    if (event._tag === "Version") return CliOutput.defaultPresenter.present(event)
     const { commandPath, errors, helpDoc } = event
     const command = commandPath.join(" ")
     const sentences = new Set(errors.map((error) => ApiKeySecret.hideIn(sentenceOf(error, command, helpDoc))))
@@ -17,6 +20,13 @@ export const presenter: CliOutput.Presenter = {
     )
   },
 }
+
+/** Prints help in lines that a terminal shows whole. */
+const presentHelp = Effect.fnUntraced(function* (help: HelpDoc.HelpDoc) {
+  const { columns, hasColours } = yield* OutputStyle.StandardOutput
+  const text = CliOutput.defaultFormatter({ colors: hasColours }).formatHelpDoc(help)
+  yield* Console.log(columns === undefined ? text : folded(text, columns))
+})
 
 /** Returns one sentence that names the fault and the allowed form. */
 const sentenceOf = (error: CliError.NonShowHelpErrors, command: string, help: HelpDoc.HelpDoc): string => {

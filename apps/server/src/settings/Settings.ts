@@ -10,20 +10,36 @@ import * as ObservabilitySettings from "./ObservabilitySettings.ts"
 import { formOf } from "../process/formOf.ts"
 import { setting, type Setting } from "./Setting.ts"
 
-/** All settings. `waybill config` and docs/configuration.md are generated from this table. */
-export const TABLE = {
+const ROLES = {
   roles: setting(
     "ROLES",
     "Roles of this process, comma-separated: api serves the API and the dashboard, worker delivers mail and calls webhooks, smtp accepts mail.",
     Role.ALL.join(","),
     Config.schema(Role.FromText, "ROLES").pipe(Config.withDefault<Role.Roles>(Role.ALL)),
   ),
+}
+
+/** All settings. `waybill config` and docs/configuration.md are generated from these tables. */
+export const TABLE = {
+  ...ROLES,
   ...HttpSettings.TABLE,
   ...DatabaseSettings.TABLE,
   ...MailSettings.TABLE,
   ...InboundSettings.TABLE,
   ...ObservabilitySettings.TABLE,
 } as const
+
+const namesIn = (table: Readonly<Record<string, Pick<Setting<unknown>, "name">>>): ReadonlyArray<string> =>
+  Object.values(table).map(({ name }) => name)
+
+/** Names of the settings, by what they are about. */
+export const GROUPS: ReadonlyArray<readonly [title: string, names: ReadonlyArray<string>]> = [
+  ["Process, API and dashboard", namesIn({ ...ROLES, ...HttpSettings.TABLE })],
+  ["Database and data", namesIn(DatabaseSettings.TABLE)],
+  ["Mail that is sent", namesIn(MailSettings.TABLE)],
+  ["Mail that comes in", namesIn(InboundSettings.TABLE)],
+  ["Metrics, traces and logs", namesIn(ObservabilitySettings.TABLE)],
+]
 
 type Values<T> = { readonly [K in keyof T]: T[K] extends Setting<infer A> ? A : never }
 export type Settings = Values<typeof TABLE>
@@ -95,7 +111,7 @@ export const load: Effect.Effect<Settings, SettingsWrong> = Effect.flatMap(read,
     : Effect.succeed(values),
 )
 
-const NAMES = Object.values(TABLE).map(({ name }) => name)
+const NAMES = namesIn(TABLE)
 
 /** Returns the name of a setting in its own case, or the name that was probably meant. */
 export const nameOf = (text: string): Result.Result<string, string | undefined> => {

@@ -1,14 +1,41 @@
+import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Option, Result } from "effect"
 import { Argument } from "effect/cli"
 import { CommandRefused } from "../../process/CommandRefused.ts"
 import * as Settings from "../../settings/Settings.ts"
 import * as DataCommand from "../DataCommand.ts"
+import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
+import * as OutputStyle from "../OutputStyle.ts"
+import { folded } from "../folded.ts"
 
 const name = Argument.String("name").pipe(
   Argument.withDescription("Shows this setting only, such as PORT"),
   Argument.optional,
 )
+
+const all = Options.isSet("all", "In a terminal, list also the settings that have their defaults")
+
+type Rows = Effect.Success<typeof Settings.describe>
+
+/** Prints settings for a person, by what they are about: without `all` those that are set, and how many are not. */
+const printSettings = Effect.fnUntraced(function* (rows: Rows, all: boolean, style: OutputStyle.Style) {
+  const shown = rows.filter((row) => all || row.value !== null || row.problem !== null)
+  for (const [title, names] of Settings.GROUPS) {
+    const found = shown.filter(({ name }) => names.includes(name))
+    if (found.length > 0) yield* Output.sayColoured(OutputStyle.coloured(title, "bold", style))
+    for (const { default: fallback, meaning, name, problem, value } of found) {
+      const usual = fallback === null ? "unset by default" : `default ${fallback}`
+      const text = HiddenCharacters.escape(value === null ? name : `${name}=${value}`)
+      const colour = problem === null ? undefined : "red"
+      const line = `${OutputStyle.coloured(text, colour, style)} ${OutputStyle.coloured(`(${usual})`, "dim", style)}`
+      yield* Output.sayColoured(folded(`  ${line}\n    ${meaning}`, style.columns ?? MAX_COLUMNS))
+    }
+  }
+  const count = rows.length - shown.length
+  if (count > 0) yield* Output.say(`${count} settings have their defaults. --all lists them, waybill config NAME one.`)
+})
+const MAX_COLUMNS = 120
 
 const settingNamed = (text: string) =>
   Effect.fromResult(
@@ -24,9 +51,9 @@ const problemsOf = (rows: ReadonlyArray<{ readonly problem: string | null }>): R
 
 export const config = DataCommand.command(
   "config",
-  "List all settings with their values, defaults and meanings, or show one, and check them",
-  { name },
-  function* ({ json, name }) {
+  "Show the settings that are set, all, or one, and check them",
+  { all, name },
+  function* ({ all, json, name }) {
     const rows = yield* Settings.describe
     if (Option.isSome(name)) {
       const wanted = yield* settingNamed(name.value)
@@ -42,7 +69,10 @@ export const config = DataCommand.command(
     const warnings = Settings.misspelled(process.env)
     for (const line of [...problems, ...warnings]) yield* Output.complain(line)
     const sorted = rows.toSorted((one, other) => Number(other.problem !== null) - Number(one.problem !== null))
-    yield* Output.print(sorted, { json, columns: ["name", "value", "default", "meaning"] })
+    const style = yield* OutputStyle.current
+    if (json || style.columns === undefined)
+      yield* Output.print(sorted, { json, columns: ["name", "value", "default", "meaning"] })
+    else yield* printSettings(rows, all, style)
     const count = problems.length
     if (count > 0)
       return yield* new Settings.SettingsWrong({

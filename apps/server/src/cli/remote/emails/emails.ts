@@ -84,6 +84,10 @@ const list = DataCommand.command(
   },
 )
 
+/** Returns a server's reply as it stood on the wire. */
+const replyOf = (smtp: T.SmtpAnswer | null): string | null =>
+  smtp === null ? null : [smtp.code, smtp.enhanced_code, smtp.response].filter((part) => part !== null).join(" ")
+
 const get = DataCommand.command("get", "Show an email, its recipients and its text", { id }, function* ({ id, json }) {
   const email = yield* call((client) => client.logs.get(id))
   if (json) return yield* Output.printJson(email, 2)
@@ -91,7 +95,8 @@ const get = DataCommand.command("get", "Show an email, its recipients and its te
   const [record = stored] = yield* EmailList.withShownStatus([stored])
   yield* Output.printOne(record, { json })
   yield* Output.say("")
-  yield* Output.print(recipients, { json, columns: ["address", "kind", "status", "attempts", "smtp"] })
+  const rows = recipients.map(({ smtp, ...recipient }) => ({ ...recipient, reply: replyOf(smtp) }))
+  yield* Output.print(rows, { json, columns: ["address", "kind", "status", "attempts", "reply"] })
   if (typeof content?.text === "string") yield* Output.sayLines(`\n${content.text}`)
 })
 
