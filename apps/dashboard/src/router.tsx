@@ -1,4 +1,11 @@
-import { createRootRoute, createRoute, createRouter, Outlet, redirect } from "@tanstack/react-router"
+import {
+  createRootRoute,
+  createRoute,
+  createRouter,
+  Outlet,
+  redirect,
+  type RouteComponent,
+} from "@tanstack/react-router"
 import * as Queries from "./api/Queries.ts"
 import { ApiError } from "./api/ApiError.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
@@ -89,25 +96,29 @@ const home = createRoute({
   },
 })
 
-const overview = createRoute({
-  getParentRoute: () => shell,
-  path: "/overview",
-  validateSearch: ({ range }): { readonly range?: TimeRange.RangeName } => (TimeRange.isName(range) ? { range } : {}),
-  component: lazyScreen(() => import("./overview/Overview.tsx"), "Overview"),
-})
+/** A screen behind the sign-in: its path, its code, and the search parameters that it reads. */
+const screen = <const Path extends string, Code extends Record<Name, RouteComponent>, Name extends string, Search = {}>(
+  path: Path,
+  load: () => Promise<Code>,
+  name: Name,
+  validateSearch: (search: Record<string, unknown>) => Search = () => ({}) as Search,
+) => createRoute({ getParentRoute: () => shell, path, component: lazyScreen(load, name), validateSearch })
 
-const emails = createRoute({
-  getParentRoute: () => shell,
-  path: "/emails",
-  validateSearch: (
-    search: Readonly<Record<string, unknown>>,
-  ): { readonly search?: string; readonly cancel?: true } => ({
+const overview = screen(
+  "/overview",
+  () => import("./overview/Overview.tsx"),
+  "Overview",
+  ({ range }): { readonly range?: TimeRange.RangeName } => (TimeRange.isName(range) ? { range } : {}),
+)
+const emails = screen(
+  "/emails",
+  () => import("./emails/Emails.tsx"),
+  "Emails",
+  (search): { readonly search?: string; readonly cancel?: true } => ({
     ...EmailSearch.searchOf(search),
     ...(search["cancel"] === true ? { cancel: true } : {}),
   }),
-  component: lazyScreen(() => import("./emails/Emails.tsx"), "Emails"),
-})
-
+)
 const email = createRoute({
   getParentRoute: () => shell,
   path: "/emails/$id",
@@ -117,163 +128,55 @@ const email = createRoute({
   },
   component: lazyScreen(() => import("./emails/Email.tsx"), "Email"),
 })
-
-const sandbox = createRoute({
-  getParentRoute: () => shell,
-  path: "/sandbox",
-  validateSearch: withFilters("q", "id"),
-  component: lazyScreen(() => import("./sandbox/Sandbox.tsx"), "Sandbox"),
-})
-
-const received = createRoute({
-  getParentRoute: () => shell,
-  path: "/received",
-  validateSearch: withFilters("q", "id"),
-  component: lazyScreen(() => import("./received/Received.tsx"), "Received"),
-})
-
-const routes = createRoute({
-  getParentRoute: () => shell,
-  path: "/routes",
-  validateSearch: withNew,
-  component: lazyScreen(() => import("./routes/Routes.tsx"), "Routes"),
-})
-
-const requests = createRoute({
-  getParentRoute: () => shell,
-  path: "/requests",
-  validateSearch: requestFiltersOf,
-  component: lazyScreen(() => import("./requests/Requests.tsx"), "Requests"),
-})
-
-const request = createRoute({
-  getParentRoute: () => shell,
-  path: "/requests/$id",
-  component: lazyScreen(() => import("./requests/Request.tsx"), "Request"),
-})
-
-const compose = createRoute({
-  getParentRoute: () => shell,
-  path: "/compose",
-  component: lazyScreen(() => import("./emails/compose/Compose.tsx"), "Compose"),
-})
-
-const domains = createRoute({
-  getParentRoute: () => shell,
-  path: "/domains",
-  validateSearch: withFilters("q", "status"),
-  component: lazyScreen(() => import("./domains/Domains.tsx"), "Domains"),
-})
-
-const domain = createRoute({
-  getParentRoute: () => shell,
-  path: "/domains/$name",
-  component: lazyScreen(() => import("./domains/Domain.tsx"), "Domain"),
-})
-
-const webhooks = createRoute({
-  getParentRoute: () => shell,
-  path: "/webhooks",
-  validateSearch: withFilters("q", "status"),
-  component: lazyScreen(() => import("./webhooks/Webhooks.tsx"), "Webhooks"),
-})
-
-const webhook = createRoute({
-  getParentRoute: () => shell,
-  path: "/webhooks/$id",
-  validateSearch: withFilters("status"),
-  component: lazyScreen(() => import("./webhooks/Webhook.tsx"), "Webhook"),
-})
-
-const templates = createRoute({
-  getParentRoute: () => shell,
-  path: "/templates",
-  validateSearch: withFilters("q", "status", "kind"),
-  component: lazyScreen(() => import("./templates/Templates.tsx"), "Templates"),
-})
-
-const template = createRoute({
-  getParentRoute: () => shell,
-  path: "/templates/$id",
-  validateSearch: withFilters("view", "tab", "language"),
-  component: lazyScreen(() => import("./templates/Template.tsx"), "Template"),
-})
-
-const suppressions = createRoute({
-  getParentRoute: () => shell,
-  path: "/suppressions",
-  validateSearch: withFilters("q", "reason", "source", "since"),
-  component: lazyScreen(() => import("./suppressions/Suppressions.tsx"), "Suppressions"),
-})
-
-const apiKeys = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings/api-keys",
-  validateSearch: withFilters("q", "status", "mode"),
-  component: lazyScreen(() => import("./settings/ApiKeys.tsx"), "ApiKeys"),
-})
-
-const members = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings/members",
-  validateSearch: withNew,
-  component: lazyScreen(() => import("./settings/Members.tsx"), "Members"),
-})
-
-const plan = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings/plan",
-  component: lazyScreen(() => import("./settings/Plan.tsx"), "Plan"),
-})
-
-const auditLog = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings/audit",
-  validateSearch: withFilters("q", "stream", "actor", "since"),
-  component: lazyScreen(() => import("./settings/AuditLog.tsx"), "AuditLog"),
-})
-
-const profile = createRoute({
-  getParentRoute: () => shell,
-  path: "/settings/sign-in",
-  component: lazyScreen(() => import("./settings/Profile.tsx"), "Profile"),
-})
-
-const operateAccounts = createRoute({
-  getParentRoute: () => shell,
-  path: "/operate/accounts",
-  component: lazyScreen(() => import("./operate/Accounts.tsx"), "Accounts"),
-})
-
-const operateQueues = createRoute({
-  getParentRoute: () => shell,
-  path: "/operate/queues",
-  component: lazyScreen(() => import("./operate/Queues.tsx"), "Queues"),
-})
-
-const operateProjections = createRoute({
-  getParentRoute: () => shell,
-  path: "/operate/projections",
-  component: lazyScreen(() => import("./operate/Projections.tsx"), "Projections"),
-})
-
-const operateProviders = createRoute({
-  getParentRoute: () => shell,
-  path: "/operate/providers",
-  component: lazyScreen(() => import("./operate/Providers.tsx"), "Providers"),
-})
-
-const operateAddresses = createRoute({
-  getParentRoute: () => shell,
-  path: "/operate/addresses",
-  component: lazyScreen(() => import("./operate/Addresses.tsx"), "Addresses"),
-})
-
-const operateNodes = createRoute({
-  getParentRoute: () => shell,
-  path: "/operate/nodes",
-  component: lazyScreen(() => import("./operate/Nodes.tsx"), "Nodes"),
-})
+const sandbox = screen("/sandbox", () => import("./sandbox/Sandbox.tsx"), "Sandbox", withFilters("q", "id"))
+const received = screen("/received", () => import("./received/Received.tsx"), "Received", withFilters("q", "id"))
+const routes = screen("/routes", () => import("./routes/Routes.tsx"), "Routes", withNew)
+const requests = screen("/requests", () => import("./requests/Requests.tsx"), "Requests", requestFiltersOf)
+const request = screen("/requests/$id", () => import("./requests/Request.tsx"), "Request")
+const compose = screen("/compose", () => import("./emails/compose/Compose.tsx"), "Compose")
+const domains = screen("/domains", () => import("./domains/Domains.tsx"), "Domains", withFilters("q", "status"))
+const domain = screen("/domains/$name", () => import("./domains/Domain.tsx"), "Domain")
+const webhooks = screen("/webhooks", () => import("./webhooks/Webhooks.tsx"), "Webhooks", withFilters("q", "status"))
+const webhook = screen("/webhooks/$id", () => import("./webhooks/Webhook.tsx"), "Webhook", withFilters("status"))
+const templates = screen(
+  "/templates",
+  () => import("./templates/Templates.tsx"),
+  "Templates",
+  withFilters("q", "status", "kind"),
+)
+const template = screen(
+  "/templates/$id",
+  () => import("./templates/Template.tsx"),
+  "Template",
+  withFilters("view", "tab", "language"),
+)
+const suppressions = screen(
+  "/suppressions",
+  () => import("./suppressions/Suppressions.tsx"),
+  "Suppressions",
+  withFilters("q", "reason", "source", "since"),
+)
+const apiKeys = screen(
+  "/settings/api-keys",
+  () => import("./settings/ApiKeys.tsx"),
+  "ApiKeys",
+  withFilters("q", "status", "mode"),
+)
+const members = screen("/settings/members", () => import("./settings/Members.tsx"), "Members", withNew)
+const plan = screen("/settings/plan", () => import("./settings/Plan.tsx"), "Plan")
+const auditLog = screen(
+  "/settings/audit",
+  () => import("./settings/AuditLog.tsx"),
+  "AuditLog",
+  withFilters("q", "stream", "actor", "since"),
+)
+const profile = screen("/settings/sign-in", () => import("./settings/Profile.tsx"), "Profile")
+const operateAccounts = screen("/operate/accounts", () => import("./operate/Accounts.tsx"), "Accounts")
+const operateQueues = screen("/operate/queues", () => import("./operate/Queues.tsx"), "Queues")
+const operateProjections = screen("/operate/projections", () => import("./operate/Projections.tsx"), "Projections")
+const operateProviders = screen("/operate/providers", () => import("./operate/Providers.tsx"), "Providers")
+const operateAddresses = screen("/operate/addresses", () => import("./operate/Addresses.tsx"), "Addresses")
+const operateNodes = screen("/operate/nodes", () => import("./operate/Nodes.tsx"), "Nodes")
 
 /** A path of no screen, for somebody who is signed in. */
 const nowhere = createRoute({ getParentRoute: () => shell, path: "$", component: () => <NotFoundScreen /> })

@@ -48,6 +48,35 @@ export const queryClient = new QueryClient({
   },
 })
 
+/** Query of what a path answers. */
+export const read = <A>(queryKey: ReadonlyArray<unknown>, path: string, query: Paths.Query = {}) =>
+  queryOptions({ queryKey, queryFn: ({ signal }) => Api.get<A>(path, query, signal) })
+
+/** Query of what never changes. */
+export const readOnce = <A>(queryKey: ReadonlyArray<unknown>, path: string) => ({
+  ...read<A>(queryKey, path),
+  staleTime: Number.POSITIVE_INFINITY,
+})
+
+/** Rows of a page of a list. */
+export const PAGE = 50
+
+/** Query of a list, page by page. */
+export const pages = <P extends Page<unknown>>(
+  queryKey: ReadonlyArray<unknown>,
+  readPage: (after: string | undefined, signal: AbortSignal) => Promise<P>,
+) =>
+  infiniteQueryOptions({
+    queryKey,
+    initialPageParam: undefined as string | undefined,
+    queryFn: ({ pageParam, signal }) => readPage(pageParam, signal),
+    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  })
+
+/** Query of the list at a path. */
+export const listOf = <P extends Page<unknown>>(queryKey: ReadonlyArray<unknown>, path: string, query: Paths.Query) =>
+  pages(queryKey, (after, signal) => Api.get<P>(path, { ...query, limit: PAGE, after }, signal))
+
 /** The signed-in user, and the session with its role and scopes in the account. */
 export const session = queryOptions({
   queryKey: ["session"],
@@ -60,80 +89,35 @@ export const session = queryOptions({
   },
 })
 
-export const account = queryOptions({
-  queryKey: ["account"],
-  queryFn: ({ signal }) => Api.get<Account>(Paths.ACCOUNT, {}, signal),
-})
+export const account = read<Account>(["account"], Paths.ACCOUNT)
 
-export const apiKeys = queryOptions({
-  queryKey: ["api-keys"],
-  queryFn: ({ signal }) => Api.get<Page<ApiKey>>(Paths.API_KEYS, {}, signal),
-})
+export const apiKeys = read<Page<ApiKey>>(["api-keys"], Paths.API_KEYS)
 
-export const domains = queryOptions({
-  queryKey: ["domains"],
-  queryFn: ({ signal }) => Api.get<Page<Domain>>(Paths.DOMAINS, {}, signal),
-})
+export const domains = read<Page<Domain>>(["domains"], Paths.DOMAINS)
 
-export const domain = (name: string) =>
-  queryOptions({
-    queryKey: ["domains", name],
-    queryFn: ({ signal }) => Api.get<Domain>(`/domains/${encodeURIComponent(name)}`, {}, signal),
-  })
+export const domain = (name: string) => read<Domain>(["domains", name], `/domains/${encodeURIComponent(name)}`)
 
-export const recentEmails = queryOptions({
-  queryKey: ["recent"],
-  queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.recentEmails, {}, signal),
-})
+export const recentEmails = read<Page<Email>>(["recent"], Paths.recentEmails)
 
 /** Unfinished emails, oldest first. */
-export const pendingEmails = queryOptions({
-  queryKey: ["pending-emails"],
-  queryFn: ({ signal }) => Api.get<Page<Email>>(Paths.pendingEmails, {}, signal),
-})
+export const pendingEmails = read<Page<Email>>(["pending-emails"], Paths.pendingEmails)
 
-export const newestReceived = queryOptions({
-  queryKey: ["newest-received"],
-  queryFn: ({ signal }) => Api.get<Page<InboundEmail>>("/inbound", { limit: 1 }, signal),
-})
+export const newestReceived = read<Page<InboundEmail>>(["newest-received"], "/inbound", { limit: 1 })
 
-export const email = (id: string) =>
-  queryOptions({
-    queryKey: ["email", id],
-    queryFn: ({ signal }) => Api.get<EmailWithContent>(`/email/logs/${id}`, {}, signal),
-  })
+export const email = (id: string) => read<EmailWithContent>(["email", id], `/email/logs/${id}`)
 
-export const emailEvents = (id: string) =>
-  queryOptions({
-    queryKey: ["email", id, "events"],
-    queryFn: ({ signal }) => Api.get<Page<EventRecord>>(`/email/logs/${id}/events`, {}, signal),
-  })
+export const emailEvents = (id: string) => read<Page<EventRecord>>(["email", id, "events"], `/email/logs/${id}/events`)
 
-export const savedViews = queryOptions({
-  queryKey: ["saved-views"],
-  queryFn: ({ signal }) => Api.get<{ readonly data: ReadonlyArray<SavedView> }>(Paths.SAVED_VIEWS, {}, signal),
-})
-
-const SANDBOX_PAGE = 50
+export const savedViews = read<{ readonly data: ReadonlyArray<SavedView> }>(["saved-views"], Paths.SAVED_VIEWS)
 
 export const sandboxPage = (q: string, after: string | undefined, signal?: AbortSignal) =>
-  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: SANDBOX_PAGE, after, q }, signal)
+  Api.get<Page<SandboxMessage>>("/sandbox/messages", { limit: PAGE, after, q }, signal)
 
 /** The mail of the sandbox that a search finds; all of it for an empty one. */
-export const sandbox = (q: string) =>
-  infiniteQueryOptions({
-    queryKey: ["sandbox", "list", q],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => sandboxPage(q, pageParam, signal),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-  })
+export const sandbox = (q: string) => pages(["sandbox", "list", q], (after, signal) => sandboxPage(q, after, signal))
 
 export const sandboxMessage = (id: string) =>
-  queryOptions({
-    queryKey: ["sandbox", id],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => Api.get<SandboxMessageWithContent>(`/sandbox/messages/${id}`, {}, signal),
-  })
+  readOnce<SandboxMessageWithContent>(["sandbox", id], `/sandbox/messages/${id}`)
 
 export const raw = (id: string) => page(Mode.withMode(`/preview/emails/${id}/raw`))
 
@@ -149,39 +133,18 @@ export const page = (path: string) =>
     },
   })
 
-export const webhooks = queryOptions({
-  queryKey: ["webhooks"],
-  queryFn: ({ signal }) => Api.get<Page<Webhook>>(Paths.WEBHOOKS, {}, signal),
-})
+export const webhooks = read<Page<Webhook>>(["webhooks"], Paths.WEBHOOKS)
 
-export const webhook = (id: string) =>
-  queryOptions({ queryKey: ["webhooks", id], queryFn: ({ signal }) => Api.get<Webhook>(`/webhooks/${id}`, {}, signal) })
-
-const DELIVERIES_PAGE = 50
+export const webhook = (id: string) => read<Webhook>(["webhooks", id], `/webhooks/${id}`)
 
 /** Key of all lists of the deliveries of a webhook, whatever their filter. */
 export const deliveriesOf = (id: string) => ["webhooks", id, "deliveries"]
 
 export const deliveries = (id: string, status?: string) =>
-  infiniteQueryOptions({
-    queryKey: [...deliveriesOf(id), "list", status ?? ""],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Delivery>>(
-        `/webhooks/${id}/deliveries`,
-        { status, limit: DELIVERIES_PAGE, after: pageParam },
-        signal,
-      ),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-  })
+  listOf<Page<Delivery>>([...deliveriesOf(id), "list", status ?? ""], `/webhooks/${id}/deliveries`, { status })
 
 export const delivery = (webhookId: string, id: string) =>
-  queryOptions({
-    queryKey: ["webhooks", webhookId, "deliveries", id],
-    queryFn: ({ signal }) => Api.get<DeliveryDetail>(`/webhooks/${webhookId}/deliveries/${id}`, {}, signal),
-  })
-
-const SUPPRESSIONS_PAGE = 50
+  read<DeliveryDetail>(["webhooks", webhookId, "deliveries", id], `/webhooks/${webhookId}/deliveries/${id}`)
 
 /** Key of all lists of suppressions, whatever their filters. */
 export const SUPPRESSIONS = ["suppressions"]
@@ -194,30 +157,19 @@ export interface SuppressionFilters {
 }
 
 export const suppressions = (filters: SuppressionFilters = {}) =>
-  infiniteQueryOptions({
-    queryKey: [...SUPPRESSIONS, filters],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Suppression>>("/suppressions", { ...filters, limit: SUPPRESSIONS_PAGE, after: pageParam }, signal),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-  })
+  listOf<Page<Suppression>>([...SUPPRESSIONS, filters], "/suppressions", { ...filters })
 
 /** The current suppression of an address; null if it is not suppressed. A list, because a missing one is no error. */
 export const suppressionOf = (address: string) =>
   queryOptions({
     queryKey: [...SUPPRESSIONS, "of", address],
     queryFn: async ({ signal }) => {
-      const found = await Api.get<Page<Suppression>>("/suppressions", { q: address, limit: SUPPRESSIONS_PAGE }, signal)
+      const found = await Api.get<Page<Suppression>>("/suppressions", { q: address, limit: PAGE }, signal)
       return found.data.find(({ email }) => email.toLowerCase() === address.toLowerCase()) ?? null
     },
   })
 
-export const members = queryOptions({
-  queryKey: ["members"],
-  queryFn: ({ signal }) => Api.get<Page<Member>>("/members", {}, signal),
-})
-
-const AUDIT_PAGE = 50
+export const members = read<Page<Member>>(["members"], "/members")
 
 interface AuditFilters {
   readonly q?: string
@@ -227,64 +179,27 @@ interface AuditFilters {
 }
 
 export const audit = (filters: AuditFilters = {}) =>
-  infiniteQueryOptions({
-    queryKey: ["audit", filters],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<AuditEntry>>("/audit", { ...filters, limit: AUDIT_PAGE, after: pageParam }, signal),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-  })
-
-const REQUESTS_PAGE = 50
+  listOf<Page<AuditEntry>>(["audit", filters], "/audit", { ...filters })
 
 export const requests = (filters: RequestFilters) =>
-  infiniteQueryOptions({
-    queryKey: ["requests", filters],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<Request> & { readonly not_kept: ReadonlyArray<NotKeptRequests> }>(
-        "/requests",
-        {
-          ...filters,
-          ...(filters.path === undefined ? {} : { path: pathOf(filters.path) }),
-          limit: REQUESTS_PAGE,
-          after: pageParam,
-        },
-        signal,
-      ),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
+  listOf<Page<Request> & { readonly not_kept: ReadonlyArray<NotKeptRequests> }>(["requests", filters], "/requests", {
+    ...filters,
+    ...(filters.path === undefined ? {} : { path: pathOf(filters.path) }),
   })
 
 /** A request never changes. */
-export const request = (id: string) =>
-  queryOptions({
-    queryKey: ["request", id],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => Api.get<RequestDetail>(`/requests/${encodeURIComponent(id)}`, {}, signal),
-  })
+export const request = (id: string) => readOnce<RequestDetail>(["request", id], `/requests/${encodeURIComponent(id)}`)
 
-export const stats = (from: string, to: string, groupBy: string) =>
-  queryOptions({
-    queryKey: ["stats", from, to, groupBy],
-    placeholderData: keepPreviousData,
-    queryFn: ({ signal }) => Api.get<Stats>(Paths.stats(from, to, groupBy), {}, signal),
-  })
-
-/** The newest templates, for their names. */
-export const templates = queryOptions({
-  queryKey: ["templates", "named"],
-  queryFn: ({ signal }) => Api.get<Page<ListedTemplate>>(Paths.namedTemplates, {}, signal),
+export const stats = (from: string, to: string, groupBy: string) => ({
+  ...read<Stats>(["stats", from, to, groupBy], Paths.stats(from, to, groupBy)),
+  placeholderData: keepPreviousData,
 })
 
-export const thread = (id: string) =>
-  queryOptions({
-    queryKey: ["threads", id],
-    queryFn: ({ signal }) => Api.get<Thread>(`/threads/${id}`, {}, signal),
-  })
+/** The newest templates, for their names. */
+export const templates = read<Page<ListedTemplate>>(["templates", "named"], Paths.namedTemplates)
+
+export const thread = (id: string) => read<Thread>(["threads", id], `/threads/${id}`)
 
 /** The newest mail that answers an email. */
 export const answerTo = (email_id: string) =>
-  queryOptions({
-    queryKey: ["received", "of", email_id],
-    queryFn: ({ signal }) => Api.get<Page<InboundEmail>>("/inbound", { email_id, limit: 1 }, signal),
-  })
+  read<Page<InboundEmail>>(["received", "of", email_id], "/inbound", { email_id, limit: 1 })

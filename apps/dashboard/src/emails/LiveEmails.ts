@@ -1,7 +1,8 @@
-import { infiniteQueryOptions, useQueryClient } from "@tanstack/react-query"
+import { useQueryClient } from "@tanstack/react-query"
 import { useEffect, useRef, useState } from "react"
 import * as Api from "../api/Api.ts"
 import { ApiError } from "../api/ApiError.ts"
+import * as Queries from "../api/Queries.ts"
 import * as PagedList from "../api/PagedList.ts"
 import type { Email, Page } from "../api/Records.ts"
 import * as EventStream from "../live/EventStream.ts"
@@ -20,16 +21,14 @@ const POLL_MS = 5_000
 /** Older rows with a new status that one update reads, one request each. */
 const MAX_OLDER_ROWS = 5
 
-export const emailListQuery = (filters: EmailFilters) =>
-  infiniteQueryOptions({
-    queryKey: ["emails", filters],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) => Api.get<Page<Email>>(Paths.emails({ ...filters }, pageParam), {}, signal),
-    getNextPageParam: (page) => page.next_cursor ?? undefined,
-    // A refetch would read all pages one after another; `useLiveEmails` updates the list instead.
-    staleTime: 60_000,
-    refetchOnWindowFocus: false,
-  })
+export const emailListQuery = (filters: EmailFilters) => ({
+  ...Queries.pages(["emails", filters], (after, signal) =>
+    Api.get<Page<Email>>(Paths.emails({ ...filters }, after), {}, signal),
+  ),
+  // A refetch would read all pages one after another; `useLiveEmails` updates the list instead.
+  staleTime: 60_000,
+  refetchOnWindowFocus: false,
+})
 
 export type LiveState = EventStream.State | "rate-limited"
 

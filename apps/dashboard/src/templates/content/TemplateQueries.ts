@@ -1,5 +1,6 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query"
+import { queryOptions } from "@tanstack/react-query"
 import * as Api from "../../api/Api.ts"
+import * as Queries from "../../api/Queries.ts"
 import type {
   ListedTemplate,
   ListedTemplateVersion,
@@ -13,7 +14,6 @@ import type {
 
 /** Key of all reads of templates. */
 export const ALL = ["templates"]
-const PAGE = 50
 /** Layouts that a choice lists; an account has at most 1,000 templates of all kinds. */
 const MAX_CHOICES = 100
 /** Time until a change that somebody else made is told. */
@@ -27,13 +27,7 @@ export interface TemplateFilters {
 }
 
 export const list = (filters: TemplateFilters) =>
-  infiniteQueryOptions({
-    queryKey: [...ALL, "list", filters],
-    initialPageParam: undefined as string | undefined,
-    queryFn: ({ pageParam, signal }) =>
-      Api.get<Page<ListedTemplate>>("/templates", { ...filters, limit: PAGE, after: pageParam }, signal),
-    getNextPageParam: (last) => last.next_cursor ?? undefined,
-  })
+  Queries.listOf<Page<ListedTemplate>>([...ALL, "list", filters], "/templates", { ...filters })
 
 /** Layouts that are there to choose. */
 export const layouts = queryOptions({
@@ -48,18 +42,11 @@ export const template = (id: string) =>
   queryOptions({ queryKey: [...ALL, id], queryFn: () => read(id), refetchInterval: LOOK_EVERY_MS })
 
 export const versions = (id: string) =>
-  queryOptions({
-    queryKey: [...ALL, id, "versions"],
-    queryFn: ({ signal }) => Api.get<Page<ListedTemplateVersion>>(`/templates/${id}/versions`, {}, signal),
-  })
+  Queries.read<Page<ListedTemplateVersion>>([...ALL, id, "versions"], `/templates/${id}/versions`)
 
 /** A version never changes. */
 export const version = (id: string, number: number) =>
-  queryOptions({
-    queryKey: [...ALL, id, "versions", number],
-    staleTime: Number.POSITIVE_INFINITY,
-    queryFn: ({ signal }) => Api.get<TemplateVersion>(`/templates/${id}/versions/${number}`, {}, signal),
-  })
+  Queries.readOnce<TemplateVersion>([...ALL, id, "versions", number], `/templates/${id}/versions/${number}`)
 
 const DAY_MS = 86_400_000
 const COUNTED_DAYS = 30
