@@ -1,10 +1,10 @@
 import * as Availability from "@waybill/store/availability/Availability"
 import * as DatabaseUrl from "@waybill/store/postgres/DatabaseUrl"
 import * as InstanceKey from "@waybill/store/secrets/InstanceKey"
-import { Config, Duration, Result, Schema } from "effect"
+import { Config, Duration, Result } from "effect"
 import { resolve } from "node:path"
 import { fileURLToPath } from "node:url"
-import { Checked, setting } from "./Setting.ts"
+import { mapped, secretIfSet, setting, textIfSet, whole } from "./Setting.ts"
 
 const CHECKOUT = fileURLToPath(new URL("../../../../", import.meta.url))
 
@@ -38,98 +38,72 @@ export const TABLE = {
       Config.map((path) => resolve(CHECKOUT, path)),
     ),
   ),
-  postgres: setting(
+  postgres: textIfSet(
     "WAYBILL_POSTGRES",
     "Folder (containing bin) of an installed Postgres 17 or 18 to run instead of the one from npm.",
-    null,
-    Config.option(Config.String("WAYBILL_POSTGRES")),
   ),
-  databaseUrl: setting(
+  databaseUrl: secretIfSet(
     "DATABASE_URL",
     "Connection URL of a Postgres (15 to 18) to use instead of the embedded one.",
-    null,
-    Config.option(Checked("DATABASE_URL", DatabaseUrl.problemOf)),
-    true,
+    DatabaseUrl.problemOf,
   ),
-  databaseReplicaUrl: setting(
+  databaseReplicaUrl: secretIfSet(
     "DATABASE_REPLICA_URL",
     "Connection URL of a streaming replica of DATABASE_URL. Used for log reads once it has caught up with your own writes.",
-    null,
-    Config.option(Checked("DATABASE_REPLICA_URL", DatabaseUrl.problemOf)),
-    true,
+    DatabaseUrl.problemOf,
   ),
-  databaseConnections: setting(
+  databaseConnections: whole(
     "DATABASE_CONNECTIONS",
     "Maximum number of connections of this process to Postgres, from 2 to 500.",
-    "10",
-    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 2, maximum: 500 })), "DATABASE_CONNECTIONS").pipe(
-      Config.withDefault(10),
-    ),
+    10,
+    { minimum: 2, maximum: 500 },
   ),
-  databaseTimeout: setting(
-    "DATABASE_TIMEOUT",
-    "Seconds that a request waits for a database that does not answer, from 1 to 60. After that, requests get 503 at once until a test write succeeds.",
-    String(Duration.toSeconds(Availability.DEFAULT_TIMEOUT)),
-    Config.schema(
-      Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_DATABASE_TIMEOUT_SECONDS })),
+  databaseTimeout: mapped(
+    whole(
       "DATABASE_TIMEOUT",
-    ).pipe(Config.withDefault(Duration.toSeconds(Availability.DEFAULT_TIMEOUT)), Config.map(Duration.seconds)),
+      "Seconds that a request waits for a database that does not answer, from 1 to 60. After that, requests get 503 at once until a test write succeeds.",
+      Duration.toSeconds(Availability.DEFAULT_TIMEOUT),
+      { minimum: 1, maximum: MAX_DATABASE_TIMEOUT_SECONDS },
+    ),
+    Duration.seconds,
   ),
-  instanceKey: setting(
+  instanceKey: secretIfSet(
     "WAYBILL_INSTANCE_KEY",
     "Key of 32 bytes in base64 that encrypts private keys and secrets.",
+    keyProblem,
     "the file instance.key in WAYBILL_DATA, made at the first start",
-    Config.option(Checked("WAYBILL_INSTANCE_KEY", keyProblem)),
-    true,
   ),
-  backupTo: setting(
+  backupTo: textIfSet(
     "BACKUP_TO",
     "Folder in which a process with the role worker makes backups. Set it for one process only.",
-    null,
-    Config.option(Config.String("BACKUP_TO")),
   ),
-  backupEvery: setting(
-    "BACKUP_EVERY",
-    `Hours from one backup in BACKUP_TO to the next, from 1 to ${MAX_BACKUP_HOURS}.`,
-    "24",
-    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_BACKUP_HOURS })), "BACKUP_EVERY").pipe(
-      Config.withDefault(24),
-      Config.map(Duration.hours),
-    ),
+  backupEvery: mapped(
+    whole("BACKUP_EVERY", `Hours from one backup in BACKUP_TO to the next, from 1 to ${MAX_BACKUP_HOURS}.`, 24, {
+      minimum: 1,
+      maximum: MAX_BACKUP_HOURS,
+    }),
+    Duration.hours,
   ),
-  backupKeep: setting(
-    "BACKUP_KEEP",
-    `Number of backups that are kept in BACKUP_TO, from 1 to ${MAX_BACKUPS}.`,
-    "7",
-    Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 1, maximum: MAX_BACKUPS })), "BACKUP_KEEP").pipe(
-      Config.withDefault(7),
-    ),
-  ),
-  statsMonths: setting(
+  backupKeep: whole("BACKUP_KEEP", `Number of backups that are kept in BACKUP_TO, from 1 to ${MAX_BACKUPS}.`, 7, {
+    minimum: 1,
+    maximum: MAX_BACKUPS,
+  }),
+  statsMonths: whole(
     "STATS_MONTHS",
     "Full months for which statistics are kept, besides the current one, from 13 to 240.",
-    String(DEFAULT_STATS_MONTHS),
-    Config.schema(
-      Schema.Int.check(Schema.isBetween({ minimum: MIN_STATS_MONTHS, maximum: MAX_STATS_MONTHS })),
-      "STATS_MONTHS",
-    ).pipe(Config.withDefault(DEFAULT_STATS_MONTHS)),
+    DEFAULT_STATS_MONTHS,
+    { minimum: MIN_STATS_MONTHS, maximum: MAX_STATS_MONTHS },
   ),
-  requestLogDays: setting(
+  requestLogDays: whole(
     "REQUEST_LOG_DAYS",
     "Full days for which API requests are kept in the request log, besides the current one, up to 90. 0 turns the log off.",
-    String(DEFAULT_REQUEST_LOG_DAYS),
-    Config.schema(
-      Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: MAX_REQUEST_LOG_DAYS })),
-      "REQUEST_LOG_DAYS",
-    ).pipe(Config.withDefault(DEFAULT_REQUEST_LOG_DAYS)),
+    DEFAULT_REQUEST_LOG_DAYS,
+    { minimum: 0, maximum: MAX_REQUEST_LOG_DAYS },
   ),
-  domainReportDays: setting(
+  domainReportDays: whole(
     "DOMAIN_REPORT_DAYS",
     `Days for which aggregate reports of DMARC and TLS about domains are kept, from ${MIN_DOMAIN_REPORT_DAYS} to ${MAX_DOMAIN_REPORT_DAYS}.`,
-    String(DEFAULT_DOMAIN_REPORT_DAYS),
-    Config.schema(
-      Schema.Int.check(Schema.isBetween({ minimum: MIN_DOMAIN_REPORT_DAYS, maximum: MAX_DOMAIN_REPORT_DAYS })),
-      "DOMAIN_REPORT_DAYS",
-    ).pipe(Config.withDefault(DEFAULT_DOMAIN_REPORT_DAYS)),
+    DEFAULT_DOMAIN_REPORT_DAYS,
+    { minimum: MIN_DOMAIN_REPORT_DAYS, maximum: MAX_DOMAIN_REPORT_DAYS },
   ),
 } as const

@@ -1,5 +1,5 @@
-import { Config, Option, Schema } from "effect"
-import { setting } from "./Setting.ts"
+import { Config, Option } from "effect"
+import { ifSet, setting, whole } from "./Setting.ts"
 
 /** Port on which mail comes in if none is set: on this machine only, and if nobody else has it. */
 export const DEFAULT_MAIL_PORT = 2526
@@ -12,9 +12,6 @@ const MOST_BYTES = 60 * 1024 * 1024
 export const DEFAULT_DAYS = 30
 const MOST_DAYS = 3_650
 
-const between = (name: string, minimum: number, maximum: number, fallback: number) =>
-  Config.schema(Schema.Int.check(Schema.isBetween({ minimum, maximum })), name).pipe(Config.withDefault(fallback))
-
 /** Settings of receiving mail. */
 export const TABLE = {
   mailPort: setting(
@@ -23,30 +20,23 @@ export const TABLE = {
     "2526 on this machine only, if it is free",
     Config.option(Config.Port("MAIL_PORT")),
   ),
-  reportsPort: setting(
-    "REPORTS_PORT",
-    "The former name of MAIL_PORT.",
-    null,
-    Config.option(Config.Port("REPORTS_PORT")),
-  ),
+  reportsPort: ifSet("REPORTS_PORT", "The former name of MAIL_PORT.", Config.Port),
   inboundDomain: setting(
     "INBOUND_DOMAIN",
     "Domain below which every account has addresses without DNS of its own. Publish an MX record for *.INBOUND_DOMAIN.",
     "in. before RETURN_PATH_DOMAIN",
     Config.option(Config.String("INBOUND_DOMAIN")),
   ),
-  inboundDays: setting(
+  inboundDays: whole(
     "INBOUND_DAYS",
     "Days for which received mail is kept as it came. Its record stays.",
-    String(DEFAULT_DAYS),
-    between("INBOUND_DAYS", 1, MOST_DAYS, DEFAULT_DAYS),
+    DEFAULT_DAYS,
+    { minimum: 1, maximum: MOST_DAYS },
   ),
-  inboundMaxBytes: setting(
-    "INBOUND_MAX_BYTES",
-    "Largest mail that is received, in bytes.",
-    String(DEFAULT_MAX_BYTES),
-    between("INBOUND_MAX_BYTES", LEAST_BYTES, MOST_BYTES, DEFAULT_MAX_BYTES),
-  ),
+  inboundMaxBytes: whole("INBOUND_MAX_BYTES", "Largest mail that is received, in bytes.", DEFAULT_MAX_BYTES, {
+    minimum: LEAST_BYTES,
+    maximum: MOST_BYTES,
+  }),
 } as const
 
 interface Ports {

@@ -3,7 +3,7 @@ import * as RelayTransport from "@waybill/mail/transport/RelayTransport"
 import type * as ProviderModule from "@waybill/mail/provider/ProviderModule"
 import { Config, Option, Result, Schema } from "effect"
 import * as Blocklists from "@waybill/mail/source/Blocklists"
-import { Checked, CommaList, ListOf, setting } from "./Setting.ts"
+import { CommaList, ListOf, ifSet, port, secretIfSet, setting, text, textIfSet } from "./Setting.ts"
 import * as SourceSetting from "./SourceSetting.ts"
 import * as TransportName from "./TransportName.ts"
 
@@ -21,30 +21,17 @@ export const nodemailerOptions = (text: string | undefined): ProviderModule.Opti
 
 /** Settings of accepting and delivering mail. */
 export const TABLE = {
-  smtpPort: setting(
-    "SMTP_PORT",
-    "Port of SMTP submission.",
-    "2525",
-    Config.Port("SMTP_PORT").pipe(Config.withDefault(2525)),
-  ),
-  smtpsPort: setting(
+  smtpPort: port("SMTP_PORT", "Port of SMTP submission.", 2525),
+  smtpsPort: ifSet(
     "SMTPS_PORT",
     "Port of SMTP submission that begins with TLS; 465 is usual. Needs SMTP_TLS_CERT and SMTP_TLS_KEY. Off when unset.",
-    null,
-    Config.option(Config.Port("SMTPS_PORT")),
+    Config.Port,
   ),
-  smtpTlsCert: setting(
+  smtpTlsCert: textIfSet(
     "SMTP_TLS_CERT",
     "File of the certificate chain (PEM) for STARTTLS and SMTPS_PORT. Without it, SMTP accepts API keys from this machine only.",
-    null,
-    Config.option(Config.String("SMTP_TLS_CERT")),
   ),
-  smtpTlsKey: setting(
-    "SMTP_TLS_KEY",
-    "File of the private key (PEM) of SMTP_TLS_CERT.",
-    null,
-    Config.option(Config.String("SMTP_TLS_KEY")),
-  ),
+  smtpTlsKey: textIfSet("SMTP_TLS_KEY", "File of the private key (PEM) of SMTP_TLS_CERT."),
   transport: setting(
     "TRANSPORT",
     "How mail is delivered: sandbox keeps it and sends nothing, relay sends it through SMTP_URL, direct sends it to the recipients' mail servers, nodemailer hands it to NODEMAILER_TRANSPORT.",
@@ -54,25 +41,16 @@ export const TABLE = {
       Config.map(TransportName.toStored),
     ),
   ),
-  smtpUrl: setting(
-    "SMTP_URL",
-    "Relay server, as smtp://user:password@host:587 or smtps://…:465.",
-    null,
-    Config.option(Checked("SMTP_URL", relayProblem)),
-    true,
-  ),
-  nodemailerTransport: setting(
+  smtpUrl: secretIfSet("SMTP_URL", "Relay server, as smtp://user:password@host:587 or smtps://…:465.", relayProblem),
+  nodemailerTransport: textIfSet(
     "NODEMAILER_TRANSPORT",
     "Transport of nodemailer: ses, sendmail, or the name or path of a module that is installed beside the service.",
-    null,
-    Config.option(Config.String("NODEMAILER_TRANSPORT")),
   ),
-  nodemailerOptions: setting(
+  nodemailerOptions: secretIfSet(
     "NODEMAILER_OPTIONS",
     "Options of NODEMAILER_TRANSPORT, as a JSON object.",
+    optionsProblem,
     "{}",
-    Config.option(Checked("NODEMAILER_OPTIONS", optionsProblem)),
-    true,
   ),
   ehloName: setting(
     "EHLO_NAME",
@@ -92,17 +70,14 @@ export const TABLE = {
     "none",
     ListOf("BLOCKLISTS", SourceSetting.Zone).pipe(Config.map(SourceSetting.zonesOf)),
   ),
-  siteRules: setting(
+  siteRules: textIfSet(
     "SITE_RULES",
     "JSON file with rules for receiving providers, which come before the built-in ones.",
-    null,
-    Config.option(Config.String("SITE_RULES")),
   ),
-  returnPathDomain: setting(
+  returnPathDomain: text(
     "RETURN_PATH_DOMAIN",
     "Domain of return paths, to which other servers send bounces and complaints.",
     "bounces.localhost",
-    Config.String("RETURN_PATH_DOMAIN").pipe(Config.withDefault("bounces.localhost")),
   ),
   dnsServers: setting(
     "DNS_SERVERS",

@@ -1,6 +1,6 @@
 import { Config, LogLevel, Schema, SchemaTransformation } from "effect"
 import { HostName } from "../process/HostNames.ts"
-import { HttpAddress, ListOf, NetworksIfSet, setting } from "./Setting.ts"
+import { HttpAddress, ListOf, NetworksIfSet, ifSet, secretIfSet, setting, text } from "./Setting.ts"
 
 /** A level in any case: `info` as well as `Info`. */
 const LevelInAnyCase = Schema.String.pipe(
@@ -15,17 +15,15 @@ const LevelInAnyCase = Schema.String.pipe(
 
 /** Settings of metrics, traces and logs. */
 export const TABLE = {
-  metricsPort: setting(
+  metricsPort: ifSet(
     "METRICS_PORT",
     "Port that serves /metrics of this process for Prometheus, and /healthz and /readyz. Off when unset.",
-    null,
-    Config.option(Config.Port("METRICS_PORT")),
+    Config.Port,
   ),
-  metricsHost: setting(
+  metricsHost: text(
     "METRICS_HOST",
     "Address of METRICS_PORT. Every client that can connect to it can read the metrics.",
     "127.0.0.1",
-    Config.String("METRICS_HOST").pipe(Config.withDefault("127.0.0.1")),
   ),
   metricsAllowNetworks: setting(
     "METRICS_ALLOW_NETWORKS",
@@ -39,19 +37,12 @@ export const TABLE = {
     "none",
     ListOf("METRICS_ALLOW_HOSTS", HostName),
   ),
-  otlpEndpoint: setting(
+  otlpEndpoint: ifSet(
     "OTEL_EXPORTER_OTLP_ENDPOINT",
     "OTLP collector (HTTP with JSON) to export traces to, such as http://127.0.0.1:4318. No traces when unset.",
-    null,
-    Config.option(HttpAddress("OTEL_EXPORTER_OTLP_ENDPOINT")),
+    HttpAddress,
   ),
-  otlpHeaders: setting(
-    "OTEL_EXPORTER_OTLP_HEADERS",
-    "Headers for the collector, as name=value,name=value.",
-    null,
-    Config.option(Config.Redacted("OTEL_EXPORTER_OTLP_HEADERS")),
-    true,
-  ),
+  otlpHeaders: secretIfSet("OTEL_EXPORTER_OTLP_HEADERS", "Headers for the collector, as name=value,name=value."),
   tracesShare: setting(
     "OTEL_TRACES_SAMPLER_ARG",
     "Share of requests to trace, from 0 to 1. A traced request includes the work that it causes later.",

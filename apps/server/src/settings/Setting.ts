@@ -20,9 +20,19 @@ export const setting = <A>(
   secret = false,
 ): Setting<A> => ({ name, meaning, fallback, secret, config })
 
-/** A secret that is tested when it is read. `problemOf` says what is wrong with a text without quoting it. */
-export const Checked = (name: string, problemOf: (text: string) => string | undefined) =>
-  Config.Redacted(name).pipe(
+/** A setting that is off when unset. */
+export const ifSet = <A>(name: string, meaning: string, configOf: (name: string) => Config.Config<A>) =>
+  setting(name, meaning, null, Config.option(configOf(name)))
+export const textIfSet = (name: string, meaning: string) => ifSet(name, meaning, Config.String)
+
+/** A secret that is off when unset. It is tested when it is read; `problemOf` says what is wrong with a text without quoting it. */
+export const secretIfSet = (
+  name: string,
+  meaning: string,
+  problemOf: (text: string) => string | undefined = () => undefined,
+  fallback: string | null = null,
+) => {
+  const checked = Config.Redacted(name).pipe(
     Config.mapEffect((secret) => {
       const message = problemOf(Redacted.value(secret))
       return message === undefined
@@ -30,6 +40,46 @@ export const Checked = (name: string, problemOf: (text: string) => string | unde
         : Effect.fail(new Config.ConfigError(new ConfigProvider.SourceError({ message })))
     }),
   )
+  return setting(name, meaning, fallback, Config.option(checked), true)
+}
+
+export const text = (name: string, meaning: string, fallback: string) =>
+  setting(name, meaning, fallback, Config.String(name).pipe(Config.withDefault(fallback)))
+
+/** A whole number within bounds. */
+export const whole = (
+  name: string,
+  meaning: string,
+  fallback: number,
+  bounds: { readonly minimum: number; readonly maximum: number },
+) => {
+  const config = Config.schema(Schema.Int.check(Schema.isBetween(bounds)), name)
+  return setting(name, meaning, String(fallback), config.pipe(Config.withDefault(fallback)))
+}
+
+/** A setting of something else that is made of what was read. */
+export const mapped = <A, B>({ config, ...rest }: Setting<A>, f: (value: A) => B): Setting<B> => ({
+  ...rest,
+  config: Config.map(config, f),
+})
+
+export const port = (name: string, meaning: string, fallback: number) =>
+  setting(name, meaning, String(fallback), Config.Port(name).pipe(Config.withDefault(fallback)))
+
+export const onOff = (name: string, meaning: string, fallback: "on" | "off") =>
+  setting(
+    name,
+    meaning,
+    fallback,
+    Config.Literals(["on", "off"], name).pipe(
+      Config.withDefault(fallback),
+      Config.map((word) => word === "on"),
+    ),
+  )
+
+/** Networks, none of them when unset. */
+export const networks = (name: string, meaning: string) =>
+  setting(name, meaning, "none", ListOf(name, Network.FromText))
 
 export const CommaList = (name: string) =>
   Config.String(name).pipe(
@@ -50,12 +100,9 @@ export const ListOf = <A>(name: string, item: Schema.Codec<A, string>) =>
       ),
     ),
   )
-export const Networks = (name: string) => ListOf(name, Network.FromText)
 
-export const Count = (name: string, fallback: number) =>
-  Config.schema(Schema.Int.check(Schema.isBetween({ minimum: 10, maximum: 100_000 })), name).pipe(
-    Config.withDefault(fallback),
-  )
+/** Bounds of a number of connections. */
+export const CONNECTIONS = { minimum: 10, maximum: 100_000 }
 
 /**
  * A base address. Paths are appended to it, so it must not contain `?` or `#`. It is printed and sent to clients, so it must
@@ -81,7 +128,8 @@ export const NetworksIfSet = (name: string) =>
     Config.mapEffect((text) =>
       Option.match(text, {
         onNone: () => Effect.succeedNone,
-        onSome: (list) => (list.trim() === "none" ? Effect.succeedSome([]) : Effect.asSome(Networks(name))),
+        onSome: (list) =>
+          list.trim() === "none" ? Effect.succeedSome([]) : Effect.asSome(ListOf(name, Network.FromText)),
       }),
     ),
   )
