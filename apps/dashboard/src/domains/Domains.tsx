@@ -150,7 +150,7 @@ const AddDomain = ({ onCancel }: { readonly onCancel: () => void }) => {
   })
   const errors = useFormErrors(add.error, { name })
   return (
-    <DialogForm submit="Add" busy={add.isPending} error={errors.form} onCancel={onCancel} onSubmit={() => add.mutate()}>
+    <DialogForm submit="Add" work={add} error={errors.form} onCancel={onCancel}>
       <TextField
         label="Domain"
         autoFocus

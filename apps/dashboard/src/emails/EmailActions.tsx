@@ -126,15 +126,13 @@ const Reschedule = ({ email, onDone }: { readonly email: EmailWithContent; reado
     },
   })
   const errors = useFormErrors(change.error, { scheduled_at: sendAt })
+  const reschedule = () => (sendAt === "" ? undefined : change.mutate(new Date(sendAt).toISOString()))
   return (
     <DialogForm
       submit="Reschedule"
-      busy={change.isPending}
       error={errors.form}
       onCancel={onDone}
-      onSubmit={() => {
-        if (sendAt !== "") change.mutate(new Date(sendAt).toISOString())
-      }}
+      work={{ isPending: change.isPending, mutate: reschedule }}
     >
       <TextField
         label="Send at"

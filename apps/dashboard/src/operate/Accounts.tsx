@@ -201,13 +201,7 @@ const NewAccount = ({
   })
   const errors = useFormErrors(create.error, { name, owner })
   return (
-    <DialogForm
-      submit="Create account"
-      busy={create.isPending}
-      error={errors.form}
-      onCancel={onCancel}
-      onSubmit={() => create.mutate()}
-    >
+    <DialogForm submit="Create account" work={create} error={errors.form} onCancel={onCancel}>
       <TextField
         label="Name"
         error={errors.field.name}

@@ -26,13 +26,7 @@ export const ReplyForm = ({ mail, onDone }: Props) => {
   })
   const errors = useFormErrors(send.error, { from, text })
   return (
-    <DialogForm
-      submit="Send reply"
-      busy={send.isPending}
-      error={errors.form}
-      onCancel={onDone}
-      onSubmit={() => send.mutate()}
-    >
+    <DialogForm submit="Send reply" work={send} error={errors.form} onCancel={onDone}>
       <TextField
         label="From"
         hint="An address of one of your verified domains."

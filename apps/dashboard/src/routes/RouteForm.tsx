@@ -57,10 +57,9 @@ export const RouteForm = ({ onDone, route, webhooks }: Props) => {
   return (
     <DialogForm
       submit={route === undefined ? "Create" : "Save changes"}
-      busy={save.isPending}
+      work={save}
       error={errors.form}
       onCancel={onDone}
-      onSubmit={() => save.mutate()}
     >
       <fieldset className="flex flex-col gap-3">
         <legend className="mb-1 text-sm text-ink-2">

@@ -107,13 +107,7 @@ const KeyForm = ({
   const toggle = (scope: Scope) =>
     setScopes(scopes.includes(scope) ? scopes.filter((each) => each !== scope) : [...scopes, scope])
   return (
-    <DialogForm
-      submit="Create API key"
-      busy={create.isPending}
-      error={errors.form}
-      onCancel={onCancel}
-      onSubmit={() => create.mutate()}
-    >
+    <DialogForm submit="Create API key" work={create} error={errors.form} onCancel={onCancel}>
       <TextField
         label="Name"
         autoFocus

@@ -24,13 +24,7 @@ export const InviteMember = ({
   })
   const errors = useFormErrors(invite.error, { email, name })
   return (
-    <DialogForm
-      submit="Invite member"
-      busy={invite.isPending}
-      error={errors.form}
-      onCancel={onCancel}
-      onSubmit={() => invite.mutate()}
-    >
+    <DialogForm submit="Invite member" work={invite} error={errors.form} onCancel={onCancel}>
       <TextField
         label="Email"
         type="email"

@@ -74,13 +74,7 @@ const PasswordStep = ({
     },
   })
   return (
-    <DialogForm
-      submit="Continue"
-      busy={confirm.isPending}
-      error={confirm.error}
-      onCancel={onCancel}
-      onSubmit={() => confirm.mutate()}
-    >
+    <DialogForm submit="Continue" work={confirm} error={confirm.error} onCancel={onCancel}>
       <TextField
         label="Current password"
         type="password"
@@ -106,13 +100,7 @@ const CodeStep = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onD
   })
   const secret = new URL(secrets.totpURI).searchParams.get("secret") ?? ""
   return (
-    <DialogForm
-      submit="Turn on"
-      busy={verify.isPending}
-      error={verify.error}
-      onCancel={onDone}
-      onSubmit={() => verify.mutate()}
-    >
+    <DialogForm submit="Turn on" work={verify} error={verify.error} onCancel={onDone}>
       <div>
         <p className="mb-1.5 text-sm">
           Enter this key in your authenticator app, or{" "}

@@ -29,7 +29,7 @@ export const AddSuppression = ({ address = "", onDone }: Props) => {
   })
   const errors = useFormErrors(add.error, { email })
   return (
-    <DialogForm submit="Add" busy={add.isPending} error={errors.form} onCancel={onDone} onSubmit={() => add.mutate()}>
+    <DialogForm submit="Add" work={add} error={errors.form} onCancel={onDone}>
       <TextField
         label="Email address"
         type="email"

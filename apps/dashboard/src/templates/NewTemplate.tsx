@@ -59,13 +59,7 @@ export const NewTemplate = ({ onCancel }: { readonly onCancel: () => void }) => 
   })
   const errors = useFormErrors(create.error, { name, alias, kind })
   return (
-    <DialogForm
-      submit="Create"
-      busy={create.isPending}
-      error={errors.form}
-      onCancel={onCancel}
-      onSubmit={() => create.mutate()}
-    >
+    <DialogForm submit="Create" work={create} error={errors.form} onCancel={onCancel}>
       <TextField
         label="Name"
         autoFocus

@@ -52,11 +52,10 @@ export const Publish = ({ form, onDone, record, save, trial }: Props) => {
   return (
     <DialogForm
       submit="Publish"
-      busy={publish.isPending}
+      work={publish}
       disabled={problems.length > 0}
       error={refused ? undefined : publish.error}
       onCancel={onDone}
-      onSubmit={() => publish.mutate()}
     >
       <ProblemList label="Problems to mend" tone="bad" problems={problems} />
       <ProblemList label="Warnings before publishing" tone="warn" problems={warningsOf(record, form, trial)} />

@@ -42,10 +42,9 @@ export const SendTest = ({ from, onDone, rendered }: Props) => {
     <DialogForm
       cancelLabel={send.isSuccess ? "Close" : "Cancel"}
       submit={send.isSuccess ? "Send again" : "Send test"}
-      busy={send.isPending}
+      work={send}
       error={errors.form}
       onCancel={onDone}
-      onSubmit={() => send.mutate()}
     >
       <TextField
         label="To"

@@ -41,15 +41,13 @@ export const ReplayRange = ({ onDone, webhookId }: { readonly webhookId: string;
     },
   })
   const errors = useFormErrors(replay.error, { created_after: after, created_before: before })
+  const begin = () => (after === "" || before === "" ? undefined : replay.mutate())
   return (
     <DialogForm
       submit="Replay"
-      busy={replay.isPending}
       error={errors.form}
       onCancel={onDone}
-      onSubmit={() => {
-        if (after !== "" && before !== "") replay.mutate()
-      }}
+      work={{ isPending: replay.isPending, mutate: begin }}
     >
       <TextField
         label="From"

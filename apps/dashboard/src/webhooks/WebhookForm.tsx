@@ -83,10 +83,9 @@ export const WebhookForm = ({ onCancel, onChanged, onCreated, webhook }: Props) 
   return (
     <DialogForm
       submit={webhook === undefined ? "Create" : "Save changes"}
-      busy={save.isPending}
+      work={save}
       error={errors.form}
       onCancel={onCancel}
-      onSubmit={() => save.mutate()}
     >
       <TextField
         label="URL"

@@ -106,13 +106,7 @@ const SaveView = ({
   })
   const errors = useFormErrors(save.error, { name })
   return (
-    <DialogForm
-      submit="Save"
-      busy={save.isPending}
-      error={errors.form}
-      onCancel={onCancel}
-      onSubmit={() => save.mutate()}
-    >
+    <DialogForm submit="Save" work={save} error={errors.form} onCancel={onCancel}>
       <TextField
         label="Name"
         autoFocus

@@ -113,7 +113,7 @@ const NewLanguage = ({
     return onAdd(typed)
   }
   return (
-    <DialogForm submit="Add language" onCancel={onCancel} onSubmit={submit}>
+    <DialogForm submit="Add language" onCancel={onCancel} work={{ isPending: false, mutate: submit }}>
       <TextField
         label="Language"
         autoFocus

@@ -3,10 +3,10 @@ import { Button } from "../controls/Button.tsx"
 import { ErrorMessage } from "./ErrorMessage.tsx"
 
 interface Props {
-  readonly onSubmit: () => void
+  /** Mutation that the form begins. */
+  readonly work: { readonly isPending: boolean; readonly mutate: () => void }
   readonly children: ReactNode
   readonly error?: unknown
-  readonly busy?: boolean
   readonly submit: string
   readonly onCancel: () => void
   /** Label of the button that closes the dialog. Default: "Cancel". */
@@ -16,21 +16,20 @@ interface Props {
 
 /** Form inside a dialog: fields, an error, and two buttons. Ctrl+Enter or ⌘+Enter submits it. */
 export const DialogForm = ({
-  busy = false,
   cancelLabel = "Cancel",
   children,
   disabled = false,
   error,
   onCancel,
-  onSubmit,
   submit,
+  work,
 }: Props) => (
   <form
     className="flex flex-col gap-4 px-5 pt-5"
     noValidate
     onSubmit={(event: FormEvent) => {
       event.preventDefault()
-      if (!disabled) onSubmit()
+      if (!disabled) work.mutate()
     }}
     onKeyDown={(event) => {
       if (event.key === "Enter" && (event.metaKey || event.ctrlKey)) event.currentTarget.requestSubmit()
@@ -42,7 +41,7 @@ export const DialogForm = ({
       <Button variant="ghost" onClick={onCancel}>
         {cancelLabel}
       </Button>
-      <Button type="submit" variant="primary" busy={busy} disabled={disabled}>
+      <Button type="submit" variant="primary" busy={work.isPending} disabled={disabled}>
         {submit}
       </Button>
     </footer>
