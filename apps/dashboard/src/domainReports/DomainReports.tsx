@@ -1,4 +1,4 @@
-import { useQuery } from "@tanstack/react-query"
+import { useQuery, type UseQueryResult } from "@tanstack/react-query"
 import { type ReactNode, useState } from "react"
 import type { DmarcReports, TlsReports } from "../api/Records.ts"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
@@ -30,57 +30,61 @@ export const DomainReports = ({ name }: Props) => (
 )
 
 const DmarcPanel = ({ name }: Props) => {
-  const { choice, ...controls } = useChoice(name)
+  const choice = useChoice(name)
   const query = useQuery(ReportQueries.dmarc(choice))
+  const setup = {
+    title: "See who sends in the name of this domain",
+    text: "Mailbox providers report once a day which servers sent mail from this domain, and whether it passed DMARC.",
+  }
   return (
-    <Panel
-      title="DMARC reports"
-      actions={
-        query.data && receives(query.data) ? <PeriodControl label="Period of DMARC reports" {...controls} /> : undefined
-      }
-    >
-      <Result query={query}>
-        {(reports) => (
-          <Reports
-            reports={reports}
-            {...controls}
-            setup={{
-              title: "See who sends in the name of this domain",
-              text: "Mailbox providers report once a day which servers sent mail from this domain, and whether it passed DMARC.",
-            }}
-          >
-            <DmarcSources reports={reports} />
-          </Reports>
-        )}
-      </Result>
-    </Panel>
+    <ReportsPanel kind="DMARC" query={query} choice={choice} setup={setup}>
+      {(reports) => <DmarcSources reports={reports} />}
+    </ReportsPanel>
   )
 }
 
 const TlsPanel = ({ name }: Props) => {
-  const { choice, ...controls } = useChoice(name)
+  const choice = useChoice(name)
   const query = useQuery(ReportQueries.tls(choice))
+  const setup = {
+    title: "See whether mail reaches this domain over TLS",
+    text: "Mail servers that deliver to this domain report once a day how their TLS connections fared.",
+  }
   return (
-    <Panel
-      title="TLS reports"
-      actions={
-        query.data && receives(query.data) ? <PeriodControl label="Period of TLS reports" {...controls} /> : undefined
-      }
-    >
-      <Result query={query}>
-        {(reports) => (
-          <Reports
-            reports={reports}
-            {...controls}
-            setup={{
-              title: "See whether mail reaches this domain over TLS",
-              text: "Mail servers that deliver to this domain report once a day how their TLS connections fared.",
-            }}
-          >
-            <TlsResults reports={reports} />
-          </Reports>
-        )}
-      </Result>
+    <ReportsPanel kind="TLS" query={query} choice={choice} setup={setup}>
+      {(reports) => <TlsResults reports={reports} />}
+    </ReportsPanel>
+  )
+}
+
+const ReportsPanel = <A extends DmarcReports | TlsReports>({
+  children,
+  choice: { onPeriod, onVerified, period, verified },
+  kind,
+  query,
+  setup,
+}: {
+  readonly kind: "DMARC" | "TLS"
+  readonly query: UseQueryResult<A>
+  readonly choice: Controls
+  readonly setup: { readonly title: string; readonly text: string }
+  readonly children: (reports: A) => ReactNode
+}) => {
+  const label = `Period of ${kind} reports`
+  const control = <SegmentedControl label={label} value={period} options={PERIODS} onChange={onPeriod} />
+  return (
+    <Panel title={`${kind} reports`} actions={query.data && receives(query.data) ? control : undefined}>
+      {query.data !== undefined ? (
+        <Reports reports={query.data} verified={verified} onVerified={onVerified} setup={setup}>
+          {children(query.data)}
+        </Reports>
+      ) : query.error === null ? (
+        <SkeletonRows rows={3} />
+      ) : (
+        <div className="p-4">
+          <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
+        </div>
+      )}
     </Panel>
   )
 }
@@ -96,34 +100,10 @@ interface Controls {
   readonly onVerified: (verified: boolean) => void
 }
 
-const useChoice = (name: string): Controls & { readonly choice: ReportQueries.Choice } => {
+const useChoice = (name: string): Controls & ReportQueries.Choice => {
   const [period, onPeriod] = useState<Period>("30")
   const [verified, onVerified] = useState(true)
-  return { choice: { name, days: Number(period), verified }, period, onPeriod, verified, onVerified }
-}
-
-const PeriodControl = ({
-  label,
-  onPeriod,
-  period,
-}: Pick<Controls, "period" | "onPeriod"> & { readonly label: string }) => (
-  <SegmentedControl label={label} value={period} options={PERIODS} onChange={onPeriod} />
-)
-
-const Result = <A,>({
-  children,
-  query,
-}: {
-  readonly query: { readonly data: A | undefined; readonly error: Error | null; readonly refetch: () => unknown }
-  readonly children: (data: A) => ReactNode
-}) => {
-  if (query.data !== undefined) return children(query.data)
-  if (query.error === null) return <SkeletonRows rows={3} />
-  return (
-    <div className="p-4">
-      <ErrorMessage error={query.error} onRetry={() => void query.refetch()} />
-    </div>
-  )
+  return { name, days: Number(period), period, onPeriod, verified, onVerified }
 }
 
 /** The reports of one kind, or how to ask for them, and the way to those whose sender is not proven. */

@@ -1,5 +1,5 @@
 const TIME = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:\.\d+)?Z$/u
-const UNITS = [
+export const UNITS = [
   ["d", 86_400_000],
   ["h", 3_600_000],
   ["min", 60_000],

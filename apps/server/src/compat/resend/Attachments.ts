@@ -1,11 +1,9 @@
 import type { WithContent } from "@waybill/api/schemas/EmailRecord"
 import { Effect } from "effect"
-import type { Route } from "../Door.ts"
 import * as FileLinks from "./FileLinks.ts"
 import { nativePath } from "../nativePath.ts"
 import * as Native from "../Native.ts"
 import * as ResendReceived from "../../worker/webhooks/formats/ResendReceived.ts"
-import * as Paging from "./Paging.ts"
 
 /** Returns the attachments of an email, each with an id of its own and a link that works for some time without a key. */
 const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host: string | undefined) {
@@ -24,25 +22,6 @@ const attachmentsOf = Effect.fnUntraced(function* (id: string | undefined, host:
   }))
 })
 
-const list: Route = {
-  method: "GET",
-  path: "/emails/:id/attachments",
-  endpoint: "logs.get",
-  query: Paging.NAMES,
-  handle: ({ headers, query }, { id }) =>
-    Effect.flatMap(attachmentsOf(id, headers["host"]), (attachments) => Paging.pageOf(query, attachments)),
-}
+const MISSING = "This email has no attachment with this id, or its content is no longer kept."
 
-const get: Route = {
-  method: "GET",
-  path: "/emails/:id/attachments/:attachment",
-  endpoint: "logs.get",
-  handle: Effect.fnUntraced(function* ({ headers }, { attachment, id }) {
-    const found = (yield* attachmentsOf(id, headers["host"])).find((each) => each.id === attachment)
-    return found === undefined
-      ? yield* Native.missing("This email has no attachment with this id, or its content is no longer kept.")
-      : Native.ok({ object: "attachment", ...found })
-  }),
-}
-
-export const routes: ReadonlyArray<Route> = [list, get]
+export const routes = FileLinks.routesOf("/emails/:id/attachments", "logs.get", attachmentsOf, MISSING)

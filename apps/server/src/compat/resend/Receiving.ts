@@ -60,26 +60,8 @@ const filesOf = Effect.fnUntraced(function* (id: string | undefined, host: strin
   return ResendReceived.filesOf(mail).map((file, nth) => ({ ...file, download_url: urlOf(nth), expires_at }))
 })
 
-const attachments: Route = {
-  method: "GET",
-  path: "/emails/receiving/:id/attachments",
-  endpoint: "inbound.get",
-  query: Paging.NAMES,
-  handle: ({ headers, query }, { id }) =>
-    Effect.flatMap(filesOf(id, headers["host"]), (files) => Paging.pageOf(query, files)),
-}
-
-const attachment: Route = {
-  method: "GET",
-  path: "/emails/receiving/:id/attachments/:attachment",
-  endpoint: "inbound.get",
-  handle: Effect.fnUntraced(function* ({ headers }, { attachment, id }) {
-    const found = (yield* filesOf(id, headers["host"])).find((file) => file.id === attachment)
-    return found === undefined
-      ? yield* Native.missing("This mail has no attachment with this id.")
-      : Native.ok({ object: "attachment", ...found })
-  }),
-}
+const MISSING = "This mail has no attachment with this id."
+const attachments = FileLinks.routesOf("/emails/receiving/:id/attachments", "inbound.get", filesOf, MISSING)
 
 /** Received mail, whose paths begin as those of emails: they are looked for before them. */
-export const routes: ReadonlyArray<Route> = [list, get, attachments, attachment]
+export const routes: ReadonlyArray<Route> = [list, get, ...attachments]

@@ -1,6 +1,7 @@
 import type { Event } from "@waybill/client/Waybill"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import * as OutputStyle from "../../OutputStyle.ts"
+import { UNITS } from "../../relativeTime.ts"
 import * as TerminalTable from "../../TerminalTable.ts"
 
 /** Facts of an event that a line shows, in this order. */
@@ -80,13 +81,6 @@ export const timeline = (
 
 /** Columns before what a server answered: those of the mark, the time and the time since. */
 const INDENT = "● 10:31:02.123  +1.2 min  ".length
-
-const UNITS = [
-  ["d", 86_400_000],
-  ["h", 3_600_000],
-  ["min", 60_000],
-  ["s", 1_000],
-] as const
 
 const sinceText = (millis: number): string => {
   const [unit, length] = UNITS.find(([, each]) => millis >= each) ?? ["ms", 1]
