@@ -203,7 +203,7 @@ const installArguments = [
 
 async function npmInstall(folder, what) {
   const began = performance.now()
-  say(`installing ${what} (only once; mostly one to three minutes)`)
+  say(`installing ${what} (once, in one to three minutes)`)
   const npm = findNpm()
   const told = setInterval(() => say(`still installing, after ${secondsSince(began)} s`), PROGRESS_EVERY_MS)
   // Runs npm on its own Node, because npm finds its system-wide settings (proxy, certificates) relative to that Node.

@@ -48,6 +48,8 @@ interface Column {
   readonly cells: ReadonlyArray<string>
   /** Ids, times and states are shown whole, because a part of them is of no use. */
   readonly isWhole: boolean
+  /** Addresses are cut last: a list is read by them. */
+  readonly isAddress: boolean
   readonly width: number
 }
 
@@ -57,7 +59,8 @@ const columnOf = (name: string, values: ReadonlyArray<unknown>, cell: Cell, now:
   const texts = values.map((value) => (typeof value === "string" ? relativeTime(value, now) : undefined) ?? cell(value))
   const isWhole =
     values.some((value, nth) => ID.test(texts[nth] ?? "") || cell(value) !== texts[nth]) || OF_STATE.has(name)
-  return { name, cells: texts, isWhole, width: Math.max(...[headOf(name), ...texts].map(widthOf)) }
+  const isAddress = texts.some((text) => /^\S+@\S+$/u.test(text))
+  return { name, cells: texts, isWhole, isAddress, width: Math.max(...[headOf(name), ...texts].map(widthOf)) }
 }
 
 const totalOf = (columns: ReadonlyArray<Column>): number =>
@@ -67,10 +70,9 @@ const totalOf = (columns: ReadonlyArray<Column>): number =>
 const fit = (columns: ReadonlyArray<Column>, width: number): ReadonlyArray<Column> => {
   const fitted = [...columns]
   while (totalOf(fitted) > width) {
-    const widest = fitted.reduce<Column | undefined>(
-      (best, each) => (each.isWhole || each.width <= MIN_WIDTH || each.width <= (best?.width ?? 0) ? best : each),
-      undefined,
-    )
+    const wide = fitted.filter(({ isWhole, width }) => !isWhole && width > MIN_WIDTH)
+    const others = wide.filter(({ isAddress }) => !isAddress)
+    const [widest] = (others.length > 0 ? others : wide).toSorted((one, other) => other.width - one.width)
     if (widest === undefined) {
       if (fitted.length === 1) return fitted
       fitted.pop()

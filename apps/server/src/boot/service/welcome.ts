@@ -12,6 +12,10 @@ import * as Output from "../../cli/Output.ts"
 export const welcome = (settings: Settings, first: Installation.FirstSecrets | undefined) => {
   const url = urlOf(settings)
   const { roles } = settings
+  const isTerminal = process.stdout.isTTY
+  // A terminal cuts long lines, so its commands take the key from a variable. A line of a log is whole.
+  const key = isTerminal || first === undefined ? "$WAYBILL_KEY" : first.key
+  const write = (...parts: ReadonlyArray<string>) => command(isTerminal, parts)
   const lines = [
     ...(roles.length < Role.ALL.length ? [`  Roles      ${roles.join(", ")}`] : []),
     ...(roles.includes("api") ? [`  API        ${url}/v1`, `  Docs       ${url}/docs`, `  Dashboard  ${url}/`] : []),
@@ -22,14 +26,14 @@ export const welcome = (settings: Settings, first: Installation.FirstSecrets | u
       ? [`  SMTPS      ${hostAndPort(settings.host, settings.smtpsPort.value)} (the same, with TLS from the start)`]
       : []),
     ...(roles.includes("api") && isBaseUrlMissing(settings) ? BASE_URL_HINT : []),
-    ...(first === undefined ? [] : secrets(first)),
+    ...(first === undefined ? [] : secrets(first, isTerminal)),
     ``,
-    ...(settings.transport === "capture" && roles.includes("api") ? example(url, first?.key ?? "$WAYBILL_KEY") : []),
+    ...(settings.transport === "capture" && roles.includes("api") ? example(write, url, key) : []),
     ...(settings.transport === "capture" && roles.includes("api") && roles.includes("smtp")
-      ? received(settings, url, first?.key ?? "$WAYBILL_KEY")
+      ? received(write, settings, url, key)
       : []),
   ]
-  return process.stdout.isTTY ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
+  return isTerminal ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
 }
 
 const READY = "Waybill is ready."
@@ -40,23 +44,40 @@ const BASE_URL_HINT = [
   `such as BASE_URL=http://waybill.example.com:3025.`,
 ]
 
-const secrets = ({ key, owner }: Installation.FirstSecrets): ReadonlyArray<string> => [
+type Write = (...parts: ReadonlyArray<string>) => ReadonlyArray<string>
+
+/** Writes a command as one line, or for a terminal as several; a line that ends within quotes needs no backslash. */
+const command = (isTerminal: boolean, parts: ReadonlyArray<string>): ReadonlyArray<string> =>
+  isTerminal
+    ? parts.map(
+        (part, nth) =>
+          `${nth === 0 ? "  " : "    "}${part}${nth < parts.length - 1 && !part.endsWith(",") ? " \\" : ""}`,
+      )
+    : [`  ${parts.join(" ")}`]
+
+const secrets = ({ key, owner }: Installation.FirstSecrets, isTerminal: boolean): ReadonlyArray<string> => [
   ``,
   `Save these now. They are not shown again:`,
   ``,
   `  Sign in    ${owner.email} / ${Redacted.value(owner.password)}`,
   `  API key    ${key}`,
+  ...(isTerminal ? [``, `  export WAYBILL_KEY=${key}`] : []),
 ]
 
-const example = (url: string, key: string): ReadonlyArray<string> => [
-  `Send a first email (with TRANSPORT=sandbox it stays in the sandbox and is never delivered):`,
+const example = (write: Write, url: string, key: string): ReadonlyArray<string> => [
+  `Send a first email. With TRANSPORT=sandbox it is kept here and never delivered:`,
   ``,
-  `  curl ${url}/v1/email/send -H "Authorization: Bearer ${key}" -H "Content-Type: application/json" ` +
-    `-d '{"from":"Acme <hello@${Installation.FIRST_DOMAIN}>","to":"ana@example.org","subject":"Hello","text":"It works."}'`,
+  ...write(
+    `curl ${url}/v1/email/send`,
+    `-H "Authorization: Bearer ${key}"`,
+    `-H "Content-Type: application/json"`,
+    `-d '{"from":"Acme <hello@${Installation.FIRST_DOMAIN}>","to":"ana@example.org",`,
+    `"subject":"Hello","text":"It works."}'`,
+  ),
   ``,
 ]
 
-const received = (settings: Settings, url: string, key: string): ReadonlyArray<string> => {
+const received = (write: Write, settings: Settings, url: string, key: string): ReadonlyArray<string> => {
   const at = Option.match(InboundSettings.portOf(settings), {
     onNone: () => `127.0.0.1:${InboundSettings.DEFAULT_MAIL_PORT}`,
     onSome: (port) => hostAndPort(settings.host, port),
@@ -64,9 +85,12 @@ const received = (settings: Settings, url: string, key: string): ReadonlyArray<s
   return [
     `Receive a first email, and see it:`,
     ``,
-    `  printf 'Subject: My order\\r\\n\\r\\nWhere is it?\\r\\n' | curl smtp://${at} ` +
-      `--mail-from ana@example.org --mail-rcpt support@${Installation.FIRST_DOMAIN} -T -`,
-    `  curl ${url}/v1/inbound -H "Authorization: Bearer ${key}"`,
+    ...write(
+      `printf 'Subject: My order\\r\\n\\r\\nWhere is it?\\r\\n' |`,
+      `curl smtp://${at} --mail-from ana@example.org`,
+      `--mail-rcpt support@${Installation.FIRST_DOMAIN} -T -`,
+    ),
+    ...write(`curl ${url}/v1/inbound`, `-H "Authorization: Bearer ${key}"`),
     ``,
   ]
 }
