@@ -67,7 +67,7 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             const { consoleErrors, context, page } = await Browser.openTab(opened, world.url)
             await page.goto("/docs/api/domains")
             const article = page.locator("#domains-list")
-            await article.getByRole("button", { name: "Copy curl: List domains" }).click()
+            await article.getByRole("button", { name: "Copy sample curl: List domains" }).click()
             await article.getByText("Copied").waitFor()
             const pasted = await pasteInto(await context.newPage())
             assert.include(pasted, `curl ${world.url}/v1/domains`)

@@ -20,7 +20,7 @@ const SAFE: ReadonlyArray<string> = [
   "packages/testing/src/content/Html.ts",
   // Words of our own code, such as reasons, statuses and types of events.
   "apps/server/src/http/pages/DashboardPages.ts",
-  "apps/server/src/http/pages/reference/exampleOf.ts",
+  "apps/server/src/http/pages/reference/Examples.ts",
   "apps/server/src/smtp/Submission.ts",
   "apps/server/src/worker/webhooks/formats/ResendEvent.ts",
   "packages/domain/src/email/Script.ts",

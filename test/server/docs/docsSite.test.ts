@@ -4,7 +4,7 @@ import { Effect } from "effect"
 import { OpenApi } from "effect/http-api"
 import { globSync, readFileSync } from "node:fs"
 import { type Contract, groupsOf } from "../../../apps/server/src/http/pages/reference/Contract.ts"
-import { addressOf } from "../../../apps/server/src/http/pages/reference/referencePage.ts"
+import * as ReferencePage from "../../../apps/server/src/http/pages/reference/ReferencePage.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
 import * as events from "../../../scripts/generate/events.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
@@ -13,7 +13,7 @@ import { FIRST, QUESTIONS } from "./docsQuestions.ts"
 
 const contract = OpenApi.fromApi(Api) as unknown as Contract
 const pages = Library.load(contract)
-const references = groupsOf(contract).map(({ name }) => addressOf(name).slice("/docs/".length))
+const references = groupsOf(contract).map(({ name }) => ReferencePage.addressOf(name).slice("/docs/".length))
 const slugs = new Set(pages.map(({ slug }) => slug))
 
 /** Reasons that no client of the API gets: they are internal, of the dashboard's own endpoints, or of the APIs of other services. */

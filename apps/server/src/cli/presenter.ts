@@ -3,7 +3,7 @@ import { nearestName } from "@waybill/domain/values/nearestName"
 import { Console, Effect, Option } from "effect"
 import { CliOutput, type CliError, type HelpDoc } from "effect/cli"
 import { formOf } from "../process/formOf.ts"
-import { folded } from "./folded.ts"
+import * as TerminalTable from "./TerminalTable.ts"
 import * as Output from "./Output.ts"
 import * as OutputStyle from "./OutputStyle.ts"
 
@@ -25,7 +25,7 @@ export const presenter: CliOutput.Presenter = {
 const presentHelp = Effect.fnUntraced(function* (help: HelpDoc.HelpDoc) {
   const { columns, hasColours } = yield* OutputStyle.StandardOutput
   const text = CliOutput.defaultFormatter({ colors: hasColours }).formatHelpDoc(help)
-  yield* Console.log(columns === undefined ? text : folded(text, columns))
+  yield* Console.log(columns === undefined ? text : TerminalTable.folded(text, columns))
 })
 
 /** Returns one sentence that names the fault and the allowed form. */

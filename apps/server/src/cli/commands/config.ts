@@ -7,7 +7,7 @@ import * as DataCommand from "../DataCommand.ts"
 import * as Options from "../Options.ts"
 import * as Output from "../Output.ts"
 import * as OutputStyle from "../OutputStyle.ts"
-import { folded } from "../folded.ts"
+import * as TerminalTable from "../TerminalTable.ts"
 
 const name = Argument.String("name").pipe(
   Argument.withDescription("Shows this setting only, such as PORT"),
@@ -29,7 +29,7 @@ const printSettings = Effect.fnUntraced(function* (rows: Rows, all: boolean, sty
       const text = HiddenCharacters.escape(value === null ? name : `${name}=${value}`)
       const colour = problem === null ? undefined : "red"
       const line = `${OutputStyle.coloured(text, colour, style)} ${OutputStyle.coloured(`(${usual})`, "dim", style)}`
-      yield* Output.sayColoured(folded(`  ${line}\n    ${meaning}`, style.columns ?? MAX_COLUMNS))
+      yield* Output.sayColoured(TerminalTable.folded(`  ${line}\n    ${meaning}`, style.columns ?? MAX_COLUMNS))
     }
   }
   const count = rows.length - shown.length

@@ -67,7 +67,7 @@ export const alternatives = (contract: Contract, schema: Schema): ReadonlyArray<
   return choices === undefined ? [resolved] : choices.filter(({ type }) => type !== "null")
 }
 
-export interface Endpoint {
+export interface ApiEndpoint {
   readonly method: string
   readonly path: string
   readonly operation: Operation
@@ -77,7 +77,7 @@ export interface Endpoint {
 export interface Group {
   readonly name: string
   readonly description?: string
-  readonly endpoints: ReadonlyArray<Endpoint>
+  readonly endpoints: ReadonlyArray<ApiEndpoint>
 }
 
 export const groupsOf = ({ paths, tags }: Contract): ReadonlyArray<Group> => {

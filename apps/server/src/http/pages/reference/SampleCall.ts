@@ -1,5 +1,6 @@
-import { type Contract, type Endpoint, resolve } from "./Contract.ts"
-import { exampleOf, partOf } from "./exampleOf.ts"
+import * as Table from "@waybill/domain/values/Table"
+import { type Contract, type ApiEndpoint, resolve } from "./Contract.ts"
+import * as Examples from "./Examples.ts"
 
 /** An example of a call of an endpoint, which the samples of all languages write. */
 export interface SampleCall {
@@ -12,7 +13,7 @@ export interface SampleCall {
   readonly hasKey: boolean
   /** Names of the method in the clients, such as `inbound`, `routes`, `list`. */
   readonly names: ReadonlyArray<string>
-  /** What the method takes after the parts of the path. */
+  /** Arguments of the method after the parts of the path. */
   readonly rest: ReadonlyArray<unknown>
 }
 
@@ -29,19 +30,19 @@ const UNWRAPPED: ReadonlySet<string> = new Set([
 ])
 
 /** Returns an example of a call: what the endpoint requires, and the size of a page. */
-export const sampleCall = (contract: Contract, { method, operation, path }: Endpoint): SampleCall => {
+export const sampleCall = (contract: Contract, { method, operation, path }: ApiEndpoint): SampleCall => {
   const { operationId, parameters = [], requestBody, security = [] } = operation
   const parts = parameters
     .filter((each) => each.in === "path")
-    .map(({ name, schema }) => partOf(contract, schema, name))
+    .map(({ name, schema }) => Examples.partOf(contract, schema, name))
   const paged = parameters.filter((each) => each.in === "query" && (each.required === true || each.name === "limit"))
   const query = Object.fromEntries(
-    paged.map(({ name, schema }) => [name, resolve(contract, schema).default ?? exampleOf(contract, schema, name)]),
+    paged.map(({ name, schema }) => [name, resolve(contract, schema).default ?? Examples.of(contract, schema, name)]),
   )
   const schema = requestBody?.content["application/json"]?.schema
-  const body = schema === undefined ? undefined : exampleOf(contract, schema)
+  const body = schema === undefined ? undefined : Examples.of(contract, schema)
   const given = UNWRAPPED.has(operationId) ? Object.values(body ?? {})[0] : body
-  const name = RENAMED[operationId] ?? operationId.replace(/^inboundRoutes\./u, "inbound.routes.")
+  const name = Table.at(RENAMED, operationId) ?? operationId.replace(/^inboundRoutes\./u, "inbound.routes.")
   return {
     method,
     path,

@@ -1,4 +1,4 @@
-import { ORIGIN } from "./Clients.ts"
+import * as Clients from "./Clients.ts"
 import * as Html from "./Html.ts"
 import { scriptOf } from "./scriptOf.ts"
 import * as Style from "./Style.ts"
@@ -8,7 +8,7 @@ export interface PageParts {
   /** The list of pages beside the content. */
   readonly navigation: string
   readonly content: string
-  /** What was searched for. */
+  /** Words that were searched for. */
   readonly query?: string
   readonly isReference?: boolean
 }
@@ -47,7 +47,7 @@ ${content}
 </main>
 </div>
 <p id="status" role="status" class="said"></p>
-<script>${scriptOf(ORIGIN)}</script>
+<script>${scriptOf(Clients.ORIGIN)}</script>
 </body>
 </html>
 `

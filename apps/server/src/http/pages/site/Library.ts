@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from "node:fs"
 import { posix } from "node:path"
 import { fileURLToPath } from "node:url"
 import type { Contract } from "../reference/Contract.ts"
-import type { Reason } from "../reference/referencePage.ts"
+import type { ErrorReason } from "../reference/ReferencePage.ts"
 import * as Markdown from "./Markdown.ts"
 import * as Samples from "./Samples.ts"
 
@@ -157,7 +157,7 @@ const errorRows = ({ markdown }: DocsPage): ReadonlyArray<Samples.ErrorRow> =>
   )
 
 /** Returns the reasons of all errors, in the order of their page. */
-export const reasonsOf = (pages: ReadonlyArray<DocsPage>): ReadonlyArray<Reason> =>
+export const reasonsOf = (pages: ReadonlyArray<DocsPage>): ReadonlyArray<ErrorReason> =>
   pages
     .filter(({ slug }) => slug === "errors")
     .flatMap((page) =>

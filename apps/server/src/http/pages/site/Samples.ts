@@ -1,5 +1,5 @@
 import * as Refusal from "@waybill/domain/values/Refusal"
-import { CALLS, curl, type Language, LANGUAGES } from "../reference/Clients.ts"
+import * as Clients from "../reference/Clients.ts"
 import type { Contract } from "../reference/Contract.ts"
 import { callOf, type SampleCall } from "../reference/SampleCall.ts"
 
@@ -14,8 +14,8 @@ export interface ErrorRow {
 
 const fenced = (language: string, code: string): string => `\`\`\`${language}\n${code}\n\`\`\``
 
-const samplesOf = (of: (language: Language) => string): ReadonlyArray<string> =>
-  LANGUAGES.map(([name, language]) => `### ${name}\n\n${fenced(language, of(name))}`)
+const samplesOf = (of: (language: Clients.Language) => string): ReadonlyArray<string> =>
+  Clients.LANGUAGES.map(([name, language]) => `### ${name}\n\n${fenced(language, of(name))}`)
 
 /** A request that any endpoint may refuse is shown as a send. */
 const ANY = "any"
@@ -45,28 +45,28 @@ const CLIENTS = "By a [client](/docs/start#choose-a-client):"
 
 const indented = (code: string, by: string): string => code.replaceAll("\n", `\n${by}`)
 
-const HANDLING: Readonly<Record<Language, (call: SampleCall, reason: string) => string>> = {
-  curl: (call, reason) => `${curl(call, "$WAYBILL_URL").replace("curl ", "curl -s ")} |
+const HANDLING: Readonly<Record<Clients.Language, (call: SampleCall, reason: string) => string>> = {
+  curl: (call, reason) => `${Clients.curl(call, "$WAYBILL_URL").replace("curl ", "curl -s ")} |
   grep -q '"reason":"${reason}"' && echo "${reason}"`,
   TypeScript: (call, reason) => `try {
-  await ${indented(CALLS.TypeScript(call), "  ")}
+  await ${indented(Clients.CALLS.TypeScript(call), "  ")}
 } catch (error) {
   if (!(error instanceof WaybillError) || error.reason !== "${reason}") throw error
   console.log(error.message, error.requestId)
 }`,
   Python: (call, reason) => `try:
-    ${indented(CALLS.Python(call), "    ")}
+    ${indented(Clients.CALLS.Python(call), "    ")}
 except WaybillError as error:
     if error.reason != "${reason}":
         raise
     print(error, error.request_id)`,
-  Go: (call, reason) => `${CALLS.Go(call)}
+  Go: (call, reason) => `${Clients.CALLS.Go(call)}
 var refusal *waybill.Error
 if errors.As(err, &refusal) && refusal.Reason == "${reason}" {
 	log.Println(refusal, refusal.RequestID)
 }`,
   PHP: (call, reason) => `try {
-    ${indented(CALLS.PHP(call), "    ")};
+    ${indented(Clients.CALLS.PHP(call), "    ")};
 } catch (WaybillError $error) {
     if ($error->reason !== '${reason}') {
         throw $error;
@@ -74,7 +74,7 @@ if errors.As(err, &refusal) && refusal.Reason == "${reason}" {
     error_log("{$error->getMessage()} {$error->requestId}");
 }`,
   Ruby: (call, reason) => `begin
-  ${indented(CALLS.Ruby(call), "  ")}
+  ${indented(Clients.CALLS.Ruby(call), "  ")}
 rescue Waybill::Error => e
   raise unless e.reason == "${reason}"
   warn "#{e.message} #{e.request_id}"
@@ -95,7 +95,7 @@ export const eventPage = (type: string, body: string): string => {
   ].join("\n\n")
 }
 
-const RECEIVING: Readonly<Record<Language, (type: string) => string>> = {
+const RECEIVING: Readonly<Record<Clients.Language, (type: string) => string>> = {
   curl: (type) => `curl -s "$WAYBILL_URL/v1/webhooks" -H "Authorization: Bearer $WAYBILL_KEY" \\
   -H 'Content-Type: application/json' -d '{"url":"https://example.org/hooks","events":["${type}"]}'`,
   TypeScript: (type) => `const event = await verifyWebhook(rawBody, request.headers, secret)

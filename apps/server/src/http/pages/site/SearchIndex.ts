@@ -1,7 +1,7 @@
 import { nearestName } from "@waybill/domain/values/nearestName"
 import type { Contract } from "../reference/Contract.ts"
 import * as Html from "../reference/Html.ts"
-import { addressOf } from "../reference/referencePage.ts"
+import * as ReferencePage from "../reference/ReferencePage.ts"
 import type { DocsPage, Shelf } from "./Library.ts"
 import * as Markdown from "./Markdown.ts"
 import * as SearchWords from "./SearchWords.ts"
@@ -280,7 +280,7 @@ const endpoints = ({ paths }: Contract): ReadonlyArray<Entry> =>
       ]): Entry => ({
         kind: "endpoint",
         title: summary,
-        url: `${addressOf(tag)}#${Html.anchor(operationId)}`,
+        url: `${ReferencePage.addressOf(tag)}#${Html.anchor(operationId)}`,
         within: `${method.toUpperCase()} ${path}`,
         text: Markdown.plain(description),
       }),

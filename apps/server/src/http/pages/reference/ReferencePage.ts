@@ -1,6 +1,6 @@
-import { type Contract, type Endpoint, type Group, groupsOf, type Operation } from "./Contract.ts"
+import { type Contract, type ApiEndpoint, type Group, groupsOf, type Operation } from "./Contract.ts"
 import * as Clients from "./Clients.ts"
-import { exampleOf } from "./exampleOf.ts"
+import * as Examples from "./Examples.ts"
 import * as Fields from "./Fields.ts"
 import * as Html from "./Html.ts"
 import * as Literal from "./Literal.ts"
@@ -8,7 +8,7 @@ import { pageShell } from "./pageShell.ts"
 import { sampleCall } from "./SampleCall.ts"
 
 /** A reason for which an endpoint refuses a request. */
-export interface Reason {
+export interface ErrorReason {
   readonly reason: string
   readonly status: number
   /** The endpoint, such as `POST /v1/domains`; `any` for one of all endpoints. */
@@ -17,8 +17,8 @@ export interface Reason {
   readonly html: string
 }
 
-const titleOf = ({ operation }: Endpoint): string => operation.summary ?? operation.operationId
-const idOf = ({ operation }: Endpoint): string => Html.anchor(operation.operationId)
+const titleOf = ({ operation }: ApiEndpoint): string => operation.summary ?? operation.operationId
+const idOf = ({ operation }: ApiEndpoint): string => Html.anchor(operation.operationId)
 export const addressOf = (tag: string): string => `/docs/api/${Html.anchor(tag)}`
 
 /** Returns the first page of the reference: what all endpoints share, and the list of them. */
@@ -50,7 +50,7 @@ ${groups.map(listOf).join("\n")}`,
 }
 
 /** Returns the page of a group: each endpoint with its fields, and samples and the response beside them. */
-export const groupPage = (contract: Contract, group: Group, reasons: ReadonlyArray<Reason>): string => {
+export const groupPage = (contract: Contract, group: Group, reasons: ReadonlyArray<ErrorReason>): string => {
   const { description = "", endpoints, name } = group
   const known = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
   const own = reasons.filter(({ from }) => known.has(from))
@@ -79,10 +79,10 @@ const navigation = (groups: ReadonlyArray<Group>, current?: Group): string => {
   return `<h2>API reference</h2>\n<ul>${overview}\n${items.join("\n")}</ul>`
 }
 
-const itemOf = (endpoint: Endpoint, to: string, id = ""): string =>
+const itemOf = (endpoint: ApiEndpoint, to: string, id = ""): string =>
   `<li${id}><a href="${to}">${Html.escaped(titleOf(endpoint))}</a> ${routeOf(endpoint)}</li>`
 
-const routeOf = ({ method, path }: Endpoint): string =>
+const routeOf = ({ method, path }: ApiEndpoint): string =>
   `<code class="route"><span class="method">${method}</span> ${Html.escaped(path)}</code>`
 
 const listOf = ({ description = "", endpoints, name }: Group): string => `<section>
@@ -93,7 +93,7 @@ const listOf = ({ description = "", endpoints, name }: Group): string => `<secti
   .join("\n")}</ul>
 </section>`
 
-const articleOf = (contract: Contract, endpoint: Endpoint, reasons: ReadonlyArray<Reason>): string => {
+const articleOf = (contract: Contract, endpoint: ApiEndpoint, reasons: ReadonlyArray<ErrorReason>): string => {
   const { method, operation, path } = endpoint
   const own = reasons.filter(({ from }) => from === `${method} ${path}`)
   const id = idOf(endpoint)
@@ -119,7 +119,7 @@ ${answerOf(contract, endpoint)}
 const reasonOf = (reason: string): string => `<a href="/docs/errors/${reason}"><code>${reason}</code></a>`
 
 /** Returns the samples of all languages, of which one is shown; the first one if there is no choice. */
-const samplesOf = (contract: Contract, endpoint: Endpoint): string => {
+const samplesOf = (contract: Contract, endpoint: ApiEndpoint): string => {
   const id = `${idOf(endpoint)}-in`
   const samples = Clients.samplesOf(sampleCall(contract, endpoint))
   const tabs = samples.map(([language], nth) => {
@@ -131,15 +131,15 @@ const samplesOf = (contract: Contract, endpoint: Endpoint): string => {
 }
 
 const sample = (label: string, code: string): string =>
-  `<div class="sample"><pre tabindex="0" role="region" aria-label="${Html.escaped(label)}"><code>${Html.escaped(code)}</code></pre><button type="button" aria-label="Copy ${Html.escaped(label)}">Copy</button></div>`
+  `<div class="sample"><pre tabindex="0" role="region" aria-label="${Html.escaped(label)}"><code>${Html.escaped(code)}</code></pre><button type="button" aria-label="Copy sample ${Html.escaped(label)}">Copy</button></div>`
 
-const answerOf = (contract: Contract, endpoint: Endpoint): string => {
+const answerOf = (contract: Contract, endpoint: ApiEndpoint): string => {
   const [status = "", { content = {} } = {}] = Object.entries(endpoint.operation.responses)[0] ?? []
   const [type = "", media] = Object.entries(content)[0] ?? []
   const head = `<p class="status">Response <code>${status}</code></p>`
   if (media === undefined) return head
   if (type !== "application/json") return `${head}<p>The answer is <code>${Html.escaped(type)}</code>.</p>`
-  const example = exampleOf(contract, media.schema, "", true)
+  const example = Examples.of(contract, media.schema, "", true)
   return `${head}${sample(`Response: ${titleOf(endpoint)}`, Literal.write(Literal.JSON_TEXT, example))}`
 }
 

@@ -59,13 +59,13 @@ const PARTS: Readonly<Record<string, string | number>> = {
 }
 
 export const partOf = (contract: Contract, schema: Schema, name: string): string | number =>
-  PARTS[name] ?? String(exampleOf(contract, schema, name))
+  PARTS[name] ?? String(of(contract, schema, name))
 
 /**
  * Returns an example of a request: required fields, and those without which it would be empty. Of a response it has all
  * fields, and of those that may be `null` only what an example is given for.
  */
-export const exampleOf = (contract: Contract, schema: Schema, name = "", isResponse = false, depth = 0): unknown => {
+export const of = (contract: Contract, schema: Schema, name = "", isResponse = false, depth = 0): unknown => {
   const resolved = resolve(contract, schema)
   const named = schema.$ref === undefined ? undefined : BY_NAME[nameOf(schema.$ref)]
   if (named !== undefined) return named
@@ -76,13 +76,13 @@ export const exampleOf = (contract: Contract, schema: Schema, name = "", isRespo
   const choices = resolved.anyOf ?? resolved.oneOf ?? []
   if (isResponse && choices.some(({ type }) => type === "null")) return null
   const [first] = alternatives(contract, resolved)
-  if (first !== undefined && first !== resolved) return exampleOf(contract, first, name, isResponse, depth + 1)
+  if (first !== undefined && first !== resolved) return of(contract, first, name, isResponse, depth + 1)
   if (depth > MAX_DEPTH) return null
   switch (resolved.type) {
     case "object":
       return objectOf(contract, resolved, isResponse, depth)
     case "array": {
-      const value = BY_NAME[name] ?? exampleOf(contract, resolved.items ?? {}, name, isResponse, depth + 1)
+      const value = BY_NAME[name] ?? of(contract, resolved.items ?? {}, name, isResponse, depth + 1)
       return Array.isArray(value) ? value : [value]
     }
     case "integer":
@@ -114,6 +114,6 @@ const objectOf = (
   const wanted = names.filter((name) => required.includes(name) || BODY.has(name))
   const shown = isResponse ? names : wanted.length > 0 ? wanted : names.slice(0, 1)
   return Object.fromEntries(
-    shown.map((name) => [name, exampleOf(contract, properties[name] ?? {}, name, isResponse, depth + 1)]),
+    shown.map((name) => [name, of(contract, properties[name] ?? {}, name, isResponse, depth + 1)]),
   )
 }
