@@ -154,7 +154,7 @@ describe("statements of a migration", () => {
       for (const { place, sql } of statements) {
         const statement = sql.replaceAll(/^(?:--[^\n]*\n|\s)+/gu, "")
         assert.match(statement, /^[A-Z]{2,}\s/u, name)
-        const made = /^CREATE (?:UNLOGGED )?TABLE (\w+)/u.exec(statement)?.[1]
+        const made = /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)/u.exec(statement)?.[1]
         if (made !== undefined) places.set(made, place)
         const changed = /^(?:ALTER TABLE|INSERT INTO|UPDATE|DELETE FROM|CREATE (?:UNIQUE )?INDEX \w+ ON) (\w+)/u.exec(
           statement,

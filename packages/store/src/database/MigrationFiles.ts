@@ -40,7 +40,12 @@ export const read = async (folder = FOLDER): Promise<ReadonlyArray<MigrationFile
   Promise.all((await namesIn(folder)).map(async (name) => parse(name, await readFile(join(folder, name), "utf8"))))
 
 /** Reads the names of the tables that belong to no account, or that find one. All others are in every cell. */
-export const homeTables = async (): Promise<ReadonlyArray<string>> =>
-  (await read()).flatMap((file) =>
-    at(file, "home", "server").flatMap((sql) => /^CREATE (?:UNLOGGED )?TABLE (\w+)/mu.exec(sql)?.[1] ?? []),
-  )
+export const homeTables = async (): Promise<ReadonlyArray<string>> => {
+  const files = await read()
+  const made = (...places: ReadonlyArray<Place>) =>
+    files.flatMap((file) => at(file, ...places).flatMap((sql) => MADE.exec(sql)?.[1] ?? []))
+  const every = new Set(made("every"))
+  return made("home", "server").filter((name) => !every.has(name))
+}
+
+const MADE = /^CREATE (?:UNLOGGED )?TABLE (?:IF NOT EXISTS )?(\w+)/mu

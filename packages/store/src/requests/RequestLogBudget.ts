@@ -38,6 +38,8 @@ interface Standing {
 }
 
 interface AccountStanding extends Standing {
+  /** All accounts of its cell, once calls were counted there. */
+  cell: Standing | undefined
   readonly callers: Map<string, Standing>
 }
 
@@ -50,10 +52,11 @@ const keyOf = ({ account_id, caller_id, day }: Holder): string => `${account_id}
 /**
  * Decides which calls the request log keeps, so that neither a key nor an account nor all of them fill the disk. The bounds of a
  * minute are counted in this process. Those of a day are shared by all processes: each write adds to the sums in the
- * database before its rows are copied, and a row beyond a sum is not copied.
+ * cell before its rows are copied there, and a row beyond a sum is not copied.
  */
 export class RequestLogBudget {
-  readonly #instance = standing("instance")
+  readonly #process = standing("all")
+  readonly #cells = new Map<string, Standing>()
   readonly #accounts = new Map<string, AccountStanding>()
   /** Changes that are to be added with the next write: what was given back, and calls that were not kept. */
   #changes = new Map<string, Change>()
@@ -69,18 +72,12 @@ export class RequestLogBudget {
   /** Whether a call may be kept. */
   permits(caller: Caller, isAccepted: boolean, now_ms: number): boolean {
     this.#roll(now_ms)
-    const account = this.#account(caller)
-    return (
-      isWithin(this.#instance, isAccepted, now_ms) &&
-      isWithin(account, isAccepted, now_ms) &&
-      isWithin(callerIn(account, caller), isAccepted, now_ms)
-    )
+    return this.#standings(caller).every((each) => isWithin(each, isAccepted, now_ms))
   }
 
   /** Counts a call that is kept. */
   charge(caller: Caller, bytes: number): void {
-    const account = this.#account(caller)
-    for (const each of [this.#instance, account, callerIn(account, caller)]) {
+    for (const each of this.#standings(caller)) {
       each.rows++
       each.bytes += bytes
     }
@@ -91,10 +88,10 @@ export class RequestLogBudget {
     const account = this.#account(caller)
     account.notKept++
     callerIn(account, caller).notKept++
-    this.#instance.notKept++
+    this.#process.notKept++
   }
 
-  /** Returns what is to be added to the sums before rows are copied; empty if nothing is. */
+  /** Returns what is to be added to the sums of accounts and callers before rows are copied; empty if nothing is. */
   take(rows: ReadonlyArray<Charged>, now_ms: number): ReadonlyArray<Change> {
     this.#collectSkipped(LogDay.dayOf(now_ms))
     for (const row of rows) this.#add(row, 1, row.bytes, 0)
@@ -118,10 +115,18 @@ export class RequestLogBudget {
     for (const row of rows) this.#add(row, -1, -row.bytes, 1)
   }
 
-  /** Returns the rows that the sums have capacity for. The sums include all of `rows`. */
-  settle<R extends Charged>(rows: ReadonlyArray<R>, totals: ReadonlyArray<Total>, now_ms: number): ReadonlyArray<R> {
+  /** Returns the rows that the sums of a cell have capacity for. The sums include all of `rows`. */
+  settle<R extends Charged>(
+    cell: string,
+    rows: ReadonlyArray<R>,
+    totals: ReadonlyArray<Total>,
+    now_ms: number,
+  ): ReadonlyArray<R> {
     const left = new Map(totals.map((total) => [keyOf(total), leftOf(total)] as const))
-    const holders = (row: R) => holdersOf(row).flatMap((holder) => left.get(keyOf(holder)) ?? [])
+    const holders = (row: R) =>
+      [{ account_id: "", caller_id: "", day: row.day }, ...holdersOf(row)].flatMap(
+        (holder) => left.get(keyOf(holder)) ?? [],
+      )
     for (const row of rows)
       for (const each of holders(row)) {
         each.rows++
@@ -137,26 +142,35 @@ export class RequestLogBudget {
       return true
     })
     const today = LogDay.dayOf(now_ms)
-    for (const total of totals) if (total.day === today) this.#note(total, left.get(keyOf(total)))
+    for (const total of totals) if (total.day === today) this.#note(cell, total, left.get(keyOf(total)))
     return kept
   }
 
   /** Remembers how much is left of a holder's day, once accepted calls have used their part of it. */
-  #note(holder: Holder, left: Amount | undefined): void {
+  #note(cell: string, holder: Holder, left: Amount | undefined): void {
     const level = RequestLogCounts.levelOf(holder)
     const { bytes, rows } = RequestLogBounds.PER_DAY[level]
     const reserve = 1 - SHARE_OF_ACCEPTED
     const isScarce = left !== undefined && (left.rows <= rows * reserve || left.bytes <= bytes * reserve)
-    const account = level === "instance" ? undefined : this.#accounts.get(holder.account_id)
-    const found =
-      level === "instance" ? this.#instance : level === "account" ? account : account?.callers.get(holder.caller_id)
+    const all = this.#cells.get(cell) ?? standing("all")
+    this.#cells.set(cell, all)
+    const account = this.#accounts.get(holder.account_id)
+    if (account !== undefined) account.cell = all
+    const found = level === "all" ? all : level === "account" ? account : account?.callers.get(holder.caller_id)
     if (found !== undefined) found.left = isScarce ? left : undefined
+  }
+
+  /** All whose bounds a call uses. */
+  #standings(caller: Caller): ReadonlyArray<Standing> {
+    const account = this.#account(caller)
+    const all = account.cell === undefined ? [this.#process] : [this.#process, account.cell]
+    return [...all, account, callerIn(account, caller)]
   }
 
   #account({ account_id }: Caller): AccountStanding {
     const existing = this.#accounts.get(account_id)
     if (existing !== undefined) return existing
-    const made = { ...standing("account"), callers: new Map<string, Standing>() }
+    const made: AccountStanding = { ...standing("account"), cell: undefined, callers: new Map() }
     this.#accounts.set(account_id, made)
     return made
   }
@@ -174,20 +188,21 @@ export class RequestLogBudget {
       if (isNewDay) each.left = undefined
       return each.left !== undefined
     }
-    reset(this.#instance)
+    for (const all of [this.#process, ...this.#cells.values()]) reset(all)
     for (const [account_id, account] of this.#accounts) {
       for (const [id, each] of account.callers) if (!reset(each)) account.callers.delete(id)
-      if (!reset(account) && account.callers.size === 0) this.#accounts.delete(account_id)
+      const isScarce = reset(account) || account.cell?.left !== undefined
+      if (!isScarce && account.callers.size === 0) this.#accounts.delete(account_id)
     }
   }
 
   #collectSkipped(day: Day): void {
-    if (this.#instance.notKept === 0) return
+    if (this.#process.notKept === 0) return
+    this.#process.notKept = 0
     const collect = (account_id: string, caller_id: string, each: Standing) => {
       if (each.notKept > 0) this.#change({ account_id, caller_id, day }, 0, 0, each.notKept)
       each.notKept = 0
     }
-    collect("", "", this.#instance)
     for (const [account_id, account] of this.#accounts) {
       collect(account_id, "", account)
       for (const [id, each] of account.callers) if (id !== "") collect(account_id, id, each)
@@ -229,12 +244,9 @@ const isWithin = ({ bytes, left, level, rows }: Standing, isAccepted: boolean, n
 
 const holdersOf = (row: Charged): ReadonlyArray<Holder> => {
   const { account_id, day } = row
-  const account = [
-    { account_id: "", caller_id: "", day },
-    { account_id, caller_id: "", day },
-  ]
+  const account = { account_id, caller_id: "", day }
   const caller_id = callerId(row)
-  return caller_id === "" ? account : [...account, { account_id, caller_id, day }]
+  return caller_id === "" ? [account] : [account, { account_id, caller_id, day }]
 }
 
 const leftOf = (total: Total): { rows: number; bytes: number } => {

@@ -112,13 +112,15 @@ export const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
         inTime,
         Effect.provideService(PgClient.PgClient, sql.driver),
       ),
-    /** Adds to the sums of days, and returns them. */
+    /** Adds changes of accounts and of callers to the sums of days, and returns these, also those of the cell. */
     add: (changes: ReadonlyArray<RequestLogCounts.Change>) =>
       inTime(
         Effect.flatMap(Effect.all([addressHere, cells.serverOf(cell)]), ([address, server]) =>
           Effect.tryPromise(async () => {
             const client = await connect(address, server)
-            const parameters = RequestLogCounts.parametersOf(changes).map((column) => [...column])
+            const parameters = RequestLogCounts.parametersOf(RequestLogCounts.withCell(changes)).map((column) => [
+              ...column,
+            ])
             return (await client.query<RequestLogCounts.Total>(RequestLogCounts.ADD, parameters)).rows
           }),
         ),

@@ -1,11 +1,9 @@
 import { Effect } from "effect"
-import { FIRST } from "../routing/CellName.ts"
-import { inCell } from "../routing/CurrentCell.ts"
 import type { Level } from "./RequestLogBounds.ts"
 import * as LogDay from "./LogDay.ts"
 import { Sql } from "../postgres/Sql.ts"
 
-/** Holder of a bound on a day. Both ids are empty for the instance, the caller's for an account. */
+/** Holder of a bound on a day. Both ids are empty for the cell, the caller's for an account. */
 export interface Holder {
   readonly account_id: string
   /** Key or member. */
@@ -27,7 +25,21 @@ export interface Total extends Holder {
 }
 
 export const levelOf = ({ account_id, caller_id }: Holder): Level =>
-  account_id === "" ? "instance" : caller_id === "" ? "account" : "caller"
+  account_id === "" ? "all" : caller_id === "" ? "account" : "caller"
+
+/** Changes of accounts of a cell and of their callers, with those of the cell. */
+export const withCell = (changes: ReadonlyArray<Change>): ReadonlyArray<Change> => {
+  const days = new Map<LogDay.Day, Change>()
+  for (const { bytes, caller_id, day, notKept, rows } of changes) {
+    if (caller_id !== "") continue
+    const all = days.get(day) ?? { account_id: "", caller_id: "", day, rows: 0, bytes: 0, notKept: 0 }
+    all.rows += rows
+    all.bytes += bytes
+    all.notKept += notKept
+    days.set(day, all)
+  }
+  return [...days.values(), ...changes]
+}
 
 /**
  * Adds changes and returns the sums. All processes lock the rows in one order. It runs on a connection of the writer, so the
@@ -56,14 +68,13 @@ export const parametersOf = (changes: ReadonlyArray<Change>): ReadonlyArray<Read
 /** Returns the days of an account, or of one of its keys, on which calls were only counted, the newest first. */
 export const notKeptOf = Effect.fn("RequestLogCounts.notKeptOf")(function* (account_id: string, caller_id = "") {
   const sql = yield* Sql
-  const rows = sql<{ readonly date: string; readonly count: number }>`
+  return yield* sql<{ readonly date: string; readonly count: number }>`
     SELECT day::text AS date, not_kept::float8 AS count FROM request_log_counts
     WHERE account_id = ${account_id} AND caller_id = ${caller_id} AND not_kept > 0 ORDER BY day DESC`
-  return yield* inCell(FIRST, rows)
 })
 
 /** Deletes the counts of the days before `oldest`, one row for each key that was used on a day. */
 export const expire = Effect.fn("RequestLogCounts.expire")(function* (oldest: LogDay.Day) {
   const sql = yield* Sql
-  yield* inCell(FIRST, sql`DELETE FROM request_log_counts WHERE day < ${LogDay.dateOf(oldest)}::date`)
+  yield* sql`DELETE FROM request_log_counts WHERE day < ${LogDay.dateOf(oldest)}::date`
 })

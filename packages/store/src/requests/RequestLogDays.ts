@@ -1,9 +1,9 @@
 import * as Id from "@waybill/domain/values/Id"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Clock, Effect } from "effect"
-import { type CellName, FIRST } from "../routing/CellName.ts"
+import type { CellName } from "../routing/CellName.ts"
 import * as Definitions from "../database/Definitions.ts"
-import { CurrentCell, inCell } from "../routing/CurrentCell.ts"
+import { inCell } from "../routing/CurrentCell.ts"
 import * as LogDay from "./LogDay.ts"
 import * as RequestLogCounts from "./RequestLogCounts.ts"
 import { Sql } from "../postgres/Sql.ts"
@@ -41,7 +41,7 @@ export const keep = Effect.fn("RequestLogDays.keep")(function* (days: number) {
   // The names sort by their day.
   const dropped = existing.filter((name) => name < oldest)
   for (const name of dropped) yield* alone(sql, sql`DROP TABLE IF EXISTS ${sql(name)}`)
-  if ((yield* CurrentCell) === FIRST) yield* RequestLogCounts.expire(today - days)
+  yield* RequestLogCounts.expire(today - days)
   const needed = days === 0 ? [] : coming
   const missing = needed.filter((day) => !existing.includes(tableOf(day)))
   for (const day of missing) yield* make(day)

@@ -2,6 +2,7 @@ import type { PgClient } from "@effect/sql-pg"
 import * as Id from "@waybill/domain/values/Id"
 import { type Cause, Clock, Context, Duration, Effect, Layer, type Redacted, Scope, Semaphore } from "effect"
 import * as Cells from "../routing/Cells.ts"
+import type { CellName } from "../routing/CellName.ts"
 import { inCell } from "../routing/CurrentCell.ts"
 import * as PerCell from "../routing/PerCell.ts"
 import * as Metrics from "../log/Metrics.ts"
@@ -9,6 +10,7 @@ import { unlessAway } from "../postgres/StoreUnavailable.ts"
 import * as LogDay from "./LogDay.ts"
 import { type Caller, type Charged, RequestLogBudget } from "./RequestLogBudget.ts"
 import * as RequestLogConnection from "./RequestLogConnection.ts"
+import type { Change } from "./RequestLogCounts.ts"
 import type { Row } from "./RequestRow.ts"
 
 /** How often rows are written, in one statement; the request log lags its answers by as much. */
@@ -72,38 +74,47 @@ const make = Effect.fnUntraced(function* (url: Redacted.Redacted) {
   }
   /** Rows of accounts in the last step of their move, for the next write. */
   let postponed: Array<Row> = []
-  /** Writes rows to the log of the cell of each account, in all cells at once. */
-  const writeToCells = Effect.fnUntraced(function* (batch: ReadonlyArray<Row & Charged>) {
-    const { fenced, placed } = yield* Effect.provideService(Cells.place(batch), Cells.Cells, cells)
-    budget.uncount(fenced)
-    postponed.push(...fenced)
-    yield* Effect.forEach(
-      placed,
-      ([cell, rows]) => {
-        const writing = Effect.flatMap(connections.at(cell), ({ copy }) => inCell(cell, copy(rows)))
-        return Effect.catchCause(writing, (cause) => inCell(cell, lose(rows, cause)))
-      },
-      { concurrency: "unbounded", discard: true },
-    )
-  })
-  /** Adds rows and calls that were not kept to the sums of all processes, and writes the rows that fit in them. */
-  const writeAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Row>) {
-    const now_ms = clock.currentTimeMillisUnsafe()
-    const rows = batch.map((row) => ({ ...row, day: dayOf(row.id), bytes: sizeOf(row) }))
-    const changes = budget.take(rows, now_ms)
-    if (changes.length === 0) return
-    const totals = yield* Effect.exit(connections.first.add(changes))
+  /** Adds what comes from a cell's accounts to the sums of all processes there, and writes the rows that fit in them. */
+  const writeTo = Effect.fnUntraced(function* (
+    cell: CellName,
+    changes: ReadonlyArray<Change>,
+    rows: ReadonlyArray<Row & Charged>,
+    now_ms: number,
+  ) {
+    const { add, copy } = yield* connections.at(cell)
+    const totals = yield* Effect.exit(add(changes))
     if (totals._tag === "Failure") {
       budget.restore(changes)
       // Nothing is kept that is not counted.
       return yield* rows.length === 0 ? Effect.void : lose(rows, totals.cause)
     }
-    const kept = budget.settle(rows, totals.value, now_ms)
+    const kept = budget.settle(cell, rows, totals.value, now_ms)
     const isKept = new Set(kept)
     const beyond = rows.filter((row) => !isKept.has(row))
     beyondBounds += beyond.length
     budget.giveBack(beyond)
-    if (kept.length > 0) yield* Effect.catchCause(writeToCells(kept), (cause) => lose(kept, cause))
+    if (kept.length > 0) yield* Effect.catchCause(copy(kept), (cause) => lose(kept, cause))
+  })
+  /** Writes rows, and counts calls that were not kept, in the cell of each account, in all cells at once. */
+  const writeAll = Effect.fnUntraced(function* (batch: ReadonlyArray<Row>) {
+    const now_ms = clock.currentTimeMillisUnsafe()
+    const rows = batch.map((row) => ({ ...row, day: dayOf(row.id), bytes: sizeOf(row) }))
+    const changes = budget.take(rows, now_ms)
+    if (changes.length === 0) return
+    const { fenced, placed } = yield* Effect.provideService(Cells.place(changes), Cells.Cells, cells)
+    const cellOf = new Map(
+      [...placed].flatMap(([cell, each]) => each.map(({ account_id }) => [account_id, cell] as const)),
+    )
+    const rowsOf = Map.groupBy(rows, ({ account_id }) => cellOf.get(account_id))
+    const later = rowsOf.get(undefined) ?? []
+    budget.restore(fenced)
+    budget.uncount(later)
+    postponed.push(...later)
+    yield* Effect.forEach(
+      placed,
+      ([cell, changes]) => inCell(cell, writeTo(cell, changes, rowsOf.get(cell) ?? [], now_ms)),
+      { concurrency: "unbounded", discard: true },
+    )
   })
 
   const flush = Effect.gen(function* () {

@@ -154,6 +154,10 @@ describe("the first server is away", () => {
             yield* arrived(smtp, [...early, ...late])
             const read = yield* senders[1].call("GET", "/v1/email/logs?limit=1")
             assert.strictEqual(read.status, 200)
+            yield* World.until(
+              senders[1].call("GET", `/v1/requests?request_id=${read.headers.get("x-request-id")}`),
+              ({ json }) => json.data.length === 1,
+            )
             isRefused(yield* ofB.call("POST", "/v1/api-keys", { name: "new", scopes: ["domains:read"] }))
             const signIn = yield* Effect.promise(() =>
               fetch(`${node.url}/auth/sign-in/email`, {

@@ -35,8 +35,7 @@ layer(World.layer, { excludeTestServices: true, timeout: "240 seconds" })("the f
         )
       yield* World.until(sender.post(0), ({ status }) => status === Senders.ACCEPTED)
       yield* arrived(1)
-      // The sums of logged calls have the account: they are of home, in one statement for all calls of half a second.
-      const seen = home.watchFor("msg_", hashOf(sender.key), hashOf(other.secret))
+      const seen = home.watchFor("msg_", sender.account_id, hashOf(sender.key), hashOf(other.secret))
       for (let nth = 1; nth <= MAILS; nth++) assert.strictEqual((yield* sender.post(nth)).status, Senders.ACCEPTED)
       yield* arrived(1 + MAILS)
       const log = yield* World.until(sender.get("/v1/email/logs?limit=100"), ({ json }) =>
