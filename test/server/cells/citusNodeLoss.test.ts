@@ -12,7 +12,7 @@ const { CITUS_URL } = Citus
 const COORDINATOR = CITUS_URL ?? ""
 /** Mails of each account before, during and after the loss of a node. */
 const SOME = 40
-const MAX_TEST_MS = 300_000
+const MAX_TEST_MS = 600_000
 
 /** Two accounts under load, one in a cell on a node whose server the test may kill. */
 const underLoad = Effect.fnUntraced(function* (database: Citus.CitusDatabase, own: OwnNode.OwnNode) {
