@@ -49,11 +49,8 @@ const PLACED_FIRST = "the test gives the account its cell before its first commi
 const FIRST_ACCOUNT = "the first account of an installation is in the first cell"
 const OTHER_SERVER = "damages the connections to the first server, where the cell is not"
 const OWN_CELLS = "makes a cell of its own, and moves secrets there from the first one"
-const MAKES_TABLE = "makes a table, which a node refuses"
-const OWN_SERVER = "starts a server of its own, which has no such cell"
 const ASKS_NODE = "without home, the node of the cell says who has left it, which a row of the directory alone does not"
 const STAYS_TRACKED = "the directory keeps a tracking host of another cell, once it was verified"
-const OF_DRIVER = "is of the driver alone, and needs a machine that is not busy with three servers"
 const OF_INSTANCE = "secrets of the instance are in the first cell"
 
 /** Tests of these suites that cannot hold on a node of Citus, by file and name, with the reason. */
@@ -97,11 +94,6 @@ export const SKIPPED: Readonly<Record<string, Readonly<Record<string, string>>>>
   },
   "test/store/rebuild/rebuild.test.ts": {
     "writes only its own tables: it succeeds while all other tables refuse writes": NO_TRIGGERS,
-  },
-  "test/store/postgres/pipelinedConnection.test.ts": {
-    "isolates transactions: only committed rows remain": MAKES_TABLE,
-    "rests after so many transactions, so that the driver forgets what it has sent": OF_DRIVER,
-    "tells the server by TCP to release the locks of a client that is gone": OWN_SERVER,
   },
   "test/store/statistics/emailStatsMonths.test.ts": {
     "are created even if moving their rows exceeds the statement timeout": NO_TRIGGERS,
