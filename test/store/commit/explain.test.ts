@@ -89,7 +89,8 @@ const holds = (plans: ReadonlyArray<Plan>, index: string, most: number): void =>
 }
 
 /** Whether a plan is of a statement of `writeStatements`. */
-const isWrite = ({ text }: Plan): boolean => /^WITH (?:part_0 AS \(\s*INSERT INTO events|released AS)/u.test(text)
+const isWrite = ({ text }: Plan): boolean =>
+  /^(?:WITH part_0 AS \(\s*INSERT INTO events|UPDATE outbox SET lease_token = NULL)/u.test(text)
 
 /** A server with default settings: whatever a plan needs, the service has to set itself. */
 const asItCame = Layer.unwrap(

@@ -100,7 +100,7 @@ const writeStatements = (
     simple.push(...begun)
     parts.push(...other)
   }
-  if (write.content.length > 0) simple.push(StoredContent.insert(sql, write.content))
+  if (write.content.length > 0) simple.push(StoredContent.insert(sql, write.content, isOnNode))
   if (write.inbound.length > 0) parts.push(...InboundContent.inserts(sql, write.inbound))
   if (write.unsent.length > 0) parts.push(UnsentRows.add(sql, write.unsent))
   if (write.canceled.length > 0) parts.push(CanceledContent.insert(sql, write.canceled, write.now))
@@ -124,7 +124,7 @@ const writeStatements = (
   if (isOnNode) alone.push(events(sql, write))
   else parts.unshift(events(sql, write))
   return [
-    ...(released.length > 0 ? [Outbox.release(sql, sql`SELECT unnest(${released}::text[]) AS id`)] : []),
+    ...(released.length > 0 ? [Outbox.release(sql, released)] : []),
     ...withWakeUps(sql, parts, WakeUps.due(arm, write.now), schema),
     ...alone.map((query) => sql`${query}`),
   ]

@@ -40,8 +40,11 @@ const MOST_USES = 2_147_483_647
 export const hashes = (sha256s: ReadonlyArray<string>) =>
   Arrays.byteas(sha256s.map((sha256) => Buffer.from(sha256, "hex")))
 
-/** Returns the part of a statement that inserts content, or counts one more use of content that is there. */
-export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>): Fragment => {
+/**
+ * Returns the part of a statement that inserts content, or counts one more use of content that is there. On a node of Citus the
+ * rows are its values: others would be written into a file first.
+ */
+export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>, isOnNode = false): Fragment => {
   const stored = new Map<string, ContentRow & StoredBytes & { readonly uses: number }>()
   for (const row of rows) {
     const key = `${row.account_id} ${row.sha256}`
@@ -49,15 +52,23 @@ export const insert = (sql: Client<unknown>, rows: ReadonlyArray<ContentRow>): F
     const expires_on = same === undefined || same.expires_on < row.expires_on ? row.expires_on : same.expires_on
     stored.set(key, { ...row, ...(same ?? compress(row.bytes)), expires_on, uses: (same?.uses ?? 0) + 1 })
   }
-  const added = [...stored.values()]
-  return sql`
-    INSERT INTO content AS c (account_id, sha256, bytes, compressed, expires_on, uses)
-    SELECT * FROM unnest(${Arrays.texts(added.map((row) => row.account_id))},
+  // Locked in one order by all batches.
+  const added = [...stored].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row)
+  const values = isOnNode
+    ? sql`VALUES ${sql.csv(
+        added.map(
+          ({ account_id, bytes, compressed, expires_on, sha256, uses }) =>
+            sql`(${account_id}::text, ${Buffer.from(sha256, "hex")}::bytea, ${bytes}::bytea, ${compressed}::boolean,
+              ${expires_on}::date, ${uses}::int)`,
+        ),
+      )}`
+    : sql`SELECT * FROM unnest(${Arrays.texts(added.map((row) => row.account_id))},
       ${hashes(added.map((row) => row.sha256))}, ${Arrays.byteas(added.map((row) => row.bytes))},
       ${Arrays.booleans(added.map((row) => row.compressed))},
-      ${Arrays.texts(added.map((row) => row.expires_on))}::date[], ${Arrays.ints(added.map((row) => row.uses))})
-      AS new(account_id, sha256, bytes, compressed, expires_on, uses)
-    ORDER BY 1, 2
+      ${Arrays.texts(added.map((row) => row.expires_on))}::date[], ${Arrays.ints(added.map((row) => row.uses))})`
+  return sql`
+    INSERT INTO content AS c (account_id, sha256, bytes, compressed, expires_on, uses)
+    ${values}
     ON CONFLICT (account_id, sha256) DO UPDATE
       SET expires_on = greatest(c.expires_on, excluded.expires_on), uses = least(c.uses::bigint + excluded.uses, ${sql.literal(String(MOST_USES))})`
 }

@@ -83,16 +83,24 @@ export const renew = <E>(sql: Client<E>, ids: Statement.Fragment, pausedUntil?: 
     ${pausedUntil === undefined ? sql.literal("") : sql`, held_until = ${pausedUntil}::timestamptz`}
   WHERE id = ANY(ARRAY(${ids})) RETURNING id`
 
-/** Deletes rows of which nothing is left to do. A list of ids needs a plan by the key, which locks the rows in its order. */
+/** Deletes rows of which nothing is left to do. A list of ids, here and of a release, needs a plan by the key, which locks the rows in its order. */
 export const settle = <E>(sql: Client<E>, ids: Statement.Fragment | ReadonlyArray<string>) => sql`
   DELETE FROM outbox WHERE id = ANY(${Statement.isFragment(ids) ? sql`ARRAY(${ids})` : sql`${ids}::text[]`})`
 
 /** Columns that a release may change. */
 export type Released = "ready" | "available_at" | "held_until" | "clock_due" | "attempt" | "payload"
 
-/** Ends leases of rows that stay. They keep their time, or get the named columns from the query. */
-export const release = <E>(sql: Client<E>, rows: Statement.Fragment, changed: ReadonlyArray<Released> = []) => sql`
+/** Ends leases of rows that stay: of a list of ids, or with the named columns from a query. */
+export const release = <E>(
+  sql: Client<E>,
+  rows: Statement.Fragment | ReadonlyArray<string>,
+  changed: ReadonlyArray<Released> = [],
+) => {
+  const ended = sql`lease_token = NULL, lease_until = NULL, lease_owner = NULL`
+  if (!Statement.isFragment(rows)) return sql`UPDATE outbox SET ${ended} WHERE id = ANY(${rows}::text[])`
+  return sql`
   WITH released AS MATERIALIZED (${rows})
-  UPDATE outbox o SET lease_token = NULL, lease_until = NULL, lease_owner = NULL
+  UPDATE outbox o SET ${ended}
     ${sql.literal(changed.map((column) => `, ${column} = released.${column}`).join(""))}
   FROM released WHERE o.id = released.id AND o.id = ANY(ARRAY(SELECT id FROM released))`
+}
