@@ -20,7 +20,7 @@ import * as AbsentFields from "../lenient/AbsentFields.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
-/** What the calls of one request share. */
+/** Parts that the calls of one request share. */
 export interface Calls<R> {
   /** Waybill's own API. */
   readonly app: Effect.Effect<Response, never, R>

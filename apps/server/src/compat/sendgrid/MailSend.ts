@@ -68,7 +68,7 @@ const send: Route = {
 
 type Part = Effect.Success<ReturnType<typeof partsOf>>
 
-/** What the personalizations of a message share. */
+/** Parts that the personalizations of a message share. */
 interface Shared {
   readonly message: SendGridMessage.Message
   readonly files: ReturnType<typeof Translation.filesOf>

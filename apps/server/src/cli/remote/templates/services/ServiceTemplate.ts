@@ -19,7 +19,7 @@ export interface ServiceTemplate {
   readonly variables: Readonly<Record<string, unknown>> | null
 }
 
-/** What most services do not have. */
+/** Parts that most services do not have. */
 export const NOTHING_MORE = { from: null, reply_to: [], layout: null, preheader: null, variables: null }
 
 export type Json = Readonly<Record<string, unknown>>
