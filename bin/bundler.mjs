@@ -11,11 +11,10 @@ import { root } from "./install.mjs"
 const MAX_BUNDLES = 16
 
 /**
- * Modules that are not bundled, because few starts load them: sign-in, the server for assistants, packages that others
- * load if somebody has installed them, and the 3 MB file of an API reference page, which is not used.
+ * Modules that are not bundled, because few starts load them: the server for assistants, packages that others load if
+ * somebody has installed them, and the 3 MB file of an API reference page, which is not used.
  */
-const NOT_BUNDLED =
-  /^(?:@?better-auth|@modelcontextprotocol|@react-email|@opentelemetry|typescript)(?:\/|$)|\/httpApiScalar\.js$/
+const NOT_BUNDLED = /^(?:@modelcontextprotocol|@react-email|@opentelemetry|typescript)(?:\/|$)|\/httpApiScalar\.js$/
 
 /** Loads rolldown, a dependency of vite, which the dashboard uses. */
 const bundler = async () => {
