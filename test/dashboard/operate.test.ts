@@ -13,7 +13,8 @@ await inBrowser("operating an instance with two accounts", (browser) => {
   let message = ""
 
   beforeAll(async () => {
-    instance = await Instance.start()
+    // Its process starts rebuilds as processes of the same program.
+    instance = await Instance.start({}, "apart")
     const mail = { from: "hello@acme.test", to: "ana@example.org", subject: "Between us", html: "<p>Quiet.</p>" }
     message = (await instance.request("POST", "/email/send", mail)).json.id
     operator = await Browser.openTab(browser, instance.url)

@@ -1,4 +1,5 @@
-import { execFileSync } from "node:child_process"
+import { execFile } from "node:child_process"
+import { promisify } from "node:util"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import type { Locator } from "playwright-core"
@@ -76,8 +77,8 @@ await inBrowser("first steps and states of screens", (browser) => {
     assert.include(command, `--mail-rcpt hello@${account.inbound_domain}`)
     await step("receive").scrollIntoViewIfNeeded()
     await ContactSheet.shoot(page, "first-run-receive", step("receive"))
-    assert.strictEqual(await step("receive").getAttribute("data-done"), "false")
-    execFileSync("sh", ["-c", command], { stdio: "ignore" })
+    await Browser.eventually(() => step("receive").getAttribute("data-done")).toBe("false")
+    await promisify(execFile)("sh", ["-c", command])
     await isDone("receive")
     await step("receive").getByText("Where is my order?").waitFor()
     await ContactSheet.shoot(page, "first-run-received", step("receive"))

@@ -2,7 +2,9 @@ import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
 import pg from "pg"
 import { freshDatabase } from "../../support/postgres/Database.ts"
-import { freePort, runToEnd, WaybillCommand } from "../../support/process/service.ts"
+import * as Stop from "../../../apps/server/src/process/Stop.ts"
+import * as CommandLine from "../../support/process/CommandLine.ts"
+import { freePort, WaybillCommand } from "../../support/process/service.ts"
 
 export interface Instance {
   readonly url: string
@@ -32,8 +34,41 @@ const firstMatch = (pattern: RegExp, text: string): string => {
   return match
 }
 
-/** Builds the dashboard if needed and starts the service with its first owner on an own database. */
-export const start = async (settings: Readonly<Record<string, string>> = {}): Promise<Instance> => {
+type Env = Readonly<Record<string, string>>
+
+interface Service {
+  /** Waits until a text was printed, and returns all that was. */
+  readonly waitForOutput: (text: string) => Promise<string>
+  readonly stop: () => Promise<unknown>
+}
+
+/** Time between two looks at the output of a start. */
+const LOOK_MS = 20
+
+/** Runs the service in this process: its code is compiled once for all tests of a worker. */
+const startHere = async (env: Env, scope: Scope.Scope): Promise<Service> => {
+  const starting = CommandLine.start(env, "start").pipe(Effect.provideService(Stop.Overdue, Effect.void))
+  const { ended, errors, printed, stop } = await Effect.runPromise(Scope.provide(starting, scope))
+  const output = () => [...printed, ...errors].join("\n")
+  let isOver = false
+  void Effect.runPromiseExit(ended).then(() => (isOver = true))
+  return {
+    waitForOutput: async (text) => {
+      while (!output().includes(text)) {
+        if (isOver) throw new Error(output())
+        await new Promise((resolve) => setTimeout(resolve, LOOK_MS))
+      }
+      return output()
+    },
+    stop: () => Effect.runPromise(stop),
+  }
+}
+
+/**
+ * Builds the dashboard if needed and starts the service with its first owner on an own database: in this process, or in one of
+ * its own, for what starts itself again.
+ */
+export const start = async (settings: Env = {}, where: "here" | "apart" = "here"): Promise<Instance> => {
   const { href } = new URL("../../../bin/dashboard.mjs", import.meta.url)
   const { ensureDashboard } = (await import(href)) as { readonly ensureDashboard: () => Promise<void> }
   await ensureDashboard()
@@ -45,10 +80,11 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
     PORT: String(await freePort()),
     SMTP_PORT: String(await freePort()),
     TRUSTED_PROXIES: "127.0.0.0/8",
+    LOG_LEVEL: "Error",
     ...settings,
   }
   const url = `http://127.0.0.1:${env.PORT}`
-  const service = new WaybillCommand(["start"], env)
+  const service: Service = where === "here" ? await startHere(env, scope) : new WaybillCommand(["start"], env)
   const close = async () => {
     await service.stop()
     await Effect.runPromise(Scope.close(scope, Exit.void))
@@ -78,8 +114,8 @@ export const start = async (settings: Readonly<Record<string, string>> = {}): Pr
         await client.end()
       },
       runCommand: async (...args) => {
-        const { code, output } = await runToEnd(args, env)
-        if (code !== 0) throw new Error(`waybill ${args.join(" ")} ended with ${code}:\n${output}`)
+        const { errors, exit, output } = await Effect.runPromise(CommandLine.typeWith(env, ...args))
+        if (Exit.isFailure(exit)) throw new Error(`waybill ${args.join(" ")} failed:\n${output}\n${errors}`)
         return output
       },
       startCommand: (...args) => new WaybillCommand(args, env),

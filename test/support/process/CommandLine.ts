@@ -103,7 +103,7 @@ export const start = Effect.fnUntraced(function* (env: Env, ...words: ReadonlyAr
   const printed: Array<string> = []
   const errors: Array<string> = []
   const fiber = yield* Effect.forkScoped(run(env, words, printed, errors))
-  return { printed, errors, stop: Fiber.interrupt(fiber) }
+  return { printed, errors, ended: Fiber.join(fiber), stop: Fiber.interrupt(fiber) }
 })
 
 /** Runs a command of `waybill` on a database in this process, and returns its output. */

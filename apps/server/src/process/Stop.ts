@@ -6,6 +6,16 @@ export const STOP_TIMEOUT = Duration.seconds(30)
 /** Time after which the process logs an error and exits by itself, shortly before it would be killed. */
 export const LATEST_STOP = Duration.seconds(29)
 
+/** Ends a process whose stop takes too long. A service that shares its process with others, as in tests, has another. */
+export const Overdue = Context.Reference<Effect.Effect<void>>("@waybill/server/Stop/Overdue", {
+  // Other processes detect that this one is gone and take over its leases.
+  defaultValue: () =>
+    Effect.andThen(
+      Effect.logError("the stop took too long and was aborted; delivery attempts in progress are reported as lost"),
+      Effect.sync(() => process.exit(1)),
+    ),
+})
+
 interface StopShape {
   /** Begins the stop, unless it has begun already. */
   readonly begin: Effect.Effect<void>

@@ -82,13 +82,7 @@ export const serveWith = <A, R1, R2>(
       ),
     ),
     Effect.provideService(Readiness.Started, () => isStarted),
-    Effect.provide(Stop.layer(overdue)),
+    Effect.provide(Layer.unwrap(Effect.map(Stop.Overdue, Stop.layer))),
     Effect.provide(logging),
   )
 }
-
-/** Other processes detect that this one is gone and take over its leases. */
-const overdue = Effect.andThen(
-  Effect.logError("the stop took too long and was aborted; delivery attempts in progress are reported as lost"),
-  Effect.sync(() => process.exit(1)),
-)
