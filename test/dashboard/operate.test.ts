@@ -107,7 +107,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
         assert.strictEqual((await fetchAs(neighbour.page, `/v1/operate/${path}`)).status(), 404, path)
         assert.strictEqual((await instance.request("GET", `/operate/${path}`)).status, 404, path)
       }
-      assert.strictEqual(await neighbour.page.getByRole("link", { name: "Projections" }).count(), 0)
+      await Browser.eventually(() => neighbour.page.getByRole("link", { name: "Projections" }).count()).toBe(0)
     },
   )
 
@@ -123,7 +123,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
       await open(neighbour, "/settings/audit")
       const row = neighbour.page.getByRole("row", { name: /^Account plan changed.*Operator/u }).first()
       await row.waitFor()
-      assert.include((await row.textContent()) ?? "", "This account")
+      await Browser.eventually(() => row.textContent()).toContain("This account")
     },
   )
 
@@ -141,7 +141,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
     await page.unroute(path)
     await page.reload()
     await page.getByLabel("Plan of Neighbours").waitFor()
-    assert.strictEqual(await notice.count(), 0)
+    await Browser.eventually(() => notice.count()).toBe(0)
   })
 
   it("disables and enables the tracked links of an account", { timeout: TIMEOUT }, async () => {
@@ -207,7 +207,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
       assert.isBelow(await share(), 100)
       await log.getByText("Reading events").waitFor()
       await log.getByText(/^[\d,]+ of [\d,]+ events · \d+ slices? done$/u).waitFor()
-      assert.isTrue(await log.getByRole("button", { name: "Rebuild" }).isDisabled())
+      await Browser.eventually(() => log.getByRole("button", { name: "Rebuild" }).isDisabled()).toBe(true)
       await remoteRebuild.stop("SIGKILL")
       await log.getByText("Interrupted", { exact: false }).waitFor()
       await log.getByRole("button", { name: "Rebuild" }).click()
@@ -221,7 +221,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
     const { page } = operator
     await open(operator, "/operate/accounts")
     await page.getByRole("row", { name: /Neighbours/u }).waitFor()
-    assert.strictEqual(await page.getByRole("columnheader", { name: "Cell" }).count(), 0)
+    await Browser.eventually(() => page.getByRole("columnheader", { name: "Cell" }).count()).toBe(0)
     await instance.runCommand("cells", "add", "cell_b")
     const cells = async () => {
       const accounts = JSON.parse(await instance.runCommand("accounts", "list", "--json"))
@@ -235,7 +235,7 @@ await inBrowser("operating an instance with two accounts", (browser) => {
       .getByText("Open")
       .waitFor()
     for (const name of ["Accounts", "Events per second", "Waiting", "Events behind"])
-      assert.strictEqual(await page.getByRole("columnheader", { name, exact: true }).count(), 1, name)
+      await Browser.eventually(() => page.getByRole("columnheader", { name, exact: true }).count(), name).toBe(1)
     await page.reload()
     await open(operator, "/operate/accounts")
     await page

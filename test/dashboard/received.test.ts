@@ -26,7 +26,7 @@ await inDashboard(
       await page.goto(`/received?id=${mail.id}`)
       await page.getByRole("button", { name: "Reply" }).click()
       const dialog = page.getByRole("dialog")
-      assert.strictEqual(await dialog.getByLabel("From").inputValue(), "hello@acme.test")
+      await Browser.eventually(() => dialog.getByLabel("From").inputValue()).toBe("hello@acme.test")
       // The refusal of another domain is shown, and the text is kept.
       await dialog.getByLabel("From").fill("hello@elsewhere.test")
       await dialog.getByLabel("Message").fill("Good to hear.")
@@ -51,7 +51,7 @@ await inDashboard(
       await page.goto(`/received?id=${id}`)
       await page.getByRole("tab", { name: "Routes" }).click()
       const forwarded = page.getByRole("tabpanel").getByRole("listitem")
-      assert.match(await forwarded.innerText(), /^forward/u)
+      await Browser.eventually(() => forwarded.innerText()).toMatch(/^forward/u)
       await forwarded.getByRole("link", { name: "View the email" }).click()
       await page.getByRole("link", { name: id, exact: true }).waitFor()
 
@@ -87,7 +87,7 @@ await inDashboard(
       const frame = page.frameLocator('iframe[title="Email preview"]')
       await frame.getByText("Read me").waitFor()
       for (const each of page.frames()) await each.waitForLoadState("load")
-      assert.strictEqual(await frame.locator("body").getAttribute("data-ran"), null)
+      await Browser.eventually(() => frame.locator("body").getAttribute("data-ran")).toBe(null)
       assert.strictEqual(new URL(page.url()).pathname, "/received")
       assert.strictEqual(connections, 0)
       // Only the reader lets images in.
@@ -103,10 +103,10 @@ await inDashboard(
       const list = page.getByRole("list", { name: "Received mail" })
       await list.getByRole("button").first().click()
       await page.getByRole("tab", { name: "Conversation" }).waitFor()
-      assert.isFalse(await list.isVisible())
+      await Browser.eventually(() => list.isVisible()).toBe(false)
       await page.getByRole("button", { name: "Received mail" }).click()
       await list.waitFor()
-      assert.isFalse(await page.getByRole("tab", { name: "Conversation" }).isVisible())
+      await Browser.eventually(() => page.getByRole("tab", { name: "Conversation" }).isVisible()).toBe(false)
       await page.setViewportSize(Browser.DESKTOP)
     })
 
@@ -139,7 +139,7 @@ await inDashboard(
         await Browser.eventually(subjects, typed).toEqual(found)
         await page.getByRole("heading", { level: 2, name: found[0] }).waitFor()
       }
-      assert.isAbove(await list.locator("mark").count(), 0)
+      await Browser.eventually(() => list.locator("mark").count()).toBeGreaterThan(0)
       assert.deepEqual(await Accessibility.violations(page), [])
       await ContactSheet.shoot(page, "received-search")
       await search.fill("address")

@@ -202,8 +202,8 @@ await inBrowser("screens of the dashboard", (browser) => {
     await plot.hover({ position: { x: width - 20, y: height / 2 } })
     const legendOf = (name: string) => page.locator("span", { hasText: new RegExp(`^${name}\\s*\\d`, "u") }).first()
     await legendOf("Delivered").waitFor()
-    assert.match((await legendOf("Delivered").textContent()) ?? "", /[1-9]/u)
-    assert.match((await legendOf("Deferred").textContent()) ?? "", /\d/u)
+    await Browser.eventually(() => legendOf("Delivered").textContent()).toMatch(/[1-9]/u)
+    await Browser.eventually(() => legendOf("Deferred").textContent()).toMatch(/\d/u)
   })
 
   it("chart renders in a browser whose language is not a valid locale", { timeout: TIMEOUT }, async () => {
@@ -238,7 +238,7 @@ await inBrowser("screens of the dashboard", (browser) => {
       // The page must not scroll horizontally on a phone.
       await page.setViewportSize({ width: PHONE_PX, height: 740 })
       await Browser.eventually(() => page.evaluate("document.documentElement.scrollWidth")).toBe(PHONE_PX)
-      assert.deepEqual(await page.evaluate(MISFITS), [], path)
+      await Browser.eventually(() => page.evaluate(MISFITS), path).toEqual([])
       // A mail is at most as wide as the phone, or scaled.
       for (const mail of await page.locator("iframe").all()) {
         const fits = async () => {

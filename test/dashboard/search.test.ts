@@ -211,11 +211,11 @@ await inBrowser("search and lists", (browser) => {
     await page.getByRole("button", { name: "Status", exact: true }).click()
     await page.getByRole("menuitem", { name: "Bounced" }).click()
     await Browser.eventually(listed).toEqual([NEWS])
-    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "anyone:bounced")
+    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("anyone:bounced")
     await page.getByRole("button", { name: "Status: Bounced", exact: true }).click()
     await page.getByRole("menuitem", { name: "Scheduled" }).click()
     await Browser.eventually(listed).toEqual([LATER])
-    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "is:scheduled")
+    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("is:scheduled")
   })
 
   it("saves a search as a view, shows it again and deletes it", { timeout: TIMEOUT }, async () => {
@@ -238,7 +238,7 @@ await inBrowser("search and lists", (browser) => {
     await page.getByRole("menuitem", { name: "Delete “Orders”" }).click()
     await page.getByText("View “Orders” deleted.").waitFor()
     await page.getByRole("button", { name: "Views" }).click()
-    assert.deepEqual(await page.getByRole("menuitem").allTextContents(), ["Save this search…"])
+    await Browser.eventually(() => page.getByRole("menuitem").allTextContents()).toEqual(["Save this search…"])
     await page.keyboard.press("Escape")
   })
 
@@ -356,8 +356,8 @@ await inBrowser("search and lists", (browser) => {
       const rows = page.getByRole("table").locator("tbody tr")
       await page.getByLabel(box).fill(typed)
       await Browser.eventually(() => rows.count(), path).toBe(found)
-      assert.include((await rows.first().textContent()) ?? "", text)
-      assert.deepEqual(await page.getByRole("columnheader").allTextContents(), headers)
+      await Browser.eventually(() => rows.first().textContent()).toContain(text)
+      await Browser.eventually(() => page.getByRole("columnheader").allTextContents()).toEqual(headers)
       await page.getByRole("button", { name: filter[0], exact: true }).click()
       await page.getByRole("menuitem", { name: filter[1] }).click()
       await page.getByText(/^No .* match your filters$/u).waitFor()
@@ -384,7 +384,7 @@ await inBrowser("search and lists", (browser) => {
     await open("/webhooks")
     const row = page.getByRole("row", { name: /127\.0\.0\.1:9.*No response.*Failing/u })
     await row.waitFor()
-    assert.include((await row.textContent()) ?? "", "Closed")
+    await Browser.eventually(() => row.textContent()).toContain("Closed")
     await ContactSheet.shoot(page, "webhook-failing")
   })
 

@@ -47,8 +47,8 @@ await inBrowser("first steps and states of screens", (browser) => {
     async () => {
       const { page } = tab
       await page.getByRole("heading", { name: "Get started" }).waitFor()
-      assert.strictEqual(await page.locator("[data-step][data-done=true]").count(), 0)
-      assert.strictEqual(await page.getByText("WAYBILL_KEY").count(), 0)
+      await Browser.eventually(() => page.locator("[data-step][data-done=true]").count()).toBe(0)
+      await Browser.eventually(() => page.getByText("WAYBILL_KEY").count()).toBe(0)
       await page.getByRole("button", { name: "Create API key" }).click()
       const code = page.locator("pre[aria-label=curl]")
       const [, key = ""] = /Bearer (wb_\w+)/u.exec((await code.textContent()) ?? "") ?? []
@@ -94,7 +94,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await page.getByRole("button", { name: "Dismiss these steps" }).click()
     await page.reload()
     await title.waitFor()
-    assert.strictEqual(await steps.count(), 0)
+    await Browser.eventually(() => steps.count()).toBe(0)
     await page.evaluate("localStorage.clear()")
     await page.reload()
     await step("webhook").waitFor()
@@ -103,7 +103,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await instance.request("POST", "/webhooks", { url, events: ["email.queued"], description: "The teapot" })
     await page.reload()
     await title.waitFor()
-    assert.strictEqual(await steps.count(), 0)
+    await Browser.eventually(() => steps.count()).toBe(0)
   })
 
   it("overview: shows the numbers by domain and tag", { timeout: TIMEOUT }, async () => {
@@ -119,7 +119,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await page.getByRole("cell", { name: "acme.test" }).waitFor()
     // No domain tracks opens or clicks, so that these could never move.
     for (const name of ["Opens", "Clicks"])
-      assert.strictEqual(await page.getByText(name, { exact: true }).count(), 0, name)
+      await Browser.eventually(() => page.getByText(name, { exact: true }).count(), name).toBe(0)
     await page.getByRole("button", { name: "Tag", exact: true }).click()
     await page.getByRole("cell", { name: "receipts" }).getByRole("link").click()
     await page.getByRole("link", { name: /Tagged/u }).waitFor()
@@ -151,7 +151,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await page.keyboard.press("Escape")
     await page.mouse.click(5, 5)
     await dialog.locator("code[title^=wb_]").waitFor()
-    assert.isTrue(await dialog.isVisible())
+    await Browser.eventually(() => dialog.isVisible()).toBe(true)
     await ContactSheet.shoot(page, "new-key-created")
     await dialog.getByRole("button", { name: "Done" }).click()
     await dialog.waitFor({ state: "detached" })
@@ -168,11 +168,11 @@ await inBrowser("first steps and states of screens", (browser) => {
     await Browser.eventually(() => field.getAttribute("aria-invalid")).toBe("true")
     const message = (await dialog.locator(`[id="${await field.getAttribute("aria-describedby")}"]`).textContent()) ?? ""
     assert.notMatch(message, /allowed_ips|req_|\/v1/u)
-    assert.strictEqual(await dialog.getByText(message).count(), 1)
-    assert.strictEqual(await dialog.getByRole("alert").count(), 0)
+    await Browser.eventually(() => dialog.getByText(message).count()).toBe(1)
+    await Browser.eventually(() => dialog.getByRole("alert").count()).toBe(0)
     await ContactSheet.shoot(page, "form-error")
     await field.fill("192.0.2.7")
-    assert.strictEqual(await field.getAttribute("aria-invalid"), null)
+    await Browser.eventually(() => field.getAttribute("aria-invalid")).toBe(null)
     await page.keyboard.press("Escape")
     await dialog.waitFor({ state: "detached" })
   })
@@ -188,7 +188,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await ContactSheet.shoot(page, "offline")
     await tab.context.setOffline(false)
     await live.getByText("Live", { exact: true }).waitFor()
-    assert.strictEqual(await page.getByText("You are offline.", { exact: false }).count(), 0)
+    await Browser.eventually(() => page.getByText("You are offline.", { exact: false }).count()).toBe(0)
     await page.route(/\/(?:v1|healthz)/u, (route) => route.abort())
     await open("/suppressions")
     await page.getByText("The server does not answer.", { exact: false }).waitFor()
@@ -254,7 +254,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     ] as const) {
       await open(path)
       await page.getByRole("heading", { level: 1, name: title }).waitFor()
-      assert.isTrue(await navigation.isVisible())
+      await Browser.eventually(() => navigation.isVisible()).toBe(true)
       assert.deepEqual(await Accessibility.violations(page), [], path)
       await ContactSheet.shoot(page, title.replaceAll(" ", "-"))
     }
@@ -263,7 +263,7 @@ await inBrowser("first steps and states of screens", (browser) => {
     await page.route(domain, (route) => route.fulfill({ status: 429, headers, json: {} }), { times: 1 })
     await page.goto("/domains/mail.acme.dev")
     await page.getByRole("heading", { level: 1, name: "Too many requests" }).waitFor()
-    assert.isTrue(await navigation.isVisible())
+    await Browser.eventually(() => navigation.isVisible()).toBe(true)
     await ContactSheet.shoot(page, "too-many-requests")
     // It tries again by itself.
     await page.getByRole("button", { name: "Verify DNS" }).waitFor()
@@ -285,7 +285,7 @@ await inBrowser("first steps and states of screens", (browser) => {
       await page.goto("/settings/api-keys")
       await page.getByRole("heading", { level: 1, name: "You don’t have access" }).waitFor()
       const navigation = page.getByRole("navigation", { name: "Main" })
-      assert.isTrue(await navigation.isVisible())
+      await Browser.eventually(() => navigation.isVisible()).toBe(true)
       await ContactSheet.shoot(page, "no-access")
       await page.goto("about:blank")
       await page.goto(json.url)
@@ -302,7 +302,7 @@ await inBrowser("first steps and states of screens", (browser) => {
       await instance.sql("UPDATE user_verifications SET expires_at = now()")
       await page.reload()
       await page.getByRole("heading", { name: "This link has expired" }).waitFor()
-      assert.isTrue(await page.getByRole("link", { name: "Go to sign-in" }).isVisible())
+      await Browser.eventually(() => page.getByRole("link", { name: "Go to sign-in" }).isVisible()).toBe(true)
       assert.deepEqual(await Accessibility.violations(page), [], "expired invitation")
       await ContactSheet.shoot(page, "expired-invitation")
       // Reading one's own session does not share the limit of other requests, nor that of sign-ins.
@@ -317,7 +317,7 @@ await inBrowser("first steps and states of screens", (browser) => {
       assert.deepEqual(new Set(await read(33, "/overview", "/auth/get-session", "/v1/session")), new Set([200]))
       await page.goto("/domains")
       await page.getByRole("heading", { level: 1, name: "Domains" }).waitFor()
-      assert.isTrue(await navigation.isVisible())
+      await Browser.eventually(() => navigation.isVisible()).toBe(true)
       // Meanwhile a new minute may have begun.
       await page
         .locator("main")

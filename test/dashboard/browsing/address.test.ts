@@ -73,7 +73,7 @@ await inDashboard("what is asked of an address", (opened) => {
 
     await page.goto("/emails?search=to:other-gone@example.org")
     await page.getByText("No emails match your filters").waitFor()
-    assert.strictEqual(await page.getByText("Suppressed since").count(), 0)
+    await Browser.eventually(() => page.getByText("Suppressed since").count()).toBe(0)
     await instance.request("POST", "/suppressions", { email: "other-gone@example.org", reason: "complaint" })
     for (const search of ["to:other-gone@example.org", "Other-Gone@example.org"]) {
       await page.goto(`/emails?search=${search}`)

@@ -28,7 +28,7 @@ await inDashboard("actions on several emails of the list", (opened) => {
     await page.goto("/emails")
     for (const subject of ["Later one", "Later two", "Sent"]) await choose(subject).check()
     await bar().getByText("3 selected").waitFor()
-    assert.isTrue(await bar().getByRole("button", { name: "Resend" }).isDisabled())
+    await Browser.eventually(() => bar().getByRole("button", { name: "Resend" }).isDisabled()).toBe(true)
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "emails-selected")
     await bar().getByRole("button", { name: "Cancel", exact: true }).click()
@@ -102,7 +102,7 @@ await inDashboard("actions on several emails of the list", (opened) => {
     await bar().getByText("60 selected").waitFor()
     await bar().getByRole("button", { name: "Clear the selection" }).click()
     await bar().waitFor({ state: "detached" })
-    assert.strictEqual(await page.getByRole("checkbox", { checked: true }).count(), 0)
+    await Browser.eventually(() => page.getByRole("checkbox", { checked: true }).count()).toBe(0)
   })
 
   it("shows attached pictures as in the dark, too", { timeout: TIMEOUT }, async () => {
@@ -118,7 +118,7 @@ await inDashboard("actions on several emails of the list", (opened) => {
     await page.goto(`/emails/${json.id}`)
     await page.getByRole("button", { name: "Dark mode" }).click()
     const picture = page.frameLocator('iframe[src^="/preview/template"]').getByAltText("Logo")
-    assert.match((await picture.getAttribute("src")) ?? "", /^data:image\/png;base64,/u)
+    await Browser.eventually(() => picture.getAttribute("src")).toMatch(/^data:image\/png;base64,/u)
   })
 
   it("logs no errors but the refusal", () =>

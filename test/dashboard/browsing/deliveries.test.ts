@@ -37,7 +37,9 @@ await inDashboard(
       assert.deepEqual(await Accessibility.violations(page), [])
       // The first attempt comes again at once, and then the endpoint accepts it.
       answer = { status: 200, body: "thanks" }
-      assert.isTrue(await page.getByRole("button", { name: "Replay failed", exact: true }).isDisabled())
+      await Browser.eventually(() =>
+        page.getByRole("button", { name: "Replay failed", exact: true }).isDisabled(),
+      ).toBe(true)
       await page.getByRole("button", { name: "Retry now", exact: true }).click()
       await Browser.eventually(async () => (await deliveries(webhook))[0]?.status).toBe("delivered")
       await page.getByText("100% of the last 1 accepted").waitFor()
@@ -77,7 +79,7 @@ await inDashboard(
       await page.goto(`/webhooks/${webhook}`)
       await page.getByRole("button", { name: "Failed", exact: true }).click()
       await page.getByRole("button", { name: /^Failed.*carla@example\.org/u }).waitFor()
-      assert.strictEqual(await page.getByRole("button", { name: /bounced\+a/u }).count(), 0)
+      await Browser.eventually(() => page.getByRole("button", { name: /bounced\+a/u }).count()).toBe(0)
       assert.strictEqual(new URL(page.url()).searchParams.get("status"), "failed")
       answer = { status: 200, body: "thanks" }
       await page.getByRole("button", { name: "Replay failed (3)", exact: true }).waitFor()

@@ -75,7 +75,7 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
       await page.locator("li[data-event='email.canceled']").waitFor()
       const note = page.getByRole("note").filter({ hasText: "Canceled on" })
       await note.waitFor()
-      assert.include(await note.innerText(), "Nothing was sent.")
+      await Browser.eventually(() => note.innerText()).toContain("Nothing was sent.")
     },
   )
 
@@ -96,7 +96,7 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
       )
       await page.getByRole("button", { name: "Reload preview" }).click()
       await frame.getByText("Too many requests").waitFor()
-      assert.notMatch((await frame.locator("body").textContent()) ?? "", /[{}"]/u)
+      await Browser.eventually(() => frame.locator("body").textContent()).not.toMatch(/[{}"]/u)
       await forget()
       await ContactSheet.shoot(page, "preview-refused")
       await page.getByRole("button", { name: "Reload preview" }).click()

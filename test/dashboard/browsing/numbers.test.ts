@@ -159,12 +159,12 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     await page.getByRole("button", { name: "Status: Bounced, Failed" }).waitFor()
     const rows = page.getByRole("list", { name: "Emails" }).getByRole("listitem")
     await Browser.eventually(() => rows.count()).toBe(1)
-    assert.include(await rows.first().textContent(), "Partly")
+    await Browser.eventually(() => rows.first().textContent()).toContain("Partly")
     await page.goto("/emails")
     await page.getByRole("button", { name: "Status", exact: true }).click()
     await page.getByRole("menuitem", { name: "Scheduled" }).click()
     await Browser.eventually(() => rows.allTextContents()).toHaveLength(1)
-    assert.include(await rows.first().textContent(), "Tomorrow")
+    await Browser.eventually(() => rows.first().textContent()).toContain("Tomorrow")
   })
 
   it("a period without mail is not called an account without mail", { timeout: TIMEOUT }, async () => {
@@ -173,7 +173,7 @@ await inBrowser("numbers and samples on the screens", (browser) => {
     await page.route("**/v1/stats?**", (route) => route.fulfill({ json: { object: "stats", group_by: [], data: [] } }))
     await page.goto("/overview")
     await page.getByRole("link", { name: /^Accepted\s*0/u }).waitFor()
-    assert.strictEqual(await page.getByText("No emails yet").count(), 0)
+    await Browser.eventually(() => page.getByText("No emails yet").count()).toBe(0)
     await page.unroute("**/v1/stats?**")
   })
 
@@ -233,7 +233,7 @@ await inBrowser("a server without SMTP and a request log, and with BASE_URL", (b
       await page.getByText("SMTP is off").waitFor()
       await page.getByRole("tab", { name: "curl" }).click()
       const sample = page.locator('pre[aria-label="curl"]')
-      assert.include(await sample.textContent(), `curl http://localhost:${port}/v1/email/send`)
+      await Browser.eventually(() => sample.textContent()).toContain(`curl http://localhost:${port}/v1/email/send`)
       // With the log, the key that was created seconds ago would be in it.
       await page.goto("/requests")
       await page.getByRole("heading", { name: "No requests yet" }).waitFor()

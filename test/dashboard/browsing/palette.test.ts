@@ -77,7 +77,7 @@ await inDashboard("records and where they are found", (opened) => {
     await page.reload()
     const row = page.getByRole("row", { name: /gone@example\.org/u })
     await row.getByText("Owner").waitFor()
-    assert.strictEqual(await row.count(), 1)
+    await Browser.eventually(() => row.count()).toBe(1)
     await ContactSheet.shoot(page, "suppressions-by")
   })
 
@@ -91,7 +91,7 @@ await inDashboard("records and where they are found", (opened) => {
     })
     await page.goto(`/emails/${id}`)
     await page.getByRole("heading", { name: "What happened" }).waitFor()
-    assert.strictEqual(await page.getByRole("heading", { name: "Recipients" }).count(), 0)
+    await Browser.eventually(() => page.getByRole("heading", { name: "Recipients" }).count()).toBe(0)
     await ContactSheet.shoot(page, "email-one-recipient")
     await page.goto("/emails")
     await page.getByRole("list", { name: "Emails" }).waitFor()
@@ -108,7 +108,7 @@ await inDashboard("records and where they are found", (opened) => {
     await queues.click()
     await page.getByRole("heading", { level: 1, name: "Queues" }).waitFor()
     await page.goto("/emails")
-    assert.isFalse(await queues.isVisible())
+    await Browser.eventually(() => queues.isVisible()).toBe(false)
     await page.setViewportSize(ContactSheet.PHONE)
     await page.locator("header").getByText("Sandbox").waitFor()
     await page.setViewportSize(Browser.DESKTOP)
@@ -122,7 +122,11 @@ await inDashboard("records and where they are found", (opened) => {
     await page.getByRole("link", { name: "Back to templates" }).click()
     const dialog = page.getByRole("alertdialog")
     await dialog.getByRole("button").nth(2).waitFor()
-    assert.deepStrictEqual(await dialog.getByRole("button").allTextContents(), ["Save and leave", "Stay", "Leave"])
+    await Browser.eventually(() => dialog.getByRole("button").allTextContents()).toEqual([
+      "Save and leave",
+      "Stay",
+      "Leave",
+    ])
     await ContactSheet.shoot(page, "template-leave")
     await dialog.getByRole("button", { name: "Save and leave" }).click()
     await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor()

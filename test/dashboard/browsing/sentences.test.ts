@@ -21,7 +21,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     await page.goto(`/emails/${id}`)
     const panel = page.locator("section", { hasText: "What happened" })
     await panel.getByText("Simulated: an address that begins with suppressed+ counts as suppressed.").waitFor()
-    assert.notMatch(await panel.innerText(), /list|Resend/u)
+    await Browser.eventually(() => panel.innerText()).not.toMatch(/list|Resend/u)
     await ContactSheet.shoot(page, "email-suppressed-simulated")
     await page.goto("/emails")
     await page.getByText("Simulated: an address").first().waitFor()
@@ -34,7 +34,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     await page.goto(`/emails/${id}`)
     const advice = page.getByText("To reach people, set TRANSPORT to relay or direct.", { exact: true })
     await advice.waitFor()
-    assert.strictEqual(await page.getByText("live API key").count(), 0)
+    await Browser.eventually(() => page.getByText("live API key").count()).toBe(0)
   })
 
   it("remote images are offered where a mail has some", { timeout: TIMEOUT }, async () => {
@@ -43,7 +43,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     const { id: plain } = await send({})
     await page.goto(`/emails/${plain}`)
     await page.getByTitle("Email preview").waitFor()
-    assert.strictEqual(await images.count(), 0)
+    await Browser.eventually(() => images.count()).toBe(0)
     const { id } = await send({ html: '<img src="https://cdn.acme.test/logo.png">' })
     await page.goto(`/emails/${id}`)
     await images.waitFor()
@@ -53,10 +53,10 @@ await inDashboard("what the dashboard says is true", (opened) => {
     const { page } = opened.tab
     await page.goto("/emails?q=is:bounced")
     await page.getByText("No emails match your filters").waitFor()
-    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "is:bounced")
+    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("is:bounced")
     await page.goto("/emails?q=is:bounced&search=is:delivered")
     await page.getByRole("list", { name: "Emails" }).waitFor()
-    assert.strictEqual(await page.getByLabel("Search emails").inputValue(), "is:delivered")
+    await Browser.eventually(() => page.getByLabel("Search emails").inputValue()).toBe("is:delivered")
   })
 
   it("a domain of the sandbox asks for no DNS record", { timeout: TIMEOUT }, async () => {
@@ -76,13 +76,13 @@ await inDashboard("what the dashboard says is true", (opened) => {
         .waitFor()
     await page.goto("/domains/acme.test")
     await page.getByText("In the sandbox this domain needs no DNS.").waitFor()
-    assert.strictEqual(await page.getByText("Publish these records").count(), 0)
-    assert.strictEqual(await page.getByRole("button", { name: "Verify DNS" }).count(), 0)
+    await Browser.eventually(() => page.getByText("Publish these records").count()).toBe(0)
+    await Browser.eventually(() => page.getByRole("button", { name: "Verify DNS" }).count()).toBe(0)
     const receiving = page.getByRole("switch", { name: "Receive mail" })
     assert.deepEqual([await receiving.isChecked(), await receiving.isDisabled()], [true, true])
     await page.getByText("Sandbox: receives without DNS.").waitFor()
     await page.getByText("its operator sets RETURN_PATH_DOMAIN", { exact: false }).first().waitFor()
-    assert.strictEqual(await page.getByRole("button", { name: "90 days" }).count(), 0)
+    await Browser.eventually(() => page.getByRole("button", { name: "90 days" }).count()).toBe(0)
     await ContactSheet.shoot(page, "domain-sandbox")
   })
 
@@ -94,8 +94,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     await page.goto("/settings/audit?q=Receipt")
     const table = page.getByRole("table", { name: "Audit log" })
     await table.getByText("Template created").waitFor()
-    assert.strictEqual(
-      await table.getByRole("link", { name: "Receipt" }).getAttribute("href"),
+    await Browser.eventually(() => table.getByRole("link", { name: "Receipt" }).getAttribute("href")).toBe(
       `/templates/${template.id}`,
     )
     await page.goto("/settings/audit?stream=inbound_route")
@@ -105,7 +104,7 @@ await inDashboard("what the dashboard says is true", (opened) => {
     await table.getByText("Inbound route created").waitFor()
     const types = (await opened.instance.request("GET", "/audit")).json.data.map(({ type }: { type: string }) => type)
     assert.notIncludeMembers(types, ["email.received", "inbound.route_applied"])
-    assert.strictEqual(await table.getByText(/Email received|route applied/u).count(), 0)
+    await Browser.eventually(() => table.getByText(/Email received|route applied/u).count()).toBe(0)
     await ContactSheet.shoot(page, "audit-names")
   })
 })

@@ -70,7 +70,7 @@ await inBrowser("what the dashboard states", (browser) => {
       await row.click()
       await page.getByText("Not called").waitFor()
       await page.getByText("the webhook is disabled or deleted").waitFor()
-      assert.strictEqual(await page.getByText("No response").count(), 0)
+      await Browser.eventually(() => page.getByText("No response").count()).toBe(0)
       assert.deepEqual(await Accessibility.violations(page), [])
       await ContactSheet.shoot(page, "webhook-500")
     },
@@ -98,13 +98,13 @@ await inBrowser("what the dashboard states", (browser) => {
     assert.include(await calls(), 1)
     assert.strictEqual((await instance.request("GET", `/webhooks/${id}`)).json.last_call.status, 410)
     // One that a member has disabled is no news.
-    assert.strictEqual(await notice.getByRole("link").count(), 1)
+    await Browser.eventually(() => notice.getByRole("link").count()).toBe(1)
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "webhook-disabled-overview")
     await page.goto("/settings/audit")
     const row = page.getByRole("row", { name: /Webhook disabled.*Service/iu })
     await row.first().waitFor()
-    assert.include(await row.first().innerText(), "/gone")
+    await Browser.eventually(() => row.first().innerText()).toContain("/gone")
     await ContactSheet.shoot(page, "webhook-disabled-audit")
     await notice.waitFor({ state: "detached" })
     await page.goto("/overview")
@@ -153,7 +153,7 @@ await inBrowser("what the dashboard states", (browser) => {
       assert.include(refused.json.error.message, "still being sent")
       await page.goto(`/emails/${deferred}`)
       await page.locator("li[data-event='email.delivery_delayed']").first().waitFor()
-      assert.strictEqual(await page.getByRole("button", { name: "Resend", exact: true }).count(), 0)
+      await Browser.eventually(() => page.getByRole("button", { name: "Resend", exact: true }).count()).toBe(0)
     },
   )
 
@@ -184,7 +184,7 @@ await inBrowser("what the dashboard states", (browser) => {
       await page.getByRole("tab", { name: /^Checks/u }).click()
       const checks = page.getByRole("tabpanel", { name: /^Checks/u })
       await checks.getByText("Test mail may come from any domain and is not signed.").waitFor()
-      assert.notMatch(await checks.innerText(), /DKIM|no longer one of your domains/u)
+      await Browser.eventually(() => checks.innerText()).not.toMatch(/DKIM|no longer one of your domains/u)
       await ContactSheet.shoot(page, "test-mode-checks")
       for (const path of ["/overview", "/settings/plan"]) {
         await page.goto(path)

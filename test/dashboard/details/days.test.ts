@@ -16,7 +16,7 @@ await inDashboard("days of searches", (opened) => {
       await page.goto(`/emails?search=${typed}`)
       const chips = page.getByRole("list", { name: "Search filters" }).getByRole("listitem")
       await chips.first().waitFor()
-      assert.match((await chips.first().textContent()) ?? "", chip)
+      await Browser.eventually(() => chips.first().textContent()).toMatch(chip)
     }
   })
 })

@@ -88,7 +88,7 @@ await inDashboard("what leads where", (opened) => {
       await page.getByLabel("HTML").fill("<p>Hello</p>")
       const request = page.getByLabel("API request for this email")
       await request.getByText("Bearer $WAYBILL_KEY", { exact: false }).waitFor()
-      assert.match((await request.textContent()) ?? "", /"cc": \[\s*"bo@example\.org"/u)
+      await Browser.eventually(() => request.textContent()).toMatch(/"cc": \[\s*"bo@example\.org"/u)
       // The frame is as high as its content.
       const frame = page.locator('iframe[title="Email preview"]')
       await Browser.eventually(async () => (await frame.boundingBox())?.height ?? 0).toBeLessThan(200)

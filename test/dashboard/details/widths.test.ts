@@ -62,7 +62,7 @@ await inDashboard("the emails list at every width", (opened) => {
     const row = page.getByRole("row", { name: /Four scopes/u })
     await row.getByText("+2", { exact: false }).waitFor()
     assert.isBelow((await row.boundingBox())?.height ?? Infinity, 70)
-    assert.strictEqual(await row.getByRole("list").getAttribute("title"), scopes.join(", "))
+    await Browser.eventually(() => row.getByRole("list").getAttribute("title")).toBe(scopes.join(", "))
     await page.setViewportSize(Browser.DESKTOP)
   })
 

@@ -51,7 +51,7 @@ await inBrowser("reports of a domain", (browser) => {
       "_smtp._tls.acme.test",
       `v=TLSRPTv1; rua=mailto:tlsrpt@${RETURN_PATH}`,
     ])
-      assert.isAbove(await page.getByText(text, { exact: true }).count(), 0, text)
+      await Browser.eventually(() => page.getByText(text, { exact: true }).count(), text).toBeGreaterThan(0)
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "domain-reports-empty", page.getByRole("heading", { name: "DMARC reports" }))
   })
@@ -82,7 +82,9 @@ await inBrowser("reports of a domain", (browser) => {
     await page.getByText("84 %").waitFor()
     await page.getByText("microsoft.com (Enterprise Outlook)").waitFor()
     const failures = page.getByRole("table", { name: "Failures" })
-    assert.match(await failures.innerText(), /certificate-expired[^]*mx\.acme\.test[^]*2[^]*MTA-STS/u)
+    await Browser.eventually(() => failures.innerText()).toMatch(
+      /certificate-expired[^]*mx\.acme\.test[^]*2[^]*MTA-STS/u,
+    )
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "domain-reports", page.getByRole("heading", { name: "DMARC reports" }))
 

@@ -5,6 +5,7 @@ import { inflateSync } from "node:zlib"
 import type { Locator, Page } from "playwright-core"
 import { assert, it } from "vitest"
 import * as Accessibility from "../support/Accessibility.ts"
+import * as Browser from "../support/Browser.ts"
 import * as ContactSheet from "../support/ContactSheet.ts"
 import { inDashboard, TIMEOUT } from "../support/inDashboard.ts"
 
@@ -70,6 +71,8 @@ await inDashboard("receipts in the dashboard", (opened) => {
     await page.setViewportSize(ContactSheet.PHONE)
     const { width = 0, x = 0 } = (await page.getByRole("menu").boundingBox()) ?? {}
     assert.isAtMost(x + width, ContactSheet.PHONE.width)
-    assert.isAtMost(await page.evaluate(() => document.documentElement.scrollWidth), ContactSheet.PHONE.width)
+    await Browser.eventually(() => page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(
+      ContactSheet.PHONE.width,
+    )
   })
 })

@@ -37,7 +37,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     assert.include(first, "First")
     const changes = page.getByLabel("Changes of HTML")
     await changes.waitFor()
-    assert.match(await changes.innerText(), /Removed:\s*<p>One<\/p>[^]*Added:\s*<p>Two<\/p>/u)
+    await Browser.eventually(() => changes.innerText()).toMatch(/Removed:\s*<p>One<\/p>[^]*Added:\s*<p>Two<\/p>/u)
     assert.deepEqual(await Accessibility.violations(page), [])
     await ContactSheet.shoot(page, "template-versions")
     await Editor.assertNoOverflow(page)
@@ -69,7 +69,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     assert.strictEqual((await read(id)).versions, 0)
     await ContactSheet.shoot(page, "template-conflict")
     assert.deepEqual(await Accessibility.violations(page), [])
-    assert.match(await page.getByLabel("Changes of HTML").innerText(), /Theirs[^]*Mine again/u)
+    await Browser.eventually(() => page.getByLabel("Changes of HTML").innerText()).toMatch(/Theirs[^]*Mine again/u)
     await page.getByRole("button", { name: "Theirs" }).click()
     await page.getByRole("button", { name: "Continue" }).click()
     await Browser.eventually(() => Editor.textOf(page, "HTML")).toBe("<p>Theirs</p>")
@@ -112,7 +112,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.getByRole("link", { name: "View emails" }).click()
     await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
     await page.getByText("Letter").first().waitFor()
-    assert.strictEqual(await page.getByText("Hello").count(), 0)
+    await Browser.eventually(() => page.getByText("Hello").count()).toBe(0)
     await page.goto(`/templates/${used.id}`)
     await page.getByRole("button", { name: "Template actions" }).click()
     await page.getByRole("menuitem", { name: "Duplicate" }).click()
@@ -127,7 +127,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
       return (await row.innerText()).includes("Never") ? "never" : "used"
     }
     await page.getByText("Template letter", { exact: true }).waitFor()
-    assert.strictEqual(await page.getByText("Copy of Template letter").count(), 0)
+    await Browser.eventually(() => page.getByText("Copy of Template letter").count()).toBe(0)
     assert.strictEqual(await lastUse("welcome"), "never")
     // A follower of the log counts it.
     const reloaded = async () => {
@@ -141,7 +141,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.getByRole("menuitem", { name: "Archived" }).click()
     await page.getByText("Copy of Template letter").click()
     await page.getByText("Template · archived").waitFor()
-    assert.strictEqual(await page.getByRole("button", { name: "Publish", exact: true }).count(), 0)
+    await Browser.eventually(() => page.getByRole("button", { name: "Publish", exact: true }).count()).toBe(0)
     await page.goto("/templates")
     await page.getByLabel("Search templates").fill("letter")
     await page.getByText("Template shared").waitFor({ state: "detached" })
