@@ -19,7 +19,7 @@ const names = SCENARIOS.map(({ name }) => name).join(", ")
 const progress = ({ failures, scenario, took_ms }: Row) =>
   printable(`${scenario.name}: ${failures.join("; ") || "held"} (${(took_ms / 1_000).toFixed(1)} s)`)
 
-layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "120 seconds" })(
+layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeout: "300 seconds" })(
   `attacks (seed ${SEED})`,
   (it) => {
     for (const { nth, scenario } of selected)
@@ -31,7 +31,7 @@ layer(Run.layer({ seed: SEED, form: FORM }), { excludeTestServices: true, timeou
           assert.deepStrictEqual(row.failures, [], table([row]))
         },
         // Leaves time for further runs after a stall and for a restart of the service.
-        3 * (scenario.within_ms ?? SCENARIO_MS[FORM]) + 60_000,
+        3 * (scenario.within_ms ?? SCENARIO_MS[FORM]) + 300_000,
       )
 
     it.effect("the table contains every chosen scenario, at least one", function* () {

@@ -6,6 +6,7 @@ import * as Message from "@waybill/mail/compose/Message"
 import * as Timestamp from "@waybill/domain/values/Timestamp"
 import { Effect, Exit, Option, Schema } from "effect"
 import { assert, describe, test } from "vitest"
+import { processorMs } from "../support/processorMs.ts"
 
 const decode = Schema.decodeUnknownExit(EmailMessage, { errors: "all" })
 const ID = Id.make("EmailId", 0, new Uint8Array(10))
@@ -192,9 +193,9 @@ describe("violations", () => {
       )
       const headers = Object.fromEntries(names.map((name) => [name, "x"]))
       const times = [1, 2, 3].map(() => {
-        const began = performance.now()
+        const began = processorMs()
         assert.isTrue(Exit.isFailure(check(headers)))
-        return performance.now() - began
+        return processorMs() - began
       })
       return Math.min(...times)
     }

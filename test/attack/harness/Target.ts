@@ -15,7 +15,8 @@ import { withTimeout } from "./Scenario.ts"
 import * as World from "../../support/world/World.ts"
 import { NOWHERE } from "../../support/nowhere.ts"
 
-const READY_MS = 60_000
+/** A start takes a second, and on a machine that does much else a hundred times as long. */
+const READY_MS = 240_000
 const RETURN_PATH_DOMAIN = "bounces.waybill.test"
 /** Length of the quoted output of a service that did not start. */
 const QUOTED_CHARS = 2_000

@@ -1,6 +1,6 @@
-import * as fs from "node:fs"
 import * as net from "node:net"
 import { parentPort, workerData } from "node:worker_threads"
+import { runDelayMs } from "../../support/process/runDelayMs.ts"
 import { rssBytes } from "./processes.ts"
 
 /**
@@ -39,16 +39,6 @@ const MEMORY_EVERY_MS = 40
 const { control, pid, service } = workerData as WatcherOptions
 const port = parentPort
 if (port === null) throw new Error("the watcher runs in a thread")
-
-/** Returns the time for which the main thread of the service was ready to run and had no processor; 0 outside Linux. */
-const runDelayMs = (): number => {
-  try {
-    const [, waited = "0"] = fs.readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")
-    return Number(waited) / 1e6
-  } catch {
-    return 0
-  }
-}
 
 interface Wait {
   readonly since: number
@@ -125,7 +115,7 @@ class Prober {
   }
 }
 
-const probers = { service: new Prober(service, runDelayMs), control: new Prober(control, () => 0) }
+const probers = { service: new Prober(service, () => runDelayMs(pid)), control: new Prober(control, () => 0) }
 let [rssBefore, rssPeak] = [0, 0]
 const sample = (): number => {
   const now = rssBytes(pid)

@@ -1,13 +1,14 @@
 import { assert, it } from "@effect/vitest"
 import * as Heading from "@waybill/mail/inbound/Heading"
+import { processorMs } from "../../support/processorMs.ts"
 
 // A reading that grows with the square of these takes seconds.
 const CHARS = 64 * 1000
 const ENDLESS = [`Date: x${" ".repeat(CHARS)}a`, `In-Reply-To: ${"a@".repeat(CHARS / 2)}<`]
 const read = (field: string) => {
-  const started = performance.now()
+  const started = processorMs()
   Heading.ofHeader(Buffer.from(`${field}\r\n\r\nx`))
-  return performance.now() - started
+  return processorMs() - started
 }
 
 it.each(ENDLESS)("reads %.16s in the time of a plain header", (field) => {
