@@ -17,6 +17,24 @@ describe("hits of a search", () => {
       assert.strictEqual(written(Hits.piecesOf(text, parts)), expected, text)
   })
 
+  it("say which field of a row that is not shown has them", () => {
+    const email = {
+      to: ["ana@example.org"],
+      cc: [],
+      bcc: [],
+      from: "hi@acme.test",
+      id: "msg_1",
+      subject: "Hi",
+      tags: [],
+    }
+    const found = { ...email, metadata: { customer: "cus_3", plan: "pro" } } as unknown as Parameters<
+      typeof Hits.hiddenOf
+    >[0]
+    assert.deepStrictEqual(Hits.hiddenOf(found, Hits.partsOf({ q: '"cus_3"' })), [
+      { field: "metadata", name: "customer", text: "cus_3" },
+    ])
+  })
+
   it("stay in sight when the text before them is long", () => {
     for (const [text, expected] of [
       ["A subject, and a needle at its end", "A subject, and a [needle] at its end"],

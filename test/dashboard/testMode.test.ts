@@ -111,6 +111,24 @@ await inBrowser("test mode in the dashboard", (browser) => {
       assert.isTrue(requested.has(`${path} false`), path)
   })
 
+  it("searches the sandbox", { timeout: TIMEOUT }, async () => {
+    const { page } = tab
+    await open("/sandbox")
+    const box = page.getByLabel("Search the sandbox")
+    for (const typed of ["nobody.exam", "to:ana is:delivered"]) {
+      await box.fill("nowhere")
+      await page.getByText("No mail matches your search").waitFor()
+      await box.fill(typed)
+      await page.getByRole("heading", { level: 2, name: "A test" }).waitFor()
+    }
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "sandbox-search")
+    await box.fill("nowhere")
+    await page.getByRole("button", { name: "Clear search" }).click()
+    await page.getByRole("heading", { level: 2, name: "A test" }).waitFor()
+    assert.strictEqual(await box.inputValue(), "")
+  })
+
   it("leads back to live mail from the banner, and away from what is not there", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await open("/emails")

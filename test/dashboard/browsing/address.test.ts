@@ -149,6 +149,28 @@ await inDashboard("what is asked of an address", (opened) => {
     await Browser.eventually(() => statusOf(later)).toBe("canceled")
   })
 
+  it("the overview leads to the mail of a provider, at all of its domains", { timeout: TIMEOUT }, async () => {
+    const { instance, tab } = opened
+    const { page } = tab
+    for (const domain of ["hotmail.com", "live.co.uk", "outlook.example"])
+      await instance.request("POST", "/email/send", {
+        from: "hello@acme.test",
+        to: `ana@${domain}`,
+        subject: `At ${domain}`,
+        text: "Hi",
+      })
+    const link = page.getByRole("link", { name: "Outlook and Hotmail" })
+    await Browser.eventually(async () => {
+      await page.goto("/overview")
+      await page.getByText("Provider", { exact: true }).click()
+      await page.getByText("Other domains").waitFor()
+      return link.count()
+    }).toBe(1)
+    await link.click()
+    await page.getByText("2 emails", { exact: true }).waitFor()
+    for (const domain of ["hotmail.com", "live.co.uk"]) await page.getByText(`At ${domain}`).waitFor()
+  })
+
   it("the palette finds mistyped words, states and new records", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
     const mail = { from: "hello@acme.test", to: "bounced@customers.test", subject: "Order 7", text: "Hi" }
