@@ -9,7 +9,7 @@ import { readFileSync } from "node:fs"
 import { assert, describe, test } from "vitest"
 import { BEGIN_CALLS, END_CALLS, writtenCalls } from "../server/compat/callTables.ts"
 
-const text = readFileSync("docs/coming-from.md", "utf8")
+const text = ["docs/coming-from.md", "docs/compatibility.md"].map((file) => readFileSync(file, "utf8")).join("\n")
 /** What the column of this service says, and the sentences, which speak of it wherever they name a path of `/v1`. */
 const own = text
   .replace(writtenCalls(), "")

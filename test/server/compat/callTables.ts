@@ -11,7 +11,7 @@ interface Call {
   readonly but?: string
 }
 
-/** Returns the tables of docs/coming-from.md: each call of the published packages, with what the tests saw it give. */
+/** Returns the tables of docs/compatibility.md: each call of the published packages, with what the tests saw it give. */
 export const writtenCalls = (): string =>
   [table("resend", CALLS), table("postmark", postmarkCalls), table("@sendgrid/mail", sendgridCalls)].join("\n\n")
 
