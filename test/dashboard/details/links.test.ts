@@ -12,9 +12,30 @@ await inDashboard("what leads where", (opened) => {
     return json
   }
 
+  it(
+    "the overview of an account of today opens on today, and requests nothing for it",
+    { timeout: TIMEOUT },
+    async () => {
+      const { page } = opened.tab
+      await create("/email/send", { ...mail, tags: ["reports"] })
+      const ranges: Array<string | null> = []
+      page.on("request", (request) => {
+        const url = new URL(request.url())
+        if (url.pathname === "/v1/stats") ranges.push(url.searchParams.get("group_by"))
+      })
+      await page.goto("/overview")
+      const range = page.getByRole("group", { name: "Time range" })
+      await range.getByRole("button", { name: "Today", pressed: true }).waitFor()
+      await page.getByText("All emails").waitFor()
+      assert.deepStrictEqual(ranges.toSorted(), ["domain", "hour"])
+      await page.goto("/overview?range=7d")
+      await range.getByRole("button", { name: "7 days", pressed: true }).waitFor()
+      assert.strictEqual(await range.getByRole("button", { pressed: true }).count(), 1)
+    },
+  )
+
   it("Enter in the palette opens the only thing that is found", { timeout: TIMEOUT }, async () => {
     const { page } = opened.tab
-    await create("/email/send", { ...mail, tags: ["reports"] })
     await page.goto("/overview")
     await page.getByText("All emails").waitFor()
     await page.keyboard.press("Control+k")

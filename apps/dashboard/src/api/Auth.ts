@@ -67,7 +67,8 @@ export const current = async (): Promise<SignedIn | null> => {
   }
   const session = await (early ?? readSession())
   // The next page requests at once what its first screen needs and these scopes permit.
-  Stored.rememberSession({ scopes: session.scopes, until: Date.parse(signedIn.session.expiresAt) })
+  const { account_id, scopes } = session
+  Stored.rememberSession({ account_id, scopes, until: Date.parse(signedIn.session.expiresAt) })
   return { user: signedIn.user, device: signedIn.session, session }
 }
 

@@ -22,8 +22,9 @@ export const write = (name: string, text: string | null): void => {
   }
 }
 
-/** Scopes and end of the session, as they were when it was last read. */
+/** Account, scopes and end of the session, as they were when it was last read. */
 interface LastSession {
+  readonly account_id: string
   readonly scopes: ReadonlyArray<string>
   /** Time when the session ends, in milliseconds since 1970. */
   readonly until: number
@@ -35,8 +36,8 @@ export const rememberSession = (session: LastSession | null): void =>
 /** Returns the session of the page before, if it probably goes on. It says what to read, never what may be shown. */
 export const lastSession = (now: number): LastSession | undefined => {
   try {
-    const { scopes, until } = JSON.parse(read(SIGNED_IN) ?? "null") as LastSession
-    return Array.isArray(scopes) && until > now ? { scopes, until } : undefined
+    const { account_id, scopes, until } = JSON.parse(read(SIGNED_IN) ?? "null") as LastSession
+    return Array.isArray(scopes) && until > now ? { account_id, scopes, until } : undefined
   } catch {
     return undefined
   }

@@ -1,9 +1,20 @@
 const DAYS = { "1d": 1, "7d": 7, "30d": 30, "90d": 90 } as const
 export type RangeName = keyof typeof DAYS
-export const DEFAULT: RangeName = "7d"
+const DEFAULT: RangeName = "7d"
 
 const HOUR_MS = 60 * 60 * 1000
 const DAY_MS = 24 * HOUR_MS
+
+/** The time of an id is its first ten characters after the prefix, in this alphabet. */
+const ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
+const TIME = /^acc_(.{10})/u
+
+const createdAt = (accountId: string): number =>
+  [...(TIME.exec(accountId)?.[1] ?? "")].reduce((ms, digit) => ms * 32 + ALPHABET.indexOf(digit), 0)
+
+/** Returns the range that the overview opens with: today for an account of today, whose other days are empty. */
+export const firstOf = (accountId: string, now: number): RangeName =>
+  createdAt(accountId) >= Date.parse(startOf(now, 1)) ? "1d" : DEFAULT
 
 export const isName = (value: unknown): value is RangeName => typeof value === "string" && Object.hasOwn(DAYS, value)
 

@@ -7,6 +7,7 @@ interface Page {
   readonly path: string
   readonly search: URLSearchParams
   readonly scopes: ReadonlyArray<string>
+  readonly accountId: string
   readonly isTest: boolean
   readonly now: number
 }
@@ -24,11 +25,11 @@ export const firstReads = (page: Page): ReadonlyArray<string> => {
 
 type Read = readonly [required: Scope, path: string]
 
-const readsOf = ({ now, path, search }: Page): ReadonlyArray<Read> => {
+const readsOf = ({ accountId, now, path, search }: Page): ReadonlyArray<Read> => {
   switch (path) {
     case "/":
     case "/overview":
-      return overview(search.get("range"), now)
+      return overview(search.get("range"), TimeRange.firstOf(accountId, now), now)
     case "/emails":
       return emails(search)
     default:
@@ -36,16 +37,14 @@ const readsOf = ({ now, path, search }: Page): ReadonlyArray<Read> => {
   }
 }
 
-const overview = (name: string | null, now: number): ReadonlyArray<Read> => {
-  const range = TimeRange.isName(name) ? name : TimeRange.DEFAULT
+const overview = (name: string | null, first: TimeRange.RangeName, now: number): ReadonlyArray<Read> => {
+  const range = TimeRange.isName(name) ? name : first
   const { from, to, unit } = TimeRange.rangeOf(range, now)
-  const usual = TimeRange.rangeOf(TimeRange.DEFAULT, now)
+  const usual = TimeRange.rangeOf(first, now)
   return [
     ["email:logs:read", Paths.stats(from, to, unit)],
     // Rates that rise are told whatever range is shown.
-    ...(range === TimeRange.DEFAULT
-      ? []
-      : ([["email:logs:read", Paths.stats(usual.from, usual.to, usual.unit)]] as const)),
+    ...(range === first ? [] : ([["email:logs:read", Paths.stats(usual.from, usual.to, usual.unit)]] as const)),
     ["email:logs:read", Paths.stats(from, to, "domain")],
     ["email:logs:read", Paths.recentEmails],
     ["email:logs:read", Paths.pendingEmails],

@@ -22,6 +22,7 @@ if (session !== undefined) {
       path: pathname,
       search: new URLSearchParams(search),
       scopes: session.scopes,
+      accountId: session.account_id,
       isTest: Stored.read(Stored.TEST_MODE) !== null,
       now,
     }),

@@ -7,6 +7,7 @@ import type { Domain, Email, Page, Stats, Webhook } from "../api/Records.ts"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as TimeRange from "../early/TimeRange.ts"
 import { useHasScope } from "../session/useHasScope.ts"
+import { useSession } from "../session/useSession.ts"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { Duration, useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
@@ -33,7 +34,8 @@ export const Attention = () => {
   const canReadLogs = useHasScope("email:logs:read")
   const webhooks = useQuery({ ...Queries.webhooks, enabled: useHasScope("webhooks:manage") })
   const domains = useQuery({ ...Queries.domains, enabled: useHasScope("domains:read") })
-  const { from, to, unit } = TimeRange.rangeOf(TimeRange.DEFAULT, now)
+  const { account_id } = useSession().session
+  const { from, to, unit } = TimeRange.rangeOf(TimeRange.firstOf(account_id, now), now)
   const stats = useQuery({ ...Queries.stats(from, to, unit), enabled: canReadLogs })
   const pending = useQuery({ ...Queries.pendingEmails, enabled: canReadLogs })
   const problems = [
@@ -56,10 +58,7 @@ export const Attention = () => {
               )}
               <span className="min-w-0 [overflow-wrap:anywhere]">{text}</span>
             </span>
-            <Link
-              {...link}
-              className="shrink-0 rounded-md font-medium text-accent underline underline-offset-2 max-sm:pl-6.5"
-            >
+            <Link {...link} className="shrink-0 rounded-md font-medium link max-sm:pl-6.5">
               {action}
             </Link>
           </li>

@@ -8,6 +8,7 @@ import type { StatsRow } from "../api/Records.ts"
 import * as LiveEmails from "../emails/LiveEmails.ts"
 import { FirstEmail } from "../firstEmail/FirstEmail.tsx"
 import { useHasScope } from "../session/useHasScope.ts"
+import { useSession } from "../session/useSession.ts"
 import { ErrorBoundary } from "../ui/feedback/ErrorBoundary.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
@@ -49,10 +50,12 @@ const LIVE_QUERIES = [
 const EMPTY_CHART = <Skeleton className="m-4 h-64" />
 
 export const Overview = () => {
-  const { range = TimeRange.DEFAULT } = useSearch({ from: "/shell/overview" })
+  const now = useNow()
+  const { account_id } = useSession().session
+  const { range = TimeRange.firstOf(account_id, now) } = useSearch({ from: "/shell/overview" })
   const navigate = useNavigate({ from: "/overview" })
   const [kind, setKind] = useState<ChartName>("volume")
-  const { from, to, unit } = TimeRange.rangeOf(range, useNow())
+  const { from, to, unit } = TimeRange.rangeOf(range, now)
   const query = useQuery(Queries.stats(from, to, unit))
   useLiveRefresh()
   const first = useFirstSteps()
