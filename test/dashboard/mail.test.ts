@@ -125,7 +125,7 @@ await inBrowser("emails in the dashboard", (browser) => {
   it("runs no script of an email in its preview", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.frameLocator("iframe").getByText("Hello").waitFor()
-    const frame = page.frames().find((each) => each.url().includes("/preview/emails/"))
+    const frame = page.frames().find((each) => each.url().includes("/preview/template"))
     assert.strictEqual(await frame?.title(), "")
     for (const [tabName, text] of [
       ["HTML", "cid:lost"],

@@ -80,30 +80,33 @@ await inBrowser("looking through many emails in the dashboard", (browser) => {
   )
 
   it(
-    "shows words in the preview when its request is refused, and the preview when it is loaded again",
+    "shows words in place of a preview that is refused, and the preview when it is tried again",
     { timeout: TIMEOUT },
     async () => {
       const { page } = tab
       const user = (await instance.request("GET", "/members")).json.data[0].id
-      const forget = () => instance.sql(`DELETE FROM rate_windows WHERE bucket = '${user}/other'`)
-      await page.goto(`/emails/${ids[0]}`)
-      const frame = page.frameLocator("iframe")
-      await frame.getByText("Text 0.").waitFor()
+      let release = (): void => undefined
+      const isLimited = new Promise<void>((resolve) => (release = resolve))
+      // Only the preview is requested once the limit is reached.
+      await page.route(/\/preview\/emails\//u, (route) => isLimited.then(() => route.continue()), { times: 1 })
+      await page.goto(`/emails/${ids[1]}`)
+      await page.getByRole("heading", { level: 2, name: "Timeline" }).waitFor()
       await instance.sql(
         `INSERT INTO rate_windows (bucket, window_start, count)
        SELECT '${user}/other', date_trunc('minute', now()) + n * interval '1 minute', 100000 FROM generate_series(0, 1) AS n
        ON CONFLICT (bucket, window_start) DO UPDATE SET count = 100000`,
       )
-      await page.getByRole("button", { name: "Reload preview" }).click()
-      await frame.getByText("Too many requests").waitFor()
-      await Browser.eventually(() => frame.locator("body").textContent()).not.toMatch(/[{}"]/u)
+      release()
+      const refusal = page.getByRole("tabpanel", { name: "Preview" }).getByRole("alert")
+      await refusal.getByText(/requests per minute/u).waitFor()
+      assert.notMatch(await refusal.innerText(), /[{}"]/u)
       await forget()
       await ContactSheet.shoot(page, "preview-refused")
-      await page.getByRole("button", { name: "Reload preview" }).click()
-      await frame.getByText("Text 0.").waitFor()
+      await refusal.getByRole("button", { name: "Try again" }).click()
+      await page.frameLocator("iframe").getByText("Text 1.").waitFor()
       await instance.sql("DELETE FROM content")
-      await page.getByRole("button", { name: "Reload preview" }).click()
-      await frame.getByText("Content deleted").waitFor()
+      await page.reload()
+      await page.getByRole("heading", { name: "Content deleted" }).waitFor()
       await ContactSheet.shoot(page, "preview-deleted")
     },
   )

@@ -1,7 +1,6 @@
 import * as CaptureTransport from "@waybill/mail/transport/CaptureTransport"
 import { Effect, Layer } from "effect"
 import { Sql } from "@waybill/store/postgres/Sql"
-import { HomeSql } from "@waybill/store/routing/HomeSql"
 import { assert, layer } from "../../support/effectTest.ts"
 import { Fresh } from "../../support/postgres/Database.ts"
 import * as ReturnPathKeys from "../../../apps/server/src/installation/ReturnPathKeys.ts"
@@ -93,47 +92,5 @@ layer(House.layer, { excludeTestServices: true, timeout: "90 seconds" })("previe
       assert.deepStrictEqual([seen.status, seen.json.error.reason], [422, "content_expired"])
       assert.include(seen.json.error.message, "no longer kept")
     }
-  })
-
-  it.effect("say in a frame why they are refused, in words and not in JSON", function* () {
-    const { page, send } = yield* owner
-    const { url } = yield* House
-    const id = yield* send("ana@example.org")
-    const unknown = `msg_${"0".repeat(26)}`
-    const cookie = `waybill.session_token=${page.jar.get("waybill.session_token")}`
-    const frame = (path: string, headers: Record<string, string> = { cookie }) =>
-      Effect.promise(async () => {
-        const accept = "text/html,application/xhtml+xml,*/*;q=0.8"
-        const response = await fetch(`${url}/preview/emails/${path}`, { headers: { accept, ...headers } })
-        const type = response.headers.get("content-type")
-        const policy = response.headers.get("content-security-policy") ?? ""
-        return { status: response.status, type, policy, text: await response.text() }
-      })
-    const { id: user } = (yield* page.request("GET", "/v1/session")).json.actor
-    // Windows of members are at home, and so is the first account. The minute may end before the request.
-    const home = yield* HomeSql
-    yield* home`INSERT INTO rate_windows (bucket, window_start, count)
-      VALUES (${`${user}/other`}, date_trunc('minute', now()), 100000),
-        (${`${user}/other`}, date_trunc('minute', now() + interval '1 minute'), 100000)
-      ON CONFLICT (bucket, window_start) DO UPDATE SET count = 100000`
-    const limited = yield* frame(id)
-    yield* home`DELETE FROM rate_windows WHERE bucket = ${`${user}/other`}`
-    yield* home`DELETE FROM content`
-    const refused: ReadonlyArray<readonly [seen: typeof limited, status: number, words: string]> = [
-      [limited, 429, "Too many requests"],
-      [yield* frame(id), 422, "Content deleted"],
-      [yield* frame(unknown), 404, "Email not found"],
-      [yield* frame("msg_1%22%3E%3Cscript%3E"), 404, "Email not found"],
-      [yield* frame(id, {}), 404, "Sign in again"],
-      [yield* frame(id, { authorization: "Bearer wb_wrong" }), 404, "Sign in again"],
-    ]
-    for (const [seen, status, words] of refused) {
-      assert.deepStrictEqual([seen.status, seen.type], [status, "text/html; charset=utf-8"], words)
-      assert.include(seen.text, words)
-      assert.notMatch(seen.text, /[{}]\s*"|"error"|<script/u, words)
-      assert.include(seen.policy, "sandbox")
-    }
-    // Code that reads the source gets the shape of errors.
-    assert.strictEqual((yield* frame(`${id}/raw`)).type, "application/json")
   })
 })

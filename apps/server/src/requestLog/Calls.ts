@@ -85,7 +85,7 @@ export const noteAnswer = (source: object, response: HttpServerResponse.HttpServ
 }
 
 /** Returns the reason that a refusal gives, in the shape of Waybill's own errors. */
-export const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
+const reasonOf = ({ body }: HttpServerResponse.HttpServerResponse): string | null => {
   if (body._tag !== "Uint8Array") return null
   try {
     const { error } = JSON.parse(Buffer.from(body.body).toString("utf8")) as { error?: { reason?: unknown } }

@@ -1,4 +1,4 @@
-import { Image, ImageOff, Monitor, Moon, RotateCw, Smartphone, Sun } from "lucide-react"
+import { Image, ImageOff, Monitor, Moon, Smartphone, Sun } from "lucide-react"
 import { useQuery } from "@tanstack/react-query"
 import { useState } from "react"
 import * as Mode from "../../api/Mode.ts"
@@ -13,12 +13,8 @@ import { useWidth } from "../../ui/layout/useWidth.ts"
 import { PreviewFrame } from "./PreviewFrame.tsx"
 import { hasRemoteImages } from "./hasRemoteImages.ts"
 
-/** Widths of the preview. Most emails are laid out for at least the wide one on a desktop. */
-const DESKTOP_PX = 640
-const PHONE_PX = 390
 /** Below this, the narrow layout of an email is easier to read than a scaled one. */
 const NARROW_PX = 480
-const HEIGHT_REM = 34
 
 interface Props {
   readonly id: string
@@ -31,14 +27,13 @@ interface Props {
 export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
   const [images, setImages] = useState(false)
   const [isDark, setDark] = useState(false)
-  const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
   const [chosen, setIsNarrow] = useState<boolean>()
   const isNarrow = chosen ?? (width > 0 && width < NARROW_PX)
-  const frame = isNarrow ? Math.min(PHONE_PX, width) : Math.max(DESKTOP_PX, width)
-  const scale = width === 0 ? 1 : Math.min(1, width / frame)
+  // In the page of the service, attached pictures are in place.
+  const page = useQuery(Queries.page(Mode.withMode(`/preview/${of}/${id}`)))
   return (
-    <div>
+    <div ref={box}>
       <div className="flex items-center gap-1 border-b border-line px-3 py-1.5">
         <IconButton
           label="Desktop width"
@@ -64,9 +59,6 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
         >
           {isDark ? <Sun size={15} /> : <Moon size={15} />}
         </IconButton>
-        <IconButton label="Reload preview" onClick={() => setLoads(loads + 1)}>
-          <RotateCw size={15} />
-        </IconButton>
         <span className="grow" />
         {hasRemoteImages(html) ? (
           <Button
@@ -79,51 +71,16 @@ export const HtmlFrame = ({ html, id, of = "emails" }: Props) => {
           </Button>
         ) : undefined}
       </div>
-      {isDark ? (
-        <DarkFrame key={loads} path={Mode.withMode(`/preview/${of}/${id}`)} isPhone={isNarrow} hasImages={images} />
-      ) : undefined}
-      <div
-        ref={box}
-        className={cx("flex justify-center overflow-hidden bg-sunken", isDark && "hidden")}
-        style={{ height: `${HEIGHT_REM}rem` }}
-      >
-        <iframe
-          key={`${images} ${loads}`}
-          title="Email preview"
-          src={Mode.withMode(`/preview/${of}/${id}${images ? "?images=1" : ""}`)}
-          sandbox="allow-popups allow-popups-to-escape-sandbox"
-          className="shrink-0 origin-top border-0 bg-white"
-          // A wide email on a narrow screen is scaled, so that all of it shows.
-          style={{
-            width: frame,
-            height: `${HEIGHT_REM / scale}rem`,
-            transform: `scale(${scale})`,
-          }}
-        />
-      </div>
+      {page.isError ? (
+        <div className="p-4">
+          <ErrorMessage error={page.error} onRetry={() => void page.refetch()} />
+        </div>
+      ) : page.data === undefined ? (
+        <SkeletonRows rows={6} />
+      ) : (
+        <PreviewFrame title="Email preview" html={page.data} isPhone={isNarrow} isDark={isDark} hasImages={images} />
+      )}
     </div>
-  )
-}
-
-interface DarkProps {
-  readonly path: string
-  readonly isPhone: boolean
-  readonly hasImages: boolean
-}
-
-/** Shows the page of the preview, in which attached pictures are already in place, as in the dark. */
-const DarkFrame = ({ hasImages, isPhone, path }: DarkProps) => {
-  const page = useQuery(Queries.page(path))
-  if (page.isError)
-    return (
-      <div className="p-4">
-        <ErrorMessage error={page.error} onRetry={() => void page.refetch()} />
-      </div>
-    )
-  return page.data === undefined ? (
-    <SkeletonRows rows={6} />
-  ) : (
-    <PreviewFrame title="Email preview" html={page.data} isPhone={isPhone} isDark hasImages={hasImages} />
   )
 }
 

@@ -23,20 +23,30 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone, title }: Props)
   const frame = useRef<HTMLIFrameElement>(null)
   const [loads, setLoads] = useState(0)
   const [box, width] = useWidth()
-  const [content, setContent] = useState(MAX_HEIGHT_PX)
+  const [content, setContent] = useState({ width: 0, height: MAX_HEIGHT_PX })
+  const wanted = isPhone ? Math.min(PHONE_PX, width || PHONE_PX) : Math.max(DESKTOP_PX, width)
   useEffect(() => {
-    if (loads === 0 || frame.current === null) return undefined
-    show(frame.current, html, isDark)
-    const root = frame.current.contentDocument?.documentElement
-    if (root === undefined) return undefined
+    if (loads > 0 && frame.current !== null) show(frame.current, html, isDark)
+  }, [html, isDark, loads])
+  useEffect(() => {
+    const element = frame.current
+    const root = element?.contentDocument?.documentElement
+    if (loads === 0 || element === null || root === undefined) return undefined
     // Its height changes as images load, and with its width.
-    const observer = new ResizeObserver(() => setContent(root.getBoundingClientRect().height))
+    const observer = new ResizeObserver(() => {
+      const shown = element.style.width
+      element.style.width = `${wanted}px`
+      const { scrollWidth } = root
+      element.style.width = shown
+      setContent({ width: scrollWidth, height: root.getBoundingClientRect().height })
+    })
     observer.observe(root)
     return () => observer.disconnect()
-  }, [html, isDark, loads])
-  const wanted = isPhone ? Math.min(PHONE_PX, width || PHONE_PX) : Math.max(DESKTOP_PX, width)
-  const scale = width === 0 ? 1 : Math.min(1, width / wanted)
-  const height = Math.min(MAX_HEIGHT_PX, Math.max(MIN_HEIGHT_PX, Math.ceil(content * scale)))
+  }, [html, isDark, loads, wanted])
+  // A mail that is laid out for more is made smaller, as phones do, rather than cut.
+  const whole = Math.max(wanted, content.width)
+  const scale = width === 0 ? 1 : Math.min(1, (isPhone ? wanted : width) / whole)
+  const height = Math.min(MAX_HEIGHT_PX, Math.max(MIN_HEIGHT_PX, Math.ceil(content.height * scale)))
   return (
     <div ref={box} className="flex justify-center overflow-hidden bg-sunken" style={{ height }}>
       <iframe
@@ -47,7 +57,7 @@ export const PreviewFrame = ({ hasImages, html, isDark, isPhone, title }: Props)
         sandbox="allow-same-origin allow-popups allow-popups-to-escape-sandbox"
         onLoad={() => setLoads((count) => count + 1)}
         className="shrink-0 origin-top border-0 bg-white"
-        style={{ width: wanted, height: height / scale, transform: `scale(${scale})` }}
+        style={{ width: whole, height: height / scale, transform: `scale(${scale})` }}
       />
     </div>
   )

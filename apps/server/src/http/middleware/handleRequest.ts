@@ -21,7 +21,6 @@ import * as NewIds from "../../process/NewIds.ts"
 import * as Calls from "../../requestLog/Calls.ts"
 import * as ForeignKeys from "./ForeignKeys.ts"
 import type { DocumentWindows } from "../pages/DocumentWindows.ts"
-import * as FrameRefusals from "../pages/FrameRefusals.ts"
 import * as Position from "./Position.ts"
 import { Admitted } from "../../requests/Admitted.ts"
 import * as Compression from "./Compression.ts"
@@ -87,7 +86,7 @@ export const handleRequest = Effect.fnUntraced(function* <E, R>(app: Effect.Effe
   const entrance = Doors.entranceOf(RequestTarget.encodedPathOf(request.url), request, options.doorHosts)
   const responding = Effect.map(responseTo(app, options, { request, id, path, entrance, began }), (response) => {
     Calls.noteAnswer(NodeHttpServerRequest.toIncomingMessage(request), response)
-    return FrameRefusals.inFrame(path, request, response)
+    return response
   }).pipe(Effect.provideService(HttpServerRequest.HttpServerRequest, request))
   const shaped =
     entrance === undefined
