@@ -334,15 +334,14 @@ await inBrowser("first steps and states of screens", (browser) => {
     const later = { from: "hello@acme.test", to: "ana@example.org", subject: "Later", text: "Hi.", scheduled_at }
     const { json } = await instance.request("POST", "/email/send", later)
     await open(`/emails/${json.id}`)
-    await page.getByText(/^Scheduled for .* Nothing was sent yet\.$/u).waitFor()
+    await page.getByText(/^Goes out .* to .* Nothing was sent yet\.$/u).waitFor()
     await page.getByText("API key First key").waitFor()
     assert.strictEqual(json.status, "queued")
     await ContactSheet.shoot(page, "scheduled")
     await page.getByRole("button", { name: "Cancel", exact: true }).click()
     await page.getByRole("button", { name: "Cancel email" }).click()
-    await page
-      .getByText(/^Canceled on .* Nothing was sent\. The text and attachments are deleted within an hour\.$/u)
-      .waitFor()
+    await page.getByText(/^Canceled on .* by Member: .* Nothing was sent\.$/u).waitFor()
+    await page.getByText("The text and attachments are deleted within an hour.").waitFor()
   })
 
   it("deliveries of a webhook show the status code", { timeout: TIMEOUT }, async () => {

@@ -30,21 +30,19 @@ const number = (value: unknown): number | undefined => (typeof value === "number
 /** Events that a caller of the API makes; later ones, such as the delivery, carry the same actor as the first. */
 const OF_CALLERS: ReadonlySet<string> = new Set(["email.queued", "email.canceled", "email.rescheduled", "email.resent"])
 
-interface Names {
-  readonly keys: ReadonlyMap<string, string>
-  readonly members: ReadonlyMap<string, string>
-}
-
-/** Actor of the event, except for the service itself. */
-const actorOf = ({ actor, type }: EventRecord, { keys, members }: Names): string | undefined => {
-  if (actor.type === "system" || !OF_CALLERS.has(type)) return undefined
-  const [kind, name] =
-    actor.type === "operator"
-      ? (["Operator", undefined] as const)
-      : actor.type === "api_key"
-        ? (["API key", keys.get(actor.id ?? "")] as const)
-        : (["Member", members.get(actor.id ?? "")] as const)
-  return name === undefined ? kind : `${kind}: ${name}`
+/** Returns a function that names who made an event, except for the service itself. */
+export const useActorOf = () => {
+  const [keys, members] = [useKeyNames(), useMemberNames()]
+  return ({ actor, type }: EventRecord): string | undefined => {
+    if (actor.type === "system" || !OF_CALLERS.has(type)) return undefined
+    const [kind, name] =
+      actor.type === "operator"
+        ? (["Operator", undefined] as const)
+        : actor.type === "api_key"
+          ? (["API key", keys.get(actor.id ?? "")] as const)
+          : (["Member", members.get(actor.id ?? "")] as const)
+    return name === undefined ? kind : `${kind}: ${name}`
+  }
 }
 
 const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
@@ -80,16 +78,11 @@ const notesOf = ({ data, type }: EventRecord): ReadonlyArray<string> => {
 
 /** All events of an email with the replies of the receiving server. */
 export const Timeline = ({ events }: { readonly events: ReadonlyArray<EventRecord> }) => {
-  const names = { keys: useKeyNames(), members: useMemberNames() }
+  const actorOf = useActorOf()
   return (
     <ol className="p-4">
       {events.map((event, index) => (
-        <TimelineEvent
-          key={event.id}
-          event={event}
-          actor={actorOf(event, names)}
-          isLast={index === events.length - 1}
-        />
+        <TimelineEvent key={event.id} event={event} actor={actorOf(event)} isLast={index === events.length - 1} />
       ))}
     </ol>
   )
@@ -168,7 +161,7 @@ const OtherEmail = ({ id, label }: { readonly label: string; readonly id: string
   id === undefined ? undefined : (
     <p className="text-xs text-ink-2">
       {label}{" "}
-      <Link to="/emails/$id" params={{ id }} className="font-mono break-all text-accent underline underline-offset-2">
+      <Link to="/emails/$id" params={{ id }} className="font-mono break-all link">
         {id}
       </Link>
     </p>

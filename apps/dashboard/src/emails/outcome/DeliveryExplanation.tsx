@@ -32,7 +32,7 @@ export const DeliveryExplanation = ({ email }: { readonly email: EmailWithConten
   )
   const evidence = { email, suppressions, now: new Date(now).toISOString(), showTime: formatDateTime }
   return (
-    <Panel title="What happened" className="mt-5">
+    <Panel title="What happened">
       <ul className="divide-y divide-line">
         {shown.map((recipient) => {
           const { explanation, next_step } = Explanation.explain(recipient, evidence)

@@ -22,7 +22,7 @@ export const Suppressed = ({
   const client = useQueryClient()
   const navigate = useNavigate()
   const [canRemove, canSend] = [useHasScope("admin"), useHasScope("email:send")]
-  const link = "text-accent underline underline-offset-2"
+  const link = "link"
   return (
     <p className="flex flex-wrap items-center gap-x-4 gap-y-2 pt-1">
       {canRemove && canSend && email.content !== null ? (
