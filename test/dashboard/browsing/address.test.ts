@@ -182,7 +182,7 @@ await inDashboard("what is asked of an address", (opened) => {
     await openPalette("webhok")
     await Browser.eventually(shown).toContain("Create webhook")
     for (const [typed, name] of [
-      ["new templ", "New template"],
+      ["create templ", "Create template"],
       ["create route", "Create route"],
       ["add supp", "Add suppression"],
       ["bounc", "Bounced emails"],

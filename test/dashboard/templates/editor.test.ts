@@ -13,7 +13,7 @@ await inDashboard("the editor of templates", (opened) => {
     await page.goto("/templates")
     await page.getByText("No templates yet").waitFor()
     await ContactSheet.shoot(page, "templates-none")
-    await page.getByRole("button", { name: "New template" }).first().click()
+    await page.getByRole("button", { name: "Create template" }).first().click()
     await page.getByLabel("Name").fill("Order receipt")
     await Browser.eventually(() => page.getByLabel("Alias").inputValue()).toBe("order-receipt")
     assert.deepEqual(await Accessibility.violations(page), [])

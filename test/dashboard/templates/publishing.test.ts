@@ -179,7 +179,7 @@ await inDashboard("templates are published in the dashboard", (opened) => {
     await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
     await Browser.chord(page, "g", "b")
     await page.getByRole("heading", { level: 1, name: "Templates" }).waitFor()
-    await tabTo("New template")
+    await tabTo("Create template")
     await press("Enter")
     await tabTo("Name")
     await page.keyboard.type("Keys")

@@ -130,11 +130,7 @@ const Reports = ({
     {reports.unverified_reports === 0 ? undefined : (
       <p className="border-t border-line px-4 py-3 text-xs text-ink-3">
         {verified ? `${count(reports.unverified_reports)} without a valid signature left out. ` : ""}
-        <button
-          type="button"
-          className="rounded-md font-medium text-accent hover:underline"
-          onClick={() => onVerified(!verified)}
-        >
+        <button type="button" className="rounded-md font-medium link" onClick={() => onVerified(!verified)}>
           {verified ? "Show unverified reports" : "Show verified reports"}
         </button>
       </p>

@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import { ArrowLeft, MoreHorizontal, RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { MoreHorizontal, RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Domain as DomainData } from "../api/Records.ts"
@@ -53,12 +53,10 @@ export const Domain = () => {
   return (
     <Screen
       name={domain.name}
+      back={{ to: "/domains", name: "Domains" }}
       title={
-        <span className="flex items-center gap-3">
-          <Link to="/domains" aria-label="Back to domains" className="rounded-md text-ink-3 hover:text-ink">
-            <ArrowLeft size={16} />
-          </Link>
-          <span className="truncate">{domain.name}</span>
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span className="min-w-0">{domain.name}</span>
           <StatusBadge status={domain.status} />
         </span>
       }

@@ -31,7 +31,7 @@ export const DomainMail = ({ name }: { readonly name: string }) => {
               ended === 0 ? "none with an outcome yet" : `bounce rate ${formatPercent(countOf("bounced") / ended)}`
             }.`}
       </span>
-      <Link to="/emails" search={{ search }} className="text-accent underline underline-offset-2">
+      <Link to="/emails" search={{ search }} className="link">
         View its emails
       </Link>
     </p>

@@ -1,6 +1,7 @@
 import type { Domain, DomainRecord } from "../api/Records.ts"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Badge } from "../ui/display/Badge.tsx"
+import { cx } from "../ui/display/cx.ts"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { isEd25519 } from "./Ed25519.tsx"
 import { NOT_FOUND, recordError, RecordStatus } from "./RecordStatus.tsx"
@@ -37,8 +38,8 @@ export const DomainRecords = ({ domain: { records, zone } }: { readonly domain: 
       <table aria-label="DNS records" className="w-full table-fixed text-sm max-md:block">
         <thead className="max-md:sr-only">
           <tr className="border-b border-line">
-            <th className={`${HEAD} w-36`}>Type</th>
-            <th className={`${HEAD} w-2/5`}>Name</th>
+            <th className={`${HEAD} w-40`}>Type</th>
+            <th className={`${HEAD} w-[34%]`}>Name</th>
             <th className={HEAD}>Value</th>
             <th className={`${HEAD} w-36`}>Status</th>
           </tr>
@@ -62,8 +63,9 @@ export const DomainRecords = ({ domain: { records, zone } }: { readonly domain: 
 const RecordRow = ({ record, zone }: { readonly record: DomainRecord; readonly zone: string | null }) => {
   const [name, purpose] = PURPOSES[record.purpose]
   const isSecond = isEd25519(record)
+  const host = zone === null ? null : record.zone_host
   return (
-    <tr className="max-md:block max-md:py-2">
+    <tr className="max-md:relative max-md:block max-md:py-2">
       <td className={CELL}>
         <span className="flex flex-wrap items-center gap-1.5 font-medium">
           <Badge>{record.type}</Badge>
@@ -73,13 +75,11 @@ const RecordRow = ({ record, zone }: { readonly record: DomainRecord; readonly z
         </span>
       </td>
       <td className={CELL}>
-        {zone === null || record.zone_host === null ? undefined : (
-          <CopyableValue label={`Host in ${zone}`} copy="host" text={record.zone_host} />
-        )}
-        <CopyableValue label="Full name" copy="full name" text={record.name} />
+        {host === null ? undefined : <CopyableValue label={`Host in ${zone}`} copy="host" text={host} />}
+        <CopyableValue label="Full name" isOnly={host === null} copy="full name" text={record.name} />
       </td>
       <td className={CELL}>
-        <CopyableValue label="Value" copy="value" text={record.value} />
+        <CopyableValue label="Value" isOnly={record.priority === null} copy="value" text={record.value} />
         {record.priority === null ? undefined : (
           <CopyableValue label="Priority" copy="priority" text={String(record.priority)} />
         )}
@@ -100,7 +100,7 @@ const RecordRow = ({ record, zone }: { readonly record: DomainRecord; readonly z
           </div>
         )}
       </td>
-      <td className={CELL}>
+      <td className={`${CELL} max-md:absolute max-md:top-2 max-md:right-0`}>
         <RecordStatus status={record.status} />
       </td>
     </tr>
@@ -109,14 +109,16 @@ const RecordRow = ({ record, zone }: { readonly record: DomainRecord; readonly z
 
 interface CopyableProps {
   readonly label: string
+  /** Whether it is the only value of its cell, which the head of the column names. */
+  readonly isOnly?: boolean
   /** Name of the value in the label of the button. */
   readonly copy: string
   readonly text: string
 }
 
-const CopyableValue = ({ copy, label, text }: CopyableProps) => (
+const CopyableValue = ({ copy, isOnly = false, label, text }: CopyableProps) => (
   <div className="mb-1.5 min-w-0">
-    <p className="mb-0.5 truncate text-xs text-ink-3" title={label}>
+    <p className={cx("mb-0.5 truncate text-xs text-ink-3", isOnly && "md:hidden")} title={label}>
       {label}
     </p>
     <CopyField text={text} label={`Copy ${copy}`} />

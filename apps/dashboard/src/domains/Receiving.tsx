@@ -51,7 +51,7 @@ export const Receiving = ({ canEdit, domain, onChanged }: Props) => {
         {(isSandbox || domain.receiving) && canRoute ? (
           <p className="text-sm text-ink-2">
             What happens to its mail is set under{" "}
-            <Link to="/routes" className="text-accent underline underline-offset-2">
+            <Link to="/routes" className="link">
               Routes
             </Link>
             .

@@ -30,15 +30,11 @@ export const Conversation = ({ id, own }: Props) => {
           {entry.id === own ? (
             <span className="shrink-0 text-xs text-ink-3">This mail</span>
           ) : entry.direction === "sent" ? (
-            <Link
-              to="/emails/$id"
-              params={{ id: entry.id }}
-              className="text-xs text-accent underline underline-offset-2"
-            >
+            <Link to="/emails/$id" params={{ id: entry.id }} className="text-xs link">
               Open
             </Link>
           ) : (
-            <Link to="/received" search={{ id: entry.id }} className="text-xs text-accent underline underline-offset-2">
+            <Link to="/received" search={{ id: entry.id }} className="text-xs link">
               Open
             </Link>
           )}

@@ -1,20 +1,18 @@
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { useQuery, useSuspenseQuery, useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import { ArrowLeft } from "lucide-react"
 import { useEffect } from "react"
 import * as Queries from "../api/Queries.ts"
 import { useEventStream } from "../live/useEventStream.ts"
 import type { EmailWithContent } from "../api/Records.ts"
 import * as Keyboard from "../ui/controls/Keyboard.ts"
 import { useHasScope } from "../session/useHasScope.ts"
-import { useTitle } from "../ui/layout/useTitle.ts"
 import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
 import { formatBytes } from "../ui/display/formatBytes.ts"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
-import { SCREEN } from "../ui/layout/Screen.tsx"
+import { Screen } from "../ui/layout/Screen.tsx"
 import { formatDateTime, RelativeTime, useNow } from "../ui/display/Time.tsx"
 import { ReceiptMenu } from "../receipts/ReceiptMenu.tsx"
 import { useKeyNames } from "../requests/useKeyNames.ts"
@@ -69,27 +67,22 @@ export const Email = () => {
     },
   })
   useBackKey()
-  useTitle(email.subject === "" ? "No subject" : email.subject)
   const request = useRequest(events.data[0]?.request_id ?? null)
   const now = useNow()
   const only = email.recipients.length === 1 ? email.recipients[0] : undefined
   return (
-    <div className={SCREEN}>
-      <Link to="/emails" className="inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink">
-        <ArrowLeft size={14} aria-hidden />
-        Emails
-      </Link>
-      <header className="mt-3 flex flex-wrap items-start gap-x-4 gap-y-3">
-        <div className="min-w-0 grow basis-96">
-          <h1 className="text-xl font-semibold tracking-tight break-words">
-            {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
-          </h1>
-          <p className="mt-1.5 flex flex-wrap items-center gap-x-2 gap-y-1 text-sm text-ink-2">
-            <StatusBadge status={shownStatus(email, now)} />
-            {email.livemode ? undefined : <Badge tone="warn">Test</Badge>}
-            <span className="truncate">
-              <UntrustedText text={email.from} />
-            </span>
+    <Screen
+      name={email.subject === "" ? "No subject" : email.subject}
+      back={{ to: "/emails", name: "Emails" }}
+      title={<>{email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}</>}
+      hint={
+        <p className="flex min-h-8 flex-wrap items-center gap-x-2 gap-y-1">
+          <StatusBadge status={shownStatus(email, now)} />
+          {email.livemode ? undefined : <Badge tone="warn">Test</Badge>}
+          <span className="max-w-full truncate">
+            <UntrustedText text={email.from} />
+          </span>
+          <span className="flex max-w-full min-w-0 items-center gap-x-2">
             <span aria-hidden>→</span>
             <span className="truncate">
               <UntrustedText text={[...email.to, ...email.cc, ...email.bcc].slice(0, 3).join(", ")} />
@@ -98,35 +91,26 @@ export const Email = () => {
               <RecipientMenu address={only.address} isSuppressed={only.suppression !== null} />
             )}
             {email.recipients.length > 3 ? <Badge>+{email.recipients.length - 3}</Badge> : undefined}
-          </p>
-        </div>
-        <div className="flex flex-wrap gap-2">
+          </span>
+        </p>
+      }
+      actions={
+        <>
           <ReceiptMenu id={id} of="email" />
           <EmailActions email={email} onChanged={refresh} />
-        </div>
-      </header>
+        </>
+      }
+    >
       {QUIET_STATUSES.has(shownStatus(email, now)) ? (
         <Notice email={email} events={events.data} />
       ) : (
         <DeliveryExplanation email={email} />
       )}
-      <div className="mt-6 grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
+      <div className="grid grid-cols-1 items-start gap-5 lg:grid-cols-[minmax(0,1fr)_22rem] xl:grid-cols-[minmax(0,1fr)_26rem]">
         <div className="flex min-w-0 flex-col gap-5 max-lg:order-2">
           <EmailContent email={email} events={events.data} />
           <Answers id={id} />
-        </div>
-        {/* On a phone the recipients and the timeline come before the content, and the details after it. */}
-        <div className="flex min-w-0 flex-col gap-5 max-lg:contents">
-          {/* The only recipient stands above already, with its state. */}
-          {email.recipients.length === 1 ? undefined : (
-            <Panel title="Recipients" className="min-w-0 max-lg:order-1">
-              <Recipients recipients={email.recipients} isScheduled={shownStatus(email, now) === "scheduled"} />
-            </Panel>
-          )}
-          <Panel title="Timeline" className="min-w-0 max-lg:order-1">
-            <Timeline events={events.data} />
-          </Panel>
-          <Panel title="Details" className="min-w-0 max-lg:order-3">
+          <Panel title="Details">
             <DescriptionList
               items={[
                 ["ID", <Id key="id" text={email.id} />],
@@ -147,12 +131,7 @@ export const Email = () => {
                 ["Size", formatBytes(email.size_bytes)],
                 [
                   "Domain",
-                  <Link
-                    key="domain"
-                    to="/domains/$name"
-                    params={{ name: email.domain }}
-                    className="text-accent underline underline-offset-2"
-                  >
+                  <Link key="domain" to="/domains/$name" params={{ name: email.domain }} className="link">
                     {email.domain}
                   </Link>,
                 ],
@@ -168,7 +147,7 @@ export const Email = () => {
                           key="forward"
                           to="/received"
                           search={{ id: email.forward_of }}
-                          className="block truncate font-mono text-xs text-accent underline underline-offset-2"
+                          className="block truncate font-mono text-xs link"
                         >
                           {email.forward_of}
                         </Link>,
@@ -206,8 +185,20 @@ export const Email = () => {
             />
           </Panel>
         </div>
+        {/* On a phone the recipients and the timeline come before the content. */}
+        <div className="flex min-w-0 flex-col gap-5 max-lg:order-1">
+          {/* The only recipient stands above already, with its state. */}
+          {email.recipients.length === 1 ? undefined : (
+            <Panel title="Recipients">
+              <Recipients recipients={email.recipients} isScheduled={shownStatus(email, now) === "scheduled"} />
+            </Panel>
+          )}
+          <Panel title="Timeline">
+            <Timeline events={events.data} />
+          </Panel>
+        </div>
       </div>
-    </div>
+    </Screen>
   )
 }
 
@@ -218,7 +209,7 @@ const trackingOf = ({ clicks, opens }: EmailWithContent["tracking"]): string =>
 const UsedTemplate = ({ template }: { readonly template: NonNullable<EmailWithContent["template"]> }) => {
   const { id, locale, version } = template
   const name = useTemplateNames().get(id)
-  const link = "text-accent underline underline-offset-2"
+  const link = "link"
   return (
     <span className="flex flex-wrap gap-x-2">
       <Link to="/templates/$id" params={{ id }} className={link}>
@@ -241,12 +232,7 @@ const Submitter = ({ keyId }: { readonly keyId: string | null }) => {
   const name = useKeyNames().get(keyId ?? "")
   if (keyId === null) return "Dashboard"
   return (
-    <Link
-      to="/emails"
-      search={{ search: `key:${keyId}` }}
-      title="Show all emails with this key"
-      className="text-accent underline underline-offset-2"
-    >
+    <Link to="/emails" search={{ search: `key:${keyId}` }} title="Show all emails with this key" className="link">
       {name === undefined ? (
         keyId
       ) : (
@@ -266,7 +252,7 @@ const Tags = ({ tags }: { readonly tags: ReadonlyArray<string> }) => (
         to="/emails"
         search={{ search: SearchText.write("tag", tag) }}
         title="Show all emails with this tag"
-        className="min-w-0 text-accent underline underline-offset-2 [overflow-wrap:anywhere]"
+        className="min-w-0 link [overflow-wrap:anywhere]"
       >
         <UntrustedText text={tag} />
       </Link>
@@ -275,11 +261,7 @@ const Tags = ({ tags }: { readonly tags: ReadonlyArray<string> }) => (
 )
 
 const EmailLink = ({ id }: { readonly id: string }) => (
-  <Link
-    to="/emails/$id"
-    params={{ id }}
-    className="block truncate font-mono text-xs text-accent underline underline-offset-2"
-  >
+  <Link to="/emails/$id" params={{ id }} className="block truncate font-mono text-xs link">
     {id}
   </Link>
 )

@@ -38,7 +38,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
   const unreached = unreachedOf(email)
   const inProgress = email.recipients.filter(({ status }) => status === "queued" || status === "deferred").length
   return (
-    <div className="flex flex-wrap gap-2">
+    <>
       {email.status === "queued" && email.scheduled_at !== null ? (
         <Button icon={<CalendarClock size={14} />} onClick={() => setScheduling(true)}>
           Reschedule
@@ -111,7 +111,7 @@ export const EmailActions = ({ email, onChanged }: Props) => {
           }}
         />
       </Dialog>
-    </div>
+    </>
   )
 }
 

@@ -45,7 +45,7 @@ export const SendTest = ({ variant = "primary" }: { readonly variant?: "primary"
   if (!canSend) return undefined
   if (send === undefined)
     return (
-      <Link to="/domains" className="text-sm font-medium text-accent hover:underline">
+      <Link to="/domains" className="text-sm font-medium link">
         Verify a domain first
       </Link>
     )

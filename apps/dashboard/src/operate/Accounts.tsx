@@ -105,7 +105,7 @@ export const Accounts = () => {
                       aria-label={`Plan of ${account.name}`}
                       value={account.plan}
                       onChange={(event) => changePlan.mutate({ account, plan: event.target.value as Plan })}
-                      className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm"
+                      className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
                     >
                       {PLANS.map(([plan, label]) => (
                         <option key={plan} value={plan}>
@@ -129,7 +129,7 @@ export const Accounts = () => {
                       aria-label={`Tracked links of ${account.name}`}
                       value={account.links_stopped_at === null ? "enabled" : "disabled"}
                       onChange={(event) => changeLinks.mutate({ account, isEnabled: event.target.value === "enabled" })}
-                      className="h-8 rounded-lg border border-line-strong bg-raised px-2 text-sm"
+                      className="h-8 rounded-lg border border-line-strong bg-raised pr-7 pl-2.5 text-sm"
                     >
                       <option value="enabled">Enabled</option>
                       <option value="disabled">Disabled</option>

@@ -69,7 +69,7 @@ const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
   const isReady = versions.some(({ state }) => state === "ready")
   return (
     <li>
-      <div className="flex min-h-13 flex-wrap items-center gap-x-3 gap-y-2 px-4 py-2.5">
+      <div className="flex min-h-11 flex-wrap items-center gap-x-3 gap-y-2 px-4 py-1.5">
         <h2 className="basis-full font-mono text-sm font-medium sm:basis-44">{name}</h2>
         <ul className="flex min-w-0 grow flex-col gap-1.5">
           {versions.map((version) => (
@@ -77,16 +77,16 @@ const ProjectionRow = ({ job, name, remoteJob, versions }: Props) => {
           ))}
         </ul>
         {isFollowing ? <span className="text-xs text-ink-3">Updated continuously</span> : undefined}
-        <div className="flex gap-2">
+        <div className="-mr-2.5 flex gap-1">
           {isReady ? (
             <Button small variant="primary" disabled={isBusy} onClick={() => setSwapping(true)}>
               Activate
             </Button>
           ) : undefined}
-          <Button small disabled={isBusy} onClick={() => start.mutate("verify")}>
+          <Button small variant="ghost" disabled={isBusy} onClick={() => start.mutate("verify")}>
             Verify
           </Button>
-          <Button small disabled={isBusy} onClick={() => start.mutate("rebuild")}>
+          <Button small variant="ghost" disabled={isBusy} onClick={() => start.mutate("rebuild")}>
             Rebuild
           </Button>
         </div>

@@ -22,8 +22,9 @@ export const Providers = () => (
             Make an address for one with <code className="font-mono text-ink">npx waybill providers add</code>.
           </EmptyState>
         ) : (
-          <Panel title="Providers" isScrollable>
+          <Panel isScrollable>
             <Table
+              isCards
               label="Providers"
               rows={data}
               keyOf={({ id }) => id}

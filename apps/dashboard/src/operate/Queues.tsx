@@ -59,7 +59,7 @@ const QueueTables = ({ data }: { readonly data: Operate.Queues }) => {
           </li>
         ))}
       </ul>
-      <Panel title="Queues" isScrollable>
+      <Panel isScrollable>
         <Table
           isCards
           label="Queues"

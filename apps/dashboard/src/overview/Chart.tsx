@@ -112,7 +112,7 @@ const optionsOf = ({ kind: { isRate, range, series }, onCursor, unit, width }: P
       ticks: { show: false },
       font: "11px system-ui",
       space: 70,
-      size: 32,
+      size: 24,
       incrs: STEPS[unit].map((steps) => steps * STEP_S[unit]),
       values: (_, values) => values.map((value) => TICK_FORMATS[unit].format(new Date(value * 1000))),
     },
@@ -195,15 +195,18 @@ export const Chart = ({ kind: kindName, points, unit }: Props) => {
   return (
     <div className="p-4 pt-3">
       <div className="mb-2 flex flex-wrap items-center gap-x-4 gap-y-1 text-xs text-ink-2">
-        {kind.series.map(({ name, swatch }, column) => (
-          <span key={name} className="inline-flex items-center gap-1.5">
-            <span aria-hidden className={cx("h-0.5 w-3 rounded-full", swatch)} />
-            {name}
-            {index === undefined ? undefined : (
-              <span className="tabular font-medium text-ink">{valueText(columns[column]?.[index])}</span>
-            )}
-          </span>
-        ))}
+        {kind.series.map(({ name, swatch }, column) =>
+          // A state in which nothing is has no bar to explain.
+          column > 0 && !kind.isRate && !columns[column]?.some((value) => value !== null && value > 0) ? undefined : (
+            <span key={name} className="inline-flex items-center gap-1.5">
+              <span aria-hidden className={cx("h-0.5 w-3 rounded-full", swatch)} />
+              {name}
+              {index === undefined ? undefined : (
+                <span className="tabular font-medium text-ink">{valueText(columns[column]?.[index])}</span>
+              )}
+            </span>
+          ),
+        )}
         <span className="ml-auto text-ink-3">
           {hoveredTime === undefined
             ? unit === "hour"

@@ -111,10 +111,11 @@ export const Received = () => {
 const linesOf = ({ envelope, from, subject }: InboundEmail, words: ReadonlyArray<string>) => {
   const address = from?.address ?? envelope.from
   return [
-    <Marked text={from?.name ?? (address === "" ? "No sender" : address)} parts={words} />,
+    <Marked text={from?.name || (address === "" ? "No sender" : address)} parts={words} />,
     subject === null || subject === "" ? "No subject" : <Marked text={subject} parts={words} />,
     <>
-      {address === "" ? "" : <Marked text={address} parts={words} />} →{" "}
+      {/* The address of a sender without a name stands above already. */}
+      {from?.name && address !== "" ? <Marked text={address} parts={words} /> : undefined} →{" "}
       <Marked text={envelope.to.join(", ")} parts={words} />
     </>,
   ] as const

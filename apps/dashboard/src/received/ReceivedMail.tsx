@@ -58,11 +58,7 @@ export const ReceivedMail = ({ id, onDelete }: Props) => {
             {mail.email_id === null ? undefined : (
               <>
                 {" · "}
-                <Link
-                  to="/emails/$id"
-                  params={{ id: mail.email_id }}
-                  className="text-accent underline underline-offset-2"
-                >
+                <Link to="/emails/$id" params={{ id: mail.email_id }} className="link">
                   View the email it answers
                 </Link>
               </>

@@ -30,11 +30,7 @@ export const RoutesApplied = ({ mail }: { readonly mail: InboundEmailWhole }) =>
             {reason === null ? undefined : `: ${reason}`}
           </span>
           {email_id === null ? undefined : (
-            <Link
-              to="/emails/$id"
-              params={{ id: email_id }}
-              className="shrink-0 text-accent underline underline-offset-2"
-            >
+            <Link to="/emails/$id" params={{ id: email_id }} className="shrink-0 link">
               View the email
             </Link>
           )}

@@ -1,6 +1,5 @@
 import { useSuspenseQuery } from "@tanstack/react-query"
 import { Link, useParams } from "@tanstack/react-router"
-import { ArrowLeft } from "lucide-react"
 import * as Queries from "../api/Queries.ts"
 import { CopyButton } from "../ui/controls/CopyButton.tsx"
 import { CodeBlock } from "../ui/controls/Code.tsx"
@@ -10,8 +9,7 @@ import { formatDateTime } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { DescriptionList } from "../ui/layout/DescriptionList.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
-import { SCREEN } from "../ui/layout/Screen.tsx"
-import { useTitle } from "../ui/layout/useTitle.ts"
+import { Screen } from "../ui/layout/Screen.tsx"
 import type { RequestDetail } from "../api/Records.ts"
 import { useSenderName } from "./useSenderName.ts"
 import { RequestStatus } from "./RequestStatus.tsx"
@@ -19,18 +17,22 @@ import { RequestStatus } from "./RequestStatus.tsx"
 export const Request = () => {
   const { id } = useParams({ from: "/shell/requests/$id" })
   const query = useSuspenseQuery(Queries.request(id))
-  useTitle(`${query.data.method} ${query.data.path}`)
+  const { method, path, status } = query.data
   return (
-    <div className={`flex flex-col gap-5 ${SCREEN}`}>
-      <Link
-        to="/requests"
-        className="inline-flex items-center gap-1.5 self-start rounded-md text-sm text-ink-2 hover:text-ink"
-      >
-        <ArrowLeft size={14} aria-hidden />
-        Requests
-      </Link>
+    <Screen
+      name={`${method} ${path}`}
+      back={{ to: "/requests", name: "Requests" }}
+      title={
+        <span className="flex flex-wrap items-center gap-3">
+          <span className="min-w-0 font-mono text-lg break-all">
+            {method} <UntrustedText text={path} />
+          </span>
+          <RequestStatus status={status} />
+        </span>
+      }
+    >
       <Detail request={query.data} />
-    </div>
+    </Screen>
   )
 }
 
@@ -40,12 +42,6 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
   const message = messageOf(answer)
   return (
     <>
-      <header className="flex flex-wrap items-center gap-3">
-        <h1 className="min-w-0 font-mono text-lg font-semibold break-all">
-          {request.method} <UntrustedText text={request.path} />
-        </h1>
-        <RequestStatus status={request.status} />
-      </header>
       <Panel title="Details">
         <DescriptionList
           items={[
@@ -69,7 +65,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
                   key="key"
                   to="/requests"
                   search={{ api_key_id }}
-                  className="text-accent hover:underline"
+                  className="link"
                   title="Show all requests with this key"
                 >
                   <UntrustedText text={senderName(request)} />
@@ -108,12 +104,7 @@ const Detail = ({ request }: { readonly request: RequestDetail }) => {
 
 /** The reason of a refusal, with a link to its page of the docs. */
 const Reason = ({ reason }: { readonly reason: string }) => (
-  <a
-    href={`/docs/errors/${encodeURIComponent(reason)}`}
-    target="_blank"
-    rel="noopener"
-    className="text-accent underline underline-offset-2"
-  >
+  <a href={`/docs/errors/${encodeURIComponent(reason)}`} target="_blank" rel="noopener" className="link">
     <code>{reason}</code>
   </a>
 )
@@ -141,7 +132,7 @@ const Emails = ({ ids }: { readonly ids: ReadonlyArray<string> }) => (
   <ul>
     {ids.map((id) => (
       <li key={id}>
-        <Link to="/emails/$id" params={{ id }} className="font-mono text-xs text-accent hover:underline">
+        <Link to="/emails/$id" params={{ id }} className="font-mono text-xs link">
           {id}
         </Link>
       </li>

@@ -8,7 +8,7 @@ export const useRequest = (id: string | null): Request | undefined =>
   useQuery({ ...Queries.request(id ?? ""), enabled: id !== null, retry: false }).data
 
 export const RequestLink = ({ request: { id, method, path } }: { readonly request: Request }) => (
-  <Link to="/requests/$id" params={{ id }} className="text-accent hover:underline">
+  <Link to="/requests/$id" params={{ id }} className="link">
     {method} {path}
   </Link>
 )

@@ -49,7 +49,7 @@ export const ReceivingAddresses = () => {
       {receiving.length > 0 ? undefined : (
         <p className="border-t border-line px-4 py-3 text-sm text-ink-2">
           To receive mail for your own domain, open it under{" "}
-          <Link to="/domains" className="text-accent underline underline-offset-2">
+          <Link to="/domains" className="link">
             Domains
           </Link>{" "}
           and turn on “Receive mail”.

@@ -58,7 +58,7 @@ export const SandboxMail = ({ id, onDelete }: { readonly id: string; readonly on
           </p>
           <p className="mt-0.5 text-xs text-ink-3">
             {formatDateTime(mail.created_at)} · {formatBytes(mail.size_bytes)} ·{" "}
-            <Link to="/emails/$id" params={{ id }} className="text-accent underline underline-offset-2">
+            <Link to="/emails/$id" params={{ id }} className="link">
               View in log
             </Link>
           </p>
@@ -111,12 +111,7 @@ const Links = ({ mail }: { readonly mail: SandboxMessageWithContent }) => {
         <li key={index} className="px-4 py-2.5 text-sm">
           <span className="block truncate">{text === "" ? "(no text)" : <UntrustedText text={text} />}</span>
           {/^(?:https?|mailto):/iu.test(href) ? (
-            <a
-              href={href}
-              target="_blank"
-              rel="noreferrer noopener"
-              className="block truncate font-mono text-xs text-accent underline underline-offset-2"
-            >
+            <a href={href} target="_blank" rel="noreferrer noopener" className="block truncate font-mono text-xs link">
               {href}
             </a>
           ) : (

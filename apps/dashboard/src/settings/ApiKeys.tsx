@@ -183,7 +183,13 @@ const columnsOf = (
     number: true,
     cell: (key) =>
       key.status === "active" ? (
-        <Button small aria-label={`Revoke ${key.name}`} onClick={() => onRevoke(key)}>
+        <Button
+          small
+          variant="ghost"
+          className="-mr-2.5"
+          aria-label={`Revoke ${key.name}`}
+          onClick={() => onRevoke(key)}
+        >
           Revoke
         </Button>
       ) : undefined,

@@ -102,9 +102,11 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
     main: true,
     cell: (entry) => (
       <span className="block min-w-0">
-        <span className="block truncate font-medium">{actionOf(entry.type)}</span>
-        <span className="block truncate text-xs text-ink-2">
-          <Target entry={entry} />
+        <span className="block truncate">
+          <span className="font-medium">{actionOf(entry.type)}</span>{" "}
+          <span className="text-ink-2 max-sm:block max-sm:truncate">
+            <Target entry={entry} />
+          </span>
         </span>
         <Changes entry={entry} />
         <span className="block truncate text-xs text-ink-3 sm:hidden">
@@ -117,11 +119,8 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
     name: "By",
     wide: true,
     cell: (entry) => (
-      <span className="block max-w-52">
-        <span className="block truncate">
-          <ActorName entry={entry} />
-        </span>
-        <span className="block truncate text-xs text-ink-3">{ACTORS[entry.actor.type]}</span>
+      <span className="block max-w-52 truncate" title={ACTORS[entry.actor.type]}>
+        <ActorName entry={entry} />
       </span>
     ),
   },
@@ -148,9 +147,16 @@ const MAX_SHOWN = 2
 /** Field of an event in words: `svix_headers` is "svix headers", `draft.html` is "html". */
 const fieldName = (field: string): string => field.replace(/^(?:draft|limits)\./u, "").replaceAll(/[._]+/gu, " ")
 
+/** A changed field, from what to what; one that was set for the first time has no value before. */
 const Change = ({ change: { field, from, to } }: { readonly change: AuditEntry["changes"][number] }) => (
   <>
-    {fieldName(field)}: <UntrustedText text={from ?? "none"} /> → <UntrustedText text={to ?? "none"} />
+    {fieldName(field)}:{" "}
+    {from === null ? undefined : (
+      <>
+        <UntrustedText text={from} /> →{" "}
+      </>
+    )}
+    <UntrustedText text={to ?? "none"} />
   </>
 )
 

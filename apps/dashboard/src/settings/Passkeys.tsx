@@ -75,7 +75,7 @@ export const Passkeys = () => {
       ) : (
         <p className="p-4 text-sm text-ink-2">
           Passkeys require the domain name of this installation. Open{" "}
-          <a className="font-medium text-accent hover:underline" href={passkeyUrl.href}>
+          <a className="font-medium link" href={passkeyUrl.href}>
             {passkeyUrl.host}
           </a>{" "}
           to add one.

@@ -34,7 +34,7 @@ const NameForm = () => {
     },
   })
   return (
-    <Panel title="Name">
+    <Panel title="Name and email">
       <form
         className="flex flex-wrap items-end gap-3 p-4"
         onSubmit={(event) => {
@@ -43,13 +43,18 @@ const NameForm = () => {
         }}
       >
         <TextField
-          className="grow basis-60"
+          className="grow basis-60 max-sm:basis-full"
           label="Name"
           value={name}
           onChange={(event) => setName(event.target.value)}
         />
-        <TextField className="grow basis-60" label="Email" value={user.email} disabled readOnly />
-        <Button type="submit" className="h-9" busy={rename.isPending} disabled={name.trim() === user.name}>
+        <TextField className="grow basis-60 max-sm:basis-full" label="Email" value={user.email} disabled readOnly />
+        <Button
+          type="submit"
+          className="h-9 max-sm:basis-full"
+          busy={rename.isPending}
+          disabled={name.trim() === user.name}
+        >
           Save
         </Button>
         {rename.error === null ? undefined : <ErrorMessage error={rename.error} />}
@@ -79,7 +84,7 @@ const PasswordForm = () => {
         }}
       >
         <TextField
-          className="grow basis-60"
+          className="grow basis-60 max-sm:basis-full"
           label="Current password"
           type="password"
           autoComplete="current-password"
@@ -87,14 +92,19 @@ const PasswordForm = () => {
           onChange={(event) => setCurrent(event.target.value)}
         />
         <TextField
-          className="grow basis-60"
+          className="grow basis-60 max-sm:basis-full"
           label="New password (at least 12 characters)"
           type="password"
           autoComplete="new-password"
           value={next}
           onChange={(event) => setNext(event.target.value)}
         />
-        <Button type="submit" className="h-9" busy={change.isPending} disabled={current === "" || next.length < 12}>
+        <Button
+          type="submit"
+          className="h-9 max-sm:basis-full"
+          busy={change.isPending}
+          disabled={current === "" || next.length < 12}
+        >
           Change password
         </Button>
         {change.error === null ? undefined : (

@@ -104,7 +104,7 @@ const CodeStep = ({ onDone, secrets }: { readonly secrets: Secrets; readonly onD
       <div>
         <p className="mb-1.5 text-sm">
           Enter this key in your authenticator app, or{" "}
-          <a className="font-medium text-accent hover:underline" href={secrets.totpURI}>
+          <a className="font-medium link" href={secrets.totpURI}>
             open the app
           </a>
           .

@@ -20,19 +20,24 @@ export const UsageMeter = ({ account: { limits, livemode, plan, usage } }: { rea
           {number.format(used)} {limit === null ? `${unit} (unlimited)` : `of ${number.format(limit)} ${unit}`}
         </span>
       </p>
-      <div
-        role="meter"
-        aria-label={name}
-        aria-valuenow={used}
-        aria-valuemin={0}
-        aria-valuemax={limit ?? Math.max(used, 1)}
-        className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
-      >
+      {limit === null ? undefined : (
         <div
-          className={cx("h-full rounded-full", share >= 1 ? "bg-bad" : share >= WARNING_SHARE ? "bg-warn" : "bg-solid")}
-          style={{ width: limit === null ? "0%" : `${Math.max(share * 100, used > 0 ? 1.5 : 0)}%` }}
-        />
-      </div>
+          role="meter"
+          aria-label={name}
+          aria-valuenow={used}
+          aria-valuemin={0}
+          aria-valuemax={limit}
+          className="mt-2 h-1.5 overflow-hidden rounded-full bg-hover"
+        >
+          <div
+            className={cx(
+              "h-full rounded-full",
+              share >= 1 ? "bg-bad" : share >= WARNING_SHARE ? "bg-warn" : "bg-solid",
+            )}
+            style={{ width: `${Math.max(share * 100, used > 0 ? 1.5 : 0)}%` }}
+          />
+        </div>
+      )}
     </div>
   )
 }

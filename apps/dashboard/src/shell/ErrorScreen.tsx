@@ -11,7 +11,7 @@ import { Logo } from "../ui/display/Logo.tsx"
 import { useTitle } from "../ui/layout/useTitle.ts"
 
 const HOME = (
-  <Link to="/" className="text-sm font-medium text-accent hover:underline">
+  <Link to="/" className="text-sm font-medium link">
     Go to the overview
   </Link>
 )

@@ -1,7 +1,7 @@
 import { Link, useNavigate, useRouterState } from "@tanstack/react-router"
 import { useQuery } from "@tanstack/react-query"
 import { BookOpen, ChevronsUpDown, Keyboard, LogOut, Monitor, Moon, Search, Sun, UserRound } from "lucide-react"
-import type { ReactNode } from "react"
+import { type ReactNode, useEffect, useRef } from "react"
 import * as Mode from "../api/Mode.ts"
 import * as Queries from "../api/Queries.ts"
 import { permits } from "../early/permits.ts"
@@ -37,6 +37,12 @@ export const Sidebar = ({
   const path = useRouterState({ select: ({ location }) => location.pathname })
   // The mode decides which screens there are.
   Mode.useIsTest()
+  const list = useRef<HTMLDivElement>(null)
+  // On a low window the list scrolls, and the screen that is shown may be below its edge.
+  useEffect(() => {
+    // Browsers return a promise here, which React would take for a clean-up.
+    void list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" })
+  }, [path])
   return (
     <nav aria-label="Main" className="flex h-full flex-col px-3 py-3">
       <div className="flex h-9 shrink-0 items-center gap-2.5 px-2">
@@ -54,7 +60,7 @@ export const Sidebar = ({
         <span className="grow text-left">Search</span>
         <Kbd isHint>{Keys.command("K")}</Kbd>
       </button>
-      <div className="-mx-3 min-h-0 grow overflow-y-auto px-3 pb-2">
+      <div ref={list} className="-mx-3 mb-1 min-h-0 grow overflow-y-auto border-b border-line px-3 pb-2">
         {Navigation.SECTIONS.map(({ screens, title }) => {
           const visible = screens.filter((screen) => Navigation.isVisible(screen, session))
           return visible.length === 0 ? undefined : (
@@ -99,7 +105,14 @@ const Section = ({ children, isFolded, title }: SectionProps) => {
   const name = "px-2 py-1 text-xs font-medium text-ink-3"
   return title === Navigation.FOLDED ? (
     <details className="mb-1" open={!isFolded}>
-      <summary className={cx(name, "cursor-pointer rounded-lg hover:text-ink")}>{title}</summary>
+      <summary
+        className={cx(
+          name,
+          "flex cursor-pointer flex-row-reverse items-center justify-between rounded-lg hover:text-ink",
+        )}
+      >
+        {title}
+      </summary>
       {children}
     </details>
   ) : (

@@ -63,7 +63,7 @@ type Go = (to: string, search?: Readonly<Record<string, string>>) => () => void
 const CREATING: ReadonlyArray<readonly [name: string, icon: ReactNode, scope: Scope, to: string]> = [
   ["Create API key", <KeyRound size={ICON} />, "admin", "/settings/api-keys"],
   ["Add domain", <Globe size={ICON} />, "domains:write", "/domains"],
-  ["New template", <LayoutTemplate size={ICON} />, "templates:write", "/templates"],
+  ["Create template", <LayoutTemplate size={ICON} />, "templates:write", "/templates"],
   ["Create webhook", <Webhook size={ICON} />, "webhooks:manage", "/webhooks"],
   ["Create route", <Signpost size={ICON} />, "inbound:write", "/routes"],
   ["Add suppression", <Ban size={ICON} />, "suppressions:write", "/suppressions"],

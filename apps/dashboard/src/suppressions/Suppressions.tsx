@@ -64,12 +64,12 @@ export const Suppressions = () => {
             disabled={typed.isPending || query.data === undefined}
             onClick={() => setDialog("export")}
           >
-            Export CSV
+            <span className="max-sm:sr-only">Export CSV</span>
           </Button>
           {canEdit ? (
             <>
               <Button icon={<Upload size={14} />} onClick={() => setDialog("import")}>
-                Import CSV
+                <span className="max-sm:sr-only">Import CSV</span>
               </Button>
               <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialog("add")}>
                 Add suppression
@@ -177,11 +177,7 @@ const columnsOf = (
           <UntrustedText text={addedBy.get(email) ?? "–"} />
         </span>
       ) : (
-        <Link
-          to="/emails/$id"
-          params={{ id: email_id }}
-          className="text-xs whitespace-nowrap text-accent hover:underline"
-        >
+        <Link to="/emails/$id" params={{ id: email_id }} className="text-xs whitespace-nowrap link">
           View email
         </Link>
       ),
@@ -204,7 +200,13 @@ const columnsOf = (
           hiddenName: true,
           number: true,
           cell: (suppression: Suppression) => (
-            <Button small aria-label={`Remove ${suppression.email}`} onClick={() => onRemove(suppression)}>
+            <Button
+              small
+              variant="ghost"
+              className="-mr-2.5"
+              aria-label={`Remove ${suppression.email}`}
+              onClick={() => onRemove(suppression)}
+            >
               Remove
             </Button>
           ),

@@ -1,6 +1,6 @@
 import { useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
-import { Link, useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-router"
-import { Archive, ArrowLeft, Copy, MoreHorizontal, Rocket, Save, Send } from "lucide-react"
+import { useBlocker, useNavigate, useParams, useSearch } from "@tanstack/react-router"
+import { Archive, Copy, MoreHorizontal, Rocket, Save, Send } from "lucide-react"
 import { useState } from "react"
 import * as Api from "../api/Api.ts"
 import { defined } from "../api/defined.ts"
@@ -106,12 +106,10 @@ const Opened = ({ record }: { readonly record: TemplateRecord }) => {
   return (
     <Screen
       name={record.name}
+      back={{ to: "/templates", name: "Templates" }}
       title={
-        <span className="flex items-center gap-3">
-          <Link to="/templates" aria-label="Back to templates" className="rounded-md text-ink-3 hover:text-ink">
-            <ArrowLeft size={16} />
-          </Link>
-          <span className="truncate">
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span className="min-w-0">
             <UntrustedText text={record.name} />
           </span>
           <Standing record={record} />

@@ -36,7 +36,7 @@ export const Templates = () => {
   const setDialogOpen = (open: boolean) => change({ new: open ? true : undefined })
   const button = canWrite ? (
     <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialogOpen(true)}>
-      New template
+      Create template
     </Button>
   ) : undefined
   return (
@@ -89,7 +89,7 @@ export const Templates = () => {
       >
         {(rows) => <Table isList label="Templates" rows={rows} keyOf={({ id }) => id} columns={COLUMNS} />}
       </PagedRows>
-      <Dialog open={search.new === true} onOpenChange={setDialogOpen} title="New template">
+      <Dialog open={search.new === true} onOpenChange={setDialogOpen} title="Create template">
         <NewTemplate onCancel={() => setDialogOpen(false)} />
       </Dialog>
     </Screen>

@@ -38,11 +38,7 @@ export const DeliveryDetails = ({ delivery }: { readonly delivery: Delivery }) =
       <div className="flex flex-wrap items-center gap-3 text-xs text-ink-3">
         <code className="min-w-0 grow truncate font-mono">{delivery.event_id}</code>
         {delivery.email_id === null ? undefined : (
-          <Link
-            to="/emails/$id"
-            params={{ id: delivery.email_id }}
-            className="text-accent underline underline-offset-2"
-          >
+          <Link to="/emails/$id" params={{ id: delivery.email_id }} className="link">
             View email
           </Link>
         )}

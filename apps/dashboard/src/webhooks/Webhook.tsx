@@ -1,6 +1,6 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
-import { Link, useNavigate, useParams } from "@tanstack/react-router"
-import { ArrowLeft, History, KeyRound, MoreHorizontal, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
+import { useNavigate, useParams } from "@tanstack/react-router"
+import { History, KeyRound, MoreHorizontal, Pause, Pencil, Play, Trash2, Zap } from "lucide-react"
 import { useState } from "react"
 import * as OptimisticUpdate from "../ui/feedback/OptimisticUpdate.ts"
 import * as Queries from "../api/Queries.ts"
@@ -64,12 +64,10 @@ export const Webhook = () => {
   return (
     <Screen
       name={webhook.description ?? webhook.url}
+      back={{ to: "/webhooks", name: "Webhooks" }}
       title={
-        <span className="flex items-center gap-3">
-          <Link to="/webhooks" aria-label="Back to webhooks" className="rounded-md text-ink-3 hover:text-ink">
-            <ArrowLeft size={16} />
-          </Link>
-          <span className="truncate">{webhook.url}</span>
+        <span className="flex flex-wrap items-center gap-x-3 gap-y-1">
+          <span className="min-w-0">{webhook.url}</span>
           <StatusBadge status={WebhookStatus.of(webhook)} />
         </span>
       }

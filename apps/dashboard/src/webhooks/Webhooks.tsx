@@ -13,7 +13,7 @@ import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { defined } from "../api/defined.ts"
 import { eventName } from "../ui/display/eventName.ts"
-import { RelativeTime } from "../ui/display/Time.tsx"
+import { Duration, RelativeTime } from "../ui/display/Time.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { type Column, Table } from "../ui/layout/Table.tsx"
 import { Screen } from "../ui/layout/Screen.tsx"
@@ -141,6 +141,19 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
     ),
   },
   {
+    name: "Status",
+    cell: (webhook) => (
+      <span className="flex flex-col items-end gap-0.5 sm:items-start">
+        <StatusBadge status={WebhookStatus.of(webhook)} />
+        {WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
+          <span className="text-xs whitespace-nowrap text-ink-3">
+            for <Duration since={webhook.failing_since} />
+          </span>
+        ) : undefined}
+      </span>
+    ),
+  },
+  {
     name: "Events",
     wide: true,
     cell: ({ events }) => (
@@ -155,31 +168,19 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
   },
   {
     name: "Last call",
+    number: true,
     wide: true,
     cell: ({ last_call }) =>
       last_call === null ? (
         <span className="text-xs whitespace-nowrap text-ink-3">None yet</span>
       ) : (
         <span
-          className="flex items-center gap-2 text-xs whitespace-nowrap text-ink-3"
+          className="flex items-center justify-end gap-2 text-xs whitespace-nowrap text-ink-3"
           title={last_call.error ?? undefined}
         >
           <ResponseStatus status={last_call.status} />
           <RelativeTime iso={last_call.at} />
         </span>
       ),
-  },
-  {
-    name: "Status",
-    cell: (webhook) => (
-      <span className="flex flex-col items-end gap-0.5 sm:items-start">
-        <StatusBadge status={WebhookStatus.of(webhook)} />
-        {WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
-          <span className="text-xs whitespace-nowrap text-ink-3">
-            <RelativeTime iso={webhook.failing_since} />
-          </span>
-        ) : undefined}
-      </span>
-    ),
   },
 ]

@@ -1,7 +1,6 @@
 import type { Email } from "../../api/Records.ts"
 import { StatusBadge } from "../../ui/display/Badge.tsx"
 import { useNow } from "../../ui/display/Time.tsx"
-import { cx } from "../../ui/display/cx.ts"
 import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { outcomesOf, reasonOf } from "../search/EmailFilters.ts"
@@ -10,9 +9,6 @@ import { HiddenHits, Marked } from "../search/Marked.tsx"
 import { SentTime } from "./SentTime.tsx"
 
 const otherRecipients = ({ recipients }: Email): number => Math.max(0, recipients.length - 1)
-
-/** Characters of a tag that need no more room than a longer one has when it is cut. */
-const SHORT_TAG = 7
 
 interface RowProps {
   readonly email: Email
@@ -29,6 +25,8 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
   const reason = reasonOf(email)
   const outcomes = counts.length < 2 ? undefined : counts.join(" · ")
   const isFound = Hits.piecesOf(Hits.firstRecipient(email), parts.recipient).some(({ isHit }) => isHit)
+  // One that was searched for, or the first; the subject needs the room of the others.
+  const tag = email.tags.find((each) => Hits.piecesOf(each, parts.tag).some(({ isHit }) => isHit)) ?? email.tags[0]
   const recipient = <Marked text={Hits.firstRecipient(email)} parts={parts.recipient} />
   return (
     <>
@@ -63,19 +61,15 @@ export const EmailRow = ({ email, keyNames, parts, templateNames }: RowProps) =>
               {email.template.locale === null ? "" : ` ${email.template.locale}`}
             </span>
           )}
-          {email.tags.map((tag) => (
+          {tag === undefined ? undefined : (
             <span
-              key={tag}
-              title={tag}
-              className={cx(
-                "hidden truncate rounded-md border border-line px-1.5 text-xs text-ink-3 xl:inline",
-                // A short tag is not cut, and has no blank tail.
-                tag.length > SHORT_TAG ? "min-w-12 shrink-[9]" : "shrink-0",
-              )}
+              title={email.tags.join(", ")}
+              className="hidden max-w-28 shrink-0 truncate rounded-md border border-line px-1.5 text-xs text-ink-3 xl:inline"
             >
               <Marked text={tag} parts={parts.tag} />
+              {email.tags.length > 1 ? ` +${email.tags.length - 1}` : undefined}
             </span>
-          ))}
+          )}
         </span>
         <span className="order-last col-span-full min-w-0 empty:hidden sm:order-none">
           {reason === undefined || Hits.hiddenOf(email, parts).length > 0 ? (

@@ -25,14 +25,10 @@ export const AddressAnswer = ({ filters }: { readonly filters: EmailFilters }) =
     <p role="status" className="mb-3 flex flex-wrap items-center justify-center gap-x-2 gap-y-1 text-ink">
       <Ban size={14} aria-hidden />
       {SuppressionReason.sentenceOf(suppression)}.
-      <Link to="/suppressions" search={{ q: suppression.email }} className="text-accent underline underline-offset-2">
+      <Link to="/suppressions" search={{ q: suppression.email }} className="link">
         View suppression
       </Link>
-      <Link
-        to="/requests"
-        search={{ recipient: suppression.email }}
-        className="text-accent underline underline-offset-2"
-      >
+      <Link to="/requests" search={{ recipient: suppression.email }} className="link">
         View refused requests
       </Link>
     </p>

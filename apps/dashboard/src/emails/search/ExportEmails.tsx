@@ -21,7 +21,7 @@ export const ExportEmails = ({ disabled, filters, keyName }: Props) => {
   return (
     <>
       <Button icon={<Download size={14} />} disabled={disabled} onClick={() => setOpen(true)}>
-        Export CSV
+        <span className="max-sm:sr-only">Export CSV</span>
       </Button>
       <Dialog open={isOpen} onOpenChange={setOpen} title="Export emails">
         {isOpen ? <Export filters={filters} keyName={keyName} onClose={() => setOpen(false)} /> : undefined}

@@ -86,7 +86,7 @@ export const SelectField = ({
 }: FieldProps & SelectHTMLAttributes<HTMLSelectElement>) => (
   <Field label={label} error={error} hint={hint} {...(className === undefined ? {} : { className })}>
     {(props) => (
-      <select {...props} {...select} className={cx(BOX, "h-9 pr-8")}>
+      <select {...props} {...select} className={cx(BOX, "h-9 pr-7")}>
         {children}
       </select>
     )}

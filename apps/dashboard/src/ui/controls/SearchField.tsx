@@ -78,7 +78,7 @@ export const SearchInput = ({
   readonly className?: string | undefined
   readonly input?: RefObject<HTMLInputElement | null> | undefined
 }) => (
-  <label className={cx("relative min-w-0", className ?? "w-full sm:w-80")}>
+  <label className={cx("relative min-w-0", className ?? "w-full sm:w-64 xl:w-80")}>
     <span className="sr-only">{label}</span>
     <Search
       size={14}

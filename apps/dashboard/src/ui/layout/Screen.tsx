@@ -1,12 +1,21 @@
+import { Link } from "@tanstack/react-router"
+import { ArrowLeft } from "lucide-react"
 import type { ReactNode } from "react"
+import { cx } from "../display/cx.ts"
 import { useTitle } from "./useTitle.ts"
 
 /** Width and margins of every screen. */
 export const SCREEN = "mx-auto w-full max-w-[80rem] px-4 py-6 sm:px-8 sm:py-8"
 
+interface Back {
+  readonly to: "/domains" | "/emails" | "/requests" | "/templates" | "/webhooks"
+  readonly name: string
+}
+
 /** Layout of a screen: title, hint, actions and content. */
 export const Screen = ({
   actions,
+  back,
   children,
   hint,
   name,
@@ -15,21 +24,44 @@ export const Screen = ({
   readonly title: ReactNode
   /** Title of the page, where `title` is more than a text. */
   readonly name?: string
+  /** The list that a record belongs to. */
+  readonly back?: Back
   readonly hint?: ReactNode
   readonly actions?: ReactNode
   readonly children: ReactNode
 }) => {
-  useTitle(name ?? (typeof title === "string" ? title : "Waybill"))
+  const isOwn = typeof title === "string"
+  useTitle(name ?? (isOwn ? title : "Waybill"))
   return (
     <div className={`flex flex-col gap-5 ${SCREEN}`}>
-      <header className="flex flex-wrap items-center gap-x-4 gap-y-3">
-        <div className="min-w-0 grow">
-          <h1 className="truncate text-xl font-semibold tracking-tight">{title}</h1>
-          {hint === undefined ? undefined : (
-            <p className="mt-0.5 text-sm [overflow-wrap:anywhere] text-ink-2">{hint}</p>
+      <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
+        {back === undefined ? undefined : (
+          <div className="w-full">
+            <Link
+              to={back.to}
+              aria-label={`Back to ${back.name.toLowerCase()}`}
+              className="inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink"
+            >
+              <ArrowLeft size={14} aria-hidden />
+              {back.name}
+            </Link>
+          </div>
+        )}
+        <h1
+          className={cx(
+            "grow text-xl leading-8 font-semibold tracking-tight",
+            // A name of ours is not broken; that of a record may have any length.
+            isOwn ? "basis-24 whitespace-nowrap" : "min-w-0 basis-48 [overflow-wrap:anywhere] max-sm:basis-full",
           )}
-        </div>
-        {actions === undefined ? undefined : <div className="flex flex-wrap items-center gap-2">{actions}</div>}
+        >
+          {title}
+        </h1>
+        {actions === undefined ? undefined : (
+          <div className={cx("flex flex-wrap items-center gap-2", !isOwn && "max-sm:order-last")}>{actions}</div>
+        )}
+        {hint === undefined ? undefined : (
+          <div className="-mt-1 w-full text-sm [overflow-wrap:anywhere] text-ink-2">{hint}</div>
+        )}
       </header>
       {children}
     </div>

@@ -1,4 +1,4 @@
-import { type ReactNode, useRef } from "react"
+import { type MouseEvent, type ReactNode, useRef } from "react"
 import { useListKeys } from "../controls/useListKeys.ts"
 import { cx } from "../display/cx.ts"
 
@@ -15,10 +15,12 @@ export interface Column<Row> {
   readonly hiddenName?: boolean
 }
 
-const classOf = <Row,>({ main, number, wide }: Column<Row>, isCards: boolean): string =>
+const classOf = <Row,>({ main, number, wide }: Column<Row>, isCards: boolean, isLastNarrow: boolean): string =>
   cx(
     isCards && CARD_CELL,
-    "px-2 first:pl-4 last:pr-4",
+    "px-2 first:pl-4 last:pr-4 lg:px-3",
+    // The columns after it are hidden there.
+    isLastNarrow && "max-sm:pr-4",
     number === true ? "tabular whitespace-nowrap text-right" : "text-left",
     wide === true && !isCards && "hidden sm:table-cell",
     main === true && "w-full max-w-0 sm:w-[45%]",
@@ -28,6 +30,16 @@ const classOf = <Row,>({ main, number, wide }: Column<Row>, isCards: boolean): s
 const CARD_CELL =
   "max-sm:flex max-sm:max-w-none max-sm:items-baseline max-sm:justify-between max-sm:gap-3 max-sm:px-4 max-sm:py-0.5"
 const CARD_NAME = "max-sm:before:text-xs max-sm:before:text-ink-3 max-sm:before:content-[attr(data-name)]"
+
+/** Opens the record of a row, which its main column links to, with a click anywhere but on a control or selected text. */
+const openRow = ({ ctrlKey, currentTarget, metaKey, target }: MouseEvent<HTMLTableRowElement>): void => {
+  const link = currentTarget.querySelector<HTMLAnchorElement>("[data-main] a")
+  // React reports clicks in a menu of the row as well, which stands elsewhere in the page.
+  if (link === null || !(target instanceof Element) || !currentTarget.contains(target)) return
+  if (target.closest("a, button, input, label, select") !== null || getSelection()?.isCollapsed === false) return
+  if (metaKey || ctrlKey) window.open(link.href)
+  else link.click()
+}
 
 /** Rows of the list of a screen are walked with the keyboard; Enter opens the first link of a row. */
 export const Table = <Row,>({
@@ -47,6 +59,7 @@ export const Table = <Row,>({
   /** Whether it is the list of its screen, so that `j`, `k` and Enter are for it. */
   readonly isList?: boolean
 }) => {
+  const lastNarrow = columns.findLast(({ wide }) => wide !== true)
   const body = useRef<HTMLTableSectionElement>(null)
   const selected = useListKeys(isList ? rows.length : 0, {
     open: (index) => body.current?.rows[index]?.querySelector("a")?.click(),
@@ -57,7 +70,11 @@ export const Table = <Row,>({
       <thead className={cx(isCards && "max-sm:sr-only")}>
         <tr className="h-9 border-b border-line text-xs text-ink-3">
           {columns.map((column) => (
-            <th key={column.name} scope="col" className={cx(classOf(column, isCards), "font-medium whitespace-nowrap")}>
+            <th
+              key={column.name}
+              scope="col"
+              className={cx(classOf(column, isCards, column === lastNarrow), "font-medium whitespace-nowrap")}
+            >
               {column.hiddenName === true ? <span className="sr-only">{column.name}</span> : column.name}
             </th>
           ))}
@@ -68,8 +85,9 @@ export const Table = <Row,>({
           <tr
             key={keyOf(row)}
             aria-current={index === selected ? true : undefined}
+            onClick={openRow}
             className={cx(
-              "h-11",
+              "h-10 transition-colors duration-75 hover:bg-hover has-[[data-main]_a]:cursor-pointer",
               isCards && "max-sm:block max-sm:h-auto max-sm:py-2",
               index === selected && "bg-hover",
             )}
@@ -78,10 +96,11 @@ export const Table = <Row,>({
               <td
                 key={column.name}
                 data-name={column.name}
+                data-main={column.main}
                 className={cx(
-                  classOf(column, isCards),
+                  classOf(column, isCards, column === lastNarrow),
                   isCards && column.main !== true && column.hiddenName !== true && CARD_NAME,
-                  "py-2",
+                  "py-1.5",
                 )}
               >
                 {column.cell(row)}

@@ -21,10 +21,7 @@ export const Tabs = ({ label, onSelect, selected, tabs }: Props) => (
     {...(selected === undefined ? {} : { value: selected })}
     {...(onSelect === undefined ? {} : { onValueChange: (name: string) => onSelect(name) })}
   >
-    <Base.List
-      aria-label={label}
-      className="flex gap-1 border-b border-line px-2 max-sm:flex-wrap max-sm:gap-x-1 max-sm:gap-y-0 max-sm:px-2 sm:overflow-x-auto"
-    >
+    <Base.List aria-label={label} className="flex flex-wrap gap-x-1 border-b border-line px-2">
       {tabs.map(({ count, name }) => (
         <Base.Tab
           key={name}
