@@ -180,11 +180,12 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
     assert.strictEqual(yield* rowsIn("public", account), 62)
   })
 
-  it.effect("takes along calls of a day that began after its first rows were copied", function* () {
+  it.effect("takes along calls of a day that began after its first rows were copied, and counted ones", function* () {
     yield* CellSchema.make("cell_i")
     const account = yield* World.account()
     const call = yield* NewIds.newId("RequestId")
     const sql = yield* Sql
+    yield* sql`INSERT INTO request_log_counts VALUES (${account}, '', '2026-11-30', 5, 600, 7), ('', '', '2026-11-30', 9, 900, 9)`
     const callADayLater = Effect.andThen(
       RequestLogDays.make(LogDay.dayOf(Id.timeOf(call))),
       sql`INSERT INTO request_log (account_id, id, method, path, query, status, address, duration_ms, body_bytes, body, livemode)
@@ -198,6 +199,9 @@ layer(Store, { excludeTestServices: true })("the move of an account", (it) => {
     yield* AccountMove.move(account, "cell_i", { ...ALONE, report })
     const calls = yield* inCell("cell_i", sql`SELECT id FROM request_log WHERE account_id = ${account}`)
     assert.deepStrictEqual(calls, [{ id: call }])
+    const counted = sql`SELECT account_id, kept_rows::int AS kept, not_kept::int FROM request_log_counts`
+    assert.deepStrictEqual(yield* inCell("cell_i", counted), [{ account_id: account, kept: 5, not_kept: 7 }])
+    assert.deepStrictEqual(yield* counted, [{ account_id: "", kept: 9, not_kept: 9 }])
   })
 
   it.effect("lets requests go on when its last rows take too long, and can be run again", function* () {
