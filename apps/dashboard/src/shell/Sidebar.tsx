@@ -38,7 +38,7 @@ export const Sidebar = ({
   // The mode decides which screens there are.
   Mode.useIsTest()
   const list = useRef<HTMLDivElement>(null)
-  // On a low window the list scrolls, and the screen that is shown may be below its edge.
+  // The list of a low window scrolls, and the screen that is shown may be below its edge.
   useEffect(() => {
     // Browsers return a promise here, which React would take for a clean-up.
     void list.current?.querySelector("[aria-current=page]")?.scrollIntoView({ block: "nearest" })
