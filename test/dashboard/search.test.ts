@@ -330,7 +330,7 @@ await inBrowser("search and lists", (browser) => {
         found: 1,
         text: "http://127.0.0.1:9/hook",
         filter: ["Status", "Disabled"],
-        headers: ["Endpoint", "Events", "Last call", "Status"],
+        headers: ["Endpoint", "Status", "Events", "Last call"],
       },
       {
         path: "/settings/api-keys",
@@ -346,7 +346,7 @@ await inBrowser("search and lists", (browser) => {
         box: "Search audit log",
         typed: "mail.shop.dev",
         found: 1,
-        text: "Domain createdmail.shop.dev",
+        text: "Domain created mail.shop.dev",
         filter: ["Object", "API keys"],
         headers: ["Action", "By", "IP address", "Time", "Details"],
       },
@@ -371,7 +371,7 @@ await inBrowser("search and lists", (browser) => {
     await open("/settings/audit?q=%22Shop%2C+production%22")
     const row = page.getByRole("row", { name: /Shop, production/u }).first()
     await Browser.eventually(async () => (await row.textContent()) ?? "").toMatch(
-      /^API key createdShop, productionscopes: none → email:send.*First keyAPI key/u,
+      /^API key created Shop, productionscopes: email:send.*First key API key/u,
     )
     await page.getByRole("button", { name: "By", exact: true }).click()
     await page.getByRole("menuitem", { name: "First key" }).click()
@@ -382,7 +382,7 @@ await inBrowser("search and lists", (browser) => {
   it("a webhook whose endpoint does not answer is failing", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await open("/webhooks")
-    const row = page.getByRole("row", { name: /127\.0\.0\.1:9.*No response.*Failing/u })
+    const row = page.getByRole("row", { name: /127\.0\.0\.1:9.*Failing.*No response/u })
     await row.waitFor()
     await Browser.eventually(() => row.textContent()).toContain("Closed")
     await ContactSheet.shoot(page, "webhook-failing")

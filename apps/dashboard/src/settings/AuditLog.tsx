@@ -119,8 +119,11 @@ const COLUMNS: ReadonlyArray<Column<AuditEntry>> = [
     name: "By",
     wide: true,
     cell: (entry) => (
-      <span className="block max-w-52 truncate" title={ACTORS[entry.actor.type]}>
+      <span className="block max-w-52 truncate">
         <ActorName entry={entry} />
+        {entry.actor_name === null ? undefined : (
+          <span className="text-xs text-ink-3"> {ACTORS[entry.actor.type]}</span>
+        )}
       </span>
     ),
   },
