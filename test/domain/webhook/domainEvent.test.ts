@@ -129,7 +129,7 @@ describe("union of all events", () => {
         )
         assert.match(DomainEvent.occurredAt(event), /^\d{4}-/u)
       },
-      { arbitrary: { runs: 200 } },
+      { arbitrary: { runs: 100 } },
     )
 
   for (const aggregate of kinds)
@@ -147,7 +147,7 @@ describe("union of all events", () => {
         assert.isString(once._tag)
         assert.deepStrictEqual(fold(), once)
       },
-      { arbitrary: { runs: 200 } },
+      { arbitrary: { runs: 60 } },
     )
 })
 

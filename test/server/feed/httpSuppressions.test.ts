@@ -168,9 +168,9 @@ layer(World, { excludeTestServices: true, timeout: "90 seconds" })("suppressions
     assert.deepStrictEqual(reasonOf(bound), [403, "domain_not_allowed"])
   })
 
-  it.effect("take ten thousand addresses, many times as fast as one by one", function* () {
+  it.effect("take thousands of addresses, many times as fast as one by one", function* () {
     const { batch, call, list } = yield* setUp
-    const addresses = Array.from({ length: 10_000 }, (_, nth) => ({ email: `n${nth}@bulk.test` }))
+    const addresses = Array.from({ length: 3_000 }, (_, nth) => ({ email: `n${nth}@bulk.test` }))
     const start = performance.now()
     for (let at = 0; at < addresses.length; at += 1_000)
       assert.strictEqual((yield* batch({ add: addresses.slice(at, at + 1_000) })).json.added, 1_000)

@@ -7,7 +7,7 @@ export interface Document {
 
 /** Sizes of most documents, on both sides of the limit between the event loop and a parser thread. */
 const SIZES = [1_000, 8_000, 30_000, 33_000, 60_000]
-/** Every 200th document has the largest accepted size. */
+/** Every 200th document has the largest accepted size, and the last. */
 const LARGEST_EVERY = 200
 
 type Random = (most: number) => number
@@ -59,7 +59,8 @@ export function* documents(grammar: Grammar, seed: number, count: number, larges
   const random = randomOf(seed)
   for (let nth = grammar.knownSlow.length; nth < count; nth++) {
     const { after, before, most = largest } = grammar.forms[random(grammar.forms.length)] ?? { before: "", after: "" }
-    const size = nth % LARGEST_EVERY === LARGEST_EVERY - 1 ? largest : (SIZES[random(SIZES.length)] ?? 0)
+    const isLargest = nth % LARGEST_EVERY === LARGEST_EVERY - 1 || nth === count - 1
+    const size = isLargest ? largest : (SIZES[random(SIZES.length)] ?? 0)
     const capacity = Math.max(0, Math.min(most, size) - before.length - after.length)
     const text = before + filled(grammar.pieces, capacity, random) + after
     yield { name: `${nth} of ${JSON.stringify(before.slice(-80))} in ${size} bytes`, text }
