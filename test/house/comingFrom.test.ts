@@ -65,7 +65,7 @@ describe("docs/coming-from.md", () => {
   })
 
   test("shows bodies that are taken", () => {
-    const [message, suppression, ...more] = quoted(/```json\n([^]*?)```/gu).flat()
+    const [suppression, message, ...more] = quoted(/```json\n([^]*?)```/gu).flat()
     assert.lengthOf(more, 0)
     const { "X-Order": order, ...none } =
       Schema.decodeUnknownSync(EmailMessage.EmailMessage, STRICT)(body(message)).headers ?? {}

@@ -1,14 +1,14 @@
 import { useQueryClient } from "@tanstack/react-query"
 import { Link, useNavigate } from "@tanstack/react-router"
 import { useState } from "react"
-import * as Api from "../../api/Api.ts"
-import * as Queries from "../../api/Queries.ts"
-import type { EmailWithContent, Suppression } from "../../api/Records.ts"
-import { useHasScope } from "../../session/useHasScope.ts"
-import { Button } from "../../ui/controls/Button.tsx"
-import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
-import { ConfirmDialog } from "../../ui/feedback/ConfirmDialog.tsx"
-import { showToast } from "../../ui/feedback/Toasts.tsx"
+import * as Api from "../api/Api.ts"
+import * as Queries from "../api/Queries.ts"
+import type { EmailWithContent, Suppression } from "../api/Records.ts"
+import { useHasScope } from "../session/useHasScope.ts"
+import { Button } from "../ui/controls/Button.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { ConfirmDialog } from "../ui/feedback/ConfirmDialog.tsx"
+import { showToast } from "../ui/feedback/Toasts.tsx"
 
 /** The suppression of a recipient: which mail caused it, and how to send to the address again. */
 export const Suppressed = ({

@@ -1,11 +1,11 @@
 import * as Explanation from "@waybill/domain/explanation/DeliveryExplanation"
 import { useQueries } from "@tanstack/react-query"
-import * as Queries from "../../api/Queries.ts"
-import type { EmailWithContent, Recipient } from "../../api/Records.ts"
-import { StatusBadge } from "../../ui/display/Badge.tsx"
-import { formatDateTime, useNow } from "../../ui/display/Time.tsx"
-import { UntrustedText } from "../../ui/display/UntrustedText.tsx"
-import { Panel } from "../../ui/layout/Panel.tsx"
+import * as Queries from "../api/Queries.ts"
+import type { EmailWithContent, Recipient } from "../api/Records.ts"
+import { StatusBadge } from "../ui/display/Badge.tsx"
+import { formatDateTime, useNow } from "../ui/display/Time.tsx"
+import { UntrustedText } from "../ui/display/UntrustedText.tsx"
+import { Panel } from "../ui/layout/Panel.tsx"
 import { Suppressed } from "./Suppressed.tsx"
 
 /** Recipients that are explained; the panel of recipients has the others. */
