@@ -30,6 +30,8 @@ const PARTS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "part of a recipient: 1 in 2,000": { recipient: "ben.garcia" },
   "part of a recipient: 1 in 40": { recipient: "laura." },
   "part of a recipient: 1 in 3": { recipient: "@gmail.com" },
+  "provider: 1 in 3": { provider: "gmail" },
+  "provider: none": { provider: "comcast" },
   "word: none": { q: "zzyzx" },
   "word: one": { q: "ana.smith0" },
   "word: 1 in 2,000": { q: "ben.garcia" },

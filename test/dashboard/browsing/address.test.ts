@@ -169,6 +169,7 @@ await inDashboard("what is asked of an address", (opened) => {
     await link.click()
     await page.getByText("2 emails", { exact: true }).waitFor()
     for (const domain of ["hotmail.com", "live.co.uk"]) await page.getByText(`At ${domain}`).waitFor()
+    assert.strictEqual(await page.getByText("At outlook.example").count(), 0)
   })
 
   it("the palette finds mistyped words, states and new records", { timeout: TIMEOUT }, async () => {
