@@ -67,6 +67,11 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
       assert.include(send, part)
     assert.match(send, /<code>to<\/code> <span>string[^<]*<\/span> <strong>required</u)
     assert.include(send, `href="/docs/errors/domain_not_verified"`)
+    assert.match(text, /<article id="emails-reschedule"[^]*?<code>id<\/code> <span>string · begins with msg_<\/span>/u)
+    assert.match(
+      text,
+      /<article id="emails-cancel"[^]*?href="\/docs\/errors\/not_cancelable"[^]*?<article id="emails-resend"/u,
+    )
   })
 
   it.effect("begins with its content on a phone, and ends no sentence twice", function* () {

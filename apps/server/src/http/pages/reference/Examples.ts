@@ -95,9 +95,13 @@ export const of = (contract: Contract, schema: Schema, name = "", isResponse = f
   }
 }
 
+/** Returns the begin of ids with this pattern; undefined if it is not that of an id. */
+export const prefixOf = (pattern: unknown): string | undefined =>
+  /^\^(?:\(\?:0\|)?([a-z]+_)\[0-7\]/u.exec(String(pattern))?.[1]
+
 /** Returns the example of a text: an id or a time by its pattern, or what its name says. */
 const textOf = ({ format, pattern }: Schema, name: string): unknown => {
-  const [, prefix] = /^\^(?:\(\?:0\|)?([a-z]+_)\[0-7\]/u.exec(String(pattern)) ?? []
+  const prefix = prefixOf(pattern)
   if (prefix !== undefined) return `${prefix}${ID}`
   if (format === "date-time") return TIME
   const value = BY_NAME[name]

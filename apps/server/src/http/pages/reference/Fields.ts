@@ -1,3 +1,4 @@
+import * as Examples from "./Examples.ts"
 import { alternatives, type Contract, nameOf, resolve, type Schema } from "./Contract.ts"
 
 export interface Field {
@@ -84,6 +85,7 @@ export const limitsOf = (contract: Contract, schema: Schema): ReadonlyArray<stri
     range(each["minLength"], each["maxLength"], " characters"),
     range(each["minItems"], each["maxItems"], " items"),
     range(undefined, each["maxProperties"], " pairs"),
+    prefixOf(each["pattern"]),
     each.default === undefined ? "" : `default ${String(each.default)}`,
   ])
   return [...new Set(bounds)].filter((each) => each !== "")
@@ -94,6 +96,12 @@ const partsOf = (contract: Contract, schema: Schema): ReadonlyArray<Schema> => {
   const resolved = resolve(contract, schema)
   const inner = alternatives(contract, resolved).map((each) => resolve(contract, each))
   return resolved === inner[0] ? inner : [resolved, ...inner]
+}
+
+/** Returns how an id begins. */
+const prefixOf = (pattern: unknown): string => {
+  const prefix = Examples.prefixOf(pattern)
+  return prefix === undefined ? "" : `begins with ${prefix}`
 }
 
 const range = (least: unknown, most: unknown, unit: string): string => {

@@ -52,8 +52,7 @@ ${groups.map(listOf).join("\n")}`,
 /** Returns the page of a group: each endpoint with its fields, and samples and the response beside them. */
 export const groupPage = (contract: Contract, group: Group, reasons: ReadonlyArray<ErrorReason>): string => {
   const { description = "", endpoints, name } = group
-  const known = new Set(endpoints.map(({ method, path }) => `${method} ${path}`))
-  const own = reasons.filter(({ from }) => known.has(from))
+  const own = reasons.filter((reason) => endpoints.some((endpoint) => isOf(reason, endpoint)))
   return pageShell({
     title: `${name} API`,
     navigation: navigation(groupsOf(contract), group),
@@ -67,6 +66,10 @@ ${endpoints.map((endpoint) => articleOf(contract, endpoint, own)).join("\n")}
 <p>Any request may also be refused for <a href="/docs/errors#requests-and-keys">what is wrong with it or its key</a>.</p>`,
   })
 }
+
+/** Whether an endpoint refuses requests for a reason: that of an example, or one that its description names. */
+const isOf = ({ from, reason }: ErrorReason, { method, operation, path }: ApiEndpoint): boolean =>
+  from === `${method} ${path}` || operation.description?.includes(`\`${reason}\``) === true
 
 const navigation = (groups: ReadonlyArray<Group>, current?: Group): string => {
   const items = groups.map((group) => {
@@ -94,8 +97,8 @@ const listOf = ({ description = "", endpoints, name }: Group): string => `<secti
 </section>`
 
 const articleOf = (contract: Contract, endpoint: ApiEndpoint, reasons: ReadonlyArray<ErrorReason>): string => {
-  const { method, operation, path } = endpoint
-  const own = reasons.filter(({ from }) => from === `${method} ${path}`)
+  const { operation } = endpoint
+  const own = reasons.filter((reason) => isOf(reason, endpoint))
   const id = idOf(endpoint)
   return `<article id="${id}" aria-labelledby="${id}-title">
 <div>
