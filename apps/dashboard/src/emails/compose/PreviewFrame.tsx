@@ -78,7 +78,8 @@ const show = (frame: HTMLIFrameElement, html: string, isDark: boolean): void => 
   root.innerHTML = `<base target="_blank">${html}`
   root.style.colorScheme = isDark ? "dark" : "light"
   frame.style.backgroundColor = isDark ? "#121212" : ""
-  for (const sheet of page.styleSheets) chooseScheme(sheet.cssRules, isDark)
+  // The policy blocks the sheets of links, whose rules nobody may read.
+  for (const sheet of page.styleSheets) if (sheet.href === null) chooseScheme(sheet.cssRules, isDark)
   view.scrollTo(scrollX, scrollY)
 }
 
