@@ -8,7 +8,7 @@ import { type Answer, HttpWorld } from "../../support/world/HttpWorld.ts"
 
 /** Set WAYBILL_FUZZ_SEED for other requests; a failure prints its seed. */
 const SEED = Number(process.env["WAYBILL_FUZZ_SEED"] ?? 20261121)
-const ROUNDS = Number(process.env["WAYBILL_FUZZ_ROUNDS"] ?? 10)
+const ROUNDS = Number(process.env["WAYBILL_FUZZ_ROUNDS"] ?? 20)
 const PATIENCE_MS = 600_000
 /** Below the 60 requests of the logs' rate window. */
 const CALLS_A_KEY = 50
