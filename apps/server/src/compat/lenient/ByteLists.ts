@@ -26,8 +26,8 @@ const FIELDS: Readonly<Record<Place, ReadonlyMap<string, Place>>> = {
   elsewhere: new Map(),
 }
 const MAX_NAME_BYTES = "attachments".length
-/** The end of the name of the field without which a body has no attachment. */
-const ATTACHMENTS = Buffer.from('ttachments"')
+/** The end of the name of the field without which a body has no attachment. Few texts of mail have many of its first letter. */
+const ATTACHMENTS = Buffer.from('hments"')
 
 /**
  * Replaces lists of bytes in attachments by the same bytes in base64. A file written as numbers would otherwise count as so
