@@ -101,7 +101,8 @@ await inDashboard(
       await instance.sql(`UPDATE domains SET record = record || '{"status": "degraded"}' WHERE name = 'news.shop.dev'`)
       await instance.request("POST", "/domains", { name: "mail.shop.dev" })
       await instance.sql(`UPDATE domains SET record = record || '{"status": "failed"}' WHERE name = 'mail.shop.dev'`)
-      await page.route(/\/v1\/stats\?.*group_by=day/u, async (route) => {
+      // The account is of today, so that its rates are read by the hour.
+      await page.route(/\/v1\/stats\?.*group_by=hour/u, async (route) => {
         const stats = await (await route.fetch()).json()
         await route.fulfill({ json: { ...stats, data: [dayOf(now, 3, 990, 10), dayOf(now, 0, 90, 10)] } })
       })
