@@ -142,6 +142,8 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender's command line
     assert.strictEqual((yield* json("emails", "cancel", second.id)).status, "canceled")
     const scheduled = [...message, "--to", "bo@example.org", "--at", "1h"]
     const later = [yield* json("send", ...scheduled), yield* json("send", ...scheduled)].map(({ id }) => id as string)
+    for (const nothing of ["", " ", '""'])
+      assert.include(yield* refusal("emails", "cancel", nothing, "--yes"), "Say which emails", nothing)
     assert.include(
       yield* refusal("emails", "cancel", "to:bo", "scheduled:2h"),
       "2 emails would be canceled. Confirm with --yes.",

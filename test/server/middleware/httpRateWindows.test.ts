@@ -30,3 +30,8 @@ test("a request counts in the window that its endpoint names", () => {
     ],
   )
 })
+
+test("a search of the sandbox counts like one of the log, however its name is written", () => {
+  const bucketOf = (query: string) => RequestTarget.bucketOf("GET", "/v1/sandbox/messages", query)
+  assert.deepStrictEqual(["q=ana", "limit=1&%71=ana", "", "to=q"].map(bucketOf), ["logs", "logs", "other", "other"])
+})

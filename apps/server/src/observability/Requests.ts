@@ -23,11 +23,12 @@ for (const one of series.values()) one.valueUnsafe(EMPTY)
 
 /** Observes requests of the API, and no probes or pages. */
 export const observe = (request: IncomingMessage, response: ServerResponse): void => {
-  const path = RequestTarget.pathOf(RequestTarget.canonical(request.url ?? ""))
+  const target = RequestTarget.canonical(request.url ?? "")
+  const path = RequestTarget.pathOf(target)
   if (!path.startsWith("/v1/")) return
   const began = performance.now()
   response.on("close", () => {
-    const bucket = RequestTarget.bucketOf(request.method ?? "", path)
+    const bucket = RequestTarget.bucketOf(request.method ?? "", path, RequestTarget.queryOf(target))
     const status = response.writableFinished ? `${Math.floor(response.statusCode / 100)}xx` : "gone"
     series.get(`${bucket} ${status}`)?.updateUnsafe((performance.now() - began) / 1000, EMPTY)
   })

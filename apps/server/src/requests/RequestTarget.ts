@@ -1,13 +1,17 @@
 import type * as RateLimit from "@waybill/domain/account/RateLimit"
 
-/** Returns the rate window that a request counts in. Depends on the path only, because unknown routes count too. */
-export const bucketOf = (method: string, path: string): RateLimit.Bucket => {
+/** Returns the rate window that a request counts in. Depends on the target only, because unknown routes count too. */
+export const bucketOf = (method: string, path: string, query = ""): RateLimit.Bucket => {
+  const isRead = method === "GET" || method === "HEAD"
   switch (path) {
     case "/v1/email/send":
     case "/v1/email/send/batch":
       return method === "POST" ? "send" : "other"
     case "/v1/email/logs":
-      return method === "GET" || method === "HEAD" ? "logs" : "other"
+      return isRead ? "logs" : "other"
+    case "/v1/sandbox/messages":
+      // The log finds what is searched.
+      return isRead && new URLSearchParams(query).has("q") ? "logs" : "other"
     default:
       return isAnswer(path) && method === "POST" ? "send" : "other"
   }

@@ -164,7 +164,10 @@ const admittedResponse = Effect.fnUntraced(function* <E, R>(
   const authorization =
     entrance === undefined ? request.headers.authorization : entrance.door.authorization(request.headers)
   const admission = yield* Admission
-  const bucket = entrance === undefined ? RequestTarget.bucketOf(request.method, path) : Doors.bucketOf(entrance)
+  const bucket =
+    entrance === undefined
+      ? RequestTarget.bucketOf(request.method, path, RequestTarget.queryOf(request.url))
+      : Doors.bucketOf(entrance)
   const query = { tokenHash: bearerHash(authorization), bucket, address }
   const admitting = yield* Effect.exit(Session.admitOr(request, query, admission.admit(query)))
   if (admitting._tag === "Failure")

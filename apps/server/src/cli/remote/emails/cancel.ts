@@ -44,6 +44,11 @@ export const cancel = DataCommand.command(
   function* ({ json, search, yes }) {
     const text = search.join(" ")
     if (/^msg_[0-9a-z]{26}$/u.test(text)) return yield* Output.printOne(yield* cancelOne(text), { json })
+    // An unset variable of a script must not cancel everything.
+    if (SearchText.tokensOf(text).length === 0)
+      return yield* new CommandRefused({
+        message: "Say which emails: an id, or a search such as scheduled:tomorrow. All that wait are is:queued.",
+      })
     const q = WAITING.some((field) => SearchText.valuesOf(text, field).length > 0) ? text : `${text} is:queued`
     const found = yield* firstOf((client) => client.logs.all({ q }), MAX_CANCELED)
     const waiting = found.filter(({ status }) => status === "queued")

@@ -51,13 +51,18 @@ const encodedOf = (filters: EmailSearch.Filters): Readonly<Record<string, unknow
   return { ...Object.fromEntries(others), ...(pairs.length === 0 ? {} : { metadata: pairs }) }
 }
 
-/** Names of keys and templates are read only for a search that names some, and for callers who may list them. */
+/**
+ * Names of keys and templates are read only for a search that names some, and for callers who may list them: no test key may,
+ * and no key of a domain may list templates.
+ */
 const contextOf = Effect.fnUntraced(function* (text: string) {
-  const { account_id, domain, scopes } = yield* CurrentKey
+  const { account_id, domain, key_id, scopes } = yield* CurrentKey
+  const isOfLive = key_id === null || Livemode.isLive(account_id)
   const now = yield* NewIds.now
   const account = Livemode.liveAccountOf(account_id)
-  const namesKey = SearchText.valuesOf(text, "key").length > 0 && Scope.permits(scopes, "admin")
-  const [alias] = Scope.permits(scopes, "templates:read") ? SearchText.valuesOf(text, "template") : []
+  const namesKey = isOfLive && Scope.permits(scopes, "admin") && SearchText.valuesOf(text, "key").length > 0
+  const namesTemplate = isOfLive && domain === null && Scope.permits(scopes, "templates:read")
+  const [alias] = namesTemplate ? SearchText.valuesOf(text, "template") : []
   const keys = namesKey ? yield* ApiKeys.list(now, account) : undefined
   const template = alias === undefined ? Option.none() : yield* Templates.find(account, alias)
   return {
