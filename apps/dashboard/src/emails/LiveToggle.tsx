@@ -26,7 +26,7 @@ export const LiveToggle = ({
       role="switch"
       aria-checked={isOn}
       onClick={() => onChange(!isOn)}
-      title={!isOn ? "Live updates are paused" : HINTS[shown]}
+      title={!isOn ? "Auto-refresh is paused" : HINTS[shown]}
       className="inline-flex h-8 items-center gap-2 rounded-lg border border-line-strong bg-raised px-3 text-sm font-medium hover:bg-hover"
     >
       <span
@@ -42,7 +42,7 @@ export const LiveToggle = ({
 }
 
 const NAMES = {
-  live: "Live",
+  live: "Auto-refresh",
   connecting: "Connecting",
   reconnecting: "Reconnecting",
   offline: "Offline",
