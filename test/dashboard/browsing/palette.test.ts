@@ -54,7 +54,9 @@ await inDashboard("records and where they are found", (opened) => {
     for (const to of ["ana@example.org", "bounced@customers.test"])
       await create("/email/send", { from: "hello@acme.test", to, subject: "Hi", text: "Hi" })
     await page.goto("/domains/acme.test")
-    const mail = page.getByText(/2 recipients in the last 30 days, bounce rate 50\.0%\./u)
+    const mail = page.getByText(
+      /2 recipients in the last 30 days, bounce rate 50\.0%, complaint rate 0%\. Mailbox providers may reject mail above 5\.0%\./u,
+    )
     // The statistics follow the log.
     await Browser.eventually(async () => {
       await page.reload()

@@ -1,4 +1,5 @@
 import type { StatsRow } from "../api/Records.ts"
+import { formatPercent } from "../ui/display/formatPercent.ts"
 import * as Series from "./Series.ts"
 
 const MINUTE_MS = 60_000
@@ -12,6 +13,9 @@ export const isOld = (iso: string | null, after_ms: number, now: number): boolea
 
 /** Rates above which mailbox providers may reject mail of a sender. */
 export const LIMITS = { bounced: 0.05, complained: 0.001 } as const
+
+export const warningOf = (status: keyof typeof LIMITS): string =>
+  `Mailbox providers may reject mail above ${formatPercent(LIMITS[status])}.`
 
 /** Fewer outcomes, or fewer of them bad, say nothing about a rate. */
 const MIN_OUTCOMES = 50

@@ -164,7 +164,7 @@ const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> 
     isBad: true,
     text: `The ${name} rate is ${formatPercent(rate)} since yesterday${
       before === null ? "" : `, after ${formatPercent(before)} in the days before`
-    }. Mailbox providers may reject mail above ${formatPercent(Alarm.LIMITS[status])}.`,
+    }. ${Alarm.warningOf(status)}`,
     link: { to: "/emails", search: { search: `after:${since} anyone:${status}` } },
     action: status === "bounced" ? "View bounced emails" : "View complaints",
   }))
