@@ -264,7 +264,9 @@ await inBrowser("emails in the dashboard", (browser) => {
     assert.strictEqual((await instance.request("POST", "/suppressions", { email: bounced })).status, 201)
     await page.goto(`/emails/${first}`)
     const panel = page.locator("section").filter({ has: page.getByRole("heading", { name: "What happened" }) })
-    await panel.getByText(/The server refused the email for good\. .* The address is now suppressed/u).waitFor()
+    await panel
+      .getByText(/^Simulated\. The mailbox does not exist \(550 5\.1\.1\)\. .* The address is now suppressed/u)
+      .waitFor()
     await panel.getByText(/remove its suppression and send again\.$/u).waitFor()
     await ContactSheet.shoot(page, "email-bounced")
     await panel.getByRole("button", { name: "Remove and send again" }).click()

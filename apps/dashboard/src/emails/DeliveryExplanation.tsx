@@ -50,11 +50,6 @@ export const DeliveryExplanation = ({ email }: { readonly email: EmailWithConten
                 </p>
               )}
               <p className="break-words">{explanation}</p>
-              {isReached(recipient) || !recipient.smtp?.response ? undefined : (
-                <p className="font-mono text-xs break-words text-ink-2">
-                  <UntrustedText text={recipient.smtp.response} />
-                </p>
-              )}
               {next_step === "" ? undefined : <p className="text-ink-2">{next_step}</p>}
               {suppression === undefined ? undefined : <Suppressed email={email} suppression={suppression} />}
             </li>

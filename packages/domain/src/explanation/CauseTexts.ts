@@ -15,7 +15,7 @@ const UNKNOWN_CAUSE: CauseText = {
 
 const TEXTS: { readonly [category: string]: CauseText } = {
   invalid_recipient: {
-    meaning: "The recipient's server says that this mailbox does not exist.",
+    meaning: "The mailbox does not exist.",
     advice: "Check the address for a typing error, and ask the person for a current one.",
   },
   bad_domain: {
@@ -31,7 +31,8 @@ const TEXTS: { readonly [category: string]: CauseText } = {
     advice: "Reach the person another way, or send again when they have made space.",
   },
   greylisted: {
-    meaning: "The server asks unknown senders to try again later (greylisting). This is normal for a first message.",
+    meaning:
+      "The server asks unknown senders to try again later, which is called greylisting. This is normal for a first message.",
     advice: "Wait: the next attempt usually succeeds.",
     finalAdvice: "Resend it: the server usually accepts a later attempt.",
   },

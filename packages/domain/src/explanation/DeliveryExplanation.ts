@@ -8,12 +8,14 @@ export const LOOKED_UP: ReadonlySet<string> = new Set(["suppressed", "bounced", 
 /** Explains in words what happened to a recipient, and what to do. Quotes nothing that a server wrote. */
 export const explain = (recipient: ExplainedRecipient, evidence: DeliveryEvidence) => {
   const [explanation, next_step] = textsOf(recipient, evidence)
-  return { explanation: [explanation, codesOf(recipient)].filter((part) => part !== "").join(" "), next_step }
+  const isSimulated = recipient.smtp?.mx === "capture" && recipient.status !== "delivered"
+  return { explanation: isSimulated ? `Simulated. ${explanation}` : explanation, next_step }
 }
 
 const textsOf = (recipient: ExplainedRecipient, evidence: DeliveryEvidence): Explained => {
   const { email, now, showTime } = evidence
-  const { advice, finalAdvice = advice, meaning } = CauseTexts.of(recipient.smtp?.category)
+  const { advice, finalAdvice = advice, meaning: withoutCodes } = CauseTexts.of(recipient.smtp?.category)
+  const meaning = withCodes(withoutCodes, recipient)
   switch (recipient.status) {
     case "queued":
       return email.scheduled_at !== null && email.scheduled_at > now
@@ -49,7 +51,7 @@ const textsOf = (recipient: ExplainedRecipient, evidence: DeliveryEvidence): Exp
           ]
     case "bounced":
       return [
-        `The server refused the email for good. ${meaning}${SuppressionTexts.after(recipient, evidence)}`,
+        `${meaning} Waybill does not try again.${SuppressionTexts.after(recipient, evidence)}`,
         evidence.suppressions.get(recipient.address) === undefined
           ? finalAdvice
           : `${finalAdvice} If the address is right, remove its suppression and send again.`,
@@ -73,9 +75,8 @@ const textsOf = (recipient: ExplainedRecipient, evidence: DeliveryEvidence): Exp
 const dueText = ({ email: { next_attempt_at }, showTime }: DeliveryEvidence): string =>
   next_attempt_at === null ? "" : `; the next attempt is at ${showTime(next_attempt_at)}`
 
-/** Returns the codes of the server's reply. Its text is not in the explanation, because others wrote it. */
-const codesOf = ({ attempts, smtp, status }: ExplainedRecipient): string => {
-  if (smtp === null || status === "delivered" || (smtp.code === null && smtp.enhanced_code === null)) return ""
-  const codes = [smtp.code, smtp.enhanced_code].filter((code) => code !== null).join(" ")
-  return `The server replied ${codes} (attempt ${attempts}).`
+/** Adds the codes of the server's reply to the first sentence. The reply's text is left out, because others wrote it. */
+const withCodes = (text: string, { smtp }: ExplainedRecipient): string => {
+  const codes = [smtp?.code, smtp?.enhanced_code].filter((code) => code !== null && code !== undefined).join(" ")
+  return codes === "" ? text : text.replace(/\.(?= |$)/u, ` (${codes}).`)
 }
