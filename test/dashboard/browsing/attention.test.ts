@@ -76,7 +76,7 @@ await inDashboard(
       await page.goto("/webhooks")
       await page
         .getByRole("row", { name: /failing/iu })
-        .getByText("Failing", { exact: true })
+        .getByText(/^Failing for 1 min$/u)
         .waitFor()
       await page.goto("/overview")
       await page.getByText(/has accepted no call for 1 min\. Its endpoint answers 500\./u).waitFor()

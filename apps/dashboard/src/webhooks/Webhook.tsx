@@ -101,6 +101,9 @@ export const Webhook = () => {
       <Panel>
         <DescriptionList
           items={[
+            ...(WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null
+              ? [["Failing", failingText(webhook.failing_since)] as const]
+              : []),
             ["Events", webhook.events.includes("*") ? "All events" : webhook.events.map(eventName).join(", ")],
             ["Format", WebhookFormats.nameOf(webhook.format)],
             ["Signature headers", webhook.svix_headers ? "webhook-* and svix-*" : "webhook-*"],
@@ -193,3 +196,6 @@ export const Webhook = () => {
     </Screen>
   )
 }
+
+const failingText = (since: string): string =>
+  `No call accepted since ${formatDateTime(since)}. After five days without an accepted call the webhook is disabled.`

@@ -4,7 +4,7 @@ import { Plus, SearchX, Webhook as Icon } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Webhook, WebhookWithSecret } from "../api/Records.ts"
-import { StatusBadge } from "../ui/display/Badge.tsx"
+import { Badge, StatusBadge } from "../ui/display/Badge.tsx"
 import { Button } from "../ui/controls/Button.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -142,16 +142,16 @@ const COLUMNS: ReadonlyArray<Column<Webhook>> = [
   },
   {
     name: "Status",
-    cell: (webhook) => (
-      <span className="flex flex-col items-end gap-0.5 sm:items-start">
-        <StatusBadge status={WebhookStatus.of(webhook)} />
-        {WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
-          <span className="text-xs whitespace-nowrap text-ink-3">
-            for <Duration since={webhook.failing_since} />
+    cell: (webhook) =>
+      WebhookStatus.of(webhook) === "failing" && webhook.failing_since !== null ? (
+        <Badge tone="bad" dot>
+          <span>
+            Failing for <Duration since={webhook.failing_since} />
           </span>
-        ) : undefined}
-      </span>
-    ),
+        </Badge>
+      ) : (
+        <StatusBadge status={WebhookStatus.of(webhook)} />
+      ),
   },
   {
     name: "Events",
