@@ -167,6 +167,8 @@ await inBrowser("what the dashboard states", (browser) => {
       assert.notMatch(text, /\b(?:GET|POST)\b|\/v1|`/u, id)
     }
     await ContactSheet.shoot(page, "unknown-email")
+    await page.getByRole("link", { name: "Search emails" }).click()
+    await page.getByRole("searchbox", { name: "Search emails" }).waitFor()
   })
 
   it(

@@ -1,5 +1,5 @@
 import { useQueryErrorResetBoundary } from "@tanstack/react-query"
-import { Link, useRouter } from "@tanstack/react-router"
+import { Link, useLocation, useRouter } from "@tanstack/react-router"
 import { Compass, Hourglass, Lock, TriangleAlert } from "lucide-react"
 import { type ReactNode, useEffect, useState } from "react"
 import { ApiError } from "../api/ApiError.ts"
@@ -54,11 +54,34 @@ export const BareErrorScreen = (props: Props) => (
   </Bare>
 )
 
-export const NotFoundScreen = ({ text }: { readonly text?: string }) => (
-  <Notice icon={<Compass size={20} />} title={text === undefined ? "Page not found" : "Not found"} action={HOME}>
-    {text ?? "Check the address."}
-  </Notice>
-)
+/** Lists by the paths of their records. */
+const LISTS = [
+  ["/emails", "Search emails"],
+  ["/domains", "View domains"],
+  ["/requests", "View requests"],
+  ["/templates", "View templates"],
+  ["/webhooks", "View webhooks"],
+] as const
+
+export const NotFoundScreen = ({ text }: { readonly text?: string }) => {
+  const path = useLocation({ select: ({ pathname }) => pathname })
+  const [to, name] = LISTS.find(([list]) => path.startsWith(`${list}/`)) ?? []
+  const action = (
+    <span className="flex flex-wrap justify-center gap-x-5 gap-y-2">
+      {to === undefined ? undefined : (
+        <Link to={to} className="text-sm font-medium link">
+          {name}
+        </Link>
+      )}
+      {HOME}
+    </span>
+  )
+  return (
+    <Notice icon={<Compass size={20} />} title={text === undefined ? "Page not found" : "Not found"} action={action}>
+      {text ?? "Check the address."}
+    </Notice>
+  )
+}
 
 export const BareNotFoundScreen = () => (
   <Bare>
