@@ -163,7 +163,7 @@ const VerificationStatus = ({ domain }: { readonly domain: DomainData }) => {
       )}
       {domain.next_check_at === null ? undefined : (
         <>
-          . Next check <RelativeTime iso={domain.next_check_at} />
+          . Next check <RelativeTime isAhead iso={domain.next_check_at} />
         </>
       )}
     </>

@@ -126,7 +126,7 @@ export const Email = () => {
                   : [["Scheduled for", formatDateTime(email.scheduled_at)] as const]),
                 ...(email.next_attempt_at === null
                   ? []
-                  : [["Next attempt", <RelativeTime key="next" iso={email.next_attempt_at} />] as const]),
+                  : [["Next attempt", <RelativeTime key="next" isAhead iso={email.next_attempt_at} />] as const]),
                 ["Attempts", email.attempts],
                 ["Size", formatBytes(email.size_bytes)],
                 [

@@ -168,6 +168,10 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
                   <Emails search={search && `after:${from} ${search}`}>
                     <UntrustedText text={name} />
                   </Emails>
+                  {/* On a phone there is no column for complaints. */}
+                  {!hasRates || row.recipient_counts.complained === 0 ? undefined : (
+                    <span className="block truncate text-xs text-bad sm:hidden">{complaints(row)} complained</span>
+                  )}
                 </td>
                 <td className={CELL}>{number.format(row.accepted)}</td>
                 {hasRates ? (
@@ -175,10 +179,6 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
                     <td className={CELL}>{share(Series.reached(row.recipient_counts), row)}</td>
                     <td className={CELL}>
                       <Emails search={linkOf("bounced")}>{share(row.recipient_counts.bounced, row)}</Emails>
-                      {/* On a phone there is no column for complaints. */}
-                      {row.recipient_counts.complained === 0 ? undefined : (
-                        <span className="block text-xs text-bad sm:hidden">{complaints(row)} complained</span>
-                      )}
                     </td>
                     <td className={cx(CELL, wide)}>
                       <Emails search={linkOf("complained")}>{complaints(row)}</Emails>

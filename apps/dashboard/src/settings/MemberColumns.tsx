@@ -65,20 +65,27 @@ const MemberName = ({ member }: { readonly member: Member }) => {
           <UntrustedText text={member.email} />
         </p>
         <p className="mt-0.5 text-xs text-ink-3 sm:hidden">
-          <LastSeen member={member} />
+          <LastSeen member={member} label="Last seen " />
         </p>
       </div>
     </div>
   )
 }
 
-const LastSeen = ({ member: { last_seen_at, status } }: { readonly member: Member }) =>
+const LastSeen = ({
+  label = "",
+  member: { last_seen_at, status },
+}: {
+  readonly member: Member
+  readonly label?: string
+}) =>
   status === "invited" ? (
     <StatusBadge status="invited" />
   ) : last_seen_at === null ? (
     "–"
   ) : (
     <span className="text-xs whitespace-nowrap text-ink-3">
+      {label}
       <RelativeTime iso={last_seen_at} />
     </span>
   )

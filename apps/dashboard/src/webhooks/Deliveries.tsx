@@ -124,7 +124,7 @@ const DeliveryRow = ({ delivery }: { readonly delivery: Delivery }) => {
           <StatusBadge status={shownDeliveryStatus({ attempts, status })} />
           {status === "pending" && next_attempt_at !== null && attempts > 0 ? (
             <span className="text-xs whitespace-nowrap text-ink-3">
-              Next <RelativeTime iso={next_attempt_at} />
+              Next <RelativeTime isAhead iso={next_attempt_at} />
             </span>
           ) : undefined}
         </span>

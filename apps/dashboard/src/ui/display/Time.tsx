@@ -2,6 +2,7 @@ import { useSyncExternalStore } from "react"
 
 const TICK_MS = 15_000
 const MINUTE_MS = 60_000
+const AHEAD_MS = 5_000
 const HOUR_MS = 60 * MINUTE_MS
 const DAY_MS = 24 * HOUR_MS
 const WEEK_MS = 7 * DAY_MS
@@ -34,10 +35,10 @@ const otherYear = new Intl.DateTimeFormat(undefined, { year: "numeric", month: "
 const exact = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" })
 const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit" })
 
-const formatRelative = (iso: string, now: number): string => {
-  const ms = Date.parse(iso) - now
+const formatRelative = (iso: string, now: number, isAhead: boolean): string => {
+  const ms = isAhead ? Math.max(AHEAD_MS, Date.parse(iso) - now) : Date.parse(iso) - now
   const distance = Math.abs(ms)
-  if (distance < 45_000) return ms > 5_000 ? "in a moment" : "just now"
+  if (distance < 45_000) return ms >= AHEAD_MS ? "in a moment" : "just now"
   if (distance < HOUR_MS) return relative.format(Math.round(ms / MINUTE_MS), "minute")
   if (distance < DAY_MS) return relative.format(Math.round(ms / HOUR_MS), "hour")
   if (distance < WEEK_MS) return relative.format(Math.round(ms / DAY_MS), "day")
@@ -49,9 +50,10 @@ const formatRelative = (iso: string, now: number): string => {
 export const formatDateTime = (iso: string): string => exact.format(new Date(iso))
 export const formatClock = (iso: string): string => clock.format(new Date(iso))
 
-export const RelativeTime = ({ iso }: { readonly iso: string }) => (
+/** With `isAhead` it is the time of something that is still to come: one that has passed is due in a moment. */
+export const RelativeTime = ({ iso, isAhead = false }: { readonly iso: string; readonly isAhead?: boolean }) => (
   <time dateTime={iso} title={formatDateTime(iso)} className="whitespace-nowrap">
-    {formatRelative(iso, useNow())}
+    {formatRelative(iso, useNow(), isAhead)}
   </time>
 )
 
