@@ -11,7 +11,8 @@ export const MetadataList = ({ metadata }: Pick<EmailWithContent, "metadata">) =
         <Link
           to="/emails"
           search={{ search: SearchText.write("metadata", `${name}=${value}`) }}
-          className="hover:underline"
+          title="Show all emails with this pair"
+          className="link"
         >
           <UntrustedText text={`${name}: ${value}`} />
         </Link>

@@ -136,7 +136,7 @@ const TimelineEvent = ({ actor, event, isLast }: Props) => {
                 to="/emails"
                 search={{ search: SearchText.write("code", String(code)) }}
                 title={`Emails refused with ${code}`}
-                className="underline underline-offset-2 hover:text-ink"
+                className="link"
               >
                 {code}
               </Link>{" "}
