@@ -266,7 +266,8 @@ await inBrowser("search and lists", (browser) => {
   it("imports suppressions, reports rejected lines and exports them again", { timeout: TIMEOUT }, async () => {
     const { page } = tab
     await page.goto("/suppressions")
-    await page.getByRole("button", { name: "Import CSV" }).click()
+    await page.getByRole("button", { name: "More actions" }).click()
+    await page.getByRole("menuitem", { name: "Import CSV" }).click()
     const buffer = Buffer.from("email,reason\ndee@bulk.test,complaint\nnobody,manual\neli@bulk.test,manual\n")
     await page.getByLabel("CSV file").setInputFiles({ name: "list.csv", mimeType: "text/csv", buffer })
     await page.getByText("2 added, 0 already suppressed, 1 rejected.").waitFor()
@@ -281,7 +282,8 @@ await inBrowser("search and lists", (browser) => {
     await page.getByText("dee@bulk.test").waitFor()
     await page.getByText("eli@bulk.test").waitFor({ state: "detached" })
     const downloading = page.waitForEvent("download")
-    await page.getByRole("button", { name: "Export CSV" }).click()
+    await page.getByRole("button", { name: "More actions" }).click()
+    await page.getByRole("menuitem", { name: "Export CSV" }).click()
     const file = readFileSync(await (await downloading).path(), "utf8")
     assert.match(file, /^email,reason,created_at\ndee@bulk\.test,complaint,[^\n]+\n$/u)
     await page.getByText("1 address exported.").waitFor()

@@ -1,14 +1,15 @@
 import { useInfiniteQuery } from "@tanstack/react-query"
 import { Link, useNavigate, useSearch } from "@tanstack/react-router"
-import { Ban, Download, Plus, SearchX, Upload } from "lucide-react"
+import { Ban, Download, MoreHorizontal, Plus, SearchX, Upload } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Suppression } from "../api/Records.ts"
 import { useHasScope } from "../session/useHasScope.ts"
 import { Badge } from "../ui/display/Badge.tsx"
-import { Button } from "../ui/controls/Button.tsx"
+import { Button, IconButton } from "../ui/controls/Button.tsx"
 import { DateFilter } from "../ui/controls/DateFilter.tsx"
 import { FilterSelect } from "../ui/controls/FilterSelect.tsx"
+import { Menu } from "../ui/controls/Menu.tsx"
 import { SearchField, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Dialog } from "../ui/feedback/Dialog.tsx"
 import { EmptyState } from "../ui/feedback/EmptyState.tsx"
@@ -59,23 +60,29 @@ export const Suppressions = () => {
       hint="Addresses that receive no email: they bounced, complained, unsubscribed or were added here."
       actions={
         <>
-          <Button
-            icon={<Download size={14} />}
-            disabled={typed.isPending || query.data === undefined}
-            onClick={() => setDialog("export")}
-          >
-            <span className="max-sm:sr-only">Export CSV</span>
-          </Button>
           {canEdit ? (
-            <>
-              <Button icon={<Upload size={14} />} onClick={() => setDialog("import")}>
-                <span className="max-sm:sr-only">Import CSV</span>
-              </Button>
-              <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialog("add")}>
-                Add suppression
-              </Button>
-            </>
+            <Button variant="primary" icon={<Plus size={15} />} onClick={() => setDialog("add")}>
+              Add suppression
+            </Button>
           ) : undefined}
+          <Menu
+            trigger={
+              <IconButton label="More actions" className="border border-line-strong bg-raised">
+                <MoreHorizontal size={16} />
+              </IconButton>
+            }
+            items={[
+              {
+                name: "Export CSV",
+                icon: <Download size={15} />,
+                disabled: typed.isPending || query.data === undefined,
+                onSelect: () => setDialog("export"),
+              },
+              ...(canEdit
+                ? [{ name: "Import CSV", icon: <Upload size={15} />, onSelect: () => setDialog("import") }]
+                : []),
+            ]}
+          />
         </>
       }
     >

@@ -121,9 +121,11 @@ export const Compose = () => {
     <Screen
       title="Compose"
       hint={
-        instance.transport === "capture"
-          ? "Sandbox: mail is kept here and never delivered."
-          : "Email is delivered and counts toward this month’s limit."
+        <>
+          {instance.transport === "capture"
+            ? "Sandbox: mail is kept here and never delivered."
+            : "Email is delivered and counts toward this month’s limit."}
+        </>
       }
     >
       <form

@@ -8,6 +8,7 @@ import { RelativeTime } from "../display/Time.tsx"
 import { ErrorBoundary } from "../feedback/ErrorBoundary.tsx"
 import { SkeletonRows } from "../feedback/Skeleton.tsx"
 import { Panel } from "./Panel.tsx"
+import { BACK } from "./Screen.tsx"
 
 interface Mail {
   readonly id: string
@@ -54,11 +55,10 @@ export const ListAndDetail = <Row extends Mail>(props: Props<Row>) => {
         </ul>
       </Panel>
       <div className={cx("flex min-w-0 flex-col gap-3", !isChosen && "max-lg:hidden")}>
-        <span className="lg:hidden">
-          <Button small variant="ghost" icon={<ArrowLeft size={14} />} onClick={() => onSelect(undefined)}>
-            {label}
-          </Button>
-        </span>
+        <button type="button" className={cx(BACK, "self-start lg:hidden")} onClick={() => onSelect(undefined)}>
+          <ArrowLeft size={14} aria-hidden />
+          {label}
+        </button>
         {selected === undefined ? undefined : (
           // An id that is not there leaves the list as it is.
           <ErrorBoundary key={selected}>

@@ -5,7 +5,10 @@ import { cx } from "../display/cx.ts"
 import { useTitle } from "./useTitle.ts"
 
 /** Width and margins of every screen. */
-export const SCREEN = "mx-auto w-full max-w-[80rem] px-4 py-6 sm:px-8 sm:py-8"
+export const SCREEN = "mx-auto w-full max-w-[80rem] px-4 py-4 sm:px-8 sm:py-8"
+
+/** Way back to the list that a record belongs to. */
+export const BACK = "inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink"
 
 interface Back {
   readonly to: "/domains" | "/emails" | "/requests" | "/templates" | "/webhooks"
@@ -33,15 +36,11 @@ export const Screen = ({
   const isOwn = typeof title === "string"
   useTitle(name ?? (isOwn ? title : "Waybill"))
   return (
-    <div className={`flex flex-col gap-5 ${SCREEN}`}>
+    <div className={`flex flex-col gap-4 sm:gap-5 ${SCREEN}`}>
       <header className="flex flex-wrap items-center gap-x-4 gap-y-2">
         {back === undefined ? undefined : (
           <div className="w-full">
-            <Link
-              to={back.to}
-              aria-label={`Back to ${back.name.toLowerCase()}`}
-              className="inline-flex items-center gap-1.5 rounded-md text-sm text-ink-2 hover:text-ink"
-            >
+            <Link to={back.to} aria-label={`Back to ${back.name.toLowerCase()}`} className={BACK}>
               <ArrowLeft size={14} aria-hidden />
               {back.name}
             </Link>
@@ -60,7 +59,15 @@ export const Screen = ({
           <div className={cx("flex flex-wrap items-center gap-2", !isOwn && "max-sm:order-last")}>{actions}</div>
         )}
         {hint === undefined ? undefined : (
-          <div className="-mt-1 w-full text-sm [overflow-wrap:anywhere] text-ink-2">{hint}</div>
+          <div
+            className={cx(
+              "-mt-1 w-full text-sm [overflow-wrap:anywhere] text-ink-2",
+              // A sentence about a list gives way to its first rows.
+              isOwn && typeof hint === "string" && "max-sm:hidden",
+            )}
+          >
+            {hint}
+          </div>
         )}
       </header>
       {children}
