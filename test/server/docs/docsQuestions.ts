@@ -49,7 +49,7 @@ export const QUESTIONS: ReadonlyArray<readonly [question: string, answer: RegExp
   ["webhook retries", /\/docs\/webhooks/u],
   ["how do I rotate an api key", /\/docs\/api-keys#rotate-a-key$/u],
   ["dkim record missing", /\/docs\/operating\/incidents#a-domain-degrades$/u],
-  ["who changed this", /\/docs\/start#manage-sign-in$/u],
+  ["who changed this", /\/docs\/start#see-who-changed-what-audit-log$/u],
   ["lost password", /\/docs\/start#manage-sign-in$/u],
   ["test suite clock advance time", /\/docs\/(?:test-clocks|testing|clients\/testing|api\/test-clocks#testclocks)/u],
   ["how do I schedule an email", /\/docs\/sending#schedule-an-email$/u],
@@ -83,4 +83,9 @@ export const FIRST: ReadonlyArray<readonly [query: string, answer: string]> = [
   ["upgrade", "/docs/operating/upgrade"],
   ["send email", "/docs/sending#send-an-email"],
   ["high availability", "/docs/operating/failover"],
+  ["how long are logs kept", "/docs/operating/retention"],
+  ["stop all mail to an address", "/docs/sending#stop-sending-to-an-address-suppressions"],
+  ["loop over items in template", "/docs/templates#loop-over-items"],
+  ["who changed what", "/docs/start#see-who-changed-what-audit-log"],
+  ["domain not verified", "/docs/errors/domain_not_verified"],
 ]

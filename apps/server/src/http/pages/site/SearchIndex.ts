@@ -116,7 +116,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
 
   const search = (query: string): Found => {
     const asked = [...new Set(SearchWords.of(query.slice(0, MAX_QUERY_CHARS)))].slice(0, MAX_WORDS)
-    const name = query.trim().toLowerCase()
+    const name = nameOf(query)
     const asides = new Set<Kind>()
     if (!ERROR_ASKED.test(query)) asides.add("error")
     if (!EVENT_ASKED.test(query)) asides.add("event")
@@ -155,7 +155,7 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
         return (sum(inBoth) * Math.min(1, share) * inBoth.length) / forms.length
       })
       // A row is often named by a common word, such as `logs`, which is the subject of a page.
-      const isNamed = entry.kind !== "entry" && [entry.title.toLowerCase(), entry.names].includes(name)
+      const isNamed = entry.kind !== "entry" && [nameOf(entry.title), nameOf(entry.names ?? "")].includes(name)
       const score = (sum(scores) + Math.max(...sayings)) * (matched / forms.length) ** 1.3 + (isNamed ? NAMED : 0)
       const isAside = asides.has(entry.kind) && !isNamed
       return [{ entry, score: score * WEIGHTS[entry.kind] * (entry.weight ?? 1) * (isAside ? ASIDE : 1) }]
@@ -182,6 +182,9 @@ export const make = (pages: ReadonlyArray<DocsPage>, contract: Contract): Search
   }
   return { search }
 }
+
+/** Returns a name as people type it: an error reason without its underscores. */
+const nameOf = (text: string): string => text.trim().toLowerCase().replaceAll("_", " ")
 
 const sum = (numbers: ReadonlyArray<number>): number => numbers.reduce((total, number) => total + number, 0)
 

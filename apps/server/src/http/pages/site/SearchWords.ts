@@ -23,6 +23,7 @@ const SYNONYMS: ReadonlyMap<string, string> = new Map(
     apikey: "key",
     attach: "attachment",
     dump: "backup",
+    email: "mail",
     env: "setting",
     environment: "setting",
     helm: "kubernet",
