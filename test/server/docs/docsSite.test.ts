@@ -187,6 +187,12 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "90 seconds" })("
     assert.notMatch(text, /<code>[^<]*\n[^<]*<\/code>(?!<\/pre>)/u)
   })
 
+  it.effect("prints JSON as the reference does, with a name in each line", function* () {
+    const world = yield* HttpWorld
+    const { text } = yield* world.request("GET", "/docs/webhooks")
+    assert.include(text, "<code>{\n  &quot;id&quot;: &quot;evt_01k9…&quot;,\n")
+  })
+
   it.effect("is Markdown for programs, and listed for language models", function* () {
     const world = yield* HttpWorld
     const { headers, text } = yield* world.request("GET", "/docs/operating/backup.md")

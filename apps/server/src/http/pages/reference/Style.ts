@@ -22,10 +22,9 @@ main { padding: 1.5rem 2rem 6rem; min-width: 0 }
 h1 { font-size: 26px; margin: 0 0 .25rem }
 code, pre { font: 13px/1.5 ui-monospace, "SF Mono", SFMono-Regular, Menlo, Consolas, "DejaVu Sans Mono", monospace }
 p code, dd code, li code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
-.sample { position: relative; margin-top: .5rem }
-pre { margin: 0; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding: .75rem; overflow-x: auto }
+.sample { position: relative; margin-top: .5rem; background: var(--raised); border: 1px solid var(--line); border-radius: 8px; padding-right: 4.5rem }
+pre { margin: 0; padding: .75rem; overflow-x: auto }
 button { font: inherit; font-size: 13px; color: inherit; background: var(--bg); border: 1px solid var(--soft); border-radius: 6px; padding: .15rem .6rem; cursor: pointer }
-.sample pre { padding-right: 5rem }
 .sample button { position: absolute; top: .5rem; right: .5rem }
 details { margin: .6rem 0 0 }
 summary { cursor: pointer; color: var(--soft); font-size: 14px }

@@ -1,4 +1,5 @@
 import * as Html from "../reference/Html.ts"
+import * as Literal from "../reference/Literal.ts"
 
 /** Returns where a link of a document leads on the site; undefined if the site has no such page. */
 export type LinkOf = (target: string) => string | undefined
@@ -119,7 +120,7 @@ const htmlOf = (block: Block, linkOf: LinkOf): string => {
     case "heading":
       return `<h${block.level} id="${Html.escaped(anchor(block.text))}">${inline(block.text, linkOf)}</h${block.level}>`
     case "fence":
-      return sample(block.lines.join("\n"))
+      return sample(block.language === "json" ? printed(block.lines.join("\n")) : block.lines.join("\n"))
     case "paragraph":
       return `<p>${inline(block.text, linkOf)}</p>`
     case "list": {
@@ -128,6 +129,15 @@ const htmlOf = (block: Block, linkOf: LinkOf): string => {
     }
     case "table":
       return tableOf(block.head, block.rows, linkOf)
+  }
+}
+
+/** Returns JSON as the reference prints it, because documents keep it in few lines; what is not whole as it stands. */
+const printed = (json: string): string => {
+  try {
+    return Literal.write(Literal.JSON_TEXT, JSON.parse(json))
+  } catch {
+    return json
   }
 }
 
