@@ -8,6 +8,7 @@ import { HttpWorld } from "../support/world/HttpWorld.ts"
 
 const TIMEOUT = 180_000
 const PHONE_PX = 390
+const WIDE_PX = 1_440
 
 /** What a page can reach of the address that it came from. The tests know no document, hence a text. */
 const REACH = `(async () => {
@@ -123,6 +124,20 @@ layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "180 seconds" })(
             assert.deepStrictEqual(consoleErrors, [])
             await page.getByRole("link", { name: "Dashboard", exact: true }).click()
             await page.waitForURL(`${world.url}/`)
+
+            // On a wide screen the sections stand beside the text, and no button lies over a sample.
+            await page.setViewportSize({ width: WIDE_PX, height: 800 })
+            await page.goto("/docs/webhooks")
+            const edges = async (selector: string) =>
+              (await page.locator(selector).first().boundingBox()) ?? assert.fail(selector)
+            const [sections, text, button, code] = [
+              await edges(".contents li a"),
+              await edges("main > .table"),
+              await edges(".sample button"),
+              await edges(".sample pre"),
+            ]
+            assert.isAtLeast(sections.x, text.x + text.width)
+            assert.isAtLeast(button.x, code.x + code.width)
           }).pipe(Effect.ensuring(Effect.promise(Browser.closeTabs)))
         }),
       TIMEOUT,

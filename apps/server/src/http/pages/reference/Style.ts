@@ -106,6 +106,16 @@ li { margin: .25rem 0 }
 table { border-collapse: collapse; font-size: 14px; min-width: 100% }
 th, td { text-align: left; vertical-align: top; padding: .4rem .75rem .4rem 0; border-bottom: 1px solid var(--line); min-width: 6rem; overflow-wrap: break-word }
 td code { background: var(--raised); border-radius: 4px; padding: 0 .25em }
+@media (min-width: 87rem) {
+  @supports selector(::details-content) {
+    header, .page { max-width: 92rem }
+    main:has(> .contents) { padding-right: 17rem }
+    .contents { float: right; position: sticky; top: 1.5rem; width: 14rem; margin: 0 -15rem 0 0; max-height: calc(100vh - 3rem); overflow-y: auto; font-size: 14px }
+    .contents::details-content { content-visibility: visible; height: auto }
+    .contents summary { list-style: none; cursor: default; pointer-events: none; font-weight: 600 }
+    .contents ul { list-style: none; margin: .25rem 0 0; padding: 0 }
+  }
+}
 .found { padding-left: 1.25rem }
 .tasks { columns: 2; padding-left: 1.25rem }
 @media (max-width: 48rem) { .tasks { columns: 1 } }
