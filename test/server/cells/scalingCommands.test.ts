@@ -150,7 +150,7 @@ const hasWorkers = Effect.fnUntraced(function* (coordinator: string) {
   return Number(row?.["workers"]) >= ENOUGH_WORKERS
 })
 
-describe.skipIf(CITUS_URL === undefined)("scaling.md on a Citus cluster, which WAYBILL_TEST_CITUS_URL names", () => {
+describe.skipIf(CITUS_URL === undefined)("citus.md on a Citus cluster, which WAYBILL_TEST_CITUS_URL names", () => {
   it.live(
     "grows one Postgres to a cluster while mail flows",
     () =>
@@ -182,7 +182,7 @@ describe.skipIf(CITUS_URL === undefined)("scaling.md on a Citus cluster, which W
           })
           yield* flows
           const worksInBackground = yield* hasWorkers(coordinator)
-          const blocks = DocCommands.blocks("docs/scaling.md").filter(({ how }) => how === "cluster")
+          const blocks = DocCommands.blocks("docs/operating/citus.md").filter(({ how }) => how === "cluster")
           assert.isAbove(blocks.length, 4)
           for (const block of blocks) {
             if (NEEDS_WORKERS.test(block.text) && !worksInBackground) {

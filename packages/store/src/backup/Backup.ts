@@ -68,7 +68,7 @@ const readState = async (client: pg.Client) => {
   const citus = await client.query("SELECT FROM pg_catalog.pg_extension WHERE extname = 'citus'")
   if (citus.rows.length > 0)
     throw new BackupFile.BackupRefused({
-      message: "the database is a cluster of Citus, which is backed up node by node: see docs/scaling.md",
+      message: "the database is a cluster of Citus, which is backed up node by node: see docs/operating/citus.md",
     })
   const names = async (query: string) =>
     (await client.query<{ readonly name: string }>(query)).rows.map(({ name }) => name)
