@@ -93,7 +93,7 @@ await inBrowser("search and lists", (browser) => {
       ["anyone:bounced", "Any recipientBounced", [NEWS]],
       ["code:421,5xx", "Reply code421, 5xx", [NEWS]],
       ["code:451", "Reply code451", []],
-      ["after:24h subject:new", "Subject containsnew", [NEWS]],
+      ["since:24h subject:new", "Subject containsnew", [NEWS]],
       ["acme.test before:2020-01-01", "Textacme.test", []],
       ["acme.test", "Textacme.test", SUBJECTS],
       ["customers.test", "Textcustomers.test", [NEWS]],
@@ -192,7 +192,7 @@ await inBrowser("search and lists", (browser) => {
     await page.getByRole("button", { name: "Filter", exact: true }).click()
     await page.getByRole("menuitem", { name: "Metadata" }).waitFor()
     await page.getByRole("menuitem", { name: "Yesterday" }).click()
-    await Browser.eventually(() => box.inputValue()).toBe("after:yesterday before:today")
+    await Browser.eventually(() => box.inputValue()).toBe("since:yesterday until:today")
     await page.getByText("No emails match your filters").waitFor()
     await page.getByRole("button", { name: "Clear filters" }).first().click()
     await Browser.eventually(listed).toEqual(SUBJECTS)

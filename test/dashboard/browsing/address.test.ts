@@ -208,6 +208,20 @@ await inDashboard("what is asked of an address", (opened) => {
     await box.fill("bounced yesterday")
     await page.getByRole("button", { name: "Search for is:bounced since:yesterday" }).click()
     await page.getByRole("link", { name: /Order 7/u }).waitFor()
+    const line = "delivered at hotmail yesterday"
+    const search = "is:delivered provider:outlook since:yesterday"
+    await box.fill(line)
+    await page.getByRole("button", { name: `Search for ${search}` }).click()
+    await page.getByText("At hotmail.com").waitFor()
+    await openPalette(line)
+    await page.getByRole("option", { name: `Emails: ${search}` }).waitFor()
+    await page.keyboard.press("Escape")
+    // One that finds nothing is not offered.
+    const asked = page.waitForResponse(/provider=gmail/u)
+    await box.fill("bounced at gmail yesterday")
+    await (await asked).finished()
+    await page.getByText("No emails match your filters").waitFor()
+    assert.strictEqual(await page.getByRole("button", { name: /^Search for/u }).count(), 0)
     await box.fill("anyone:bonced tag:news")
     await page.getByRole("button", { name: "Use anyone:bounced" }).click()
     await Browser.eventually(() => box.inputValue()).toBe("anyone:bounced tag:news")

@@ -109,7 +109,7 @@ await inDashboard("a phone", (opened) => {
     // The link finds the emails that were counted, and none before them.
     const { json } = await instance.request("GET", "/email/logs?limit=3")
     const found = (await row.getByRole("link", { name: "customers.example" }).getAttribute("href")) ?? ""
-    assert.include(decodeURIComponent(found), `after:${json.data.at(-1).created_at}`)
+    assert.include(decodeURIComponent(found), `since:${json.data.at(-1).created_at}`)
     // Waits for a response that is being changed.
     await page.unrouteAll({ behavior: "wait" })
   })

@@ -10,8 +10,8 @@ await inDashboard("days of searches", (opened) => {
     const { page } = await Browser.openTab(browser, opened.instance.url, "Asia/Kolkata")
     await Browser.signIn(page, opened.instance.owner)
     for (const [typed, chip] of [
-      ["after:yesterday", /^After\d+ \w+ \d{4}, 00:00 UTC$/u],
-      ["before:2026-11-29", /^Before29 Nov 2026, 00:00 UTC$/u],
+      ["after:yesterday", /^Since\d+ \w+ \d{4}, 00:00 UTC$/u],
+      ["until:2026-11-29", /^Until29 Nov 2026, 00:00 UTC$/u],
     ] as const) {
       await page.goto(`/emails?search=${typed}`)
       const chips = page.getByRole("list", { name: "Search filters" }).getByRole("listitem")

@@ -1,4 +1,5 @@
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
@@ -19,7 +20,8 @@ describe("a search", () => {
       { scheduled_after: "2026-12-31T00:00:00.000Z", scheduled_before: "2027-01-01T00:00:00.000Z" },
     ],
     ["scheduled:24h", { scheduled_before: "2026-12-01T10:01:00.000Z" }],
-    ["until:tomorrow", { created_before: "2026-12-01T00:00:00.000Z" }],
+    ["before:tomorrow", { created_before: "2026-12-01T00:00:00.000Z" }],
+    ["after:today until:tomorrow", { created_after: "2026-11-30T00:00:00.000Z", created_before: "2026-12-01T00:00:00.000Z" }],
   ])("%s is understood", ([typed, filters]) => {
     const { isUnderstood, ...search } = parse(typed)
     assert.isTrue(isUnderstood)
@@ -37,6 +39,19 @@ describe("a search", () => {
     const { chips, isUnderstood } = parse(typed)
     assert.isFalse(isUnderstood)
     assert.strictEqual(chips.at(-1)?.correction, correction)
+  })
+
+  it.for<[typed: string, meant: string | undefined]>([
+    ["bounced at gmail yesterday", "is:bounced provider:gmail since:yesterday"],
+    ["the emails that Bounced at Hotmail in tag:news", "is:bounced provider:outlook tag:news"],
+    ["from ana 7d", "ana since:7d"],
+    ['"at gmail"', undefined],
+    ["the", undefined],
+    ["order  7041", undefined],
+    ["today yesterday", undefined],
+    ["gmail to:", undefined],
+  ])("%s means %s", ([typed, meant]) => {
+    assert.strictEqual(MeantSearch.meantBy(typed, { keys: undefined, now: NOW }), meant)
   })
 
   it("names a provider by each of its addresses", () => {

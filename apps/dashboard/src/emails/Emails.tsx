@@ -21,6 +21,7 @@ import { AddressAnswer } from "./search/AddressAnswer.tsx"
 import { delayOf, type EmailFilters } from "./search/EmailFilters.ts"
 import * as Hits from "./search/Hits.ts"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { SEARCH_DELAY_MS, useTypedText } from "../ui/controls/SearchField.tsx"
 import { Results } from "../ui/feedback/Results.tsx"
@@ -68,8 +69,23 @@ export const Emails = () => {
   const typed = useTypedText(text, setSearch, (next) => delayOf(next, context, SEARCH_DELAY_MS))
   // A text that is not understood yet leaves the list as it is until it is committed.
   const isPending = typed.isPending && EmailSearch.parse(typed.text, context).isUnderstood
-  const meant = EmailSearch.meantBy(text, context)
-  const clear = <Button onClick={() => setSearch("")}>Clear filters</Button>
+  const meant = useMemo(() => MeantSearch.meantBy(text, context), [text, context])
+  const foundNone = !isUnderstood || (query.data !== undefined && loaded.length === 0)
+  // The search that was probably meant is offered if it finds some.
+  const meantQuery = useInfiniteQuery({
+    ...LiveEmails.emailListQuery(EmailSearch.parse(meant ?? "", context).filters),
+    enabled: meant !== undefined && foundNone && !isLoading,
+  })
+  const clear = (
+    <span className="flex flex-wrap justify-center gap-2">
+      {meant === undefined || rowsIn(meantQuery.data) === 0 ? undefined : (
+        <Button variant="primary" onClick={() => setSearch(meant)}>
+          Search for {meant}
+        </Button>
+      )}
+      <Button onClick={() => setSearch("")}>Clear filters</Button>
+    </span>
+  )
   const found = total === undefined || total.count === 0 ? undefined : EmailTotals.text(total)
   return (
     <Screen
@@ -113,16 +129,7 @@ export const Emails = () => {
               filters={filters}
               selection={selection}
               isFiltered={chips.length > 0}
-              clear={
-                <span className="flex flex-wrap justify-center gap-2">
-                  {meant === undefined ? undefined : (
-                    <Button variant="primary" onClick={() => setSearch(meant)}>
-                      Search for {meant}
-                    </Button>
-                  )}
-                  {clear}
-                </span>
-              }
+              clear={clear}
             />
           ) : (
             <EmptyState icon={<TriangleAlert size={20} />} title="This search is not understood" action={clear}>

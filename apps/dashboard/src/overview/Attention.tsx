@@ -165,7 +165,7 @@ const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> 
     text: `The ${name} rate is ${formatPercent(rate)} since yesterday${
       before === null ? "" : `, after ${formatPercent(before)} in the days before`
     }. ${Alarm.warningOf(status)}`,
-    link: { to: "/emails", search: { search: `after:${since} anyone:${status}` } },
+    link: { to: "/emails", search: { search: `since:${since} anyone:${status}` } },
     action: status === "bounced" ? "View bounced emails" : "View complaints",
   }))
 

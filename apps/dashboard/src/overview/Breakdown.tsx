@@ -161,11 +161,11 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
           {sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map((row) => {
             const { name, search } = subjectOf(group, row, keyName)
             const linkOf = (status: "bounced" | "complained") =>
-              row.recipient_counts[status] === 0 ? undefined : search && `after:${from} ${search} anyone:${status}`
+              row.recipient_counts[status] === 0 ? undefined : search && `since:${from} ${search} anyone:${status}`
             return (
               <tr key={name} className="hover:bg-hover">
                 <td className="w-2/5 max-w-0 py-2.5 pr-2 pl-4">
-                  <Emails search={search && `after:${from} ${search}`}>
+                  <Emails search={search && `since:${from} ${search}`}>
                     <UntrustedText text={name} />
                   </Emails>
                   {/* On a phone there is no column for complaints. */}

@@ -73,7 +73,7 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
         <li key={name} className="bg-panel">
           <Link
             to="/emails"
-            search={{ search: `after:${from}${status === undefined ? "" : ` anyone:${status}`}` }}
+            search={{ search: `since:${from}${status === undefined ? "" : ` anyone:${status}`}` }}
             className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
           >
             <p className="text-xs font-medium text-ink-3">{name}</p>

@@ -1,6 +1,7 @@
 import { useQuery } from "@tanstack/react-query"
 import { useRouter } from "@tanstack/react-router"
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
+import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import {
   ArrowRight,
@@ -78,6 +79,8 @@ export const useCommands = (text: string): Commands => {
   const search = useMemo(() => searchOf(query), [query])
   const hits = useEmailHits(query, search.filters)
   const { emails } = hits
+  const meant = useMemo(() => meantOf(query), [query])
+  const isMeant = useEmailHits(meant.text, meant.filters).emails.length > 0
   const records = useRecords(query)
   const signOut = useSignOut()
   const suppress = useSuppress()
@@ -153,7 +156,7 @@ export const useCommands = (text: string): Commands => {
         ...ofAddress,
         ...(ORDER.test(query) ? ofWaiting : []),
         ...matches,
-        ...(canRead ? statusCommands(query, go) : []),
+        ...(isMeant ? [meantCommand(meant.text, go)] : canRead ? statusCommands(query, go) : []),
         ...named,
         ...searchCommands(query, search.text, go),
         ...(ORDER.test(query) ? [] : ofWaiting),
@@ -161,7 +164,7 @@ export const useCommands = (text: string): Commands => {
         ...docs,
       ],
     }
-  }, [address, emails, isDark, history, query, records, search, session, signOut, suppress, suppression])
+  }, [address, emails, isDark, history, isMeant, meant, query, records, search, session, signOut, suppress, suppression])
   return { ...found, status: statusOf(hits) }
 }
 
@@ -176,6 +179,19 @@ const searchOf = (query: string): { readonly text: string; readonly filters: Ema
   const phrase = `"${query.replaceAll('"', "")}"`
   return { text: hasField ? query : phrase, filters: { q: phrase } }
 }
+
+/** The search that the words of a text probably mean, or an empty one; a state alone has a command of its own. */
+const meantOf = (query: string): ReturnType<typeof searchOf> => {
+  const context = { keys: undefined, now: Date.now() }
+  const text = MeantSearch.meantBy(query, context) ?? ""
+  return /^is:\S+$/u.test(text) ? { text: "", filters: {} } : { text, filters: EmailSearch.parse(text, context).filters }
+}
+
+const meantCommand = (search: string, go: Go): Command => ({
+  name: `Emails: ${search}`,
+  icon: <Mail size={ICON} />,
+  run: go("/emails", { search }),
+})
 
 const statusOf = ({ emails, hasMore, isPending }: EmailHits): string => {
   if (isPending) return "Searching emails…"

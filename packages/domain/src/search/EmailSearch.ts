@@ -152,8 +152,8 @@ const EXPECTED: { readonly [F in SearchText.Field]: string } = {
   provider: "a provider of mailboxes, such as gmail or microsoft",
   key: "the name of an API key",
   template: "the alias or the id of a template",
-  after: "a date, such as 2026-11-30, today or 7d",
-  before: "a date, such as 2026-11-30, today or 7d",
+  since: "a date, such as 2026-11-30, today or 7d",
+  until: "a date, such as 2026-11-30, today or 7d",
   scheduled: "a day, such as tomorrow or 2026-12-01",
   id: "the id or the Message-ID of an email",
 }
@@ -316,8 +316,8 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
       return once(filters, "template", found?.id ?? value, shown)
     return { problem: `No template has the alias “${value}”. Use an alias, or the id of a template (tpl_…).` }
   },
-  after: dateReader("created_after", "After"),
-  before: dateReader("created_before", "Before"),
+  since: dateReader("created_after", "Since"),
+  until: dateReader("created_before", "Until"),
   scheduled: (value, filters, { now }) => {
     const range = SearchDates.upcoming(value, now)
     if (range === undefined)
@@ -335,25 +335,6 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
     EMAIL_ID.test(value)
       ? once(filters, "message_id", value, { name: value.includes("@") ? "Message-ID" : "Email", value })
       : { problem: "Use the id of an email (msg_…) or a Message-ID of one sent here (<msg_…@acme.com>)." },
-}
-
-/**
- * Returns the search that free words probably mean, if they found nothing: the name of a status is the status, and a time
- * beside it is the start. `bounced yesterday` is `is:bounced since:yesterday`.
- */
-export const meantBy = (text: string, { now }: Context): string | undefined => {
-  const tokens = SearchText.tokensOf(text)
-  const isWord = ({ field, isQuoted }: SearchText.Token) => field === undefined && !isQuoted
-  const isStatus = (word: string) => EMAIL_STATUSES.some((status) => same(status, word))
-  if (!tokens.some((token) => isWord(token) && isStatus(token.value))) return undefined
-  return tokens
-    .map((token) => {
-      const written = text.slice(token.start, token.end)
-      if (!isWord(token)) return written
-      if (isStatus(token.value)) return SearchText.write("is", token.value.toLowerCase())
-      return SearchDates.parse(token.value, now) === undefined ? written : `since:${token.value.toLowerCase()}`
-    })
-    .join(" ")
 }
 
 /**
@@ -393,6 +374,6 @@ const FIELD_OF: Readonly<Record<string, SearchText.Field>> = {
   domain: "domain",
   api_key_id: "key",
   template: "template",
-  created_after: "after",
-  created_before: "before",
+  created_after: "since",
+  created_before: "until",
 }

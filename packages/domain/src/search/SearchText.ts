@@ -12,8 +12,8 @@ export const FIELDS = [
   "provider",
   "key",
   "template",
-  "after",
-  "before",
+  "since",
+  "until",
   "scheduled",
   "id",
 ] as const
@@ -32,8 +32,8 @@ export interface Token {
 /** Other names of fields: those of the API, and of the command line. */
 const ALIASES: ReadonlyMap<string, Field> = new Map([
   ["status", "is"],
-  ["since", "after"],
-  ["until", "before"],
+  ["after", "since"],
+  ["before", "until"],
   ["recipient", "to"],
 ])
 

@@ -27,15 +27,15 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["template", "Template"],
   ["code", "Reply code"],
   ["provider", "Mailbox provider"],
-  ["after", "After a date"],
-  ["before", "Before a date"],
+  ["since", "Since a date"],
+  ["until", "Until a date"],
   ["scheduled", "Scheduled for"],
   ["id", "Id or Message-ID"],
 ]
 
 /** Returns the search with the day before today, and no other dates. */
 const yesterdayIn = (text: string): string =>
-  SearchText.withValues(SearchText.withValues(text, "after", ["yesterday"]), "before", ["today"])
+  SearchText.withValues(SearchText.withValues(text, "since", ["yesterday"]), "until", ["today"])
 
 /** The status of emails that no recipient has. */
 const SCHEDULED = "scheduled"

@@ -70,8 +70,8 @@ const valuesOf = (
     case "domain":
     case "from":
       return domains.map((name) => [name])
-    case "after":
-    case "before":
+    case "since":
+    case "until":
       return DATES.map((date) => [date])
     case "scheduled":
       return DAYS.map((date) => [date])
