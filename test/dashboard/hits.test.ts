@@ -24,6 +24,8 @@ describe("hits of a search", () => {
       bcc: [],
       from: "hi@acme.test",
       id: "msg_1",
+      status: "queued",
+      scheduled_at: null,
       subject: "Hi",
       tags: [],
     }

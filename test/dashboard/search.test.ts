@@ -202,7 +202,7 @@ await inBrowser("search and lists", (browser) => {
     const { page } = tab
     const row = (subject: string) => page.getByRole("link", { name: new RegExp(subject, "u") })
     for (const [subject, text] of [
-      [NEWS, /^Partly bounced2 delivered · 1 bounced/u],
+      [NEWS, /^Partly bounced2 delivered · 1 bounced.*?bounced@customers\.test\+2/u],
       [LATER, /^Scheduled/u],
       [NEVER, /^Canceled.*First keyNot sent$/u],
       [RESET, /^Delivered.*Shop, production/u],

@@ -1,3 +1,4 @@
+import { missedFirst } from "@waybill/domain/search/missedFirst"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { shownDeliveryStatus } from "@waybill/domain/webhook/shownDeliveryStatus"
 import { assert, describe, it } from "../../support/effectTest.ts"
@@ -19,6 +20,19 @@ describe("the status that people read", () => {
     assert.strictEqual(email("delivered", { delivered: 1, suppressed: 2 }), "partly suppressed")
     assert.strictEqual(email("deferred", { deferred: 1, bounced: 1 }), "deferred")
     assert.strictEqual(email("complained", { complained: 1, bounced: 1 }), "complained")
+  })
+
+  it("names first whom a partly bounced email did not reach", () => {
+    const recipients = [
+      { address: "a@example.org", status: "delivered" },
+      { address: "b@example.org", status: "suppressed" },
+      { address: "c@example.org", status: "bounced" },
+    ]
+    const base = { recipients, scheduled_at: null, recipient_counts: { delivered: 1, suppressed: 1, bounced: 1 } }
+    const to = ["a@example.org", "b@example.org", "c@example.org"]
+    const sorted = ["c@example.org", "a@example.org", "b@example.org"]
+    assert.deepStrictEqual(missedFirst({ ...base, status: "delivered" }, to), sorted)
+    assert.deepStrictEqual(missedFirst({ ...base, status: "deferred" }, to), to)
   })
 
   it("names a pending webhook delivery whose calls failed retrying", () => {

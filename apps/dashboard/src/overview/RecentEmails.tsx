@@ -3,6 +3,7 @@ import { Link } from "@tanstack/react-router"
 import * as Queries from "../api/Queries.ts"
 import * as Paths from "../api/Paths.ts"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
+import * as Hits from "../emails/search/Hits.ts"
 import { StatusBadge } from "../ui/display/Badge.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
@@ -47,14 +48,14 @@ export const RecentEmails = () => {
                     <StatusBadge status={shownStatus(email, now)} />
                   </span>
                   <span className="hidden w-48 shrink-0 truncate sm:block">
-                    <UntrustedText text={email.recipients[0]?.address ?? ""} />
+                    <UntrustedText text={Hits.firstRecipient(email)} />
                   </span>
                   <span className="min-w-0 grow">
                     <span className="block truncate text-ink-2">
                       {email.subject === "" ? "No subject" : <UntrustedText text={email.subject} />}
                     </span>
                     <span className="block truncate text-xs text-ink-3 sm:hidden">
-                      <UntrustedText text={email.recipients[0]?.address ?? ""} />
+                      <UntrustedText text={Hits.firstRecipient(email)} />
                     </span>
                   </span>
                   <span className="tabular shrink-0 text-xs text-ink-3">

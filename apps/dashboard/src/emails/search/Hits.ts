@@ -1,3 +1,4 @@
+import { missedFirst } from "@waybill/domain/search/missedFirst"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import type { Email } from "../../api/Records.ts"
 import type { EmailFilters } from "./EmailFilters.ts"
@@ -84,14 +85,16 @@ export interface Hidden {
   readonly text: string
 }
 
-export const firstRecipient = ({ bcc, cc, to }: Email): string => [...to, ...cc, ...bcc][0] ?? ""
+const recipientsOf = (email: Email) => missedFirst(email, [...email.to, ...email.cc, ...email.bcc])
+
+export const firstRecipient = (email: Email): string => recipientsOf(email)[0] ?? ""
 
 /**
  * Returns the fields that say why an email was found, beside the first recipient and the subject, which rows show: one
  * for each part that these do not have. Tags come last, because only narrow rows do not show them.
  */
 export const hiddenOf = (email: Email, parts: Parts): ReadonlyArray<Hidden> => {
-  const [first, ...others] = [...email.to, ...email.cc, ...email.bcc]
+  const [first, ...others] = recipientsOf(email)
   const fields: ReadonlyArray<Hidden> = [
     { field: "sender", name: "from", text: email.from },
     ...others.map((text): Hidden => ({ field: "recipient", name: "also to", text })),

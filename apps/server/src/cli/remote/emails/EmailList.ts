@@ -1,4 +1,5 @@
 import type * as T from "@waybill/client/Waybill"
+import { missedFirst } from "@waybill/domain/search/missedFirst"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import { Clock, Effect } from "effect"
 import { Argument } from "effect/cli"
@@ -28,7 +29,8 @@ export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: num
   if (json) return yield* Output.printJson(found, 2)
   const { columns } = yield* OutputStyle.current
   const isTerminal = columns !== undefined
-  yield* Output.print(yield* withShownStatus(found), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
+  const rows = found.map((email) => ({ ...email, to: missedFirst(email, email.to) }))
+  yield* Output.print(yield* withShownStatus(rows), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
   if (!isTerminal || found.length < limit) return
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
   if (total === null || (total.is_exact && total.count === found.length)) return
