@@ -1,6 +1,7 @@
 import * as EmailSearch from "@waybill/domain/search/EmailSearch"
 import * as MeantSearch from "@waybill/domain/search/MeantSearch"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
+import * as SearchDates from "@waybill/domain/search/SearchDates"
 import { assert, describe, it } from "../../support/effectTest.ts"
 
 const NOW = Date.parse("2026-11-30T10:00:30.000Z")
@@ -21,7 +22,10 @@ describe("a search", () => {
     ],
     ["scheduled:24h", { scheduled_before: "2026-12-01T10:01:00.000Z" }],
     ["before:tomorrow", { created_before: "2026-12-01T00:00:00.000Z" }],
-    ["after:today until:tomorrow", { created_after: "2026-11-30T00:00:00.000Z", created_before: "2026-12-01T00:00:00.000Z" }],
+    [
+      "after:today until:tomorrow",
+      { created_after: "2026-11-30T00:00:00.000Z", created_before: "2026-12-01T00:00:00.000Z" },
+    ],
   ])("%s is understood", ([typed, filters]) => {
     const { isUnderstood, ...search } = parse(typed)
     assert.isTrue(isUnderstood)
@@ -34,6 +38,12 @@ describe("a search", () => {
     ["provider:other", undefined],
     ["scheduled:2026-12-01T10:00", undefined],
     ["scheduled:someday", undefined],
+    ["customerId:c23", "metadata:customerId=c23"],
+    ['plan:"two words"', 'metadata:"plan=two words"'],
+    ["customer:", undefined],
+    ["form:ana", "from:ana"],
+    ["from:news", "news"],
+    ['from:"the news"', '"the news"'],
     ["scheduled:today scheduled:7d", undefined],
   ])("%s is not, and says what is", ([typed, correction]) => {
     const { chips, isUnderstood } = parse(typed)
@@ -52,6 +62,18 @@ describe("a search", () => {
     ["gmail to:", undefined],
   ])("%s means %s", ([typed, meant]) => {
     assert.strictEqual(MeantSearch.meantBy(typed, { keys: undefined, now: NOW }), meant)
+  })
+
+  it("writes the begin of a day as people type it, and other times whole", () => {
+    for (const [iso, typed] of [
+      ["2026-11-30T00:00:00.000Z", "today"],
+      ["2026-11-29T00:00:00.000Z", "yesterday"],
+      ["2026-11-24T00:00:00.000Z", "2026-11-24"],
+      ["2026-11-29T10:00:00.000Z", "2026-11-29T10:00:00.000Z"],
+    ] as const) {
+      assert.strictEqual(SearchDates.write(iso, NOW), typed)
+      assert.strictEqual(SearchDates.parse(typed, NOW), iso)
+    }
   })
 
   it("names a provider by each of its addresses", () => {

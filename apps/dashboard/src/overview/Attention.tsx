@@ -4,6 +4,7 @@ import { CircleAlert, TriangleAlert } from "lucide-react"
 import type { ReactNode } from "react"
 import * as Queries from "../api/Queries.ts"
 import type { Domain, Email, Page, Stats, Webhook } from "../api/Records.ts"
+import * as SearchDates from "@waybill/domain/search/SearchDates"
 import { shownStatus } from "@waybill/domain/search/shownStatus"
 import * as TimeRange from "../early/TimeRange.ts"
 import { useHasScope } from "../session/useHasScope.ts"
@@ -165,7 +166,7 @@ const ofRates = (stats: Stats | undefined, now: number): ReadonlyArray<Problem> 
     text: `The ${name} rate is ${formatPercent(rate)} since yesterday${
       before === null ? "" : `, after ${formatPercent(before)} in the days before`
     }. ${Alarm.warningOf(status)}`,
-    link: { to: "/emails", search: { search: `since:${since} anyone:${status}` } },
+    link: { to: "/emails", search: { search: `since:${SearchDates.write(since, now)} anyone:${status}` } },
     action: status === "bounced" ? "View bounced emails" : "View complaints",
   }))
 

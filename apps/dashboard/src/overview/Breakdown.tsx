@@ -7,11 +7,13 @@ import { Button } from "../ui/controls/Button.tsx"
 import { SegmentedControl } from "../ui/controls/SegmentedControl.tsx"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
+import { useNow } from "../ui/display/Time.tsx"
 import { UntrustedText } from "../ui/display/UntrustedText.tsx"
 import { ErrorMessage } from "../ui/feedback/ErrorMessage.tsx"
 import { SkeletonRows } from "../ui/feedback/Skeleton.tsx"
 import { Panel } from "../ui/layout/Panel.tsx"
 import * as MailboxProvider from "@waybill/domain/search/MailboxProvider"
+import * as SearchDates from "@waybill/domain/search/SearchDates"
 import * as SearchText from "@waybill/domain/search/SearchText"
 import { useKeyNames } from "../requests/useKeyNames.ts"
 import * as Series from "./Series.ts"
@@ -131,6 +133,7 @@ interface RowsProps {
 
 const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) => {
   const [isWhole, setWhole] = useState(false)
+  const since = SearchDates.write(from, useNow())
   const names = useKeyNames(group === "api_key")
   const keyName = (id: string) => names.get(id) ?? id
   const sorted = rows.toSorted((a, b) => b.accepted - a.accepted)
@@ -161,11 +164,11 @@ const Rows = ({ from, group, hasMore, hasRates, hasVisits, rows }: RowsProps) =>
           {sorted.slice(0, isWhole ? sorted.length : FIRST_ROWS).map((row) => {
             const { name, search } = subjectOf(group, row, keyName)
             const linkOf = (status: "bounced" | "complained") =>
-              row.recipient_counts[status] === 0 ? undefined : search && `since:${from} ${search} anyone:${status}`
+              row.recipient_counts[status] === 0 ? undefined : search && `since:${since} ${search} anyone:${status}`
             return (
               <tr key={name} className="hover:bg-hover">
                 <td className="w-2/5 max-w-0 py-2.5 pr-2 pl-4">
-                  <Emails search={search && `since:${from} ${search}`}>
+                  <Emails search={search && `since:${since} ${search}`}>
                     <UntrustedText text={name} />
                   </Emails>
                   {/* On a phone there is no column for complaints. */}

@@ -1,6 +1,8 @@
 import { Link } from "@tanstack/react-router"
+import * as SearchDates from "@waybill/domain/search/SearchDates"
 import { formatPercent } from "../ui/display/formatPercent.ts"
 import { cx } from "../ui/display/cx.ts"
+import { useNow } from "../ui/display/Time.tsx"
 import * as Alarm from "./Alarm.ts"
 import * as Series from "./Series.ts"
 
@@ -15,6 +17,7 @@ interface Props {
 
 /** The numbers of the range. Tiles with a status lead to the emails that they count. */
 export const Tiles = ({ from, totals: loaded, visits }: Props) => {
+  const since = SearchDates.write(from, useNow())
   const totals = loaded ?? Series.NO_TOTALS
   const ended = Series.ended(totals)
   const lost = Series.rate(totals.bounced + totals.failed, ended)
@@ -73,7 +76,7 @@ export const Tiles = ({ from, totals: loaded, visits }: Props) => {
         <li key={name} className="bg-panel">
           <Link
             to="/emails"
-            search={{ search: `since:${from}${status === undefined ? "" : ` anyone:${status}`}` }}
+            search={{ search: `since:${since}${status === undefined ? "" : ` anyone:${status}`}` }}
             className="block h-full px-4 py-4 hover:bg-hover focus-visible:-outline-offset-2 sm:px-5"
           >
             <p className="text-xs font-medium text-ink-3">{name}</p>

@@ -111,7 +111,7 @@ export const parse = (text: string, context: Context): Search => {
   const words: Array<string> = []
   const chips = SearchText.tokensOf(text).map((token): Chip => {
     const { end, start, value } = token
-    const read = readToken(token, filters, words, context)
+    const read = readToken(token, filters, words, context, text)
     return "problem" in read ? { start, end, name: token.field ?? "Text", value, ...read } : { start, end, ...read }
   })
   if (words.length > 0) filters.q = words.map((word) => `"${word}"`).join(" ")
@@ -119,13 +119,15 @@ export const parse = (text: string, context: Context): Search => {
 }
 
 const readToken = (
-  { field, value }: SearchText.Token,
+  { field, start, value }: SearchText.Token,
   filters: Mutable,
   words: Array<string>,
   context: Context,
+  text: string,
 ): Understood => {
   if (field === undefined) return readWord(value, filters, words, context)
-  if (!SearchText.isField(field)) return unknownField(field, value)
+  // A name of metadata is found in its own case.
+  if (!SearchText.isField(field)) return unknownField(text.slice(start, start + field.length), value)
   if (value === "") return { problem: `Type ${EXPECTED[field]} after “${field}:”.` }
   if (value.length > MAX_PART_CHARS) return { problem: `Use at most ${MAX_PART_CHARS} characters.` }
   return READERS[field](value, filters, context)
@@ -134,9 +136,12 @@ const readToken = (
 const unknownField = (field: string, value: string): Problem => {
   const nearest = SearchText.FIELDS.find((each) => each === nearestName(field, SearchText.FIELDS))
   const problem = `There is no filter “${field}:”.`
-  return nearest === undefined
-    ? { problem: `${problem} Use ${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.` }
-    : { problem: `${problem} Did you mean “${nearest}:”?`, correction: SearchText.write(nearest, value) }
+  if (nearest !== undefined)
+    return { problem: `${problem} Did you mean “${nearest}:”?`, correction: SearchText.write(nearest, value) }
+  const others = `${SearchText.FIELDS.map((each) => `${each}:`).join(" ")}, or put the text in quotes.`
+  if (value === "") return { problem: `${problem} Use ${others}` }
+  const correction = SearchText.write("metadata", `${field}=${value}`)
+  return { problem: `${problem} For a pair of metadata, use ${correction}. The filters are ${others}`, correction }
 }
 
 const EXPECTED: { readonly [F in SearchText.Field]: string } = {
@@ -247,7 +252,10 @@ const READERS: { readonly [F in SearchText.Field]: Reader } = {
     const domain = value.replace(/^@/u, "")
     return DOMAIN.test(domain)
       ? once(filters, "domain", domain, { name: "From domain", value: domain })
-      : { problem: "Use a full address or a domain, such as hello@acme.com or acme.com." }
+      : {
+          problem: `Use a full address or a domain, such as hello@acme.com or acme.com, or “${value}” as a word.`,
+          correction: SearchText.writeWord(value),
+        }
   },
   to: (value, filters) =>
     ADDRESS.test(value)

@@ -54,6 +54,10 @@ const valid = (date: Date, text: string): string | undefined => {
   return Number.isNaN(date.getTime()) || day > lastDay ? undefined : date.toISOString()
 }
 
+/** Writes a time as it is typed: as a word or a date if it is the begin of that day. */
+export const write = (iso: string, now: number): string =>
+  ["today", "yesterday"].find((word) => parse(word, now) === iso) ?? iso.replace("T00:00:00.000Z", "")
+
 const ZONE = { timeZone: "UTC", timeZoneName: "short" } as const
 const format = new Intl.DateTimeFormat(undefined, {
   day: "numeric",

@@ -55,8 +55,11 @@ export const tokensOf = (text: string): ReadonlyArray<Token> =>
 export const isField = (name: string): name is Field => (FIELDS as ReadonlyArray<string>).includes(name)
 
 /** Writes a field and its value as they are typed. */
-export const write = (field: Field, value: string): string =>
-  /^[^\s"]+$/u.test(value) ? `${field}:${value}` : `${field}:"${value.replaceAll('"', "")}"`
+export const write = (field: Field, value: string): string => `${field}:${writeWord(value)}`
+
+/** Writes a text as one word, in quotes if it is several. */
+export const writeWord = (value: string): string =>
+  /^[^\s"]+$/u.test(value) ? value : `"${value.replaceAll('"', "")}"`
 
 const tidy = (text: string): string => text.replace(/\s+/gu, " ").trim()
 
