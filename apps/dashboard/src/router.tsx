@@ -122,6 +122,8 @@ const emails = screen(
 const email = createRoute({
   getParentRoute: () => shell,
   path: "/emails/$id",
+  validateSearch: ({ resend }: Record<string, unknown>): { readonly resend?: true } =>
+    resend === true ? { resend } : {},
   loader: ({ params }) => {
     void queryClient.prefetchQuery(Queries.email(params.id))
     void queryClient.prefetchQuery(Queries.emailEvents(params.id))

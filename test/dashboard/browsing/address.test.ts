@@ -187,6 +187,10 @@ await inDashboard("what is asked of an address", (opened) => {
       ["create route", "Create route"],
       ["add supp", "Add suppression"],
       ["bounc", "Bounced emails"],
+      ["stop mail", "Suppressionsgs"],
+      ["who changed", "Audit logga"],
+      ["dkim", "Domainsgd"],
+      ["rotate key", "API keysgk"],
     ] as const) {
       await box.fill(typed)
       await Browser.eventually(shown).toContain(name)
@@ -229,5 +233,46 @@ await inDashboard("what is asked of an address", (opened) => {
     await page.getByRole("button", { name: "Use code:5xx" }).click()
     await Browser.eventually(() => box.inputValue()).toBe("code:5xx")
     assert.deepEqual(opened.tab.consoleErrors, [])
+  })
+
+  it("an email is sent again from one line of the palette", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    const { json } = await opened.instance.request("GET", "/email/logs?q=%22Order%207%22")
+    const { id } = json.data[0]
+    await page.goto("/overview")
+    await page.getByRole("heading", { level: 1, name: "Overview" }).waitFor()
+    await openPalette(`resend ${id}`)
+    await page.getByRole("option", { name: /^Resend.*Order 7/u }).waitFor()
+    await page.keyboard.press("Enter")
+    const dialog = page.getByRole("alertdialog", { name: "Resend to recipients it didn’t reach?" })
+    await dialog.getByRole("button", { name: "Cancel" }).click()
+    await dialog.waitFor({ state: "detached" })
+    assert.isTrue(page.url().endsWith(`/emails/${id}`))
+    await openPalette("resend Order 7")
+    await page.getByRole("option", { name: /^Resend.*Order 7/u }).click()
+    await dialog.getByRole("button", { name: "Resend" }).click()
+    await page.getByText("Copy queued.").waitFor()
+    await Browser.eventually(() => page.url()).not.toContain(id)
+    await dialog.waitFor({ state: "detached" })
+  })
+
+  it("an empty search box shows examples while it has the focus", { timeout: TIMEOUT }, async () => {
+    const { page } = opened.tab
+    await page.goto("/emails")
+    const box = page.getByLabel("Search emails")
+    const example = page.getByRole("button", { name: "is:bounced since:7d" })
+    await page.getByRole("heading", { level: 1, name: "Emails" }).waitFor()
+    assert.isFalse(await example.isVisible())
+    await box.focus()
+    await example.waitFor()
+    assert.deepEqual(await Accessibility.violations(page), [])
+    await ContactSheet.shoot(page, "search-examples")
+    await example.click()
+    await Browser.eventually(() => box.inputValue()).toBe("is:bounced since:7d")
+    await page
+      .getByRole("link", { name: /Order 7/u })
+      .first()
+      .waitFor()
+    await example.waitFor({ state: "detached" })
   })
 })

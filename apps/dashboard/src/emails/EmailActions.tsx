@@ -1,5 +1,5 @@
 import { useMutation } from "@tanstack/react-query"
-import { useNavigate } from "@tanstack/react-router"
+import { useNavigate, useSearch } from "@tanstack/react-router"
 import { CalendarClock, CircleX, Send } from "lucide-react"
 import { useState } from "react"
 import type { EmailWithContent } from "../api/Records.ts"
@@ -34,6 +34,8 @@ export const EmailActions = ({ email, onChanged }: Props) => {
   const [canceling, setCanceling] = useState(false)
   const [scheduling, setScheduling] = useState(false)
   const [resending, setResending] = useState(false)
+  // The palette asks for it.
+  const { resend = false } = useSearch({ from: "/shell/emails/$id" })
   if (!canSend) return undefined
   const unreached = unreachedOf(email)
   const inProgress = email.recipients.filter(({ status }) => status === "queued" || status === "deferred").length
@@ -70,8 +72,11 @@ export const EmailActions = ({ email, onChanged }: Props) => {
         within an hour; until then you can send a copy.
       </ConfirmDialog>
       <ConfirmDialog
-        open={resending}
-        onOpenChange={setResending}
+        open={(resending || resend) && unreached.length > 0}
+        onOpenChange={(isOpen) => {
+          setResending(isOpen)
+          if (resend) void navigate({ to: ".", search: {}, replace: true, resetScroll: false })
+        }}
         title="Resend to recipients it didn’t reach?"
         isDestructive={false}
         action="Resend"

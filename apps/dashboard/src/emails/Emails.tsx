@@ -90,7 +90,7 @@ export const Emails = () => {
   return (
     <Screen
       title="Emails"
-      hint="All emails and their delivery status."
+      hint={`All ${chips.length === 0 && loaded.length > 1 ? (found ?? "emails") : "emails"} and their delivery status.`}
       actions={
         <>
           <ExportEmails

@@ -32,6 +32,8 @@ export interface NavigationItem {
   readonly name: string
   readonly to: string
   readonly icon: LucideIcon
+  /** Other names by which people look for the screen. */
+  readonly keywords?: ReadonlyArray<string>
   /** Opens the screen after `g`. */
   readonly key: string
   /** Scope that the screen requires. */
@@ -58,20 +60,48 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
   {
     title: "Sending",
     screens: [
-      { name: "Domains", to: "/domains", icon: Globe, key: "d", scope: "domains:read" },
+      {
+        name: "Domains",
+        to: "/domains",
+        icon: Globe,
+        key: "d",
+        scope: "domains:read",
+        keywords: ["dkim", "spf", "dmarc", "dns"],
+      },
       { name: "Templates", to: "/templates", icon: LayoutTemplate, key: "b", scope: "templates:read" },
       { name: "Webhooks", to: "/webhooks", icon: Webhook, key: "w", scope: "webhooks:manage" },
       { name: "Routes", to: "/routes", icon: Signpost, key: "u", scope: "inbound:write" },
-      { name: "Suppressions", to: "/suppressions", icon: Ban, key: "s", scope: "suppressions:read" },
+      {
+        name: "Suppressions",
+        to: "/suppressions",
+        icon: Ban,
+        key: "s",
+        scope: "suppressions:read",
+        keywords: ["stop mail", "block address", "unsubscribe"],
+      },
     ],
   },
   {
     title: "Settings",
     screens: [
-      { name: "API keys", to: "/settings/api-keys", icon: KeyRound, key: "k", scope: "admin" },
+      {
+        name: "API keys",
+        to: "/settings/api-keys",
+        icon: KeyRound,
+        key: "k",
+        scope: "admin",
+        keywords: ["rotate key", "revoke key", "token"],
+      },
       { name: "Members", to: "/settings/members", icon: Users, key: "m", scope: "admin" },
       { name: "Plan and usage", to: "/settings/plan", icon: Gauge, key: "p" },
-      { name: "Audit log", to: "/settings/audit", icon: ScrollText, key: "a", scope: "admin" },
+      {
+        name: "Audit log",
+        to: "/settings/audit",
+        icon: ScrollText,
+        key: "a",
+        scope: "admin",
+        keywords: ["who changed", "history"],
+      },
       { name: "Profile", to: "/settings/sign-in", icon: ShieldCheck, key: "y" },
     ],
   },
@@ -92,6 +122,18 @@ export const SECTIONS: ReadonlyArray<{ readonly title: string; readonly screens:
 export const FOLDED = "Instance"
 
 export const ALL_SCREENS: ReadonlyArray<NavigationItem> = SECTIONS.flatMap(({ screens }) => screens)
+
+/** Shortest beginning of a keyword that means it. */
+const MIN_KEYWORD_CHARS = 3
+
+/** Whether a text begins as a keyword of the screen does: "who changed my domain", "rot". Parts within mean nothing. */
+export const isMeant = ({ keywords = [] }: NavigationItem, text: string): boolean => {
+  const typed = text.toLowerCase().replace(/\s+/gu, " ")
+  return (
+    typed.length >= MIN_KEYWORD_CHARS &&
+    keywords.some((keyword) => keyword.startsWith(typed) || `${typed} `.startsWith(`${keyword} `))
+  )
+}
 
 /** Whether the session may open this path: that of a screen, or of a record that a screen lists. */
 export const isAllowed = (path: string, session: Session): boolean => {

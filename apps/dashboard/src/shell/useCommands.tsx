@@ -14,6 +14,7 @@ import {
   LogOut,
   Mail,
   Moon,
+  Send,
   Signpost,
   Sun,
   UserPlus,
@@ -24,7 +25,7 @@ import * as Paths from "../api/Paths.ts"
 import * as Queries from "../api/Queries.ts"
 import type { Scope, Suppression } from "../api/Records.ts"
 import { permits } from "../early/permits.ts"
-import type { EmailFilters } from "../emails/search/EmailFilters.ts"
+import { type EmailFilters, GIVEN_UP } from "../emails/search/EmailFilters.ts"
 import { PaletteEmail } from "../emails/search/PaletteEmail.tsx"
 import { type EmailHits, useEmailHits } from "../emails/search/useEmailHits.ts"
 import { setTheme, useIsDark } from "../session/Theme.ts"
@@ -76,8 +77,10 @@ export const useCommands = (text: string): Commands => {
   const { session } = useSession()
   const isDark = useIsDark()
   const query = text.trim()
-  const search = useMemo(() => searchOf(query), [query])
-  const hits = useEmailHits(query, search.filters)
+  const isResend = RESENDING.test(query) && permits(session.scopes, "email:send")
+  const sought = isResend ? query.replace(RESENDING, "") : query
+  const search = useMemo(() => searchOf(sought), [sought])
+  const hits = useEmailHits(sought, search.filters)
   const { emails } = hits
   const meant = useMemo(() => meantOf(query), [query])
   const isMeant = useEmailHits(meant.text, meant.filters).emails.length > 0
@@ -92,14 +95,16 @@ export const useCommands = (text: string): Commands => {
   }).data
   const found = useMemo(() => {
     const go: Go = (to, parameters) => () => history.push(Paths.pathWith(to, parameters))
-    const screens = Navigation.ALL_SCREENS.filter((screen) => Navigation.isVisible(screen, session)).map(
-      ({ icon: Icon, key, name, to }): Command => ({
-        name,
-        icon: <Icon size={ICON} />,
-        keys: ["g", key],
-        run: go(to),
-      }),
-    )
+    const screens = Navigation.ALL_SCREENS.filter(
+      (screen) =>
+        Navigation.isVisible(screen, session) &&
+        (matchesWords(screen.name, query) || Navigation.isMeant(screen, query)),
+    ).map(({ icon: Icon, key, name, to }): Command => ({
+      name,
+      icon: <Icon size={ICON} />,
+      keys: ["g", key],
+      run: go(to),
+    }))
     const actions: ReadonlyArray<Command> = [
       ...CREATING.filter(([, , scope]) => permits(session.scopes, scope)).map(([name, icon, , to]): Command => ({
         name,
@@ -112,7 +117,7 @@ export const useCommands = (text: string): Commands => {
         ? { name: "Use light theme", icon: <Sun size={ICON} />, run: () => setTheme("light") }
         : { name: "Use dark theme", icon: <Moon size={ICON} />, run: () => setTheme("dark") },
     ]
-    const matches = [...screens, ...actions].filter(({ name }) => matchesWords(name, query))
+    const matches = [...screens, ...actions.filter(({ name }) => matchesWords(name, query))]
     const named = records.map(({ icon: Icon, kind, name, search: filters, to }): Command => ({
       name: `${kind} ${to} ${name}`,
       content: (
@@ -136,12 +141,19 @@ export const useCommands = (text: string): Commands => {
               run: () => openPage(Paths.pathWith("/docs/search", { q: query })),
             },
           ]
-    const mails = emails.map((email): Command => ({
-      name: email.id,
-      content: <PaletteEmail email={email} filters={search.filters} />,
-      icon: <Mail size={ICON} />,
-      run: go(`/emails/${email.id}`),
-    }))
+    const mails = emails
+      .filter(({ recipients }) => !isResend || recipients.some(({ status }) => GIVEN_UP.has(status)))
+      .map((email): Command => ({
+        name: email.id,
+        content: (
+          <>
+            {isResend ? "Resend" : undefined}
+            <PaletteEmail email={email} filters={search.filters} />
+          </>
+        ),
+        icon: isResend ? <Send size={ICON} /> : <Mail size={ICON} />,
+        run: go(`/emails/${email.id}`, isResend ? { resend: "true" } : undefined),
+      }))
     const [only, ...others] = [...matches, ...named, ...mails]
     const canRead = permits(session.scopes, "email:logs:read")
     const canSuppress = permits(session.scopes, "suppressions:write")
@@ -158,13 +170,29 @@ export const useCommands = (text: string): Commands => {
         ...matches,
         ...(isMeant ? [meantCommand(meant.text, go)] : canRead ? statusCommands(query, go) : []),
         ...named,
-        ...searchCommands(query, search.text, go),
+        ...searchCommands(sought, search.text, go),
         ...(ORDER.test(query) ? [] : ofWaiting),
         ...mails,
         ...docs,
       ],
     }
-  }, [address, emails, isDark, history, isMeant, meant, query, records, search, session, signOut, suppress, suppression])
+  }, [
+    address,
+    emails,
+    isDark,
+    history,
+    isMeant,
+    isResend,
+    meant,
+    query,
+    records,
+    search,
+    session,
+    signOut,
+    sought,
+    suppress,
+    suppression,
+  ])
   return { ...found, status: statusOf(hits) }
 }
 
@@ -184,7 +212,9 @@ const searchOf = (query: string): { readonly text: string; readonly filters: Ema
 const meantOf = (query: string): ReturnType<typeof searchOf> => {
   const context = { keys: undefined, now: Date.now() }
   const text = MeantSearch.meantBy(query, context) ?? ""
-  return /^is:\S+$/u.test(text) ? { text: "", filters: {} } : { text, filters: EmailSearch.parse(text, context).filters }
+  return /^is:\S+$/u.test(text)
+    ? { text: "", filters: {} }
+    : { text, filters: EmailSearch.parse(text, context).filters }
 }
 
 const meantCommand = (search: string, go: Go): Command => ({
@@ -208,6 +238,8 @@ const SENDER = /^[^@\s"]*@?[^@\s"]+\.[^@\s.":]+$/u
 /** Begins a line that suppresses an address, and one that cancels emails. */
 const SUPPRESSING = /^(?:suppress|block|stop) /iu
 const ORDER = /^cancel /iu
+/** Begins a line whose emails are sent again to those who missed them. */
+const RESENDING = /^resend /iu
 
 /** Returns the address that a line is, or that it would suppress: "stop all mail to ana@acme.com". */
 const addressIn = (line: string): string | undefined => {

@@ -33,6 +33,9 @@ const INSERTED: ReadonlyArray<readonly [field: SearchText.Field, name: string]> 
   ["id", "Id or Message-ID"],
 ]
 
+/** Searches that an empty box shows. */
+const EXAMPLES = ["is:bounced since:7d", "to:@gmail.com", "tag:welcome", '"reset your password"']
+
 /** Returns the search with the day before today, and no other dates. */
 const yesterdayIn = (text: string): string =>
   SearchText.withValues(SearchText.withValues(text, "since", ["yesterday"]), "until", ["today"])
@@ -75,16 +78,29 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
   return (
     <div className="flex flex-col gap-2">
       <div className="flex flex-wrap items-center gap-2">
-        <SearchInput
-          className="w-full grow sm:w-auto sm:min-w-72 sm:basis-72"
-          input={input}
-          label="Search emails"
-          placeholder="Address, subject, tag, id or key:name"
-          text={text}
-          onText={setText}
-          onEnter={commitNow}
-          isInvalid={!isUnderstood && !isPending}
-        />
+        <div className="group relative w-full grow sm:w-auto sm:min-w-72 sm:basis-72">
+          <SearchInput
+            className="block"
+            input={input}
+            label="Search emails"
+            placeholder="Address, subject, tag, id or key:name"
+            text={text}
+            onText={setText}
+            onEnter={commitNow}
+            isInvalid={!isUnderstood && !isPending}
+          />
+          {text === "" ? (
+            // Over the list, which keeps its place.
+            <ul
+              aria-label="Examples of searches"
+              className="absolute top-full left-0 z-10 mt-1 hidden max-w-full flex-wrap gap-1.5 rounded-lg border border-line bg-raised p-1.5 shadow-float group-focus-within:flex"
+            >
+              {EXAMPLES.map((example) => (
+                <SearchButton key={example} text={example} onClick={() => change(example)} />
+              ))}
+            </ul>
+          ) : undefined}
+        </div>
         {/* On a phone the buttons stay on one line, below the search. */}
         <div className="flex max-w-full min-w-0 items-center gap-2">
           <FilterSelect
@@ -117,15 +133,7 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
               />
             ))}
             {suggestions.map(({ name, text: next }) => (
-              <li key={name}>
-                <button
-                  type="button"
-                  onClick={() => change(next)}
-                  className="h-7 rounded-lg border border-dashed border-line-strong px-2 text-xs text-ink-2 hover:bg-hover"
-                >
-                  <UntrustedText text={name} />
-                </button>
-              </li>
+              <SearchButton key={name} text={name} onClick={() => change(next)} />
             ))}
             {chips.length === 0 ? undefined : (
               <li>
@@ -144,6 +152,21 @@ export const EmailSearchBar = ({ actions, context, found, onChange, typed }: Pro
     </div>
   )
 }
+
+/** A search that is offered. */
+const SearchButton = ({ onClick, text }: { readonly text: string; readonly onClick: () => void }) => (
+  <li>
+    <button
+      type="button"
+      // The box keeps the focus, also where buttons do not take it, so that the button stays until it is clicked.
+      onMouseDown={(event) => event.preventDefault()}
+      onClick={onClick}
+      className="h-7 rounded-lg border border-dashed border-line-strong px-2 text-xs text-ink-2 hover:bg-hover"
+    >
+      <UntrustedText text={text} />
+    </button>
+  </li>
+)
 
 interface ChipProps {
   readonly chip: EmailSearch.Chip
