@@ -53,6 +53,15 @@ describe("a check", () => {
 })
 
 describe("expectedRecords", () => {
+  it("has no return path to a name that only this machine has", () => {
+    const return_path = { kind: "cname", label: "bounce", target: "bounces.localhost" } as const
+    const records = DomainRecords.expectedRecords("acme.test", [key("wb1")], { return_path })
+    assert.deepStrictEqual(
+      records.map(({ purpose }) => purpose),
+      ["dkim", "dmarc"],
+    )
+  })
+
   it("lists the DKIM key, the return path and a DMARC policy", () => {
     assert.deepStrictEqual(DomainRecords.expectedRecords("acme.test", [key("wb1"), key("wb2", false)], CNAME), [
       {

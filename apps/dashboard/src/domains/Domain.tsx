@@ -1,5 +1,6 @@
 import { useMutation, useQueryClient, useSuspenseQuery } from "@tanstack/react-query"
 import { useNavigate, useParams } from "@tanstack/react-router"
+import * as DnsAdvice from "@waybill/domain/domain/DnsAdvice"
 import { MoreHorizontal, RefreshCw, RotateCcwKey, Trash2 } from "lucide-react"
 import { useState } from "react"
 import * as Queries from "../api/Queries.ts"
@@ -100,7 +101,7 @@ export const Domain = () => {
       {ed25519.error === null ? undefined : <ErrorMessage error={ed25519.error} />}
       <DomainMail name={domain.name} />
       {needsNoDns(domain) ? (
-        <p className="text-sm text-ink-2">In the sandbox this domain needs no DNS.</p>
+        <p className="text-sm text-ink-2">{DnsAdvice.NEEDS_NO_DNS}</p>
       ) : (
         <>
           <p className="text-sm [overflow-wrap:anywhere] text-ink-2">

@@ -1,3 +1,4 @@
+import * as DnsAdvice from "@waybill/domain/domain/DnsAdvice"
 import type { Domain, DomainRecord } from "../api/Records.ts"
 import { CopyField } from "../ui/controls/CopyButton.tsx"
 import { Badge } from "../ui/display/Badge.tsx"
@@ -17,48 +18,38 @@ const PURPOSES: { readonly [P in DomainRecord["purpose"]]: readonly [name: strin
 
 const SECOND_SIGNATURE = "Optional second signature in addition to RSA, added while this record is published."
 
-/** Whether the record leads to a host that this installation has not been given yet, so that publishing it is of no use. */
-const leadsNowhere = ({ purpose, value }: DomainRecord): boolean =>
-  purpose === "return_path" && /(?:^|\.)localhost\.?$/u.test(value)
-
 const HEAD = "px-2 py-2 text-left text-xs font-medium text-ink-3 first:pl-4 last:pr-4"
 /** Cells of a record, each a line of a card on narrow screens. */
 const CELL = "px-2 py-3 align-top first:pl-4 last:pr-4 max-md:block max-md:px-4 max-md:py-1"
 
 /** The DNS records of a domain to publish, and what the last check found of each. */
-export const DomainRecords = ({ domain: { records, zone } }: { readonly domain: Domain }) => {
-  const shown = records.filter((record) => !leadsNowhere(record))
-  return (
-    <Panel title="DNS records" className="overflow-hidden">
-      {shown.some(({ error }) => NOT_FOUND.has(error ?? "")) ? (
-        <p className="border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
-          Record not found. DNS changes can take a while to propagate.
-        </p>
-      ) : undefined}
-      <table aria-label="DNS records" className="w-full table-fixed text-sm max-md:block">
-        <thead className="max-md:sr-only">
-          <tr className="border-b border-line">
-            <th className={`${HEAD} w-40`}>Type</th>
-            <th className={`${HEAD} w-[34%]`}>Name</th>
-            <th className={HEAD}>Value</th>
-            <th className={`${HEAD} w-36`}>Status</th>
-          </tr>
-        </thead>
-        <tbody className="divide-y divide-line max-md:block">
-          {shown.map((record) => (
-            <RecordRow key={`${record.type} ${record.name} ${record.value}`} record={record} zone={zone} />
-          ))}
-        </tbody>
-      </table>
-      {records.some(leadsNowhere) ? (
-        <p className="border-t border-line px-4 py-3 text-sm text-ink-2">
-          Bounces are not received under this domain. Set RETURN_PATH_DOMAIN first; then the record of the return path
-          appears here.
-        </p>
-      ) : undefined}
-    </Panel>
-  )
-}
+export const DomainRecords = ({ domain: { records, zone } }: { readonly domain: Domain }) => (
+  <Panel title="DNS records" className="overflow-hidden">
+    {records.some(({ error }) => NOT_FOUND.has(error ?? "")) ? (
+      <p className="border-b border-line bg-warn-soft px-4 py-2 text-sm text-warn">
+        Record not found. DNS changes can take a while to propagate.
+      </p>
+    ) : undefined}
+    <table aria-label="DNS records" className="w-full table-fixed text-sm max-md:block">
+      <thead className="max-md:sr-only">
+        <tr className="border-b border-line">
+          <th className={`${HEAD} w-40`}>Type</th>
+          <th className={`${HEAD} w-[34%]`}>Name</th>
+          <th className={HEAD}>Value</th>
+          <th className={`${HEAD} w-36`}>Status</th>
+        </tr>
+      </thead>
+      <tbody className="divide-y divide-line max-md:block">
+        {records.map((record) => (
+          <RecordRow key={`${record.type} ${record.name} ${record.value}`} record={record} zone={zone} />
+        ))}
+      </tbody>
+    </table>
+    {DnsAdvice.lacksReturnPath(records) ? (
+      <p className="border-t border-line px-4 py-3 text-sm text-ink-2">{DnsAdvice.NO_RETURN_PATH}</p>
+    ) : undefined}
+  </Panel>
+)
 
 const RecordRow = ({ record, zone }: { readonly record: DomainRecord; readonly zone: string | null }) => {
   const [name, purpose] = PURPOSES[record.purpose]

@@ -99,6 +99,8 @@ export const expectedRecords = (
 const returnPath = (path: ReturnPath | null): ReadonlyArray<Omit<ExpectedRecord, "name" | "ttl">> => {
   if (path === null) return []
   const shared = { host: path.label, required: false }
+  // Nothing is gained by a record that leads nowhere.
+  if (path.kind === "cname" && !ReportRecords.isReached(path.target)) return []
   if (path.kind === "cname") return [{ ...shared, purpose: "return_path", type: "CNAME", value: path.target }]
   return [
     { ...shared, purpose: "return_path", type: "MX", value: `${MX_PREFERENCE} ${path.exchange}` },

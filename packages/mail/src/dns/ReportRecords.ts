@@ -10,9 +10,12 @@ export interface ReportRecord {
   readonly value: string
 }
 
+/** Whether mail reaches the domain of return paths, which has a name for this machine alone until it is set. */
+export const isReached = (returnPathDomain: string): boolean => !/(?:^|\.)localhost$/u.test(returnPathDomain)
+
 /** The address for reports of a kind; null where the domain of return paths is one that no mail reaches. */
 export const addressAt = (local: string, returnPathDomain: string): string | null =>
-  /(?:^|\.)localhost$/u.test(returnPathDomain) ? null : `${local}@${returnPathDomain}`
+  isReached(returnPathDomain) ? `${local}@${returnPathDomain}` : null
 
 /** The policy that is proposed for a domain without one. */
 export const dmarcPolicy = (address: string | null): string =>

@@ -1,4 +1,5 @@
 import type * as T from "@waybill/client/Waybill"
+import * as DnsAdvice from "@waybill/domain/domain/DnsAdvice"
 import * as HiddenCharacters from "@waybill/domain/values/HiddenCharacters"
 import { Effect, Option } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
@@ -19,20 +20,30 @@ const inDatabase = Effect.promise(() => import("../commands/DomainTransports.ts"
 const name = Argument.String("domain").pipe(Argument.withDescription("Domain name, such as news.example.com"))
 
 const show = Effect.fnUntraced(function* (domain: T.Domain) {
-  const inZone =
-    domain.zone === null ? "" : ` Where your DNS provider adds ${domain.zone}, enter host_in_zone instead of name.`
+  const { name, records, zone } = domain
   const style = yield* OutputStyle.current
+  const isTerminal = style.columns !== undefined
   const status = OutputStyle.coloured(domain.status, OutputStyle.colourOf(domain.status), style)
-  yield* Output.sayColoured(`${HiddenCharacters.escape(domain.name)} is ${status}. Its DNS records:${inZone}`)
+  const state = `${HiddenCharacters.escape(name)} is ${status}.`
+  if (DnsAdvice.needsNoDns(domain)) return yield* Output.sayColoured(`${state} ${DnsAdvice.NEEDS_NO_DNS}`)
+  yield* Output.sayColoured(`${state} Its DNS records:`)
   yield* Output.say("")
   // A value must be copied whole, so that it has a line of its own.
-  if (style.columns !== undefined)
-    return yield* Effect.forEach(domain.records, (record) => showRecord(record, style), { discard: true })
-  yield* Output.print(
-    domain.records.map((record) => ({ ...record, host_in_zone: record.zone_host })),
-    { json: false, columns: RECORD_COLUMNS },
-  )
+  if (isTerminal) yield* Effect.forEach(records, (record) => showRecord(record, style), { discard: true })
+  else
+    yield* Output.print(
+      records.map((record) => ({ ...record, host_in_zone: record.zone_host })),
+      { json: false, columns: RECORD_COLUMNS },
+    )
+  const inZone = `Where your DNS provider adds ${zone}, enter ${isTerminal ? "the host in brackets" : "host_in_zone"} instead of the name.`
+  const notes = [
+    ...(records.some(hasOwnHost) ? [inZone] : []),
+    ...(DnsAdvice.lacksReturnPath(records) ? [DnsAdvice.NO_RETURN_PATH] : []),
+  ]
+  if (notes.length > 0) yield* Output.say("", ...notes)
 })
+
+const hasOwnHost = ({ name, zone_host }: T.DnsRecord): boolean => zone_host !== null && zone_host !== name
 
 /** How many of the required records were found; undefined if DNS was not asked. */
 const foundOf = ({ records }: T.Domain): string | undefined => {
@@ -45,12 +56,9 @@ const STATUS_WIDTH = "not_checked  ".length
 const INDENT = " ".repeat(STATUS_WIDTH)
 
 const showRecord = Effect.fnUntraced(function* (record: T.DnsRecord, style: OutputStyle.Style) {
-  const { error, name, priority, required, status, type, value, zone_host } = record
+  const { error, name, priority, required, status, type, value } = record
   const state = OutputStyle.coloured(status.padEnd(STATUS_WIDTH), OutputStyle.colourOf(status), style)
-  const note = [
-    ...(required ? [] : ["optional"]),
-    ...(zone_host === null || zone_host === name ? [] : [`host ${zone_host}`]),
-  ]
+  const note = [...(required ? [] : ["optional"]), ...(hasOwnHost(record) ? [`host ${record.zone_host}`] : [])]
   yield* Output.sayColoured(
     `${state}${HiddenCharacters.escape(`${type.padEnd(6)}${name}${note.length === 0 ? "" : `  (${note.join(", ")})`}`)}`,
   )

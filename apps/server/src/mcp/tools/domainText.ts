@@ -1,3 +1,4 @@
+import * as DnsAdvice from "@waybill/domain/domain/DnsAdvice"
 import * as Table from "@waybill/domain/values/Table"
 import type { DnsRecord, Domain } from "@waybill/client/Waybill"
 
@@ -9,9 +10,11 @@ const STATES: { readonly [status: string]: string } = {
 }
 
 /** Explains the state of a domain in sentences. The text holds nothing of what DNS returned. */
-export const domainText = ({ name, records, status }: Domain): string => {
+export const domainText = (domain: Domain): string => {
+  const { name, records, status } = domain
   const [broken, unchecked] = [records.filter(isBroken), records.filter(({ status }) => status === "not_checked")]
   const state = `The domain ${name} ${Table.at(STATES, status) ?? `is ${status}`}.`
+  if (DnsAdvice.needsNoDns(domain)) return `${state} ${DnsAdvice.NEEDS_NO_DNS}`
   if (broken.length === 0 && unchecked.length === 0) return `${state} All of its DNS records are correct.`
   return [state, ...broken.map(recordText), uncheckedText(unchecked)].filter((part) => part !== "").join(" ")
 }
