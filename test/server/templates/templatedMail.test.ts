@@ -76,6 +76,17 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("mail of templates", (it
     assert.deepStrictEqual(reasonOf(both), [400, "validation_failed"])
     assert.deepStrictEqual(both.json.error.details, [{ path: "html", message: "cannot be combined with `template`" }])
     assert.deepStrictEqual(reasonOf(yield* send({ template: { alias: "nobody" } })), [422, "template_not_found"])
+    const { json: nameless } = yield* call("POST", "/v1/templates", { name: "nameless", html: "<p>Hi</p>" })
+    const byName = yield* send({ template: { alias: "nameless" } })
+    assert.deepStrictEqual(
+      [byName.status, byName.json.error.code, byName.json.error.reason, byName.json.error.message],
+      [
+        422,
+        "unprocessable",
+        "template_not_found",
+        `\`template\` "nameless" is the name of a template, and not its alias. Give it one, or use its id ${nameless.id}.`,
+      ],
+    )
     assert.deepStrictEqual(reasonOf(yield* send({ template: {} })), [400, "validation_failed"])
     for (const locale of ["de_DE", "de-DE-DE"])
       assert.deepStrictEqual((yield* send({ template: { alias: "x", locale } })).json.error.details, [

@@ -44,17 +44,24 @@ type Choice = Pick<TemplateChoice, "locale" | "time_zone" | "variables">
 export const lookUp = Effect.fnUntraced(function* (account_id: Id.AccountId, choices: ReadonlyArray<TemplateChoice>) {
   const names = [...new Set(choices.map(nameOf))]
   const { current } = yield* Programs.Programs
-  const found = yield* CurrentTemplates.find(Livemode.liveAccountOf(account_id), names)
+  const owner = Livemode.liveAccountOf(account_id)
+  const found = yield* CurrentTemplates.find(owner, names)
   for (const name of names) {
     const each = found.get(name)
     if (each === undefined) current.delete(keyOf(account_id, name))
     else current.set(keyOf(account_id, name), each)
   }
-  return foundOf(found)
+  const unknown = names.filter((name) => !found.has(name))
+  return foundOf(found, unknown.length === 0 ? undefined : yield* CurrentTemplates.withoutAlias(owner, unknown))
 })
 
-const foundOf = (current: ReadonlyMap<string, CurrentTemplates.Current>) => ({
+const foundOf = (
+  current: ReadonlyMap<string, CurrentTemplates.Current>,
+  withoutAlias: ReadonlyMap<string, string> = new Map(),
+) => ({
   current,
+  /** Ids of templates by what was taken for their alias and is their name. */
+  withoutAlias,
   /** Refusals of versions that took too long with one of the messages: the others are refused without work. */
   late: new Map<string, TemplateRefusal.TemplateNotRendered | TemplateRefusal.VariablesInvalid>(),
 })
@@ -67,20 +74,25 @@ export const nameOf = ({ alias, id }: TemplateChoice): string => alias ?? id ?? 
 const isId = Schema.is(Id.TemplateId)
 
 /** Names the alias that a message asks for. An id may be that of another service in our spelling, which its caller does not know. */
-const unusable = (cause: TemplateRefusal.TemplateUnusable["cause"], asked: string) =>
-  new TemplateRefusal.TemplateUnusable({ cause, alias: isId(asked) ? null : asked })
+const unusable = (reason: TemplateRefusal.TemplateUnusable["reason"], asked: string, named?: string) =>
+  new TemplateRefusal.TemplateUnusable({
+    reason,
+    alias: isId(asked) ? null : asked,
+    ...(named === undefined ? {} : { named }),
+  })
 
 /** Makes a message of its template. */
 export const fill = Effect.fnUntraced(function* (account_id: Id.AccountId, found: Found, message: TemplatedMessage) {
   const { template } = message
   const asked = nameOf(template)
   const current = found.current.get(asked)
-  const cause = problemOf(current)
-  if (current === undefined || cause !== undefined) return yield* unusable(cause ?? "not_found", asked)
+  if (current === undefined) return yield* unusable("template_not_found", asked, found.withoutAlias.get(asked))
+  const problem = problemOf(current)
+  if (problem !== undefined) return yield* unusable(problem, asked)
   const number = template.version ?? current.current
   const locale = template.locale ?? undefined
   const parsed = yield* Programs.version(Livemode.liveAccountOf(account_id), current, number, locale)
-  if (parsed === undefined) return yield* unusable("version_not_found", asked)
+  if (parsed === undefined) return yield* unusable("template_version_not_found", asked)
   const { compiled, source } = parsed
   if (Result.isFailure(compiled)) return yield* new TemplateRefusal.TemplateInvalid({ problems: compiled.failure })
   const version = `${current.id} ${number} ${compiled.success.locale ?? ""}`
@@ -139,13 +151,10 @@ export const fillOne = (account_id: Id.AccountId, message: TemplatedMessage, gue
       : fill(account_id, found, message)
   })
 
-const problemOf = (
-  current: CurrentTemplates.Current | undefined,
-): TemplateRefusal.TemplateUnusable["cause"] | undefined => {
-  if (current === undefined) return "not_found"
-  if (current.archived) return "archived"
-  if (current.kind !== "template") return "not_a_template"
-  return current.current === 0 ? "not_published" : undefined
+const problemOf = ({ archived, current, kind }: CurrentTemplates.Current) => {
+  if (archived) return "template_archived"
+  if (kind !== "template") return "template_not_a_template"
+  return current === 0 ? "template_not_published" : undefined
 }
 
 /** An address was checked when the template was written. */

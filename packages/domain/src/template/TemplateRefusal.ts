@@ -101,29 +101,38 @@ export type PushRefusal =
 
 /** A message is made of a template that is not there, or that nothing is sent by. */
 export class TemplateUnusable extends Schema.TaggedError<TemplateUnusable>()("TemplateUnusable", {
-  cause: Schema.Literals(["not_found", "version_not_found", "archived", "not_published", "not_a_template"]),
+  reason: Schema.Literals([
+    "template_not_found",
+    "template_version_not_found",
+    "template_archived",
+    "template_not_published",
+    "template_not_a_template",
+  ]),
   /** The alias that the message gives. */
   alias: Schema.NullOr(Schema.String),
+  /** Id of a template without an alias that has this as its name. */
+  named: Schema.optionalKey(Schema.String),
 }) {
   readonly status = 422
-  get reason() {
-    return `template_${this.cause}`
-  }
   get details(): ReadonlyArray<Refusal.Detail> {
-    const named = this.alias === null ? "" : `${JSON.stringify(this.alias)} `
-    return [{ path: "template", message: `${named}${CAUSES[this.cause]}` }]
+    const asked = this.alias === null ? "" : `${JSON.stringify(this.alias)} `
+    const why =
+      this.named === undefined
+        ? REASONS[this.reason]
+        : `is the name of a template, and not its alias. Give it one, or use its id ${this.named}`
+    return [{ path: "template", message: `${asked}${why}` }]
   }
   override get message() {
     return `\`template\` ${this.details[0]?.message}.`
   }
 }
 
-const CAUSES = {
-  not_found: "is not a template of this account",
-  version_not_found: "has no version of this number",
-  archived: "is archived",
-  not_published: "has no published version",
-  not_a_template: "is a layout or partial, which is not sent by itself",
+const REASONS = {
+  template_not_found: "is not a template of this account",
+  template_version_not_found: "has no version of this number",
+  template_archived: "is archived",
+  template_not_published: "has no published version",
+  template_not_a_template: "is a layout or partial, which is not sent by itself",
 } as const
 
 /** Neither the message nor its template says this. */

@@ -54,6 +54,20 @@ export const find = Effect.fn("CurrentTemplates.find")(function* (account_id: st
   return new Map(rows.flatMap(named))
 })
 
+/** Returns the ids of templates that have no alias, by those of the names that are theirs. */
+export const withoutAlias = Effect.fn("CurrentTemplates.withoutAlias")(function* (
+  account_id: string,
+  names: ReadonlyArray<string>,
+) {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly id: string; readonly name: string }>`
+    SELECT DISTINCT ON (record ->> 'name') id, record ->> 'name' AS name FROM templates
+    WHERE account_id = ${account_id} AND alias IS NULL AND NOT archived AND kind = 'template'
+      AND record ->> 'name' = ANY(${names}::text[])
+    ORDER BY record ->> 'name', id`
+  return new Map(rows.map(({ id, name }) => [name, id]))
+})
+
 interface PartRow {
   readonly state: string
   readonly alias: string | null

@@ -47,7 +47,7 @@ export const send = DataCommand.command(
     bcc: several("bcc", "Hidden recipient"),
     replyTo: several("reply-to", "Address for replies"),
     subject: one("subject", "Subject; that of the template by default").pipe(Flag.optional),
-    template: one("template", "Alias or id of a template").pipe(Flag.optional),
+    template: one("template", "Alias of a template, which is not its name, or its id, tpl_…").pipe(Flag.optional),
     variables: Reading.variables,
     locale: Reading.locale,
     text: one("text", "Plain text body").pipe(Flag.optional),
