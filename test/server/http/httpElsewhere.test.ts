@@ -45,6 +45,10 @@ layer(HttpWorld.layer(), OPTIONS)("a client of another service", (it) => {
       assert.deepStrictEqual([status, json.error.reason], [404, "route_not_found"], path)
       assert.strictEqual(json.error.message, `There is no ${method} ${path}. ${advice}`)
     }
+    for (const path of ["/v1/emails", "/v1/messages"]) {
+      const { json } = yield* world.request("GET", path, { key })
+      assert.strictEqual(json.error.message, `There is no GET ${path}. Emails are listed at GET /v1/email/logs.`)
+    }
     const unknown = yield* world.request("POST", "/v1/nothing", { key, body: MESSAGE })
     assert.strictEqual(unknown.json.error.message, "There is no POST /v1/nothing.")
     assert.isNull(unknown.headers.get("allow"))

@@ -116,6 +116,19 @@ layer(layers, { excludeTestServices: true, timeout: "90 seconds" })("live and te
         [false, 2, 1],
       ],
     )
+    // A key is told that its account has the mail in the other mode, and another account is not.
+    const stranger = yield* signUp()
+    for (const part of ["", "/events"]) {
+      const messageFor = (who: typeof call, id: string) =>
+        Effect.map(who("GET", `/v1/email/logs/${id}${part}`), ({ json, status }) => [status, json.error.message])
+      const said = (mode: string) => [404, `The email with this id is ${mode} mail; use a ${mode} key.`]
+      assert.deepStrictEqual(yield* messageFor(call, delivered), said("test"))
+      assert.deepStrictEqual(yield* messageFor(callTest, live), said("live"))
+      assert.deepStrictEqual(yield* messageFor(stranger.call, delivered), [
+        404,
+        "No email with this id exists in this account.",
+      ])
+    }
     const request = (yield* callTest("GET", "/v1/requests")).json.data[0]
     assert.strictEqual((yield* call("GET", `/v1/requests/${request.id}`)).status, 404)
     assert.strictEqual((yield* callTest("GET", `/v1/requests/${request.id}`)).json.livemode, false)

@@ -20,6 +20,9 @@ const ELSEWHERE: ReadonlyArray<readonly [path: RegExp, endpoint: string]> = [
   [/^\/v[34]\/[^/]+\/messages(?:\.mime)?$/u, "/email/send"],
 ]
 
+/** Where lists of emails are looked for. */
+const LISTS = /^\/v1\/(?:emails?|messages)$/u
+
 /** Routes of the API by path, built at the first unknown route. */
 let routes: ReadonlyArray<Route> | undefined
 
@@ -59,10 +62,14 @@ export const refuse = (method: string, path: string): RequestRefusal.NoSuchRoute
     const advice = `This path takes ${allowed_methods.join(", ")}.`
     return new RequestRefusal.NoSuchRoute({ method, path, allowed_methods, advice })
   }
-  const elsewhere = method === "POST" ? ELSEWHERE.find(([pattern]) => pattern.test(path)) : undefined
-  const advice =
-    elsewhere === undefined ? adviceOfPrefix(method, path) : `Waybill sends at POST ${PREFIX}${elsewhere[1]}.`
+  const advice = adviceElsewhere(method, path) ?? adviceOfPrefix(method, path)
   return new RequestRefusal.NoSuchRoute({ method, path, ...(advice === undefined ? {} : { advice }) })
+}
+
+const adviceElsewhere = (method: string, path: string): string | undefined => {
+  if (method === "GET" && LISTS.test(path)) return `Emails are listed at GET ${PREFIX}/email/logs.`
+  const elsewhere = method === "POST" ? ELSEWHERE.find(([pattern]) => pattern.test(path)) : undefined
+  return elsewhere === undefined ? undefined : `Waybill sends at POST ${PREFIX}${elsewhere[1]}.`
 }
 
 /** The API is below `/v1`, and its paths have one spelling. */

@@ -15,18 +15,19 @@ const FIRST_OF_VERSION_8 = "g"
 /** Whether the account holds live mail; false for a test account. */
 export const isLive = (account_id: string): boolean => !((account_id[VERSION_AT] ?? "") >= FIRST_OF_VERSION_8)
 
-const swap = (account_id: string): string => {
+/** Returns the account that holds the mail of the other mode. */
+export const otherAccountOf = <Id extends string>(account_id: Id): Id => {
   const swapped = ALPHABET[ALPHABET.indexOf(account_id[VERSION_AT] ?? "") ^ SWAPPED_BITS] ?? ""
-  return account_id.slice(0, VERSION_AT) + swapped + account_id.slice(VERSION_AT + 1)
+  return (account_id.slice(0, VERSION_AT) + swapped + account_id.slice(VERSION_AT + 1)) as Id
 }
 
 /** Returns the account that owns the keys, domains and webhooks of a live or test account. */
 export const liveAccountOf = <Id extends string>(account_id: Id): Id =>
-  isLive(account_id) ? account_id : (swap(account_id) as Id)
+  isLive(account_id) ? account_id : otherAccountOf(account_id)
 
 /** Returns the account that holds the test mail of a live or test account. */
 export const testAccountOf = (account_id: AccountId): AccountId =>
-  isLive(account_id) ? (swap(account_id) as AccountId) : account_id
+  isLive(account_id) ? otherAccountOf(account_id) : account_id
 
 /** How much of the account a key works with: a test key reads and sends test mail only. */
 export type Mode = "live" | "test"

@@ -1,9 +1,17 @@
+import type * as Livemode from "../account/Livemode.ts"
 import * as Refusal from "../values/Refusal.ts"
 import type * as EmailStatus from "./EmailStatus.ts"
 import type * as Timestamp from "../values/Timestamp.ts"
 
-export class EmailNotFound extends Refusal.of("EmailNotFound", 404, "email_not_found") {
-  override readonly message = "No email with this id exists in this account."
+export class EmailNotFound extends Refusal.of("EmailNotFound", 404, "email_not_found")<{
+  /** That of the account's email with this id, which keys of the other mode do not see. */
+  readonly mode?: Livemode.Mode
+}> {
+  override get message() {
+    return this.mode === undefined
+      ? "No email with this id exists in this account."
+      : `The email with this id is ${this.mode} mail; use a ${this.mode} key.`
+  }
 }
 
 export class EmailNotCaptured extends Refusal.of("EmailNotCaptured", 404, "email_not_captured") {
