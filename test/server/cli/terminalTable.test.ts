@@ -33,25 +33,34 @@ describe("a table in a terminal", () => {
     const rows = ["orders", "invoices"].map((name) => ({
       id: ID,
       url: `https://hooks.acme.test/waybill/v1/${name}`,
-      n: "x".repeat(40),
+      n: "x".repeat(60),
     }))
     const lines = TerminalTable.write(rows, ["id", "url", "n"], cell, NOW, PLAIN).split("\n")
     assert.match(lines[1] ?? "", /…\S*\/orders /u)
-    assert.match(lines[2] ?? "", /…\S*\/invoices /u)
+    assert.match(lines[3] ?? "", /…\S*\/invoices /u)
   })
 
-  it.effect("fits its width, with whole ids, states and relative times", function* () {
+  it.effect("fits its width, with whole ids on lines of their own, states, reasons and relative times", function* () {
     yield* Effect.void
     for (const columns of [80, 100, 132]) {
       const rows = [row(), row({ status: "bounced", subject: "領収書をお送りします".repeat(5), to: "a@b.test" })]
       const lines = TerminalTable.write(rows, NAMES, cell, NOW, { ...PLAIN, columns }).split("\n")
       for (const line of lines) assert.isAtMost(TerminalTable.widthOf(line), columns, line)
       assert.match(lines[1] ?? "", /^3 min ago +delivered /u)
-      assert.include(lines[1], ID)
-      assert.include(lines[1], "…")
+      assert.include(lines[1], row().to)
+      assert.strictEqual(lines[2], `  ${ID}`)
+      assert.include(lines[3], "…")
     }
-    const narrow = TerminalTable.write([row()], NAMES, cell, NOW, { ...PLAIN, columns: 40 })
-    assert.match(narrow, /Without .*id: --wide shows all\.$/u)
+    const short = row({ to: "a@b.test", subject: "Hi" })
+    assert.include(TerminalTable.write([short], NAMES, cell, NOW, PLAIN).split("\n")[1], ID)
+    const narrow = TerminalTable.write([row()], NAMES, cell, NOW, { ...PLAIN, columns: 32 })
+    assert.match(narrow, new RegExp(`\n  ${ID}\nWithout .*subject: --wide shows all\\.$`, "u"))
+    const refused = { ...row(), status: 422, reason: "all_recipients_suppressed", path: `/v1/email/logs/${ID}` }
+    const [, first] = TerminalTable.write([refused], ["created_at", "status", "reason", "path", "id"], cell, NOW, {
+      ...PLAIN,
+      columns: 60,
+    }).split("\n")
+    assert.include(first, "all_recipients_suppressed")
   })
 
   it.effect("colours states, and nothing without colours", function* () {
@@ -94,7 +103,23 @@ layer(HttpWorld.layer(), { excludeTestServices: true })("a sender at a terminal"
     assert.match(found.output, new RegExp(`^created  status  to .*\\n\\w.* queued  ana@example.org .*${first}$`, "u"))
     const all = yield* terminal(false)(type("emails", "list", "--limit", "1"))
     for (const line of all.output.split("\n")) assert.isAtMost(line.length, 80, line)
-    assert.include(all.output, "There are 2 emails.")
+    assert.match(all.output, /\nOnly the first 1 of 2 are shown; --limit shows more\.$/u)
+    assert.strictEqual(all.errors, "")
+    const narrow = Effect.provideService(OutputStyle.StandardError, { columns: 80, hasColours: false })
+    const { errors } = yield* narrow(type("send", "--from", "hi@elsewhere.test", "--to", "a@b.c", "--subject", "Hi"))
+    for (const line of errors.split("\n")) assert.isAtMost(line.length, 80, line)
+    assert.include(errors.replaceAll("\n", " "), "publish its DKIM record.")
+    assert.strictEqual(
+      (yield* type("suppressions", "add", "stop@customer.example")).output,
+      "stop@customer.example is suppressed.",
+    )
+    yield* type("domains", "add", "mail.shop.dev")
+    const domain = yield* terminal(false)(type("domains", "get", "mail.shop.dev"))
+    assert.match(
+      domain.output,
+      /^mail\.shop\.dev is pending\. Its DNS records:\n\nnot_checked {2}TXT {3}wb1\._domainkey/u,
+    )
+    assert.notInclude(domain.output, "host_in_zone")
     const set = { PORT: "8080", LOG_LEVEL: "loud" }
     const { output: config } = yield* terminal(false)(CommandLine.typeWith(set, "config"))
     assert.match(config, /^Process, API and dashboard\n {2}PORT=8080 \(default 3025\)\n {4}Port of the API/u)

@@ -77,8 +77,12 @@ export const sayLines = (text: string) => Console.log(HiddenCharacters.escapedLi
 export const write = (bytes: Uint8Array) =>
   Effect.callback<void>((resume) => void process.stdout.write(bytes, () => resume(Effect.void)))
 
-/** Prints text of several lines on standard error. */
-export const complain = (text: string) => Console.error(HiddenCharacters.escapedLines(text))
+/** Prints text of several lines on standard error, in lines that a terminal shows whole. */
+export const complain = Effect.fnUntraced(function* (text: string) {
+  const { columns } = yield* OutputStyle.StandardError
+  const escaped = HiddenCharacters.escapedLines(text)
+  yield* Console.error(columns === undefined ? escaped : TerminalTable.folded(escaped, columns))
+})
 
 /** Returns a line of progress. On a terminal it replaces the previous one. */
 export const progressLine = (line: string, ends: boolean, isScreen: boolean): string =>

@@ -12,15 +12,22 @@ export interface Style {
 /** Width of a terminal that does not tell its own. */
 const DEFAULT_COLUMNS = 80
 
-/** Standard output of this process. Colours follow https://no-color.org. */
+/** Colours follow https://no-color.org. */
+const styleOf = ({ columns, isTTY }: NodeJS.WriteStream): Style => {
+  const isPlain = (process.env["NO_COLOR"] ?? "") !== "" || process.env["TERM"] === "dumb"
+  return isTTY
+    ? { columns: columns > 0 ? columns : DEFAULT_COLUMNS, hasColours: !isPlain }
+    : { columns: undefined, hasColours: false }
+}
+
+/** Standard output of this process. */
 export const StandardOutput = Context.Reference<Style>("@waybill/server/cli/StandardOutput", {
-  defaultValue: () => {
-    const { columns, isTTY } = process.stdout
-    const isPlain = (process.env["NO_COLOR"] ?? "") !== "" || process.env["TERM"] === "dumb"
-    return isTTY
-      ? { columns: columns > 0 ? columns : DEFAULT_COLUMNS, hasColours: !isPlain }
-      : { columns: undefined, hasColours: false }
-  },
+  defaultValue: () => styleOf(process.stdout),
+})
+
+/** Standard error of this process, to which errors go. */
+export const StandardError = Context.Reference<Style>("@waybill/server/cli/StandardError", {
+  defaultValue: () => styleOf(process.stderr),
 })
 
 export const Wide = GlobalFlag.Setting("wide")({

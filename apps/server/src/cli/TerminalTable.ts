@@ -8,6 +8,8 @@ const MIN_WIDTH = 8
 const ID = /^[a-z]{2,4}_[0-9a-z]{26}$/u
 /** Columns with a word that says how something is. */
 const OF_STATE = new Set(["status", "state", "enabled", "verdict", "ok", "type", "event_type"])
+/** Columns with a word that leads to its page. */
+const OF_CAUSE = new Set(["reason"])
 
 /** Text of an absent value. A column of these alone is left out. */
 export const EMPTY = "-"
@@ -48,6 +50,7 @@ interface Column {
   readonly cells: ReadonlyArray<string>
   /** Ids, times and states are shown whole, because a part of them is of no use. */
   readonly isWhole: boolean
+  readonly isId: boolean
   /** Addresses are cut last: a list is read by them. */
   readonly isAddress: boolean
   readonly width: number
@@ -57,10 +60,11 @@ type Cell = (value: unknown) => string
 
 const columnOf = (name: string, values: ReadonlyArray<unknown>, cell: Cell, now: number): Column => {
   const texts = values.map((value) => (typeof value === "string" ? relativeTime(value, now) : undefined) ?? cell(value))
+  const isId = texts.some((text) => ID.test(text))
   const isWhole =
-    values.some((value, nth) => ID.test(texts[nth] ?? "") || cell(value) !== texts[nth]) || OF_STATE.has(name)
+    isId || values.some((value, nth) => cell(value) !== texts[nth]) || OF_STATE.has(name) || OF_CAUSE.has(name)
   const isAddress = texts.some((text) => /^\S+@\S+$/u.test(text))
-  return { name, cells: texts, isWhole, isAddress, width: Math.max(...[headOf(name), ...texts].map(widthOf)) }
+  return { name, cells: texts, isWhole, isId, isAddress, width: Math.max(...[headOf(name), ...texts].map(widthOf)) }
 }
 
 const totalOf = (columns: ReadonlyArray<Column>): number =>
@@ -98,9 +102,13 @@ export const write = (
     ),
   )
   const shown = all.filter(({ cells }) => cells.some((text) => text !== EMPTY))
-  const columns = fit(shown, style.columns)
+  // Ids are long, and needed whole but not read, so that they give way to what is read.
+  const below =
+    totalOf(shown) > style.columns && shown.some(({ isId }) => !isId) ? shown.filter(({ isId }) => isId) : []
+  const beside = shown.filter((column) => !below.includes(column))
+  const columns = fit(beside, style.columns)
   const head = columns.map(({ name, width }) => pad(clip(headOf(name), width), width)).join("  ")
-  const lines = rows.map((_, nth) =>
+  const lines = rows.flatMap((_, nth) => [
     columns
       .map(({ cells, name, width }) => {
         const text = pad(clip(cells[nth] ?? "", width), width)
@@ -108,8 +116,13 @@ export const write = (
       })
       .join("  ")
       .trimEnd(),
-  )
-  const left = shown.slice(columns.length).map(({ name }) => name)
+    ...below.flatMap(({ cells, name }) =>
+      cells[nth] === EMPTY
+        ? []
+        : [OutputStyle.coloured(`  ${name === "id" ? "" : `${headOf(name)} `}${cells[nth]}`, "dim", style)],
+    ),
+  ])
+  const left = beside.slice(columns.length).map(({ name }) => name)
   const note = left.length === 0 ? [] : [`Without ${left.join(", ")}: --wide shows all.`]
   return [
     OutputStyle.coloured(head.trimEnd(), "dim", style),

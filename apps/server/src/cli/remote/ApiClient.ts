@@ -45,8 +45,8 @@ const withPage = ({ error, message }: ApiFailure, url: string): ApiFailure =>
     message: error.docs === null || !process.stderr.isTTY ? message : `${message}\nSee ${url}${error.docs}`,
   })
 
-/** Reads the first records of a list over its pages. What is left out is said, since a script may take them for all. */
-export const firstOf = Effect.fnUntraced(function* <A extends object>(
+/** Reads the first records of a list over its pages, and whether there are more. */
+export const someOf = Effect.fnUntraced(function* <A extends object>(
   read: (client: Waybill) => AsyncIterable<A>,
   limit: number,
 ) {
@@ -55,9 +55,22 @@ export const firstOf = Effect.fnUntraced(function* <A extends object>(
     for await (const record of read(client)) if (rows.push(record) > limit) break
     return rows
   })
-  if (found.length > limit) yield* Output.complain(`Only the first ${limit} are shown; --limit shows more.`)
-  return found.slice(0, limit)
+  return { found: found.slice(0, limit), hasMore: found.length > limit }
 })
+
+/** Reads the first records of a list. What is left out is said, since a script may take them for all. */
+export const firstOf = Effect.fnUntraced(function* <A extends object>(
+  read: (client: Waybill) => AsyncIterable<A>,
+  limit: number,
+) {
+  const { found, hasMore } = yield* someOf(read, limit)
+  if (hasMore) yield* Output.complain(leftOut(limit))
+  return found
+})
+
+/** Says that a list has more than is shown, and how many in all if that is known. */
+export const leftOut = (limit: number, total?: string): string =>
+  `Only the first ${limit}${total === undefined ? "" : ` of ${total}`} are shown; --limit shows more.`
 
 export const attempt = <A>(request: () => Promise<A>) => Effect.tryPromise({ try: request, catch: failureOf })
 

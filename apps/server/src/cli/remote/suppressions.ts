@@ -36,7 +36,7 @@ const list = DataCommand.list(
   },
 )
 
-const add = DataCommand.record(
+const add = DataCommand.told(
   "add",
   "Suppress an address",
   {
@@ -49,11 +49,18 @@ const add = DataCommand.record(
   function* ({ email, reason }) {
     return yield* call((client) => client.suppressions.add({ email, reason }))
   },
+  ({ email }) => Output.say(`${email} is suppressed.`),
 )
 
-const remove = DataCommand.record("remove", "Let an address receive mail again", { email }, function* ({ email }) {
-  return yield* call((client) => client.suppressions.remove(email))
-})
+const remove = DataCommand.told(
+  "remove",
+  "Let an address receive mail again",
+  { email },
+  function* ({ email }) {
+    return yield* call((client) => client.suppressions.remove(email))
+  },
+  ({ email }) => Output.say(`${email} is no longer suppressed.`),
+)
 
 const onFile = <A>(file: string, use: () => Promise<A>) =>
   Effect.tryPromise({

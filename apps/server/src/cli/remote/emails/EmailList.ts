@@ -5,7 +5,7 @@ import { Clock, Effect } from "effect"
 import { Argument } from "effect/cli"
 import * as Output from "../../Output.ts"
 import * as OutputStyle from "../../OutputStyle.ts"
-import { call, firstOf } from "../ApiClient.ts"
+import { call, leftOut, someOf } from "../ApiClient.ts"
 
 const COLUMNS = ["id", "created_at", "status", "to", "subject"]
 /** In a terminal, what is read comes first. */
@@ -25,14 +25,15 @@ export const withShownStatus = <A extends Parameters<typeof shownStatus>[0]>(ema
 
 /** Lists the emails that a query finds; a person at a terminal is told how many there are. */
 export const print = Effect.fnUntraced(function* (query: T.LogsQuery, limit: number, json: boolean) {
-  const found = yield* firstOf((client) => client.logs.all(query), limit)
-  if (json) return yield* Output.printJson(found, 2)
+  const { found, hasMore } = yield* someOf((client) => client.logs.all(query), limit)
   const { columns } = yield* OutputStyle.current
-  const isTerminal = columns !== undefined
+  const isTerminal = columns !== undefined && !json
+  if (hasMore && !isTerminal) yield* Output.complain(leftOut(limit))
+  if (json) return yield* Output.printJson(found, 2)
   const rows = found.map((email) => ({ ...email, to: missedFirst(email, email.to) }))
   yield* Output.print(yield* withShownStatus(rows), { json, columns: isTerminal ? TERMINAL_COLUMNS : COLUMNS })
-  if (!isTerminal || found.length < limit) return
+  if (!isTerminal || !hasMore) return
   const { total } = yield* call((client) => client.logs.list({ ...query, limit: 1, count: true }))
-  if (total === null || (total.is_exact && total.count === found.length)) return
-  yield* Output.say(`There are ${total.is_exact ? total.count : `over ${total.count}`} emails.`)
+  const count = total?.count.toLocaleString("en")
+  yield* Output.say(leftOut(limit, total?.is_exact === false ? `over ${count}` : count))
 })
