@@ -63,7 +63,7 @@ export class House extends Context.Service<
         const house = Layer.effect(
           House,
           Effect.gen(function* () {
-            const first = yield* Installation.ensure()
+            const { first } = yield* Installation.ensure()
             if (first === undefined) return yield* Effect.die("the database is not fresh")
             const { key, owner } = first
             const another = yield* Effect.cached(

@@ -170,6 +170,13 @@ export const find = Effect.fn("EmailLogQuery.find")(function* (account_id: strin
   return Option.fromUndefinedOr(records.get(id))
 })
 
+/** Whether the database at home has any email of any account. */
+export const hasAny = Effect.fn("EmailLogQuery.hasAny")(function* () {
+  const sql = yield* Sql
+  const rows = yield* sql<{ readonly has: boolean }>`SELECT EXISTS (SELECT FROM email_log) AS has`
+  return rows[0]?.has === true
+})
+
 export type EmailLogEvent = Pick<Stored, "event_id" | "version" | "position" | "type" | "data" | "meta" | "recorded_at">
 
 /** Returns the events of a message, oldest first, in the current schema; empty for a message of another account. */

@@ -5,6 +5,7 @@ import type { ApiKeySecret } from "@waybill/domain/account/ApiKeySecret"
 import * as DomainName from "@waybill/domain/values/DomainName"
 import * as Team from "@waybill/domain/account/Team"
 import * as Accounts from "@waybill/store/readmodels/Accounts"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { EventStore } from "@waybill/store/commit/EventStore"
 import * as Users from "@waybill/store/users/Users"
 import { Effect, Redacted, Result } from "effect"
@@ -29,6 +30,12 @@ export interface FirstSecrets {
   readonly owner: { readonly email: Address.Address; readonly password: Redacted.Redacted }
 }
 
+/** What a start says: the secrets at the first one, and how to send a first email before there is any. */
+export interface Installed {
+  readonly first: FirstSecrets | undefined
+  readonly hasMail: boolean
+}
+
 /**
  * Creates the first account, its owner, a test domain and an administrative key, if the log is empty. All in one commit, so
  * that an interrupted start leaves nothing behind.
@@ -36,7 +43,8 @@ export interface FirstSecrets {
 export const ensure = Effect.fn("Installation.ensure")(function* () {
   const accounts = yield* Accounts.all()
   // A cell that does not answer may have accounts.
-  if (accounts.rows.length > 0 || accounts.missing.length > 0) return undefined
+  if (accounts.rows.length > 0 || accounts.missing.length > 0)
+    return { first: undefined, hasMail: yield* EmailLogQuery.hasAny() } satisfies Installed
   const store = yield* EventStore
   const { transport } = yield* Instance
   const at = yield* NewIds.now
@@ -76,7 +84,7 @@ export const ensure = Effect.fn("Installation.ensure")(function* () {
         }),
     }),
   )
-  return { key: key.secret, owner: { email: FIRST_OWNER, password } } satisfies FirstSecrets
+  return { first: { key: key.secret, owner: { email: FIRST_OWNER, password } }, hasMail: false } satisfies Installed
 })
 
 /** Creates the first owner, who is also the instance's operator, or reuses the user of an interrupted start. */

@@ -28,8 +28,8 @@ const installAndWelcome = (settings: Settings) =>
   Effect.flatMap(
     settings.roles.includes("api")
       ? SqlErrors.orUnavailable(Database.oneProcessAtATime(INSTALLATION_LOCK)(Installation.ensure()))
-      : Effect.undefined,
-    (first) => welcome(settings, first),
+      : Effect.succeed({ first: undefined, hasMail: false }),
+    (installed) => welcome(settings, installed),
   )
 
 /** Runs the roles of this process on a migrated database until it is stopped. */

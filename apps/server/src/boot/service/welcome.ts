@@ -9,9 +9,10 @@ import * as Output from "../../cli/Output.ts"
  * Prints the addresses of the service, and at the first start its secrets, which are shown nowhere else: as text on a
  * terminal, and otherwise as log lines, whatever the log level.
  */
-export const welcome = (settings: Settings, first: Installation.FirstSecrets | undefined) => {
+export const welcome = (settings: Settings, { first, hasMail }: Installation.Installed) => {
   const url = urlOf(settings)
   const { roles } = settings
+  const explains = !hasMail && settings.transport === "capture" && roles.includes("api")
   const isTerminal = process.stdout.isTTY
   // A terminal cuts long lines, so its commands take the key from a variable. A line of a log is whole.
   const key = isTerminal || first === undefined ? "$WAYBILL_KEY" : first.key
@@ -28,10 +29,8 @@ export const welcome = (settings: Settings, first: Installation.FirstSecrets | u
     ...(roles.includes("api") && isBaseUrlMissing(settings) ? BASE_URL_HINT : []),
     ...(first === undefined ? [] : secrets(first, isTerminal)),
     ``,
-    ...(settings.transport === "capture" && roles.includes("api") ? example(write, url, key) : []),
-    ...(settings.transport === "capture" && roles.includes("api") && roles.includes("smtp")
-      ? received(write, settings, url, key)
-      : []),
+    ...(explains ? example(write, url, key) : []),
+    ...(explains && roles.includes("smtp") ? received(write, settings, url, key) : []),
   ]
   return isTerminal ? Output.say(READY, ``, ...lines) : Output.sayAsLog(...lines, READY)
 }
@@ -65,7 +64,7 @@ const secrets = ({ key, owner }: Installation.FirstSecrets, isTerminal: boolean)
 ]
 
 const example = (write: Write, url: string, key: string): ReadonlyArray<string> => [
-  `Send a first email. With TRANSPORT=sandbox it is kept here and never delivered:`,
+  `Send a first email. It stays in the sandbox and is never delivered:`,
   ``,
   ...write(
     `curl ${url}/v1/email/send`,
