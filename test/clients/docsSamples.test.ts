@@ -50,8 +50,8 @@ const others = groupsOf(contract)
   .map(({ method, path }) => `${method} ${path}`)
   .filter((endpoint) => !documented.some(({ from }) => from === endpoint))
   .map((from, nth) => {
-    const row = { reason: `reason_${nth}`, status: 400, from, when: "", advice: "" }
-    return { ...row, markdown: Samples.errorPage(row, contract) }
+    const row = { reason: `reason_${nth}`, statuses: [400] as const, from, when: "", advice: "" }
+    return { ...row, status: 400, markdown: Samples.errorPage(row, contract, undefined) }
   })
 const errors = [...documented, ...others]
 const events = pages.flatMap(({ markdown, slug }) => {

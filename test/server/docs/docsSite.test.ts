@@ -6,6 +6,7 @@ import { globSync, readFileSync } from "node:fs"
 import { type Contract, groupsOf } from "../../../apps/server/src/http/pages/reference/Contract.ts"
 import * as ReferencePage from "../../../apps/server/src/http/pages/reference/ReferencePage.ts"
 import * as Library from "../../../apps/server/src/http/pages/site/Library.ts"
+import * as errors from "../../../scripts/generate/errors.ts"
 import * as events from "../../../scripts/generate/events.ts"
 import { assert, describe, it, layer } from "../../support/effectTest.ts"
 import { HttpWorld } from "../../support/world/HttpWorld.ts"
@@ -44,6 +45,22 @@ describe("the pages", () => {
   it("have one for each event, written from the events: node bin/run.mjs scripts/generate/events.ts", () => {
     assert.strictEqual(readFileSync(events.FILE, "utf8"), events.written())
     for (const tag of DomainEvent.TAGS) assert.isTrue(slugs.has(`events/${DomainEvent.publicType(tag)}`), tag)
+  })
+
+  it("show what the errors themselves say, and no answer that is not known: scripts/generate/errors.ts", async () => {
+    assert.deepStrictEqual(JSON.parse(readFileSync(errors.FILE, "utf8")), JSON.parse(await errors.written()))
+    const pageOf = (reason: string) => pages.find(({ slug }) => slug === `errors/${reason}`)?.markdown ?? ""
+    const known = pageOf("all_recipients_suppressed")
+    assert.include(known, "## The answer")
+    assert.include(known, `"message": "The only recipient, ana@example.org, is suppressed (hard_bounce).`)
+    assert.include(known, `"path": "to"`)
+    const unknown = pageOf("request_timeout")
+    assert.include(unknown, "## The form of the answer")
+  })
+
+  it("say every status that a reason has", () => {
+    const page = pages.find(({ slug }) => slug === "errors/template_not_found")?.markdown ?? ""
+    assert.include(page, "**Status 422, code `unprocessable`, or 404, code `not_found`.**")
   })
 
   it("have samples of each client in those of errors and of webhook events", () => {

@@ -115,7 +115,8 @@ export const load = (contract: Contract, root: string = ROOT): ReadonlyArray<Doc
   const clients = Object.entries(CLIENTS).flatMap(([path, name]) =>
     pageOf(`${path}/README.md`, `clients/${name}`, read(`${path}/README.md`)),
   )
-  return [...pages, ...clients].flatMap((page) => [page, ...partsOf(page, contract)]).toSorted(byRank)
+  const said = JSON.parse(read("docs/errors.json") ?? "{}") as SaidByAll
+  return [...pages, ...clients].flatMap((page) => [page, ...partsOf(page, contract, said)]).toSorted(byRank)
 }
 
 const pageOf = (file: string, path: string, markdown: string | undefined): ReadonlyArray<DocsPage> => {
@@ -135,12 +136,15 @@ const groupOf = (slug: string): Shelf => {
 }
 
 /** The pages of the error reasons and of the events, each from its row or its section. */
-const partsOf = (page: DocsPage, contract: Contract): ReadonlyArray<DocsPage> =>
-  page.slug === "errors" ? errorPages(page, contract) : page.slug === "events" ? eventPages(page) : []
+const partsOf = (page: DocsPage, contract: Contract, said: SaidByAll): ReadonlyArray<DocsPage> =>
+  page.slug === "errors" ? errorPages(page, contract, said) : page.slug === "events" ? eventPages(page) : []
 
-const errorPages = (page: DocsPage, contract: Contract): ReadonlyArray<DocsPage> =>
+/** Written by scripts/generate/errors.ts: by status and reason. */
+type SaidByAll = Readonly<Record<string, Samples.Said | undefined>>
+
+const errorPages = (page: DocsPage, contract: Contract, said: SaidByAll): ReadonlyArray<DocsPage> =>
   errorRows(page).map((row) => {
-    const markdown = Samples.errorPage(row, contract)
+    const markdown = Samples.errorPage(row, contract, said[`${row.statuses[0]} ${row.reason}`])
     return { ...page, slug: `errors/${row.reason}`, title: row.reason, markdown, isPart: true }
   })
 
@@ -152,7 +156,8 @@ const errorRows = ({ markdown }: DocsPage): ReadonlyArray<Samples.ErrorRow> =>
           const [, status = "", source = "", when = "", advice = ""] = cells
           const reason = Markdown.nameOfRow(cells)
           if (reason === undefined || !/^\d{3}\b/u.test(status)) return []
-          return [{ reason, status: Number.parseInt(status, 10), from: source.replaceAll("`", ""), when, advice }]
+          const statuses = status.split(" or ").map(Number) as unknown as Samples.ErrorRow["statuses"]
+          return [{ reason, statuses, from: source.replaceAll("`", ""), when, advice }]
         }),
   )
 
@@ -161,7 +166,7 @@ export const reasonsOf = (pages: ReadonlyArray<DocsPage>): ReadonlyArray<ErrorRe
   pages
     .filter(({ slug }) => slug === "errors")
     .flatMap((page) =>
-      errorRows(page).map(({ from, reason, status, when }) => ({
+      errorRows(page).map(({ from, reason, statuses: [status], when }) => ({
         reason,
         status,
         from,

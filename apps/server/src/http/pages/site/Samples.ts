@@ -5,7 +5,8 @@ import { callOf, type SampleCall } from "../reference/SampleCall.ts"
 
 export interface ErrorRow {
   readonly reason: string
-  readonly status: number
+  /** A reason may have two; the first is that of the endpoint. */
+  readonly statuses: readonly [Refusal.Status, ...ReadonlyArray<Refusal.Status>]
   /** The endpoint that answers so, such as `POST /v1/domains`; another text if there is not one of them. */
   readonly from: string
   readonly when: string
@@ -21,20 +22,26 @@ const samplesOf = (of: (language: Clients.Language) => string): ReadonlyArray<st
 const ANY = "any"
 const SEND = "POST /v1/email/send"
 
-/** Returns the page of an error reason: when it comes, what to do, the answer, and how each client names it. */
-export const errorPage = ({ advice, from, reason, status, when }: ErrorRow, contract: Contract): string => {
-  const code = Refusal.CODES[status as Refusal.Status]
-  const body = {
-    error: { code, message: "…", reason, docs: `/docs/errors/${reason}`, request_id: "req_01k9…", details: [] },
-  }
+/** What the refusals of a reason say, where that does not depend on the request, or for an example of it. */
+export interface Said {
+  readonly message: string
+  readonly details: ReadonlyArray<Refusal.Detail>
+}
+
+/** Returns the page of an error reason: when it comes, what to do, the answer if it is known, and how each client names it. */
+export const errorPage = (row: ErrorRow, contract: Contract, said: Said | undefined): string => {
+  const { advice, from, reason, statuses, when } = row
+  const { details, message } = said ?? { message: "a sentence that says what is wrong", details: [] }
+  const place = { docs: `/docs/errors/${reason}`, request_id: "req_01k9…" }
+  const body = { error: { code: Refusal.CODES[statuses[0]], message, reason, ...place, details } }
   const call = callOf(contract, from === ANY ? SEND : from)
   const source = call === undefined ? ` From ${from}.` : from === ANY ? "" : ` From \`${from}\`, for example.`
   return [
     `# \`${reason}\``,
-    `**Status ${status}, code \`${code}\`.** ${when}${source}`,
+    `**Status ${statuses.map((status) => `${status}, code \`${Refusal.CODES[status]}\``).join(", or ")}.** ${when}${source}`,
     "## What to do",
     advice,
-    "## The answer",
+    said === undefined ? "## The form of the answer" : "## The answer",
     fenced("json", JSON.stringify(body, null, 2)),
     ...(call === undefined ? [] : ["## Handle it", CLIENTS, ...samplesOf((name) => HANDLING[name](call, reason))]),
     "[All errors](/docs/errors)",
