@@ -82,6 +82,7 @@ const rooms: Record<string, ReadonlyArray<string>> = {
     // The same, for files of suppressions, which the command line reads too.
     "@waybill/domain/suppression/SuppressionFile",
     // The same, for what happened to an email, which the tools for assistants say too.
+    "@waybill/domain/domain/DnsAdvice",
     "@waybill/domain/explanation/DeliveryExplanation",
     "@waybill/domain/explanation/SimulatedSuppression",
     // The same, for the grammar of a search, which the API reads too.

@@ -19,6 +19,18 @@ const worker = Effect.gen(function* () {
 })
 
 layer(HttpWorld.layer(), { excludeTestServices: true, timeout: "60 seconds" })("the sandbox", (it) => {
+  it.effect("and the log name no live key or template to a test key that searches", function* () {
+    const { call, world } = yield* setUp
+    const tester = yield* call("POST", "/v1/api-keys", { name: "Tester", scopes: ["admin"], mode: "test" })
+    const template = { name: "Receipt", alias: "receipt", subject: "Hi", text: "Hi" }
+    assert.deepStrictEqual([tester.status, (yield* call("POST", "/v1/templates", template)).status], [201, 201])
+    for (const path of ["/v1/email/logs", "/v1/sandbox/messages"]) {
+      const typed = (q: string) => world.request("GET", `${path}?q=${q}`, { key: tester.json.key })
+      assert.match((yield* typed("key:e")).json.error.message, /names of API keys are not shown to you/u)
+      assert.match((yield* typed("template:receipt")).json.error.message, /No template has the alias/u)
+    }
+  })
+
   it.effect("is searched as the log is, page by page", function* () {
     const { call, send } = yield* setUp
     yield* worker

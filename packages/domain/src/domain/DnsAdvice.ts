@@ -1,7 +1,7 @@
-/** Said in place of the records of a domain that needs none. */
+/** Sentence in place of the records of a domain that needs none. */
 export const NEEDS_NO_DNS = "In the sandbox this domain needs no DNS."
 
-/** Said below records without a return path. */
+/** Sentence below records without a return path. */
 export const NO_RETURN_PATH =
   "Bounces are not received under this domain. Set RETURN_PATH_DOMAIN first; then the record of the return path appears here."
 

@@ -30,7 +30,7 @@ export interface FirstSecrets {
   readonly owner: { readonly email: Address.Address; readonly password: Redacted.Redacted }
 }
 
-/** What a start says: the secrets at the first one, and how to send a first email before there is any. */
+/** Facts for what a start says: its secrets if it is the first, and whether there is mail. */
 export interface Installed {
   readonly first: FirstSecrets | undefined
   readonly hasMail: boolean

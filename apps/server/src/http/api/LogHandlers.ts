@@ -12,7 +12,7 @@ import * as Position from "../middleware/Position.ts"
 import * as CallerReach from "../middleware/CallerReach.ts"
 import * as Records from "../../web/Records.ts"
 import { typedFilters } from "./history/typedFilters.ts"
-import { notFound, readEmail } from "./readEmail.ts"
+import { readEmail } from "./readEmail.ts"
 
 export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
   handlers.handleAll({
@@ -30,7 +30,7 @@ export const LogHandlers = HttpApiBuilder.group(Api, "logs", (handlers) =>
         const { account_id } = yield* CurrentKey
         yield* CallerReach.checkEmail(params.id)
         const facts = yield* Position.read(account_id, request, EmailLogQuery.events(account_id, params.id))
-        if (facts.length === 0) return yield* yield* notFound(params.id)
+        if (facts.length === 0) return yield* yield* CallerReach.emailNotFound(params.id)
         const cursors = yield* Cursors
         const cursorOf = (position: bigint) => cursors.ofEvent(account_id, position)
         return Records.completeList(

@@ -1,7 +1,5 @@
 import { CurrentKey } from "@waybill/api/middleware/Authorization"
-import * as Livemode from "@waybill/domain/account/Livemode"
 import * as Email from "@waybill/domain/email/Email"
-import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
 import type * as Id from "@waybill/domain/values/Id"
 import type * as Timestamp from "@waybill/domain/values/Timestamp"
 import * as Content from "@waybill/store/content/Content"
@@ -28,18 +26,10 @@ export const readEmail = Effect.fnUntraced(function* ({ params, query: { as_of }
     as_of === undefined
       ? yield* Position.read(account_id, request, EmailLogQuery.find(account_id, params.id))
       : yield* TimeTravel.email(account_id, params.id, as_of)
-  if (Option.isNone(row)) return yield* yield* notFound(params.id)
+  if (Option.isNone(row)) return yield* yield* CallerReach.emailNotFound(params.id)
   const record = Records.emailRecord(row.value)
   yield* CallerReach.checkDomain(record.domain)
   return { ...record, ...(yield* detailsOf(account_id, params.id)) }
-})
-
-/** Returns the refusal of an unknown id, which says so if the account has it in its other mode. */
-export const notFound = Effect.fnUntraced(function* (id: Id.EmailId) {
-  const { account_id, domain } = yield* CurrentKey
-  const row = yield* EmailLogQuery.find(Livemode.otherAccountOf(account_id), id)
-  const isThere = Option.exists(row, (email) => domain === null || email.domain === domain)
-  return new EmailRefusal.EmailNotFound(isThere ? { mode: Livemode.isLive(account_id) ? "test" : "live" } : {})
 })
 
 const UNKNOWN = {

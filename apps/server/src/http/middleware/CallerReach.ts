@@ -2,11 +2,13 @@ import { CurrentKey } from "@waybill/api/middleware/Authorization"
 import * as Email from "@waybill/domain/email/Email"
 import type * as DomainName from "@waybill/domain/values/DomainName"
 import * as EmailRefusal from "@waybill/domain/email/EmailRefusal"
+import * as Livemode from "@waybill/domain/account/Livemode"
 import type * as Id from "@waybill/domain/values/Id"
 import * as KeyLimits from "@waybill/domain/account/KeyLimits"
 import * as ApiKeys from "@waybill/store/readmodels/ApiKeys"
+import * as EmailLogQuery from "@waybill/store/search/EmailLogQuery"
 import { EventStore } from "@waybill/store/commit/EventStore"
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
 import * as NewIds from "../../process/NewIds.ts"
 
 /** Fails if the caller's key is bound to another domain. */
@@ -26,6 +28,14 @@ export const checkEmail = Effect.fnUntraced(function* (id: Id.EmailId) {
   const state = yield* store.state(Email, { account_id, stream_id: id })
   if (state._tag === "NotCreated") return yield* new EmailRefusal.EmailNotFound()
   yield* checkDomain(state.accepted.domain)
+})
+
+/** Returns the refusal of an unknown id, which says so if the account has it in its other mode. */
+export const emailNotFound = Effect.fnUntraced(function* (id: Id.EmailId) {
+  const { account_id, domain } = yield* CurrentKey
+  const row = yield* EmailLogQuery.find(Livemode.otherAccountOf(account_id), id)
+  const isThere = Option.exists(row, (email) => domain === null || email.domain === domain)
+  return new EmailRefusal.EmailNotFound(isThere ? { mode: Livemode.isLive(account_id) ? "test" : "live" } : {})
 })
 
 /** Returns the domain to filter by: the requested one, or the one that the caller's key is bound to. */

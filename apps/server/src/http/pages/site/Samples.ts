@@ -22,7 +22,7 @@ const samplesOf = (of: (language: Clients.Language) => string): ReadonlyArray<st
 const ANY = "any"
 const SEND = "POST /v1/email/send"
 
-/** What the refusals of a reason say, where that does not depend on the request, or for an example of it. */
+/** Words of the refusals of a reason, where they do not depend on the request, or for an example of it. */
 export interface Said {
   readonly message: string
   readonly details: ReadonlyArray<Refusal.Detail>
